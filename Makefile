@@ -1,0 +1,35 @@
+# make demo: the main job on the bundled sample, no network once installed.
+# make test: format, lint, types and all tests. Both build .venv themselves.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test format clean
+
+demo: .venv/run
+	$(BIN)/trajanon demo
+
+test: .venv/dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+format: .venv/dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "trajanon needs Python 3.11 or newer; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/run: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+.venv/dev: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf .venv build *.egg-info

@@ -1,0 +1,1 @@
+"""Readers: one kind of source a file, each a generator of traces."""

@@ -1,0 +1,33 @@
+"""The one thing that every source yields."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """One unbroken piece of a recording, as read: nothing cleaned, nothing sorted.
+
+    Attributes
+    ----------
+    name
+        The source's own name of the recording. Pieces of one recording share it.
+    subject
+        Whoever made the recording (account, person, vehicle), or None if the source
+        does not say; a recording without one counts as its own subject.
+    lat, lon
+        Degrees, WGS 84, shape (points,); NaN where the source gave no number.
+    time
+        Seconds since 1970-01-01 UTC, shape (points,); NaN where there is none.
+    """
+
+    name: str
+    subject: str | None
+    lat: NDArray[np.float64]
+    lon: NDArray[np.float64]
+    time: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.lat)
