@@ -1,0 +1,25 @@
+"""A small synthetic set of GPS traces, to try everything without a network.
+
+The pages look like answers of the OpenStreetMap API, but no point in them was
+recorded by anyone; see the README beside this file.
+"""
+
+from pathlib import Path
+
+__all__ = ["sample"]
+
+
+def sample() -> Path:
+    """Folder of the bundled pages, page000.gpx.gz and so on.
+
+    Returns
+    -------
+    Path
+        A folder for the reader of saved OpenStreetMap API answers.
+
+    Examples
+    --------
+    >>> (sample() / "page000.gpx.gz").exists()
+    True
+    """
+    return Path(__file__).parent / "sample"

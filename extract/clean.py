@@ -1,0 +1,74 @@
+"""Points as recorded -> points worth measuring: four steps, in this order."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.extract.points import Points
+
+
+def drop_impossible(points: Points) -> Points:
+    """Drop points that are not numbers, not on Earth, or exactly at 0, 0.
+
+    Receivers without a fix report 0, 0; no street is there.
+    """
+    possible = (np.abs(points.lat) <= 90.0) & (np.abs(points.lon) <= 180.0)
+    nowhere = (points.lat == 0.0) & (points.lon == 0.0)
+    return points.take(possible & ~nowhere)
+
+
+def sort_by_time(points: Points) -> Points:
+    """Put each piece in the order of time; stable.
+
+    A piece with a point that has no time keeps the order of its source.
+    """
+    if len(points) == 0:
+        return points
+    timed = ~np.isnan(points.time)
+    begins = _begins(points.piece)
+    piece = np.cumsum(begins) - 1
+    wholly_timed = np.logical_and.reduceat(timed, np.flatnonzero(begins))[piece]
+    key = np.where(wholly_timed, points.time, 0.0)
+    return points.take(np.lexsort((key, piece)))
+
+
+def average_equal_times(points: Points) -> Points:
+    """Make one point of consecutive points of one piece that share a time stamp.
+
+    Recorders that write ten positions a second with stamps of whole seconds leave the
+    order inside a second to chance; followed point by point, their tracks become
+    twice as long as they were.
+    """
+    if len(points) == 0:
+        return points
+    same = points.follows
+    same[1:] &= points.time[1:] == points.time[:-1]
+    first = np.flatnonzero(~same)
+    if len(first) == len(points):
+        return points
+    size = np.diff(np.append(first, len(points)))
+
+    def mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        # About the group's first value: no digits are lost to the large mean.
+        origin = values[first]
+        away = np.add.reduceat(values - np.repeat(origin, size), first)
+        averaged: NDArray[np.float64] = origin + away / size
+        return averaged
+
+    lat, lon = mean(points.lat), mean(points.lon)
+    kept = points.take(first)
+    return Points(lat, lon, kept.time, kept.trace, kept.piece)
+
+
+def drop_zero_hops(points: Points) -> Points:
+    """Drop points at the very place of the point before them."""
+    stays = points.follows
+    stays[1:] &= (points.lat[1:] == points.lat[:-1]) & (
+        points.lon[1:] == points.lon[:-1]
+    )
+    return points.take(~stays)
+
+
+def _begins(piece: NDArray[np.int64]) -> NDArray[np.bool_]:
+    begins = np.ones(len(piece), dtype=np.bool_)
+    begins[1:] = piece[1:] != piece[:-1]
+    return begins

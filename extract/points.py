@@ -1,0 +1,70 @@
+"""Points of many traces side by side, so that each step is one array operation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.extract.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """A batch of traces, their points one after another.
+
+    Attributes
+    ----------
+    lat, lon
+        Degrees, WGS 84, shape (n,).
+    time
+        Seconds since 1970-01-01 UTC, shape (n,); NaN where unknown.
+    trace
+        Which trace of the batch a point belongs to, shape (n,), rising.
+    piece
+        Points of equal piece are one unbroken track, shape (n,), rising. A trace
+        begins as one piece and is cut into more.
+    """
+
+    lat: NDArray[np.float64]
+    lon: NDArray[np.float64]
+    time: NDArray[np.float64]
+    trace: NDArray[np.int64]
+    piece: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.lat)
+
+    def take(self, which: NDArray[np.bool_] | NDArray[np.int64]) -> "Points":
+        """Keep some of the points, by mask or in a new order."""
+        return Points(
+            self.lat[which],
+            self.lon[which],
+            self.time[which],
+            self.trace[which],
+            self.piece[which],
+        )
+
+    def cut(self, before: NDArray[np.bool_]) -> "Points":
+        """Begin a new piece at each marked point."""
+        return replace(self, piece=self.piece + np.cumsum(before))
+
+    @property
+    def follows(self) -> NDArray[np.bool_]:
+        """Whether a point has a predecessor in its own piece, shape (n,)."""
+        follows = np.zeros(len(self), dtype=np.bool_)
+        follows[1:] = self.piece[1:] == self.piece[:-1]
+        return follows
+
+
+def batch(traces: Sequence[Trace]) -> Points:
+    """Put traces side by side."""
+    sizes = [len(trace) for trace in traces]
+    number = np.repeat(np.arange(len(traces), dtype=np.int64), sizes)
+    return Points(
+        lat=np.concatenate([trace.lat for trace in traces]),
+        lon=np.concatenate([trace.lon for trace in traces]),
+        time=np.concatenate([trace.time for trace in traces]),
+        trace=number,
+        piece=number,
+    )

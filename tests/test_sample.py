@@ -1,0 +1,222 @@
+import gzip
+import math
+import re
+import xml.etree.ElementTree as ElementTree
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from trajanon.data import make_sample, sample
+from trajanon.data.traffic import EAST, NORTH, SOUTH, WEST
+
+GPX = "{http://www.topografix.com/GPX/1/0}"
+
+
+class Point(NamedTuple):
+    lat: float
+    lon: float
+    time: float | None
+
+
+class Piece(NamedTuple):
+    """A <trkseg> of a page, with its track's <url>."""
+
+    page: int
+    url: str | None
+    points: list[Point]
+
+
+def unpacked(folder: Path) -> list[str]:
+    pages = sorted(folder.glob("page*.gpx.gz"))
+    return [gzip.decompress(page.read_bytes()).decode() for page in pages]
+
+
+def point(element: ElementTree.Element) -> Point:
+    time = element.findtext(f"{GPX}time")
+    seconds = None if time is None else datetime.fromisoformat(time).timestamp()
+    return Point(float(element.attrib["lat"]), float(element.attrib["lon"]), seconds)
+
+
+def metres(one: Point, other: Point) -> float:
+    north, east = one.lat - other.lat, one.lon - other.lon
+    return math.hypot(north * 111_200, east * 111_200 * math.cos(math.radians(40.4)))
+
+
+def on_the_border(point: Point) -> bool:
+    to_side = min(abs(point.lon - WEST), abs(point.lon - EAST)) * 84_600
+    return min(to_side, min(point.lat - SOUTH, NORTH - point.lat) * 111_200) < 150
+
+
+def goes_on(before: Piece, after: Piece) -> bool:
+    """Whether the piece that opens a page is the rest of the last one before."""
+    if before.page == after.page or before.url != after.url:
+        return False
+    left, right = before.points[-1].time, after.points[0].time
+    if left is None or right is None:
+        return left is right
+    return after.url is not None or 0 <= right - left <= 300
+
+
+@pytest.fixture(scope="module")
+def pages() -> list[str]:
+    return unpacked(sample())
+
+
+@pytest.fixture(scope="module")
+def pieces(pages: list[str]) -> list[Piece]:
+    return [
+        Piece(number, track.findtext(f"{GPX}url"), [point(p) for p in segment])
+        for number, page in enumerate(pages)
+        for track in ElementTree.fromstring(page).iter(f"{GPX}trk")
+        for segment in track.iter(f"{GPX}trkseg")
+    ]
+
+
+@pytest.fixture(scope="module")
+def segments(pieces: list[Piece]) -> list[list[Point]]:
+    """The timed segments, whole again where a page border cut them."""
+    whole = [list(pieces[0].points)]
+    for before, after in pairwise(pieces):
+        if goes_on(before, after):
+            whole[-1] += after.points
+        else:
+            whole.append(list(after.points))
+    return [points for points in whole if points[0].time is not None]
+
+
+def steps(points: list[Point]) -> list[tuple[float, float]]:
+    """Seconds and metres from each point of a timed segment to the next."""
+    return [
+        ((after.time or 0) - (before.time or 0), metres(before, after))
+        for before, after in pairwise(points)
+    ]
+
+
+def test_the_sample_is_under_a_megabyte() -> None:
+    files = list(sample().iterdir())
+    assert {file.name for file in files} == {
+        f"page{number:03d}.gpx.gz" for number in range(len(files))
+    }
+    assert 400_000 < sum(file.stat().st_size for file in files) < 1_000_000
+
+
+def test_making_it_again_gives_the_same_text(pages: list[str], tmp_path: Path) -> None:
+    make_sample.write(tmp_path)
+    again = unpacked(tmp_path)
+    assert len(again) == len(pages)
+    # Named by number: a difference of two whole pages would take minutes to print.
+    assert [n for n, page in enumerate(pages) if page != again[n]] == []
+
+
+def test_each_page_says_that_it_is_synthetic(pages: list[str]) -> None:
+    for page in pages:
+        assert page.splitlines()[1].startswith("<!-- synthetic: made by data/")
+        names = re.findall(r"<(?:name|desc|url)>(.*?)</", page)
+        assert all("synthetic" in name.lower() for name in names)
+
+
+def test_pages_are_written_as_the_api_writes_them(pages: list[str]) -> None:
+    for page in pages:
+        root = ElementTree.fromstring(page)
+        assert root.tag == f"{GPX}gpx"
+        assert root.attrib == {"version": "1.0", "creator": "OpenStreetMap.org"}
+        numbers = re.findall(r'(?:lat|lon)="(.*?)"', page)
+        assert all(re.fullmatch(r"-?\d+\.\d{7}", number) for number in numbers)
+        times = re.findall(r"<time>(.*?)</time>", page)
+        assert all(re.fullmatch(r"2026-\d\d-\d\dT[\d:]{8}Z", time) for time in times)
+
+
+def test_every_page_but_the_last_has_5000_points(pages: list[str]) -> None:
+    counts = [page.count("<trkpt ") for page in pages]
+    assert set(counts[:-1]) == {5000}
+    assert 0 < counts[-1] < 5000
+
+
+def test_there_are_300_traces_of_120_subjects(
+    pages: list[str], pieces: list[Piece]
+) -> None:
+    text = "".join(pages)
+    urls = set(re.findall(r"<url>(.*?)</url>", text))
+    assert len({url.split("/")[2] for url in urls}) == 120
+    nameless = text.count("<trk>") - text.count("<url>") - 1  # the cloud is no trace
+    cut = sum(goes_on(a, b) and b.url is None for a, b in pairwise(pieces))
+    assert len(urls) == 270
+    assert nameless - cut == 30
+
+
+def test_the_newest_upload_comes_first(pieces: list[Piece]) -> None:
+    numbers = [int(piece.url.rsplit("/", 1)[1]) for piece in pieces if piece.url]
+    assert numbers == sorted(numbers, reverse=True)
+
+
+def test_all_points_lie_in_the_box(pieces: list[Piece]) -> None:
+    for piece in pieces:
+        for lat, lon, _ in piece.points:
+            assert SOUTH <= lat <= NORTH
+            assert WEST <= lon <= EAST
+
+
+def test_page_borders_cut_traces_with_and_without_a_url(pieces: list[Piece]) -> None:
+    cut = [after.url for before, after in pairwise(pieces) if goes_on(before, after)]
+    assert any(url is not None for url in cut)
+    assert any(url is None for url in cut)
+
+
+def test_a_track_may_have_two_segments(pages: list[str]) -> None:
+    tracks = [t for page in pages for t in re.findall(r"(?s)<trk>.*?</trk>", page)]
+    double = [track for track in tracks if track.count("<trkseg>") == 2]
+    assert double
+    assert not any("<url>" in track for track in double)
+
+
+def test_one_cloud_without_time_ends_the_last_page(pieces: list[Piece]) -> None:
+    *timed, cloud = pieces
+    assert all(p.time is not None for piece in timed for p in piece.points)
+    assert all(p.time is None for p in cloud.points)
+    assert 200 < len(cloud.points) < 1000
+    assert cloud.url is None
+    places = [(p.lat, p.lon) for p in cloud.points]
+    assert places == sorted(places)
+
+
+def test_most_traces_are_longer_than_a_window(segments: list[list[Point]]) -> None:
+    lengths = [sum(hop for _, hop in steps(points)) for points in segments]
+    assert sum(length > 4350 for length in lengths) > 250
+    assert sum(length < 3000 for length in lengths) >= 5
+
+
+def test_receivers_pause_and_repeat_points(segments: list[list[Point]]) -> None:
+    assert sum(s > 300 for points in segments for s, _ in steps(points)) >= 10
+    repeats = [a == b for points in segments for a, b in pairwise(points)]
+    assert sum(repeats) >= 20
+
+
+def test_clocks_go_back_and_stand_still(segments: list[list[Point]]) -> None:
+    assert 3 <= sum(s < 0 for points in segments for s, _ in steps(points)) <= 10
+    still = [[s == 0 for s, _ in steps(points)] for points in segments]
+    assert sum(sum(flags) > 0.7 * len(flags) for flags in still) == 2
+
+
+def test_signals_stray_and_vanish_in_tunnels(segments: list[list[Point]]) -> None:
+    wild = [hop > 60 * s > 0 and hop > 1000 for p in segments for s, hop in steps(p)]
+    assert sum(wild) >= 4
+    tunnels = [
+        not on_the_border(before) and 20 < after.time - before.time < 300
+        for points in segments
+        for before, after in pairwise(points)
+        if before.time and after.time and 300 < metres(before, after) < 900
+    ]
+    assert sum(tunnels) >= 5
+
+
+def test_traces_leave_the_box_and_come_back(segments: list[list[Point]]) -> None:
+    jumps = [
+        on_the_border(before) and on_the_border(after)
+        for points in segments
+        for before, after in pairwise(points)
+        if metres(before, after) > 500
+    ]
+    assert sum(jumps) >= 10

@@ -1,0 +1,64 @@
+"""Groups of nearest records round the farthest ones: MDAV's loops."""
+
+import numpy as np
+
+from trajanon._kernels.compiled import kernel
+from trajanon._kernels.distance import squared_distance
+
+
+@kernel
+def farthest(records, remaining, point):  # type: ignore[no-untyped-def]
+    """The remaining record farthest from a point; the first one of equals."""
+    best, best_distance = remaining[0], -1.0
+    for record in remaining:
+        distance = squared_distance(records[record], point)
+        if distance > best_distance:
+            best, best_distance = record, distance
+    return best
+
+
+@kernel
+def nearest_of_other_subjects(records, remaining, subjects, centre, count):  # type: ignore[no-untyped-def]
+    """The ``count`` nearest records to one record, each of another subject.
+
+    A subject enters with its nearest record only; the centre's own never does. Fewer
+    are returned if there are fewer subjects; the nearest comes first.
+    """
+    near = np.empty(count, dtype=np.int64)
+    distance = np.empty(count)
+    found = 0
+    for record in remaining:
+        if subjects[record] == subjects[centre]:
+            continue
+        d = squared_distance(records[record], records[centre])
+        if found == count and d >= distance[found - 1]:
+            continue
+        # Where this subject stands already, else a new or the last place.
+        place = found if found < count else count - 1
+        for i in range(found):
+            if subjects[near[i]] == subjects[record]:
+                place = i
+                break
+        if place < found and subjects[near[place]] == subjects[record]:
+            if d >= distance[place]:
+                continue
+        elif found < count:
+            found += 1
+        while place > 0 and distance[place - 1] > d:
+            near[place] = near[place - 1]
+            distance[place] = distance[place - 1]
+            place -= 1
+        near[place] = record
+        distance[place] = d
+    return near[:found]
+
+
+@kernel
+def nearest_centroid(point, centroids):  # type: ignore[no-untyped-def]
+    """The row of ``centroids`` nearest to a point."""
+    best, best_distance = 0, np.inf
+    for group in range(centroids.shape[0]):
+        distance = squared_distance(centroids[group], point)
+        if distance < best_distance:
+            best, best_distance = group, distance
+    return best

@@ -1,0 +1,1 @@
+"""Records -> groups, by distance alone."""

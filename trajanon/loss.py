@@ -1,0 +1,112 @@
+"""Standardised records, and what a partition of them loses."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trajanon.errors import BadInput
+
+
+def standardise(X: ArrayLike) -> NDArray[np.float64]:
+    """Give every column mean 0 and sample standard deviation 1.
+
+    Parameters
+    ----------
+    X
+        Records, shape (n, p), in any units, finite.
+
+    Returns
+    -------
+    NDArray[np.float64]
+        Standardised records, shape (n, p); a constant column becomes zeros, so that
+        it counts nothing in distances.
+
+    Raises
+    ------
+    BadInput
+        If X is not a table of finite numbers.
+
+    Examples
+    --------
+    >>> standardise([[1.0, 7.0], [2.0, 7.0], [3.0, 7.0]]).tolist()
+    [[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]
+    """
+    records = as_records(X)
+    # About the first record first, for the mean of numbers far from zero loses digits;
+    # then in units of the largest deviation, whose square neither over- nor underflows.
+    with np.errstate(over="ignore", invalid="ignore"):
+        centred = records - records[:1]
+        centred -= centred.mean(axis=0)
+    constant = (records == records[:1]).all(axis=0)
+    centred[:, constant] = 0.0
+    unit = np.abs(centred).max(axis=0, initial=0.0)
+    if not np.isfinite(unit).all():
+        column = int(np.flatnonzero(~np.isfinite(unit))[0])
+        msg = f"column {column} spans more than a number can hold; use a larger unit"
+        raise BadInput(msg)
+    centred /= np.where(unit > 0.0, unit, 1.0)
+    spread = np.sqrt((centred**2).sum(axis=0) / max(len(records) - 1, 1))
+    return np.ascontiguousarray(centred / np.where(spread > 0.0, spread, 1.0))
+
+
+def as_records(X: ArrayLike) -> NDArray[np.float64]:
+    """Take a table of finite numbers as an array of floats.
+
+    Raises
+    ------
+    BadInput
+        If X is not of shape (n, p), has no column, or holds what is not a finite
+        number; names the first such row and column.
+    """
+    try:
+        records = np.ascontiguousarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        msg = f"records must be numbers, one row each: {error}"
+        raise BadInput(msg) from error
+    if records.ndim != 2 or records.shape[1] == 0:
+        msg = f"records must have shape (n, p) with p >= 1; got {records.shape}"
+        raise BadInput(msg)
+    if not np.isfinite(records).all():
+        row, column = np.argwhere(~np.isfinite(records))[0]
+        msg = (
+            f"record {row}, column {column} is {records[row, column]}: "
+            "drop such records or fill them in first"
+        )
+        raise BadInput(msg)
+    return records
+
+
+def group_means(
+    records: NDArray[np.float64], labels: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Average the records of each group.
+
+    Parameters
+    ----------
+    records
+        Shape (n, p).
+    labels
+        Group of each record, shape (n,), numbered 0..g-1.
+
+    Returns
+    -------
+    NDArray[np.float64]
+        Shape (g, p). Equal members give exactly their common value.
+    """
+    order = np.argsort(labels, kind="stable")
+    sizes = np.bincount(labels)
+    first = np.cumsum(sizes) - sizes
+    origin = records[order[first]]
+    # About a member, so that nothing is lost far from zero.
+    away = np.add.reduceat(records[order] - origin[labels[order]], first, axis=0)
+    means: NDArray[np.float64] = origin + away / sizes[:, None]
+    return means
+
+
+def sse(records: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
+    """Sum of squared distances of the records to the means of their groups."""
+    return float(((records - group_means(records, labels)[labels]) ** 2).sum())
+
+
+def information_loss(sse: float, sst: float) -> float:
+    """IL = 100 SSE / SST in percent; 0 where all records are equal."""
+    return 100.0 * sse / sst if sst > 0.0 else 0.0

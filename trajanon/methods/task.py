@@ -1,0 +1,56 @@
+"""What a method is given, and what it gives back."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.progress import Progress, silent
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """A microaggregation to be done; everything checked.
+
+    Attributes
+    ----------
+    records
+        Standardised, shape (n, p).
+    k
+        Least number of different subjects in a group.
+    subjects
+        Subject of each record, shape (n,), numbered from 0, at least k different;
+        ``arange(n)`` counts records.
+    heuristic
+        Name of the path heuristic, for methods that need a path.
+    kicks_per_record
+        Budget of a path heuristic that can use one.
+    random
+        Source of every choice left to chance.
+    progress
+        Told how far the work is.
+    """
+
+    records: NDArray[np.float64]
+    k: int
+    subjects: NDArray[np.int64]
+    heuristic: str
+    kicks_per_record: int
+    random: np.random.Generator
+    progress: Progress = silent
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """Groups of at least k subjects.
+
+    Attributes
+    ----------
+    labels
+        Group of each record, shape (n,).
+    path_length
+        Standardised length of the path the groups were cut from, if there was one.
+    """
+
+    labels: NDArray[np.int64]
+    path_length: float | None = None

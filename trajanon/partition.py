@@ -1,0 +1,102 @@
+"""A k-partition, and the promise it keeps."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.loss import information_loss
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One step of the pipeline, and where it arrived.
+
+    Attributes
+    ----------
+    name
+        The method or refinement.
+    information_loss
+        IL after it, percent.
+    seconds
+        Wall time it took.
+    """
+
+    name: str
+    information_loss: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partition:
+    """Groups of at least k records.
+
+    Attributes
+    ----------
+    labels
+        Group of each record, shape (n,), int64, numbered 0..g-1 in the order in which
+        groups first appear.
+    centroids
+        Mean record of each group in the units of the input, shape (g, p).
+    sse, sst
+        Within-group and total sum of squares of the standardised records.
+    path_length
+        Length of the Hamiltonian path on standardised records; None if the method
+        has no path.
+    stages
+        IL and seconds after each step.
+    """
+
+    labels: NDArray[np.int64]
+    centroids: NDArray[np.float64]
+    sse: float
+    sst: float
+    path_length: float | None
+    stages: tuple[Stage, ...]
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Records in each group, shape (g,)."""
+        return np.bincount(self.labels)
+
+    @property
+    def information_loss(self) -> float:
+        """IL = 100 SSE / SST, percent."""
+        return information_loss(self.sse, self.sst)
+
+    @property
+    def aggregated(self) -> NDArray[np.float64]:
+        """Each record's centroid, shape (n, p): the microaggregated table."""
+        return self.centroids[self.labels]
+
+
+def dense(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number groups 0..g-1 in the order in which they first appear.
+
+    Examples
+    --------
+    >>> dense(np.array([7, 7, 3, 9, 3])).tolist()
+    [0, 0, 1, 2, 1]
+    """
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[inverse]
+
+
+def subjects_per_group(
+    labels: NDArray[np.int64], subjects: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Count the different subjects in each group, shape (g,)."""
+    pairs = np.unique(np.column_stack([labels, subjects]), axis=0)
+    return np.bincount(pairs[:, 0])
+
+
+def broken_promises(
+    labels: NDArray[np.int64], subjects: NDArray[np.int64], k: int
+) -> int:
+    """Count groups with fewer than k different subjects.
+
+    With every record its own subject these are the groups of fewer than k records.
+    """
+    return int((subjects_per_group(labels, subjects) < k).sum())
