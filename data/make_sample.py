@@ -68,7 +68,7 @@ def _recorded(city: City, subject: Subject, number: int, dice: Dice) -> list[Fix
 
 
 def _uploaded(fixes: list[Fix], subject: Subject, number: int) -> Upload:
-    """The drive as an upload: one in six trackable, a few of those in two segments."""
+    """Upload a drive: one in six trackable, a few of those in two segments."""
     # Everybody's first trace bears a name, so all subjects are in the pages.
     if number < SUBJECTS or number % 6 != 0:
         return Upload(subject.name, [fixes])

@@ -52,7 +52,11 @@ def windows(points: Points, rules: Rules) -> Windows:
     hop = np.clip(hop, first[piece, None], np.maximum(last - 1, first)[piece, None])
     onward = np.minimum(target - walked[hop], length[hop])
     lon, lat, _ = WGS84.fwd(
-        points.lon[hop], points.lat[hop], azimuth[hop], onward, return_back_azimuth=False
+        points.lon[hop],
+        points.lat[hop],
+        azimuth[hop],
+        onward,
+        return_back_azimuth=False,
     )
     return Windows(
         points=np.stack([lat, lon], axis=-1),

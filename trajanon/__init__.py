@@ -1,0 +1,53 @@
+"""k-anonymous GPS trajectories with the least information loss.
+
+>>> import trajanon
+>>> trajectories = trajanon.read_trajectories("trajectories.parquet")  # doctest: +SKIP
+>>> release = trajanon.anonymize(trajectories, k=4)  # doctest: +SKIP
+>>> release.write("anonymized.parquet")  # doctest: +SKIP
+
+Names are loaded when they are first used, so that ``trajanon --help`` waits for none of
+the libraries beneath.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from trajanon.anonymization import Release as Release
+    from trajanon.anonymization import anonymize as anonymize
+    from trajanon.errors import TrajanonError as TrajanonError
+    from trajanon.files.release import read_release as read_release
+    from trajanon.files.trajectories import read_trajectories as read_trajectories
+    from trajanon.files.trajectories import write_trajectories as write_trajectories
+    from trajanon.microaggregation import microaggregate as microaggregate
+    from trajanon.partition import Partition as Partition
+    from trajanon.privacy.checker import Findings as Findings
+    from trajanon.privacy.checker import check as check
+    from trajanon.trajectories import Trajectories as Trajectories
+
+_HOME = {
+    "Findings": "trajanon.privacy.checker",
+    "Partition": "trajanon.partition",
+    "Release": "trajanon.anonymization",
+    "Trajectories": "trajanon.trajectories",
+    "TrajanonError": "trajanon.errors",
+    "anonymize": "trajanon.anonymization",
+    "check": "trajanon.privacy.checker",
+    "microaggregate": "trajanon.microaggregation",
+    "read_release": "trajanon.files.release",
+    "read_trajectories": "trajanon.files.trajectories",
+    "write_trajectories": "trajanon.files.trajectories",
+}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        msg = f"module 'trajanon' has no attribute {name!r}"
+        raise AttributeError(msg)
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_HOME]

@@ -137,15 +137,15 @@ def _number_subjects(subjects: ArrayLike | None, n: int) -> NDArray[np.int64]:
         return np.arange(n, dtype=np.int64)
     values = np.asarray(subjects)
     if values.shape != (n,):
-        msg = f"subjects must have shape ({n},), one for each record; got {values.shape}"
+        msg = (
+            f"subjects must have shape ({n},), one for each record; got {values.shape}"
+        )
         raise BadInput(msg)
     numbers: NDArray[np.int64] = np.unique(values, return_inverse=True)[1]
     return numbers
 
 
-def _check_enough(
-    n: int, numbers: NDArray[np.int64], k: int, *, counted: bool
-) -> None:
+def _check_enough(n: int, numbers: NDArray[np.int64], k: int, *, counted: bool) -> None:
     if k < 2:
         msg = f"k must be at least 2 (got {k}): a group of 1 hides nobody"
         raise BadInput(msg)

@@ -1,10 +1,9 @@
 """Outputs are written beside their place and renamed: whole or not at all."""
 
-import contextlib
 import os
 import secrets
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from trajanon.errors import BadInput, FileProblem
@@ -41,24 +40,18 @@ def replacing(
     inputs = tuple(inputs)
     for output in outputs:
         _refuse_input(output, inputs)
-    drafts: list[Path] = []
-    try:
-        for output in outputs:
-            drafts.append(_draft(output))
-        yield tuple(drafts)
-        for draft, output in zip(drafts, outputs, strict=True):
-            draft.replace(output)
-    except OSError as error:
-        if isinstance(error, FileProblem) or error.filename is None:
-            raise
-        if Path(os.fsdecode(error.filename)) not in drafts:
-            raise
-        msg = f"cannot write {outputs[0]}: {error.strerror}"
-        raise FileProblem(msg) from error
-    finally:
-        for draft in drafts:
-            with contextlib.suppress(OSError):
-                draft.unlink(missing_ok=True)
+    with ExitStack() as stack:
+        drafts = tuple(stack.enter_context(_draft(output)) for output in outputs)
+        try:
+            yield drafts
+            for draft, output in zip(drafts, outputs, strict=True):
+                draft.replace(output)
+        except OSError as error:  # of the drafts, such as a full disk; not of others
+            name = error.filename
+            if name is None or Path(os.fsdecode(name)) not in drafts:
+                raise
+            msg = f"cannot write {outputs[0]}: {error.strerror}"
+            raise FileProblem(msg) from error
 
 
 def _refuse_input(output: Path, inputs: Iterable[Path]) -> None:
@@ -68,7 +61,8 @@ def _refuse_input(output: Path, inputs: Iterable[Path]) -> None:
             raise BadInput(msg)
 
 
-def _draft(output: Path) -> Path:
+@contextmanager
+def _draft(output: Path) -> Iterator[Path]:
     """Make an empty file beside the output, hidden, under a name nobody has."""
     if output.is_dir():
         msg = f"cannot write {output}: it is a folder; name a file with --out"
@@ -80,6 +74,12 @@ def _draft(output: Path) -> Path:
     try:
         draft.touch(exist_ok=False)
     except OSError as error:
-        msg = f"cannot write {output}: {error.strerror}; choose another place with --out"
+        msg = (
+            f"cannot write {output}: {error.strerror}; choose another place with --out"
+        )
         raise FileProblem(msg) from error
-    return draft
+    try:
+        yield draft
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)

@@ -71,7 +71,7 @@ class Partition:
 
 
 def dense(labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Number groups 0..g-1 in the order in which they first appear.
+    """Renumber groups 0..g-1 in the order in which they first appear.
 
     Examples
     --------

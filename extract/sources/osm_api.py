@@ -115,7 +115,7 @@ class NumberedPages:
                 page = kept.read(number)
                 if page is None:
                     page = _download(server, kept, number)
-                self.progress("reading pages of the OSM server", number + 1, None)
+                self.progress("Reading pages of the OSM server", number + 1, None)
                 yield page
         # Whoever takes the last page and asks for one more has not seen the end.
         logger.warning(
@@ -173,7 +173,7 @@ class _Server:
 
     def page(self, number: int) -> bytes:
         """Download a page; raise _Again when patience is at its end."""
-        patience = {
+        patience: dict[bool, Retry] = {
             True: _Patience(total=4, backoff_factor=60),
             False: _Patience(total=2, backoff_factor=5),
         }
@@ -262,33 +262,37 @@ class _Cache:
 
     def __init__(self, pages: NumberedPages) -> None:
         root = pages.cache or platformdirs.user_cache_path("trajanon") / "osm-api"
-        server = urlsplit(pages.url)
-        where = (
-            f"{server.hostname}_{server.port or ''}_{server.path}_{_bbox(pages.box)}"
-        )
-        self._folder = root / re.sub(r"[^\w.-]+", "_", where).replace("__", "_")
+        url = urlsplit(pages.url)
+        parts = (url.hostname, url.port, url.path.strip("/"), _bbox(pages.box))
+        name = "_".join(str(part) for part in parts if part)
+        self._folder = root / re.sub(r"[^\w.-]", "_", name)
         self._refresh = pages.refresh
-        self._writes = True
+        self._reads = self._writes = True
 
     def open(self) -> None:
         """Make the folder; discard or announce what is in it."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
+            for path in self._folder.glob("page*.gpx.gz") if self._refresh else ():
+                path.unlink()
         except OSError as error:
+            self._reads = False
             self._give_up(error)
-        for path in self._folder.glob("page*.gpx.gz") if self._refresh else ():
-            path.unlink()
         if kept := len(self):
             day = datetime.fromtimestamp(self._path(0).stat().st_mtime).astimezone()
             logger.info("%d pages from the cache of %s", kept, day.date())
 
     def __len__(self) -> int:
         """Count the pages without a gap."""
+        if not self._reads:
+            return 0
         return sum(1 for _ in takewhile(Path.exists, map(self._path, count())))
 
     def read(self, number: int) -> Document | None:
         """Read a page; None if it is not there, or damaged."""
         path = self._path(number)
+        if not self._reads:
+            return None
         try:
             return gpx.read(path.read_bytes(), str(path))
         except OSError:

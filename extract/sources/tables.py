@@ -122,7 +122,9 @@ def _read(path: Path, wanted: Mapping[str, str], progress: Progress) -> pd.DataF
     return _read_csv(path, wanted, progress)
 
 
-def _read_csv(path: Path, wanted: Mapping[str, str], progress: Progress) -> pd.DataFrame:
+def _read_csv(
+    path: Path, wanted: Mapping[str, str], progress: Progress
+) -> pd.DataFrame:
     head = pd.read_csv(path, sep=None, engine="python", nrows=0, encoding="utf-8-sig")
     roles = _roles(list(head.columns), wanted, path)
     separator = _separator(path)
@@ -240,7 +242,9 @@ def _traces(
     code = table.groupby(keys, sort=False, dropna=False).ngroup().to_numpy()
     order = np.argsort(code, kind="stable")
     lat, lon = (_numbers(table[role])[order] for role in ("lat", "lon"))
-    time = _seconds(table["time"])[order] if "time" in table else np.full_like(lat, np.nan)
+    time = (
+        _seconds(table["time"])[order] if "time" in table else np.full_like(lat, np.nan)
+    )
     first = np.flatnonzero(np.diff(code[order], prepend=-1))
     ends = np.append(first[1:], len(order))
     heads = table.iloc[order[first]]

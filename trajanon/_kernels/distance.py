@@ -4,7 +4,7 @@ from trajanon._kernels.compiled import kernel
 
 
 @kernel
-def squared_distance(a, b):  # type: ignore[no-untyped-def]
+def squared_distance(a, b):
     total = 0.0
     for column in range(a.shape[0]):
         difference = a[column] - b[column]

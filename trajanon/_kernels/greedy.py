@@ -7,7 +7,7 @@ from trajanon._kernels.distance import squared_distance
 
 
 @kernel
-def greedy_fragments(edges, n):  # type: ignore[no-untyped-def]
+def greedy_fragments(edges, n):
     """Take edges, the shortest first, unless they fork or close a circle.
 
     ``edges`` (m, 2). Returns the links of each record, (n, 2), -1 where there is none.
@@ -26,7 +26,7 @@ def greedy_fragments(edges, n):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def join_fragments(records, links):  # type: ignore[no-untyped-def]
+def join_fragments(records, links):
     """Walk fragment by fragment, always on to the nearest free end; the order."""
     n = records.shape[0]
     order = np.empty(n, dtype=np.int64)

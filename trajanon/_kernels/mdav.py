@@ -7,7 +7,7 @@ from trajanon._kernels.distance import squared_distance
 
 
 @kernel
-def farthest(records, remaining, point):  # type: ignore[no-untyped-def]
+def farthest(records, remaining, point):
     """The remaining record farthest from a point; the first one of equals."""
     best, best_distance = remaining[0], -1.0
     for record in remaining:
@@ -18,7 +18,7 @@ def farthest(records, remaining, point):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def nearest_of_other_subjects(records, remaining, subjects, centre, count):  # type: ignore[no-untyped-def]
+def nearest_of_other_subjects(records, remaining, subjects, centre, count):
     """The ``count`` nearest records to one record, each of another subject.
 
     A subject enters with its nearest record only; the centre's own never does. Fewer
@@ -54,7 +54,7 @@ def nearest_of_other_subjects(records, remaining, subjects, centre, count):  # t
 
 
 @kernel
-def nearest_centroid(point, centroids):  # type: ignore[no-untyped-def]
+def nearest_centroid(point, centroids):
     """The row of ``centroids`` nearest to a point."""
     best, best_distance = 0, np.inf
     for group in range(centroids.shape[0]):

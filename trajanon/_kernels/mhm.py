@@ -7,7 +7,7 @@ from trajanon._kernels.distance import squared_distance
 
 
 @kernel
-def latest_starts(subjects, k):  # type: ignore[no-untyped-def]
+def latest_starts(subjects, k):
     """For each end of a group on the path, the latest start that gives k subjects.
 
     ``subjects`` are numbered from 0. -1 where no start is early enough.
@@ -32,7 +32,7 @@ def latest_starts(subjects, k):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def optimal_cut(path_records, latest):  # type: ignore[no-untyped-def]
+def optimal_cut(path_records, latest):
     """Start of each optimal group on the path, as a mask.
 
     ``path_records`` (n, p) in the order of the path; ``latest`` (n,) from

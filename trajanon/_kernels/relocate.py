@@ -44,7 +44,7 @@ class Groups(NamedTuple):
 
 
 @kernel
-def holds_subject(groups, group, subject, leave_out):  # type: ignore[no-untyped-def]
+def holds_subject(groups, group, subject, leave_out):
     """Whether a member of a group, but for one, is of a subject."""
     member = groups.first[group]
     while member >= 0:
@@ -55,7 +55,7 @@ def holds_subject(groups, group, subject, leave_out):  # type: ignore[no-untyped
 
 
 @kernel
-def chain_members(groups):  # type: ignore[no-untyped-def]
+def chain_members(groups):
     """Build the chains of members and count the subjects of each group."""
     groups.first[:] = -1
     groups.different[:] = 0
@@ -68,7 +68,7 @@ def chain_members(groups):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def move(groups, record, target):  # type: ignore[no-untyped-def]
+def move(groups, record, target):
     """Move a record to another group; centroids, chains and counts follow."""
     source = groups.labels[record]
     subject = groups.subjects[record]
@@ -97,7 +97,7 @@ def move(groups, record, target):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def may_leave(groups, record, k):  # type: ignore[no-untyped-def]
+def may_leave(groups, record, k):
     """Whether a record's group keeps k different subjects without it."""
     source = groups.labels[record]
     if groups.different[source] > k:
@@ -108,7 +108,7 @@ def may_leave(groups, record, k):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def best_target(groups, record):  # type: ignore[no-untyped-def]
+def best_target(groups, record):
     """The group of a near record that gains most by taking a record; -1 if none."""
     source = groups.labels[record]
     size = groups.sizes[source]
@@ -117,7 +117,7 @@ def best_target(groups, record):  # type: ignore[no-untyped-def]
     best, least = -1, saved - _TINY
     for i in range(groups.neighbours.shape[1]):
         target = groups.labels[groups.neighbours[record, i]]
-        if target == source or target == best:
+        if target in (source, best):
             continue
         cost = squared_distance(groups.records[record], groups.centroids[target])
         cost *= groups.sizes[target] / (groups.sizes[target] + 1.0)
@@ -127,8 +127,8 @@ def best_target(groups, record):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def surroundings_changed(groups, record):  # type: ignore[no-untyped-def]
-    """Whether a record's group, or that of a near one, changed since it was looked at."""
+def surroundings_changed(groups, record):
+    """Whether a record's group, or a near one's, changed since it was looked at."""
     since = groups.looked[record]
     if groups.changed[groups.labels[record]] > since:
         return True
@@ -139,7 +139,7 @@ def surroundings_changed(groups, record):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def relocation_pass(groups, k, moves):  # type: ignore[no-untyped-def]
+def relocation_pass(groups, k, moves):
     """Look at every record once, and make its best move; the moves made so far.
 
     ``moves`` counts those before; -1 in ``looked`` marks a record never looked at.

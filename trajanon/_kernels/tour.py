@@ -50,7 +50,7 @@ class Tour(NamedTuple):
 
 
 @kernel
-def below(random, limit):  # type: ignore[no-untyped-def]
+def below(random, limit):
     """A whole number of 0..limit-1 (xorshift64*)."""
     state = random[0]
     state ^= state >> np.uint64(12)
@@ -62,7 +62,7 @@ def below(random, limit):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def between(tour, a, b):  # type: ignore[no-untyped-def]
+def between(tour, a, b):
     """Distance of two cities."""
     dummy = tour.records.shape[0]
     if a == dummy or b == dummy:
@@ -71,7 +71,7 @@ def between(tour, a, b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def after(tour, city, step):  # type: ignore[no-untyped-def]
+def after(tour, city, step):
     """The next city in the direction of ``step`` (1 or -1)."""
     size = tour.order.shape[0]
     place = tour.position[city] + step
@@ -83,7 +83,7 @@ def after(tour, city, step):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def reverse_places(tour, i, j):  # type: ignore[no-untyped-def]
+def reverse_places(tour, i, j):
     """Reverse the stretch from place i forward to place j, both included."""
     size = tour.order.shape[0]
     length = j - i + 1 if j >= i else j - i + 1 + size
@@ -96,7 +96,7 @@ def reverse_places(tour, i, j):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def reverse_stretch(tour, first, last, step):  # type: ignore[no-untyped-def]
+def reverse_stretch(tour, first, last, step):
     """Turn round the stretch that leads from one city to another along ``step``.
 
     The shorter side of the tour is turned, which gives the same cycle, perhaps read the
@@ -120,7 +120,7 @@ def reverse_stretch(tour, first, last, step):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def enqueue(tour, city):  # type: ignore[no-untyped-def]
+def enqueue(tour, city):
     size = tour.order.shape[0]
     if not tour.queued[city]:
         tour.queued[city] = True
@@ -129,7 +129,7 @@ def enqueue(tour, city):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def exchange_stretches(tour, first, middle, last, step):  # type: ignore[no-untyped-def]
+def exchange_stretches(tour, first, middle, last, step):
     """Exchange the stretches first..middle and (behind it)..last along ``step``."""
     behind = after(tour, middle, step)
     step = reverse_stretch(tour, first, last, step)
@@ -139,7 +139,7 @@ def exchange_stretches(tour, first, middle, last, step):  # type: ignore[no-unty
 
 
 @kernel
-def two_opt(tour, a):  # type: ignore[no-untyped-def]
+def two_opt(tour, a):
     """Link a with a near record instead of a next one; the gain, 0 if there is none."""
     for step in (1, -1):
         b = after(tour, a, step)
@@ -161,7 +161,7 @@ def two_opt(tour, a):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def place_segment(tour, a, e, c, d, step):  # type: ignore[no-untyped-def]
+def place_segment(tour, a, e, c, d, step):
     """Move the segment a..e (along ``step``) between the neighbours c and d, a by c."""
     if after(tour, c, step) == d:
         # c before d: the segment keeps its direction.
@@ -183,7 +183,7 @@ def place_segment(tour, a, e, c, d, step):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def tour_reaches(tour, e, c, step):  # type: ignore[no-untyped-def]
+def tour_reaches(tour, e, c, step):
     """Whether c comes within half a tour behind e along ``step``."""
     size = tour.order.shape[0]
     ahead = (tour.position[c] - tour.position[e]) * step
@@ -193,7 +193,7 @@ def tour_reaches(tour, e, c, step):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def or_opt(tour, a):  # type: ignore[no-untyped-def]
+def or_opt(tour, a):
     """Move a segment that begins at a next to a near record; the gain, or 0."""
     for step in (1, -1):
         before = after(tour, a, -step)
@@ -234,7 +234,7 @@ def or_opt(tour, a):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def segment_holds(tour, a, e, city, step):  # type: ignore[no-untyped-def]
+def segment_holds(tour, a, e, city, step):
     """Whether a city lies on the stretch a..e along ``step``."""
     size = tour.order.shape[0]
     length = (tour.position[e] - tour.position[a]) * step
@@ -247,7 +247,7 @@ def segment_holds(tour, a, e, city, step):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def improve(tour):  # type: ignore[no-untyped-def]
+def improve(tour):
     """Make 2-opt and or-opt moves until no queued city has one; the gain."""
     size = tour.order.shape[0]
     gained = 0.0
@@ -268,7 +268,7 @@ def improve(tour):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def take_back(tour):  # type: ignore[no-untyped-def]
+def take_back(tour):
     """Undo the reversals of the journal, the last first."""
     for entry in range(tour.journal[-1] - 1, -1, -1):
         reverse_places(tour, tour.journal[2 * entry], tour.journal[2 * entry + 1])
@@ -276,7 +276,7 @@ def take_back(tour):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def kick(tour):  # type: ignore[no-untyped-def]
+def kick(tour):
     """Exchange two short neighbouring stretches at random; the loss."""
     size = tour.order.shape[0]
     longest = min(_KICKED, (size - 2) // 2)
@@ -297,7 +297,7 @@ def kick(tour):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def kicks(tour, count):  # type: ignore[no-untyped-def]
+def kicks(tour, count):
     """Kick and improve ``count`` times; keep what is no longer than before."""
     for _ in range(count):
         tour.journal[-1] = 0

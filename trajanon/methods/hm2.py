@@ -24,9 +24,7 @@ def hm2(task: Task) -> Grouping:
     path = HEURISTICS[task.heuristic](
         task.records, task.kicks_per_record, task.random, task.progress
     )
-    starts = optimal_cut(
-        task.records[path], latest_starts(task.subjects[path], task.k)
-    )
+    starts = optimal_cut(task.records[path], latest_starts(task.subjects[path], task.k))
     labels = np.empty(len(path), dtype=np.int64)
     labels[path] = np.cumsum(starts) - 1
     return Grouping(labels, path_length(task.records, path))

@@ -6,6 +6,4 @@ from trajanon.methods.task import Grouping, Task
 
 def mdav(task: Task) -> Grouping:
     """Group by `trajanon.grouping.mdav`, without a path."""
-    return Grouping(
-        grouping.mdav(task.records, task.k, task.subjects, task.progress)
-    )
+    return Grouping(grouping.mdav(task.records, task.k, task.subjects, task.progress))

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.greedy import greedy_fragments, join_fragments
-from trajanon._kernels.tour import Tour, improve, kicks, enqueue
+from trajanon._kernels.tour import Tour, enqueue, improve, kicks
 from trajanon.neighbours import nearest_records
 from trajanon.progress import Progress, silent
 

@@ -1,0 +1,5 @@
+"""``python -m trajanon``, the same as ``trajanon``."""
+
+from trajanon.cli import main
+
+main()

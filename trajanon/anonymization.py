@@ -1,0 +1,249 @@
+"""Anonymisation: trajectories -> a release and its report, on one page."""
+
+import json
+import os
+import platform
+import random
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.errors import BadInput, FileProblem, TooFewSubjects
+from trajanon.files.release import check_format, write_release
+from trajanon.files.released import DECIMALS
+from trajanon.microaggregation import microaggregate
+from trajanon.outputs import replacing
+from trajanon.partition import Partition, subjects_per_group
+from trajanon.progress import Progress, silent
+from trajanon.trajectories import Trajectories
+from trajanon.utility import displacement
+
+COUNTS = ("subjects", "records")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Release:
+    """What may be published, and what the holder should know of it.
+
+    Attributes
+    ----------
+    trajectories
+        The released trajectories: centroids in random order, without subjects.
+    report
+        For the holder, ready for JSON. Not for publication: ``labels`` links each
+        original to its group.
+    """
+
+    trajectories: Trajectories
+    report: dict[str, Any]
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the release, and its report beside it.
+
+        Parameters
+        ----------
+        path
+            Ends in .parquet, .gpkg, .geojson, .csv or .gpx; the report has the same
+            name and ends in .report.json. Both are replaced, or neither is.
+
+        Raises
+        ------
+        BadInput
+            If the suffix is not that of a format.
+        FileProblem
+            If one of the two cannot be written.
+        """
+        path = Path(path)
+        check_format(path)
+        with replacing(path, report_path(path)) as drafts:
+            self.write_drafts(*drafts)
+
+    def write_drafts(self, release_draft: Path, report_draft: Path) -> None:
+        """Write the two files where somebody else moves them into place."""
+        write_release(release_draft, self.trajectories)
+        text = json.dumps(self.report, indent=1, ensure_ascii=False)
+        # The notice stands in the first line, beside the brace.
+        report_draft.write_text("{ " + text[1:].lstrip() + "\n", encoding="utf-8")
+
+
+def report_path(release: Path) -> Path:
+    """Where the report of a release stands."""
+    return release.with_suffix(".report.json")
+
+
+def anonymize(
+    trajectories: Trajectories,
+    k: int,
+    *,
+    count: str = "subjects",
+    method: str = "hm2",
+    heuristic: str = "or-opt",
+    refine: str = "descent",
+    effort: str = "balanced",
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Release:
+    """Replace each trajectory by the centroid of a group of at least k.
+
+    Parameters
+    ----------
+    trajectories
+        As `trajanon.extract` makes them.
+    k
+        Least number of different subjects behind each released trajectory; of records
+        if nothing is known of subjects.
+    count
+        ``subjects``, or ``records`` to count trajectories although several may be of
+        one subject; the report then says so in its first line.
+    method, heuristic, refine, effort, seed
+        As in `trajanon.microaggregate`. The seed repeats the groups and centroids;
+        the order of the release comes from the operating system and never repeats.
+    progress
+        Told how far the work is.
+
+    Returns
+    -------
+    Release
+        Each of its trajectories occurs at least k times.
+
+    Raises
+    ------
+    BadInput
+        If an option is not known, or the trajectories lie on both sides of the
+        antimeridian.
+    TooFewRecords
+        If there are fewer than k trajectories.
+    TooFewSubjects
+        If they come from fewer than k subjects, and subjects are counted.
+    """
+    if count not in COUNTS:
+        msg = f"count {count!r} is not known; choose from {', '.join(COUNTS)}"
+        raise BadInput(msg)
+    _refuse_antimeridian(trajectories.points)
+    counts_subjects = count == "subjects" and trajectories.subject is not None
+    try:
+        partition = microaggregate(
+            trajectories.records,
+            k,
+            method=method,
+            heuristic=heuristic,
+            refine=refine,
+            effort=effort,
+            subjects=trajectories.subject if counts_subjects else None,
+            seed=seed,
+            progress=progress,
+        )
+    except TooFewSubjects as error:
+        msg = f"{error}, or count trajectories with --count records"
+        raise TooFewSubjects(msg) from error
+    centroids = partition.aggregated.reshape(trajectories.points.shape)
+    released = np.round(centroids, DECIMALS)
+    order = list(range(len(released)))
+    random.SystemRandom().shuffle(order)
+    return Release(
+        Trajectories(
+            points=np.ascontiguousarray(released[order]),
+            provenance={"attribution": trajectories.attribution},
+        ),
+        _report(trajectories, released, partition, k, counts_subjects),
+    )
+
+
+def _refuse_antimeridian(points: NDArray[np.float64]) -> None:
+    longitude = points[..., 1]
+    if longitude.size and np.ptp(longitude) > 180.0:
+        msg = (
+            "the trajectories lie on both sides of the antimeridian, where longitudes "
+            "cannot be averaged: extract and anonymise each side on its own"
+        )
+        raise BadInput(msg)
+
+
+def _report(
+    trajectories: Trajectories,
+    released: NDArray[np.float64],
+    partition: Partition,
+    k: int,
+    counts_subjects: bool,
+) -> dict[str, Any]:
+    moved = displacement(trajectories.points, released)
+    sizes = partition.sizes
+    subjects = trajectories.subject
+    per_group = (
+        None if subjects is None else subjects_per_group(partition.labels, subjects)
+    )
+    return {
+        "notice": _notice(k, counts_subjects, per_group),
+        "n": len(trajectories),
+        "k": k,
+        "counted": "subjects" if counts_subjects else "records",
+        "groups": len(sizes),
+        "information_loss": partition.information_loss,
+        "stages": [
+            {
+                "name": stage.name,
+                "information_loss": stage.information_loss,
+                "seconds": round(stage.seconds, 3),
+            }
+            for stage in partition.stages
+        ],
+        "displacement": {
+            "mean": float(moved.mean()),
+            "median": float(np.median(moved)),
+            "p95": float(np.percentile(moved, 95)),
+            "max": float(moved.max()),
+        },
+        "attribution": trajectories.attribution,
+        "versions": {
+            "trajanon": version("trajanon"),
+            "numpy": version("numpy"),
+            "numba": version("numba"),
+            "python": platform.python_version(),
+        },
+        "sizes": sizes.tolist(),
+        "subjects_per_group": None if per_group is None else per_group.tolist(),
+        "labels": partition.labels.tolist(),
+    }
+
+
+def _notice(k: int, counts_subjects: bool, per_group: NDArray[np.int64] | None) -> str:
+    notice = "For the holder of the data, not for publication."
+    if counts_subjects:
+        return notice
+    if per_group is None:
+        return f"{notice} k counts trajectories: nothing is known of their subjects."
+    few = int((per_group < k).sum())
+    return (
+        f"{notice} k counts trajectories, not subjects: {few} of {len(per_group)} "
+        f"groups hold fewer than {k} different subjects."
+    )
+
+
+def read_report(release: Path) -> dict[str, Any]:
+    """Read the report that stands beside a release.
+
+    Raises
+    ------
+    FileProblem
+        If there is none, or it is damaged.
+    """
+    path = report_path(release)
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        msg = (
+            f"there is no {path}, which says what belongs to which group: run trajanon "
+            "anonymize again, or show the release alone with --public"
+        )
+        raise FileProblem(msg) from error
+    except (OSError, ValueError) as error:
+        msg = f"cannot read the report {path}: run trajanon anonymize again"
+        raise FileProblem(msg) from error
+    if not isinstance(report, dict):
+        msg = f"{path} is not a report of trajanon: run trajanon anonymize again"
+        raise FileProblem(msg)
+    return report

@@ -1,0 +1,332 @@
+"""The command line: parse, call, print. Heavy imports wait inside the commands."""
+
+import logging
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from trajanon.errors import BadInput, TrajanonError
+
+app = typer.Typer(
+    help="k-anonymous GPS trajectories with the least information loss: "
+    "extract, anonymize, check, map. Begin with: trajanon demo",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+TRAJECTORIES = Path("trajectories.parquet")
+ANONYMIZED = Path("anonymized.parquet")
+MAP = Path("map.html")
+
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def main() -> NoReturn:
+    """Run the command line; a user's mistake is one sentence and exit code 2."""
+    _log_to_screen()
+    try:
+        code = app(standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        _say("stopped; no output was changed")
+        code = 130
+    except TrajanonError as error:
+        _say(str(error))
+        code = 2
+    except OSError as error:
+        _say(f"{error.filename or 'the system'}: {error.strerror or error}")
+        code = 2
+    except Exception as error:
+        # A usage error of typer, whose class has moved between typer's versions.
+        if not hasattr(error, "format_message"):
+            raise
+        _say(f"{error.format_message()} See: trajanon --help")
+        code = 2
+    sys.exit(code)
+
+
+def _say(message: str) -> None:
+    typer.echo(f"trajanon: {message}", err=True)
+
+
+def _log_to_screen() -> None:
+    class ToScreen(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            _say(record.getMessage())
+
+    logger = logging.getLogger("trajanon")
+    logger.handlers = [ToScreen()]
+    logger.setLevel(logging.INFO)
+
+
+def _announce_compilation() -> None:
+    from trajanon._kernels.compiled import announce
+
+    def say(kept: bool) -> None:
+        if kept:
+            _say("compiling the kernels, once: some 10 to 20 seconds")
+        else:
+            _say(
+                "compiling the kernels, some 10 to 20 seconds at every run: no folder "
+                "to keep them can be written (NUMBA_CACHE_DIR names another)"
+            )
+
+    announce(say)
+
+
+def _written(out: Path, what: str, onward: str) -> None:
+    typer.echo(f"Wrote {what} to {out}. Next: {onward}")
+
+
+@app.command()
+def extract(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(help="More files and folders.", show_default=False),
+    ] = None,
+    bbox: Annotated[
+        str | None,
+        typer.Option(help="madrid, barcelona, tarraco, or W,S,E,N in degrees."),
+    ] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="osm-api (the default), or files and folders: GPX, CSV, Parquet."
+        ),
+    ] = None,
+    points: Annotated[int, typer.Option(help="Points of a trajectory.")] = 30,
+    spacing: Annotated[
+        float | None,
+        typer.Option(help="Metres between points along the track; a city has its own."),
+    ] = None,
+    max_gap: Annotated[
+        str, typer.Option(help="Metres; a longer hop ends a track. Or: none.")
+    ] = "500",
+    max_per_subject: Annotated[
+        int | None, typer.Option(help="Take at most so many trajectories of a subject.")
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(help="Of a table: id=...,lat=...,lon=...,time=...,subject=..."),
+    ] = None,
+    api_url: Annotated[
+        str, typer.Option(help="A server with the OSM API.")
+    ] = "https://api.openstreetmap.org",
+    max_pages: Annotated[
+        int, typer.Option(help="Pages of 5,000 points to ask the server for.")
+    ] = 100,
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Download again what is in the cache.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="GeoParquet to write.")] = TRAJECTORIES,
+    as_json: Json = False,
+) -> None:
+    """Turn GPS traces into trajectories of equally spaced points."""
+    from trajanon.extract import extraction
+    from trajanon.extract.sources.tables import parse_columns
+    from trajanon.files.trajectories import write_trajectories
+    from trajanon.outputs import replacing
+    from trajanon.screen import Bars, show_account, show_json
+
+    if out.suffix.lower() not in (".parquet", ".geoparquet"):
+        msg = f"trajectories are written as GeoParquet: {out} must end in .parquet"
+        raise BadInput(msg)
+    sources = [*(source or []), *(paths or [])] or [extraction.OSM_API]
+    read = extraction.source_files(sources)
+    with replacing(out, inputs=read) as (draft,), Bars() as bars:
+        trajectories = extraction.extract(
+            sources,
+            bbox,
+            spacing=spacing,
+            points=points,
+            max_gap=_metres_or_none(max_gap),
+            max_per_subject=max_per_subject,
+            columns=parse_columns(columns) if columns else None,
+            api_url=api_url,
+            max_pages=max_pages,
+            refresh=refresh,
+            progress=bars,
+        )
+        write_trajectories(draft, trajectories)
+    if as_json:
+        show_json(trajectories.provenance)
+        return
+    show_account(trajectories.provenance["counts"])
+    if trajectories.attribution:
+        typer.echo(trajectories.attribution)
+    _written(out, f"{len(trajectories):,} trajectories", "trajanon anonymize -k 4")
+
+
+def _metres_or_none(text: str) -> float | None:
+    if text.strip().lower() == "none":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        msg = f"--max-gap must be a number of metres, or none (got {text!r})"
+        raise BadInput(msg) from None
+
+
+@app.command()
+def anonymize(
+    trajectories: Annotated[
+        Path, typer.Argument(help="What extract wrote.")
+    ] = TRAJECTORIES,
+    *,
+    k: Annotated[
+        int, typer.Option("-k", help="Least number of different subjects in a group.")
+    ],
+    count: Annotated[
+        str,
+        typer.Option(help="What k counts: subjects, or records whoever made them."),
+    ] = "subjects",
+    method: Annotated[str, typer.Option(help="hm2 or mdav.")] = "hm2",
+    heuristic: Annotated[str, typer.Option(help="Path of hm2: or-opt.")] = "or-opt",
+    refine: Annotated[str, typer.Option(help="descent or none.")] = "descent",
+    effort: Annotated[str, typer.Option(help="fast, balanced or best.")] = "balanced",
+    seed: Annotated[int, typer.Option(help="Repeats the groups bit for bit.")] = 0,
+    out: Annotated[
+        Path, typer.Option(help="Ends in .parquet, .gpkg, .geojson, .csv or .gpx.")
+    ] = ANONYMIZED,
+    as_json: Json = False,
+) -> None:
+    """Replace each trajectory by the centroid of a group of at least k."""
+    from trajanon.anonymization import anonymize as make_release
+    from trajanon.anonymization import report_path
+    from trajanon.files.release import check_format
+    from trajanon.files.trajectories import read_trajectories
+    from trajanon.outputs import replacing
+    from trajanon.screen import Bars, show_json, show_release
+
+    check_format(out)
+    _announce_compilation()
+    report = report_path(out)
+    with replacing(out, report, inputs=[trajectories]) as drafts, Bars() as bars:
+        release = make_release(
+            read_trajectories(trajectories),
+            k,
+            count=count,
+            method=method,
+            heuristic=heuristic,
+            refine=refine,
+            effort=effort,
+            seed=seed,
+            progress=bars,
+        )
+        release.write_drafts(*drafts)
+    if as_json:
+        lists = ("labels", "sizes", "subjects_per_group")
+        show_json({key: v for key, v in release.report.items() if key not in lists})
+        return
+    show_release(release.report)
+    typer.echo(f"{report}: {release.report['notice']}")
+    onward = "trajanon check" + (f" {out}" if out != ANONYMIZED else "") + f" -k {k}"
+    _written(out, f"{len(release.trajectories):,} trajectories", onward)
+
+
+@app.command()
+def check(
+    released: Annotated[Path, typer.Argument(help="A released file.")] = ANONYMIZED,
+    *,
+    k: Annotated[int, typer.Option("-k", help="The group size promised.")],
+    as_json: Json = False,
+) -> None:
+    """Check a released file by itself: exit code 0 it holds, 1 not, 2 unreadable."""
+    from dataclasses import asdict
+
+    from trajanon.privacy.checker import check as findings_of
+    from trajanon.screen import show_json
+
+    findings = findings_of(released, k)
+    if as_json:
+        show_json({**asdict(findings), "holds": findings.holds})
+    elif findings.holds:
+        typer.echo(
+            f"{released} holds: each of its {findings.groups:,} different "
+            f"trajectories occurs at least {k} times ({findings.trajectories:,} in "
+            "all), and nothing else is in the file. Next: trajanon map"
+        )
+    else:
+        typer.echo(f"{released} must not be published:")
+        for problem in findings.problems:
+            typer.echo(f"- {problem}")
+    if not findings.holds:
+        raise typer.Exit(1)
+
+
+@app.command("map")
+def draw(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Trajectories and release; with --public the release alone.",
+            show_default=f"{TRAJECTORIES} {ANONYMIZED}",
+        ),
+    ] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="Show the release only.")
+    ] = False,
+    tiles: Annotated[
+        str,
+        typer.Option(
+            help="Street map behind the lines, or none. Whoever opens the map asks its "
+            "server for tiles, which tells that server where the data are."
+        ),
+    ] = "OpenStreetMap",
+    out: Annotated[Path, typer.Option(help="Page to write.")] = MAP,
+) -> None:
+    """Draw original and released trajectories on a map."""
+    from trajanon import maps
+    from trajanon.anonymization import read_report, report_path
+    from trajanon.files.release import read_release
+    from trajanon.files.trajectories import read_trajectories
+    from trajanon.outputs import replacing
+
+    given = files or [TRAJECTORIES, ANONYMIZED]
+    if len(given) != 2 and not (public and len(given) == 1):
+        msg = "map takes two files, trajectories and release; or, with --public, one"
+        raise BadInput(msg)
+    street_map = None if tiles.lower() == "none" else tiles
+    with replacing(out, inputs=[*given, report_path(given[-1])]) as (draft,):
+        release = read_release(given[-1])
+        if public:
+            drawn = maps.public(release, tiles=street_map)
+        else:
+            drawn = maps.compare(
+                read_trajectories(given[0]),
+                release,
+                read_report(given[-1]),
+                tiles=street_map,
+            )
+        maps.save(drawn, draft)
+    typer.echo(f"Open {out.resolve()} in a browser.")
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where the results go.")] = Path(
+        "trajanon-demo"
+    ),
+) -> None:
+    """Run the whole chain on the bundled synthetic sample, without network."""
+    from trajanon.data import sample
+    from trajanon.errors import FileProblem
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        msg = f"cannot make the folder {folder}: {error.strerror}; name another one"
+        raise FileProblem(msg) from error
+    trajectories, released = folder / TRAJECTORIES, folder / ANONYMIZED
+    typer.echo("1. trajanon extract --bbox madrid --source (the bundled sample)")
+    extract(source=[str(sample())], bbox="madrid", out=trajectories)
+    typer.echo("\n2. trajanon anonymize -k 4")
+    anonymize(trajectories, k=4, out=released)
+    typer.echo("\n3. trajanon check -k 4")
+    check(released, k=4)
+    typer.echo("\n4. trajanon map")
+    draw([trajectories, released], out=folder / MAP)

@@ -1,0 +1,1 @@
+"""Trajectories and releases <-> files, one format a module."""

@@ -1,0 +1,64 @@
+"""A release as GeoPackage."""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.errors import FileProblem
+from trajanon.files.released import Line, ReleasedFile, unknown_attribution
+
+_LAYER = "anonymized"
+
+
+def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> None:
+    """Write a release; the attribution is the description of its layer."""
+    import geopandas
+    import shapely
+
+    table = geopandas.GeoDataFrame(
+        {"id": np.arange(1, len(points) + 1)},
+        geometry=shapely.linestrings(points[:, :, ::-1]),
+        crs="EPSG:4326",
+    )
+    path.unlink(missing_ok=True)  # GDAL takes an empty file for a broken one
+    options = {} if attribution is None else {"DESCRIPTION": attribution}
+    table.to_file(path, driver="GPKG", layer=_LAYER, engine="pyogrio", **options)
+
+
+def read_released(path: Path) -> ReleasedFile:
+    """Read a release, and what stands in it beside.
+
+    Raises
+    ------
+    FileProblem
+        If it is not a GeoPackage.
+    """
+    import geopandas
+    import pyogrio
+
+    try:
+        layers = [str(name) for name in pyogrio.list_layers(path)[:, 0]]
+        layer = _LAYER if _LAYER in layers else layers[0]
+        info = pyogrio.read_info(path, layer=layer)
+        table = geopandas.read_file(path, layer=layer, engine="pyogrio")
+    except (OSError, ValueError, IndexError, pyogrio.errors.DataSourceError) as error:
+        msg = f"cannot read {path} as a GeoPackage"
+        raise FileProblem(msg) from error
+    metadata = dict(info.get("layer_metadata") or {})
+    attribution = metadata.pop("DESCRIPTION", None) or None
+    metadata.pop("IDENTIFIER", None) if metadata.get("IDENTIFIER") == layer else None
+    extras = [f"layer {name!r}" for name in layers if name != layer]
+    extras += [] if layer == _LAYER else [f"the layer name {layer!r}"]
+    extras += [f"layer metadata {key!r}" for key in metadata]
+    extras += [f"file metadata {key!r}" for key in info.get("dataset_metadata") or {}]
+    extras += [f"column {name!r}" for name in info["fields"].tolist() if name != "id"]
+    if attribution is not None:
+        extras += unknown_attribution(attribution)
+    geometries = table.geometry if "geometry" in table else []
+    return ReleasedFile(
+        [Line.of(geometry) for geometry in geometries],
+        table["id"].tolist() if "id" in table else None,
+        extras,
+        attribution,
+    )

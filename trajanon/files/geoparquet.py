@@ -1,0 +1,121 @@
+"""GeoParquet, written with nothing in it but what is asked for.
+
+Written with pyarrow and shapely alone: what a data frame library adds of its own
+(its index, its environment, the bounding box) would have to be taken out again.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.errors import FileProblem
+from trajanon.files.released import Line, ReleasedFile, unknown_attribution
+
+_GEO = {
+    "version": "1.1.0",
+    "primary_column": "geometry",
+    # No "crs": that means longitude, latitude on WGS 84 (OGC:CRS84).
+    "columns": {"geometry": {"encoding": "WKB", "geometry_types": ["LineString"]}},
+}
+
+
+def write_lines(
+    path: Path,
+    columns: Mapping[str, NDArray[Any]],
+    points: NDArray[np.float64],
+    metadata: Mapping[str, str],
+) -> None:
+    """Write lines of lat, lon points (n, m, 2), with columns and file metadata."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    import shapely
+
+    lines = shapely.linestrings(points[:, :, ::-1])
+    table = pa.table(
+        {**columns, "geometry": pa.array(shapely.to_wkb(lines), type=pa.binary())},
+    ).replace_schema_metadata({"geo": json.dumps(_GEO), **metadata})
+    pq.write_table(table, path, compression="zstd", write_statistics=False)
+
+
+class Table:
+    """A GeoParquet file as read: its lines, other columns, and metadata."""
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+        import shapely
+
+        try:
+            table = pq.read_table(path)
+        except (OSError, pa.ArrowException) as error:
+            reason = " ".join(str(error).split())[:200]
+            msg = f"cannot read {path} as Parquet: {reason}"
+            raise FileProblem(msg) from error
+        raw = table.schema.metadata or {}
+        self.metadata = {
+            key.decode("utf-8", "replace"): value.decode("utf-8", "replace")
+            for key, value in raw.items()
+        }
+        try:
+            self.geo = json.loads(self.metadata["geo"])
+            self.geometry = str(self.geo["primary_column"])
+            wkb = table[self.geometry].to_numpy()
+            geometries = shapely.from_wkb(wkb)
+        except (KeyError, ValueError, TypeError, shapely.errors.ShapelyError) as error:
+            msg = f"{path} is not GeoParquet: it has no readable geometry column"
+            raise FileProblem(msg) from error
+        self.lines = [Line.of(geometry) for geometry in geometries]
+        self.columns: dict[str, NDArray[Any]] = {
+            name: table[name].to_numpy()
+            for name in table.column_names
+            if name != self.geometry
+        }
+
+
+def read(path: Path) -> Table:
+    """Read any GeoParquet of lines.
+
+    Raises
+    ------
+    FileProblem
+        If it is not readable as such.
+    """
+    return Table(path)
+
+
+def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> None:
+    """Write a release: ids from 1, lines, the attribution, and nothing else."""
+    write_lines(
+        path,
+        {"id": np.arange(1, len(points) + 1)},
+        points,
+        {} if attribution is None else {"attribution": attribution},
+    )
+
+
+def read_released(path: Path) -> ReleasedFile:
+    """Read a release, and what stands in it beside."""
+    table = read(path)
+    extras = [f"column {name!r}" for name in table.columns if name != "id"]
+    for key, value in table.metadata.items():
+        if key == "attribution":
+            extras += unknown_attribution(value)
+        elif key != "geo":
+            extras.append(f"file metadata {key!r}")
+    geometry = table.geo.get("columns", {}).get(table.geometry, {})
+    extras += [
+        f"geometry metadata {key!r}"
+        for key in geometry
+        if key not in ("encoding", "geometry_types", "crs")
+    ]
+    ids = table.columns.get("id")
+    return ReleasedFile(
+        table.lines,
+        None if ids is None else ids.tolist(),
+        extras,
+        table.metadata.get("attribution"),
+    )

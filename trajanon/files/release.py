@@ -1,0 +1,80 @@
+"""Releases <-> files: the format follows from the suffix."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.errors import BadInput, FileProblem
+from trajanon.files import geojson, geopackage, geoparquet, gpx, table
+from trajanon.files.released import ReleasedFile
+from trajanon.trajectories import Trajectories
+
+Writer = Callable[[Path, NDArray[np.float64], str | None], None]
+Reader = Callable[[Path], ReleasedFile]
+
+FORMATS: Mapping[str, tuple[Writer, Reader]] = {
+    ".parquet": (geoparquet.write, geoparquet.read_released),
+    ".gpkg": (geopackage.write, geopackage.read_released),
+    ".geojson": (geojson.write, geojson.read_released),
+    ".csv": (table.write, table.read_released),
+    ".gpx": (gpx.write, gpx.read_released),
+}
+
+
+def check_format(path: Path) -> None:
+    """Refuse a path whose suffix is not that of a format.
+
+    Raises
+    ------
+    BadInput
+        Naming the suffixes there are.
+    """
+    if path.suffix.lower() not in FORMATS:
+        msg = f"{path} does not end like a release; choose one of {', '.join(FORMATS)}"
+        raise BadInput(msg)
+
+
+def write_release(path: Path, release: Trajectories) -> None:
+    """Write released trajectories: lines, ids from 1, the attribution; no more."""
+    check_format(path)
+    writer, _ = FORMATS[path.suffix.lower()]
+    writer(path, release.points, release.attribution)
+
+
+def read_as_found(path: Path) -> ReleasedFile:
+    """Read a release with everything that stands in the file.
+
+    Raises
+    ------
+    FileProblem
+        If it cannot be read.
+    """
+    check_format(path)
+    if not path.exists():
+        msg = f"there is no {path}; make it with: trajanon anonymize -k 4"
+        raise FileProblem(msg)
+    _, reader = FORMATS[path.suffix.lower()]
+    return reader(path)
+
+
+def read_release(path: Path) -> Trajectories:
+    """Read the trajectories of a release.
+
+    Raises
+    ------
+    FileProblem
+        If it cannot be read.
+    BadInput
+        If its lines are not trajectories of equally many points.
+    """
+    found = read_as_found(path)
+    lines = [line.coordinates for line in found.lines]
+    if not lines or len({line.shape for line in lines}) != 1 or lines[0].shape[1] != 2:
+        msg = f"{path} does not hold lines of equally many points"
+        raise BadInput(msg)
+    return Trajectories(
+        points=np.ascontiguousarray(np.stack(lines)[:, :, ::-1]),
+        provenance={"attribution": found.attribution},
+    )

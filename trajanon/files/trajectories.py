@@ -1,0 +1,69 @@
+"""Trajectories <-> GeoParquet: the holder's file between extract and anonymize."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from trajanon.errors import BadInput, FileProblem
+from trajanon.files import geoparquet
+from trajanon.trajectories import Trajectories
+
+
+def write_trajectories(path: Path, trajectories: Trajectories) -> None:
+    """Write trajectories as GeoParquet: LineStrings in WGS 84 with their numbers.
+
+    Columns: trajectory (row number), subject, trace, geometry. The provenance stands in
+    the file's metadata under ``trajanon``.
+    """
+    n = len(trajectories)
+    columns = {"trajectory": np.arange(n)}
+    if trajectories.subject is not None and trajectories.trace is not None:
+        columns |= {"subject": trajectories.subject, "trace": trajectories.trace}
+    provenance = json.dumps(dict(trajectories.provenance), ensure_ascii=False)
+    geoparquet.write_lines(path, columns, trajectories.points, {"trajanon": provenance})
+
+
+def read_trajectories(path: Path) -> Trajectories:
+    """Read trajectories: what `write_trajectories` wrote, or any GeoParquet of lines.
+
+    Parameters
+    ----------
+    path
+        GeoParquet whose geometries are LineStrings of equally many points, in WGS 84.
+        A column ``subject`` of any values says whose they are.
+
+    Raises
+    ------
+    FileProblem
+        If there is no such file, or it is not GeoParquet.
+    BadInput
+        If its geometries are not trajectories.
+    """
+    if not path.exists():
+        msg = f"there is no {path}; make it with: trajanon extract --bbox madrid"
+        raise FileProblem(msg)
+    table = geoparquet.read(path)
+    lines = [line.coordinates for line in table.lines]
+    lengths = {len(line) for line in lines}
+    if not lines or len(lengths) != 1 or any(line.shape[1] != 2 for line in lines):
+        msg = (
+            f"{path} does not hold trajectories: they are LineStrings of equally many "
+            f"points without heights, and this has {len(lines)} lines of "
+            f"{min(lengths, default=0)} to {max(lengths, default=0)} points; "
+            "make trajectories with: trajanon extract --source FILE"
+        )
+        raise BadInput(msg)
+    provenance = table.metadata.get("trajanon", "{}")
+    subject, trace = (
+        np.unique(table.columns[name], return_inverse=True)[1]
+        if name in table.columns
+        else None
+        for name in ("subject", "trace")
+    )
+    return Trajectories(
+        points=np.ascontiguousarray(np.stack(lines)[:, :, ::-1]),
+        subject=subject,
+        trace=trace,
+        provenance=json.loads(provenance),
+    )

@@ -1,0 +1,94 @@
+"""What people see while a command works, and when it is done."""
+
+import json
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.table import Table
+
+
+class Bars:
+    """Progress bars on standard error; nothing where that is no terminal."""
+
+    def __init__(self) -> None:
+        console = Console(stderr=True)
+        self._bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._tasks: dict[str, TaskID] = {}
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bars.stop()
+
+    def __call__(self, task: str, done: float, total: float | None) -> None:
+        """Move the bar of a task; a `trajanon.progress.Progress`."""
+        if task not in self._tasks:
+            self._tasks[task] = self._bars.add_task(task, total=total)
+        self._bars.update(self._tasks[task], completed=done, total=total)
+
+
+def show_json(result: Mapping[str, Any]) -> None:
+    """Print a result for a script, on standard output."""
+    print(json.dumps(dict(result), indent=1, ensure_ascii=False))  # noqa: T201
+
+
+def show_account(counts: Mapping[str, int]) -> None:
+    """Print what extraction read, dropped and kept."""
+    table = Table("Step", title="What became of the points", title_justify="left")
+    table.add_column("Count", justify="right")
+    for step, count in counts.items():
+        if count or step in ("points read", "trajectories"):
+            table.add_row(step, f"{count:,}", style="bold" * (step == "trajectories"))
+    Console().print(table)
+
+
+def show_release(report: Mapping[str, Any]) -> None:
+    """Print what a release lost, and how its groups are."""
+    sizes, moved = report["sizes"], report["displacement"]
+    counted = "subjects" if report["counted"] == "subjects" else "trajectories"
+    table = Table(title="The release", title_justify="left", show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_row("Trajectories", f"{report['n']:,}")
+    table.add_row("Groups", f"{report['groups']:,}")
+    table.add_row(
+        f"Different {counted} in each group"
+        if counted == "subjects"
+        else "Trajectories in each group",
+        f"at least {report['k']}",
+    )
+    table.add_row("Group sizes", f"{min(sizes)} to {max(sizes)}")
+    for stage in report["stages"]:
+        table.add_row(
+            f"Information loss after {stage['name']}",
+            f"{stage['information_loss']:.4g} %  ({stage['seconds']:.2f} s)",
+        )
+    table.add_row("Points moved by (mean)", f"{moved['mean']:,.0f} m")
+    table.add_row("(median)", f"{moved['median']:,.0f} m")
+    table.add_row("(95 % of points, at most)", f"{moved['p95']:,.0f} m")
+    table.add_row("(farthest)", f"{moved['max']:,.0f} m")
+    Console().print(table)
