@@ -233,8 +233,8 @@ class _Cutting:
             return "no trajectories: the source holds no track points in this area"
         if counts["points impossible"] == read:
             return (
-                f"no trajectories: none of the {read:,} points is on Earth; if latitude "
-                "and longitude are swapped, say --columns lat=...,lon=..."
+                f"no trajectories: none of the {read:,} points is on Earth; if lat "
+                "and lon are swapped, name them with --columns lat=...,lon=..."
             )
         if self.box is not None and counts["points used"] == 0:
             swapped = (
