@@ -16,6 +16,7 @@ from typing import BinaryIO
 from xml.etree import ElementTree
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem
 from trajanon.extract.sources import trackpoints
@@ -252,7 +253,14 @@ def _file_traces(path: Path, document: Document, label: str) -> Iterator[Trace]:
     subject = os.path.realpath(path)
     for segment in document.segments:
         name = f"{label}#{segment.track}"
-        yield Trace(name, subject, segment.lat, segment.lon, segment.time)
+        yield Trace(name, subject, segment.lat, segment.lon, _believable(segment.time))
+
+
+def _believable(time: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Forget the times of a clock that stood still: the file's order tells more."""
+    if np.isfinite(time).all() and np.ptp(time) < 1.0:
+        return np.full_like(time, np.nan)
+    return time
 
 
 def _why_empty(document: Document) -> str:
