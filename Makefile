@@ -24,11 +24,11 @@ format: .venv/dev
 	$(PYTHON) -m venv .venv
 
 .venv/run: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
 .venv/dev: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
 clean:

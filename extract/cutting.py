@@ -156,6 +156,8 @@ class _Cutting:
         trace_number, subject_number = [], []
         for trace in some:
             key = (trace.subject, trace.name)
+            if trace.subject is None and key not in self._trace_number:
+                self.counts["recordings of unknown subjects"] += 1
             trace_number.append(
                 self._trace_number.setdefault(key, len(self._trace_number))
             )

@@ -156,6 +156,9 @@ def extract(
         show_json(trajectories.provenance)
         return
     show_account(trajectories.provenance["counts"])
+    unknown = trajectories.provenance["counts"].get("recordings of unknown subjects")
+    if unknown:
+        typer.echo(f"{unknown:,} recordings name no subject: each counts as its own.")
     if trajectories.attribution:
         typer.echo(trajectories.attribution)
     _written(out, f"{len(trajectories):,} trajectories", "trajanon anonymize -k 4")

@@ -2,8 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import geoparquet
@@ -54,16 +57,30 @@ def read_trajectories(path: Path) -> Trajectories:
             "make trajectories with: trajanon extract --source FILE"
         )
         raise BadInput(msg)
-    provenance = table.metadata.get("trajanon", "{}")
     subject, trace = (
-        np.unique(table.columns[name], return_inverse=True)[1]
-        if name in table.columns
-        else None
+        _numbered(table.columns[name]) if name in table.columns else None
         for name in ("subject", "trace")
     )
     return Trajectories(
         points=np.ascontiguousarray(np.stack(lines)[:, :, ::-1]),
         subject=subject,
         trace=trace,
-        provenance=json.loads(provenance),
+        provenance=_provenance(table.metadata.get("trajanon", "{}")),
     )
+
+
+def _numbered(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Number whatever tells subjects apart; one that is missing is nobody else."""
+    numbers: NDArray[np.int64] = pd.factorize(values)[0].astype(np.int64)
+    missing = numbers < 0
+    numbers[missing] = numbers.max(initial=-1) + 1 + np.arange(missing.sum())
+    return numbers
+
+
+def _provenance(text: str) -> dict[str, Any]:
+    """Read the provenance; what another program wrote under its name is ignored."""
+    try:
+        provenance = json.loads(text)
+    except ValueError:
+        return {}
+    return provenance if isinstance(provenance, dict) else {}
