@@ -127,7 +127,7 @@ def extract(
 ) -> None:
     """Turn GPS traces into trajectories of equally spaced points."""
     from trajanon.extract import extraction
-    from trajanon.extract.sources.tables import parse_columns
+    from trajanon.extract.sources.columns import parse_columns
     from trajanon.files.trajectories import write_trajectories
     from trajanon.outputs import replacing
     from trajanon.screen import Bars, show_account, show_json

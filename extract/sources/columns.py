@@ -1,0 +1,155 @@
+"""What the columns of a table of points mean, and what their values are."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from trajanon.errors import BadInput
+
+KNOWN_NAMES: Mapping[str, Sequence[str]] = {
+    "lat": ("lat", "latitude", "y"),
+    "lon": ("lon", "lng", "long", "longitude", "x"),
+    "time": ("time", "timestamp", "datetime", "date_time", "date", "t"),
+    "id": (
+        "trajectory_id",
+        "traj_id",
+        "trip_id",
+        "trace_id",
+        "track_id",
+        "tid",
+        "id",
+    ),
+    "subject": (
+        "user_id",
+        "uid",
+        "user",
+        "subject",
+        "person_id",
+        "vehicle_id",
+        "taxi_id",
+        "cab_id",
+        "cab",
+        "device_id",
+    ),
+}
+"""Column names found without asking, best first; case does not matter. Among them are
+those of the cabspotting tables and of scikit-mobility."""
+
+NAMES = ("id", "subject")
+"""Roles whose values are names, even if they look like numbers."""
+
+
+def parse_columns(text: str) -> dict[str, str]:
+    """Read ``lat=...,lon=...,time=...,id=...,subject=...`` as a user gives it.
+
+    Raises
+    ------
+    BadInput
+        If it is not of this form.
+
+    Examples
+    --------
+    >>> parse_columns("lat=y_wgs,lon=x_wgs")
+    {'lat': 'y_wgs', 'lon': 'x_wgs'}
+    """
+    columns = {}
+    for part in text.split(","):
+        role, equals, name = (word.strip() for word in part.partition("="))
+        if not equals or not name or role not in KNOWN_NAMES:
+            msg = (
+                f"--columns {text!r} is not understood at {part!r}; write "
+                "id=...,lat=...,lon=...,time=...,subject=... with your column names"
+            )
+            raise BadInput(msg)
+        columns[role] = name
+    return columns
+
+
+def roles(
+    names: Sequence[str], wanted: Mapping[str, str], path: Path
+) -> dict[str, str]:
+    """Find which column plays which role.
+
+    Parameters
+    ----------
+    names
+        Columns of the table.
+    wanted
+        Column by role, as the user gave them.
+    path
+        The table, for messages.
+
+    Returns
+    -------
+    dict[str, str]
+        Role by column.
+
+    Raises
+    ------
+    BadInput
+        If a wanted column is not there, or one that is needed is not found.
+    """
+    found: dict[str, str] = {}
+    by_lower = {name.lower(): name for name in reversed(names)}
+    for role, known in KNOWN_NAMES.items():
+        if role in wanted:
+            if wanted[role] not in names:
+                msg = (
+                    f"{path} has no column {wanted[role]!r} for {role}; "
+                    f"its columns are {', '.join(names)}"
+                )
+                raise BadInput(msg)
+            found[wanted[role]] = role
+            continue
+        candidates = (by_lower[name] for name in known if name in by_lower)
+        name = next((n for n in candidates if n not in wanted.values()), None)
+        if name is not None:
+            found[name] = role
+    there = set(found.values())
+    missing = [role for role in ("lat", "lon") if role not in there]
+    if not there & {"id", "subject"}:
+        missing.append("id")
+    if missing:
+        msg = (
+            f"{path} has no column known as {' or '.join(missing)}; its columns are "
+            f"{', '.join(names)}: say --columns {','.join(f'{m}=...' for m in missing)}"
+        )
+        raise BadInput(msg)
+    return found
+
+
+def numbers(values: pd.Series) -> NDArray[np.float64]:
+    """Read coordinates; what is no number becomes NaN."""
+    read = pd.to_numeric(values, errors="coerce")
+    return np.asarray(read.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def seconds(values: pd.Series) -> NDArray[np.float64]:
+    """Read times as seconds since 1970 UTC: dates, texts, or numbers of any unit."""
+    if pd.api.types.is_numeric_dtype(values):
+        seconds = numbers(values)
+        # Seconds have ten digits in our time; milli-, micro-, nanoseconds have more.
+        largest = np.nanmax(np.abs(seconds), initial=0.0)
+        for threshold, per_second in ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3)):
+            if largest >= threshold:
+                return np.asarray(seconds / per_second)
+        return seconds
+    times = pd.to_datetime(values, utc=True, errors="coerce")
+    unread = times.isna() & values.notna()
+    if unread.any():  # not written like the first one
+        times[unread] = pd.to_datetime(
+            values[unread], utc=True, errors="coerce", format="mixed"
+        )
+    microseconds = times.astype("datetime64[us, UTC]")
+    seconds = microseconds.astype("int64").to_numpy() / 1e6
+    return np.where(times.isna().to_numpy(), np.nan, seconds)
+
+
+def names(values: pd.Series) -> pd.Series:
+    """Read names; 7.0, which a gap in the column makes of 7, is 7 again."""
+    if pd.api.types.is_float_dtype(values) and (values.dropna() % 1 == 0).all():
+        values = values.astype("Int64")
+    return values.astype("string")
