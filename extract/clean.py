@@ -1,4 +1,6 @@
-"""Points as recorded -> points worth measuring: four steps, in this order."""
+"""Points as recorded -> points worth measuring: five steps, in this order."""
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +18,25 @@ def drop_impossible(points: Points) -> Points:
     return points.take(possible & ~nowhere)
 
 
-def sort_by_time(points: Points) -> Points:
-    """Put each piece in the order of time; stable.
+def settle_times(points: Points) -> Points:
+    """Make each piece timed or untimed, by the majority of its points.
 
-    A piece with a point that has no time keeps the order of its source.
+    Where at least half have a time, those without are dropped: nobody knows where they
+    belong. Elsewhere the few times are forgotten.
     """
-    if len(points) == 0:
+    untimed = np.isnan(points.time)
+    if len(points) == 0 or not untimed.any():
         return points
-    timed = ~np.isnan(points.time)
-    begins = _begins(points.piece)
-    piece = np.cumsum(begins) - 1
-    wholly_timed = np.logical_and.reduceat(timed, np.flatnonzero(begins))[piece]
-    key = np.where(wholly_timed, points.time, 0.0)
-    return points.take(np.lexsort((key, piece)))
+    first = np.flatnonzero(~points.follows)
+    size = np.diff(np.append(first, len(points)))
+    share = np.repeat(np.add.reduceat(untimed.astype(np.float64), first) / size, size)
+    settled = replace(points, time=np.where(share > 0.5, np.nan, points.time))
+    return settled.take(~untimed | (share > 0.5))
+
+
+def sort_by_time(points: Points) -> Points:
+    """Put each piece in the order of time; stable, so that an untimed one stays."""
+    return points.take(np.lexsort((points.time, points.piece)))
 
 
 def average_equal_times(points: Points) -> Points:
@@ -66,9 +74,3 @@ def drop_zero_hops(points: Points) -> Points:
         points.lon[1:] == points.lon[:-1]
     )
     return points.take(~stays)
-
-
-def _begins(piece: NDArray[np.int64]) -> NDArray[np.bool_]:
-    begins = np.ones(len(piece), dtype=np.bool_)
-    begins[1:] = piece[1:] != piece[:-1]
-    return begins

@@ -172,6 +172,7 @@ class _Cutting:
     def _clean(self, points: Points) -> Points:
         for step, dropped in (
             (clean.drop_impossible, "points impossible"),
+            (clean.settle_times, "points without time in a timed recording"),
             (clean.sort_by_time, None),
             (clean.average_equal_times, "points merged (equal times)"),
             (clean.drop_zero_hops, "points repeated in place"),

@@ -54,12 +54,11 @@ def split(points: Points, rules: Rules, counts: Counter[str]) -> Points:
     seconds = np.diff(points.time)
     metres = hops(points)[1][:-1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        # A partly timed piece keeps its order, so a time may also run backwards.
-        speed = np.where(seconds > 0.0, metres / seconds, np.inf)
+        speed = metres / seconds  # NaN, which is never too fast, in an untimed piece
     pause = follows & (seconds > rules.max_pause)
     far = follows & ~pause & (metres > (rules.max_gap or np.inf))
     fast = follows & ~pause & ~far & (metres > _JITTER)
-    fast &= (speed > rules.max_speed) & ~np.isnan(seconds)
+    fast &= speed > rules.max_speed
     counts["cuts at pauses"] += int(pause.sum())
     counts["cuts at long hops"] += int(far.sum())
     counts["cuts at impossible speeds"] += int(fast.sum())
