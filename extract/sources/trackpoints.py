@@ -5,72 +5,24 @@ traces first, newest upload first, then all points of older, private uploads wit
 time, sorted by latitude: a cloud, not a way that anybody went.
 """
 
+import logging
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.extract.sources.gpx_document import Document, Segment
 from trajanon.extract.trace import Trace
 
-API = "OpenStreetMap.org"
-"""The creator that the server's answers name."""
+logger = logging.getLogger(__name__)
 
 LONGEST_CUT = 300.0
 """Seconds that may pass between the last point of a page and the next one."""
 
 UNTIMED = "points without time"
 REPEATED = "points repeated by a shifted page"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Segment:
-    """One <trkseg> of a GPX document, as it stands there.
-
-    Attributes
-    ----------
-    track
-        Number of its <trk> in the document, from 1.
-    url
-        The <url> of its <trk> (GPX 1.0), if there is one.
-    lat, lon
-        Degrees, shape (points,); NaN where the document gives no number.
-    time
-        Seconds since 1970-01-01 UTC, shape (points,); NaN where there is none.
-    """
-
-    track: int
-    url: str | None
-    lat: NDArray[np.float64]
-    lon: NDArray[np.float64]
-    time: NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Document:
-    """What one GPX document holds: a file, or a page of the server.
-
-    Attributes
-    ----------
-    creator, version
-        As the document says of itself; empty if it does not.
-    segments
-        The segments that hold a point, in order.
-    contents
-        Which of trk, trkseg, rte and wpt occur.
-    """
-
-    creator: str
-    version: str
-    segments: Sequence[Segment]
-    contents: frozenset[str] = frozenset()
-
-    @property
-    def is_api_answer(self) -> bool:
-        """Whether this is a page of the API's trackpoints, perhaps saved to a file."""
-        return self.creator == API and self.version == "1.0"
 
 
 def traces(
@@ -106,7 +58,14 @@ def traces(
         seen_before = len(joiner.seen)
         yield from joiner.add(page)
         nothing_new = len(joiner.seen) == seen_before
-        if not every_page and (nothing_new or _holds_untimed(page)):
+        if every_page:
+            continue
+        if nothing_new and page.segments and not _holds_untimed(page):
+            logger.warning(
+                "the server repeated a whole page, perhaps because of an upload just "
+                "now; what follows it is not read (--refresh asks for all pages again)"
+            )
+        if nothing_new or _holds_untimed(page):
             break
     yield from joiner.rest()
 

@@ -1,0 +1,131 @@
+"""Asking the OSM server: one connection, slowly, and with patience."""
+
+import logging
+import re
+import time
+from importlib.metadata import version
+
+import requests
+from urllib3.exceptions import InvalidHeader, MaxRetryError
+from urllib3.util import Retry
+
+from trajanon.errors import ServerProblem
+
+logger = logging.getLogger(__name__)
+
+TIMEOUT = (10.0, 310.0)
+"""Seconds to connect and to wait; the server itself gives up after 300."""
+
+LONGEST_WAIT = 3600.0
+"""Seconds; who asks for more is not waited for."""
+
+BUSY = {429, 503, 509}
+FAILED = {408, 500, 502, 504}
+
+
+class _Patience(Retry):
+    """Counts tries; waits before the second one already, then twice as long."""
+
+    def get_backoff_time(self) -> float:
+        return float(self.backoff_factor * 2 ** (len(self.history) - 1))
+
+
+class TryAgain(Exception):
+    """A request that may well succeed later."""
+
+    def __init__(self, message: str, *, busy: bool = False, wait: float = 0.0) -> None:
+        super().__init__(message)
+        self.busy = busy
+        self.wait = wait
+
+
+class Server:
+    """Asks for one page after the other, and not too often."""
+
+    def __init__(self, session: requests.Session, url: str, pause: float) -> None:
+        self.name = url.rstrip("/")
+        self._session = session
+        self._session.headers["User-Agent"] = (
+            f"trajanon/{version('trajanon')} (+https://github.com/trajanon/trajanon)"
+        )
+        self._pause = pause
+        self._asked = -float("inf")
+
+    def page(self, bbox: str, number: int) -> bytes:
+        """Download a page of a box; raise TryAgain when patience is at its end."""
+        patience: dict[bool, Retry] = {
+            True: _Patience(total=4, backoff_factor=60),
+            False: _Patience(total=2, backoff_factor=5),
+        }
+        while True:
+            try:
+                return self._try(bbox, number)
+            except TryAgain as again:
+                try:
+                    left = patience[again.busy].increment("GET", self.name)
+                except MaxRetryError:
+                    raise again from None
+                wait = again.wait or left.get_backoff_time()
+                if wait > LONGEST_WAIT:
+                    raise
+                patience[again.busy] = left
+                logger.warning("%s; trying again in %.0f s", again, wait)
+                time.sleep(wait)
+
+    def _try(self, bbox: str, number: int) -> bytes:
+        if (rest := self._asked + self._pause - time.monotonic()) > 0:
+            time.sleep(rest)
+        try:
+            answer = self._session.get(
+                f"{self.name}/api/0.6/trackpoints",
+                params={"bbox": bbox, "page": str(number)},
+                timeout=TIMEOUT,
+            )
+        except (
+            requests.ConnectionError,
+            requests.Timeout,
+            requests.exceptions.ChunkedEncodingError,
+            requests.exceptions.ContentDecodingError,
+        ) as error:
+            raise TryAgain(_unreachable(self.name, error)) from error
+        except requests.RequestException as error:
+            msg = f"{self.name} cannot be asked for page {number}: {error}"
+            raise ServerProblem(msg) from error
+        finally:
+            self._asked = time.monotonic()
+        return _body(answer, self.name, number)
+
+
+def _body(answer: requests.Response, server: str, number: int) -> bytes:
+    status = answer.status_code
+    if status == requests.codes.ok:
+        return answer.content
+    # Words of the application, or of a proxy before it, which likes to speak HTML.
+    words = " ".join(re.sub(r"<[^>]*>", " ", answer.text).split())[:300]
+    said = f"{status}: {words or answer.reason}"
+    if status in BUSY:
+        msg = f"{server} is busy ({said})"
+        raise TryAgain(msg, busy=True, wait=_retry_after(answer))
+    if status in FAILED:
+        msg = f"{server} failed at page {number} ({said})"
+        raise TryAgain(msg)
+    msg = f"{server} refused page {number} ({said})"
+    raise ServerProblem(msg)
+
+
+def _retry_after(answer: requests.Response) -> float:
+    try:
+        return Retry().parse_retry_after(answer.headers["Retry-After"])
+    except (KeyError, InvalidHeader):
+        return 0.0
+
+
+def _unreachable(server: str, error: requests.RequestException) -> str:
+    match error:
+        case requests.exceptions.ProxyError():
+            return f"cannot reach {server} through the proxy: check its settings"
+        case requests.exceptions.SSLError():
+            return f"cannot trust {server}: its certificate is not valid here"
+        case requests.ConnectionError() | requests.Timeout():
+            return f"cannot reach {server}: check the connection"
+    return f"the answer of {server} broke off"
