@@ -1,5 +1,7 @@
 """Our path: greedy edges, 2-opt and or-opt on neighbour lists, then kicks."""
 
+from itertools import permutations
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -52,7 +54,7 @@ def or_opt(
     """
     n = len(records)
     if n < 5:  # too few for a kick to have two stretches
-        return np.arange(n, dtype=np.int64)
+        return _shortest(records)
     tour = _first_tour(records, random)
     improve(tour)
     total = kicks_per_record * n
@@ -63,6 +65,16 @@ def or_opt(
     dummy = int(tour.position[n])
     path: NDArray[np.int64] = np.roll(tour.order, -dummy)[1:]
     return path
+
+
+def _shortest(records: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Try every order of a handful of records."""
+
+    def length(order: tuple[int, ...]) -> float:
+        steps = np.diff(records[list(order)], axis=0)
+        return float(np.sqrt((steps**2).sum(axis=1)).sum())
+
+    return np.array(min(permutations(range(len(records))), key=length), dtype=np.int64)
 
 
 def _first_tour(records: NDArray[np.float64], random: np.random.Generator) -> Tour:
