@@ -9,7 +9,14 @@ from trajanon import loss
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
 from trajanon.methods import METHODS
 from trajanon.methods.task import Task
-from trajanon.partition import Partition, Stage, broken_promises, dense
+from trajanon.partition import (
+    Partition,
+    Stage,
+    broken_promises,
+    check_k,
+    dense,
+    number_subjects,
+)
 from trajanon.paths import HEURISTICS
 from trajanon.progress import Progress, silent
 from trajanon.refine import REFINEMENTS
@@ -79,6 +86,7 @@ def microaggregate(
     """
     raw = loss.as_records(X)
     _check_options(method=method, heuristic=heuristic, refine=refine, effort=effort)
+    _check_seed(seed)
     numbers = _number_subjects(subjects, len(raw))
     _check_enough(len(raw), numbers, k, counted=subjects is not None)
     records = loss.standardise(raw)
@@ -131,24 +139,27 @@ def _check_options(*, method: str, heuristic: str, refine: str, effort: str) -> 
             raise BadInput(msg)
 
 
+def _check_seed(seed: int) -> None:
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        msg = f"the seed must be a whole number from 0 (got {seed!r})"
+        raise BadInput(msg)
+
+
 def _number_subjects(subjects: ArrayLike | None, n: int) -> NDArray[np.int64]:
     """Number subjects from 0; without subjects each record is its own."""
     if subjects is None:
         return np.arange(n, dtype=np.int64)
-    values = np.asarray(subjects)
+    values = np.asarray(subjects, dtype=object)
     if values.shape != (n,):
         msg = (
             f"subjects must have shape ({n},), one for each record; got {values.shape}"
         )
         raise BadInput(msg)
-    numbers: NDArray[np.int64] = np.unique(values, return_inverse=True)[1]
-    return numbers
+    return number_subjects(values)
 
 
 def _check_enough(n: int, numbers: NDArray[np.int64], k: int, *, counted: bool) -> None:
-    if k < 2:
-        msg = f"k must be at least 2 (got {k}): a group of 1 hides nobody"
-        raise BadInput(msg)
+    check_k(k)
     if n < k:
         msg = f"{n} records cannot form a group of k = {k}; lower k or add records"
         raise TooFewRecords(msg)

@@ -21,7 +21,8 @@ def replacing(
     Parameters
     ----------
     outputs
-        Where the results shall stand. What is there is replaced.
+        Where the results shall stand. What is there is replaced; a link stays, and
+        what it leads to is replaced.
     inputs
         Files that are read; none of them may be an output.
 
@@ -44,40 +45,64 @@ def replacing(
         drafts = tuple(stack.enter_context(_draft(output)) for output in outputs)
         try:
             yield drafts
+        except OSError as error:  # such as a full disk
             for draft, output in zip(drafts, outputs, strict=True):
-                draft.replace(output)
-        except OSError as error:  # of the drafts, such as a full disk; not of others
-            name = error.filename
-            if name is None or Path(os.fsdecode(name)) not in drafts:
-                raise
-            msg = f"cannot write {outputs[0]}: {error.strerror}"
-            raise FileProblem(msg) from error
+                if error.filename is not None and draft == Path(error.filename):
+                    raise _cannot_write(output, error.strerror) from error
+            raise
+        _move_all(drafts, outputs)
+
+
+def _move_all(drafts: Iterable[Path], outputs: Iterable[Path]) -> None:
+    """Rename; look first whether all can be, so that none is alone in being new."""
+    moves = list(zip(drafts, outputs, strict=True))
+    for draft, output in moves:
+        if not draft.is_file():
+            raise _cannot_write(output, "its draft was removed")
+        _refuse_other_than_file(output)
+    for draft, output in moves:
+        try:
+            draft.replace(os.path.realpath(output))
+        except OSError as error:
+            raise _cannot_write(output, error.strerror) from error
+
+
+def _cannot_write(output: Path, reason: str | None) -> FileProblem:
+    return FileProblem(f"cannot write {output}: {reason}; write elsewhere with --out")
 
 
 def _refuse_input(output: Path, inputs: Iterable[Path]) -> None:
     for path in inputs:
-        if output.exists() and path.exists() and output.samefile(path):
+        try:
+            same = output.samefile(path)
+        except OSError:  # one of the two is not there
+            continue
+        if same:
             msg = f"{output} is read as input; write to another file with --out"
             raise BadInput(msg)
+
+
+def _refuse_other_than_file(output: Path) -> None:
+    if output.is_dir():
+        raise _cannot_write(output, "it is a folder")
+    if output.exists() and not output.is_file():
+        raise _cannot_write(output, "it is a device or a pipe, not a file")
 
 
 @contextmanager
 def _draft(output: Path) -> Iterator[Path]:
     """Make an empty file beside the output, hidden, under a name nobody has."""
-    if output.is_dir():
-        msg = f"cannot write {output}: it is a folder; name a file with --out"
-        raise FileProblem(msg)
-    if not output.parent.is_dir():
-        msg = f"cannot write {output}: there is no folder {output.parent}"
-        raise FileProblem(msg)
-    draft = output.with_name(f".{output.stem}-{secrets.token_hex(4)}{output.suffix}")
+    place = Path(os.path.realpath(output))
+    draft = place.with_name(f".{place.stem}-{secrets.token_hex(4)}{place.suffix}")
     try:
+        _refuse_other_than_file(output)
+        if not place.parent.is_dir():
+            raise _cannot_write(output, f"there is no folder {place.parent}")
         draft.touch(exist_ok=False)
+    except FileProblem:
+        raise
     except OSError as error:
-        msg = (
-            f"cannot write {output}: {error.strerror}; choose another place with --out"
-        )
-        raise FileProblem(msg) from error
+        raise _cannot_write(output, error.strerror) from error
     try:
         yield draft
     finally:

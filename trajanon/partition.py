@@ -1,10 +1,13 @@
 """A k-partition, and the promise it keeps."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from trajanon.errors import BadInput
 from trajanon.loss import information_loss
 
 
@@ -68,6 +71,33 @@ class Partition:
     def aggregated(self) -> NDArray[np.float64]:
         """Each record's centroid, shape (n, p): the microaggregated table."""
         return self.centroids[self.labels]
+
+
+def check_k(k: int) -> None:
+    """Refuse a group size that is no promise.
+
+    Raises
+    ------
+    BadInput
+        If k is no whole number, or less than 2.
+    """
+    if isinstance(k, bool) or not isinstance(k, int | np.integer):
+        msg = f"k must be a whole number (got {k!r})"
+        raise BadInput(msg)
+    if k < 2:
+        msg = f"k must be at least 2 (got {k}): a group of 1 hides nobody"
+        raise BadInput(msg)
+
+
+def number_subjects(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Number whatever tells subjects apart, from 0.
+
+    A missing value (None, NaN) is a subject that nobody else is.
+    """
+    numbers: NDArray[np.int64] = pd.factorize(values)[0].astype(np.int64)
+    missing = numbers < 0
+    numbers[missing] = numbers.max(initial=-1) + 1 + np.arange(missing.sum())
+    return numbers
 
 
 def dense(labels: NDArray[np.int64]) -> NDArray[np.int64]:

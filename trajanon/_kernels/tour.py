@@ -146,7 +146,7 @@ def two_opt(tour, a):
         from_b = between(tour, a, b)
         for i in range(tour.neighbours.shape[1]):
             c = tour.neighbours[a, i]
-            if tour.near[a, i] >= from_b:
+            if tour.near[a, i] > from_b + _TINY:
                 break
             d = after(tour, c, step)
             gain = from_b + between(tour, c, d) - tour.near[a, i] - between(tour, b, d)
@@ -208,7 +208,7 @@ def or_opt(tour, a):
             )
             for i in range(tour.neighbours.shape[1]):
                 c = tour.neighbours[a, i]
-                if tour.near[a, i] >= removed:
+                if tour.near[a, i] > removed + _TINY:
                     break
                 if segment_holds(tour, a, e, c, step):
                     continue

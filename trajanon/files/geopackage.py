@@ -14,6 +14,7 @@ _LAYER = "anonymized"
 def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> None:
     """Write a release; the attribution is the description of its layer."""
     import geopandas
+    import pyogrio
     import shapely
 
     table = geopandas.GeoDataFrame(
@@ -23,7 +24,11 @@ def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> N
     )
     path.unlink(missing_ok=True)  # GDAL takes an empty file for a broken one
     options = {} if attribution is None else {"DESCRIPTION": attribution}
-    table.to_file(path, driver="GPKG", layer=_LAYER, engine="pyogrio", **options)
+    try:
+        table.to_file(path, driver="GPKG", layer=_LAYER, engine="pyogrio", **options)
+    except pyogrio.errors.DataSourceError as error:
+        msg = f"cannot write a GeoPackage: {error}"
+        raise FileProblem(msg) from error
 
 
 def read_released(path: Path) -> ReleasedFile:

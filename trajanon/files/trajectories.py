@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import geoparquet
+from trajanon.partition import number_subjects
 from trajanon.trajectories import Trajectories
 
 
@@ -58,7 +57,7 @@ def read_trajectories(path: Path) -> Trajectories:
         )
         raise BadInput(msg)
     subject, trace = (
-        _numbered(table.columns[name]) if name in table.columns else None
+        number_subjects(table.columns[name]) if name in table.columns else None
         for name in ("subject", "trace")
     )
     return Trajectories(
@@ -67,14 +66,6 @@ def read_trajectories(path: Path) -> Trajectories:
         trace=trace,
         provenance=_provenance(table.metadata.get("trajanon", "{}")),
     )
-
-
-def _numbered(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Number whatever tells subjects apart; one that is missing is nobody else."""
-    numbers: NDArray[np.int64] = pd.factorize(values)[0].astype(np.int64)
-    missing = numbers < 0
-    numbers[missing] = numbers.max(initial=-1) + 1 + np.arange(missing.sum())
-    return numbers
 
 
 def _provenance(text: str) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.special import pdtrc
 
-from trajanon.errors import BadInput
 from trajanon.files.release import read_as_found
 from trajanon.files.released import Line
+from trajanon.partition import check_k
 
 _CHANCE = 1e-6
 """A file is called sorted if chance would order it so less often than this."""
@@ -77,9 +77,7 @@ def check(release_path: str | os.PathLike[str], k: int) -> Findings:
     FileProblem
         If the file cannot be read.
     """
-    if k < 2:
-        msg = f"k must be at least 2 (got {k}): a group of 1 hides nobody"
-        raise BadInput(msg)
+    check_k(k)
     found = read_as_found(Path(release_path))
     keys = [line.coordinates.tobytes() for line in found.lines]
     sizes = Counter(keys)
