@@ -10,6 +10,7 @@ import numpy as np
 from branca.element import Figure
 from numpy.typing import NDArray
 
+from trajanon.errors import BadInput
 from trajanon.maps.panel import Panel
 
 
@@ -58,15 +59,18 @@ def page(
     -------
     folium.Map
         Ready to be saved; it begins with the notice, if there is one.
+
+    Raises
+    ------
+    BadInput
+        If no street map has this name.
     """
     drawn = folium.Map(
         tiles=None, prefer_canvas=True, control_scale=True, font_size="12px"
     )
     _Page(title, notice).add_child(drawn)
     if tiles is not None:
-        folium.TileLayer(tiles, name="Street map", overlay=True, opacity=0.6).add_to(
-            drawn
-        )
+        _street_map(tiles).add_to(drawn)
     for layer in layers:
         layer.add_to(drawn)
     drawn.keep_in_front(layers[-1])
@@ -81,6 +85,14 @@ def page(
         bounds=[points.min(axis=(0, 1)).tolist(), points.max(axis=(0, 1)).tolist()],
     ).add_to(drawn)
     return drawn
+
+
+def _street_map(tiles: str) -> folium.TileLayer:
+    try:
+        return folium.TileLayer(tiles, name="Street map", overlay=True, opacity=0.6)
+    except ValueError as error:
+        msg = f"no street map is called {tiles!r}; try OpenStreetMap, or none"
+        raise BadInput(msg) from error
 
 
 def html(drawn: folium.Map) -> str:

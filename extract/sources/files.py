@@ -26,7 +26,8 @@ def find(paths: Sequence[Path]) -> list[Path]:
     Returns
     -------
     list[Path]
-        In the order given; the files of a folder sorted by name.
+        In the order given; the files of a folder sorted by name, hidden ones left
+        out.
 
     Raises
     ------
@@ -41,7 +42,9 @@ def find(paths: Sequence[Path]) -> list[Path]:
             inside = sorted(
                 file
                 for file in path.rglob("*")
-                if file.is_file() and file.name.lower().endswith(GPX + TABLES)
+                if file.is_file()
+                and not file.name.startswith(".")
+                and file.name.lower().endswith(GPX + TABLES)
             )
             if not inside:
                 msg = f"the folder {path} holds no {', '.join(GPX + TABLES)} file"
