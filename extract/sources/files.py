@@ -1,5 +1,6 @@
 """Files and folders, of whatever kind -> traces."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
@@ -26,8 +27,8 @@ def find(paths: Sequence[Path]) -> list[Path]:
     Returns
     -------
     list[Path]
-        In the order given; the files of a folder sorted by name, hidden ones left
-        out.
+        In the order given; the files of a folder sorted by name, page 2 before
+        page 10, hidden ones left out.
 
     Raises
     ------
@@ -40,11 +41,14 @@ def find(paths: Sequence[Path]) -> list[Path]:
     for path in paths:
         if path.is_dir():
             inside = sorted(
-                file
-                for file in path.rglob("*")
-                if file.is_file()
-                and not file.name.startswith(".")
-                and file.name.lower().endswith(GPX + TABLES)
+                (
+                    file
+                    for file in path.rglob("*")
+                    if file.is_file()
+                    and not file.name.startswith(".")
+                    and file.name.lower().endswith(GPX + TABLES)
+                ),
+                key=_by_number,
             )
             if not inside:
                 msg = f"the folder {path} holds no {', '.join(GPX + TABLES)} file"
@@ -59,6 +63,12 @@ def find(paths: Sequence[Path]) -> list[Path]:
         else:
             files.append(path)
     return files
+
+
+def _by_number(path: Path) -> list[tuple[int, str]]:
+    """Order names so that a number in them counts as a number."""
+    parts = re.split(r"(\d+)", str(path))
+    return [(int(part) if part.isdecimal() else -1, part) for part in parts]
 
 
 def file_traces(
