@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -53,18 +53,47 @@ def replacing(
         _move_all(drafts, outputs)
 
 
-def _move_all(drafts: Iterable[Path], outputs: Iterable[Path]) -> None:
-    """Rename; look first whether all can be, so that none is alone in being new."""
-    moves = list(zip(drafts, outputs, strict=True))
-    for draft, output in moves:
+def _move_all(drafts: Sequence[Path], outputs: Sequence[Path]) -> None:
+    """Rename all drafts, or none: a release with an old report is worse than none."""
+    moves = [
+        (draft, Path(os.path.realpath(output)), output)
+        for draft, output in zip(drafts, outputs, strict=True)
+    ]
+    for draft, _, output in moves:
         if not draft.is_file():
             raise _cannot_write(output, "its draft was removed")
         _refuse_other_than_file(output)
-    for draft, output in moves:
-        try:
-            draft.replace(os.path.realpath(output))
-        except OSError as error:
-            raise _cannot_write(output, error.strerror) from error
+    with ExitStack() as undo:
+        for draft, place, output in moves:
+            try:
+                if output is not outputs[-1]:
+                    undo.enter_context(_put_aside(place))
+                draft.replace(place)
+            except OSError as error:
+                raise _cannot_write(output, error.strerror) from error
+
+
+@contextmanager
+def _put_aside(place: Path) -> Iterator[None]:
+    """Keep what stood in a place until all is well; else put it back."""
+    before = _hidden(place)
+    existed = place.exists()
+    if existed:
+        place.replace(before)
+    try:
+        yield
+    except BaseException:
+        if existed:
+            before.replace(place)
+        else:
+            place.unlink(missing_ok=True)
+        raise
+    before.unlink(missing_ok=True)
+
+
+def _hidden(place: Path) -> Path:
+    """A name in the same folder that nobody has."""
+    return place.with_name(f".{place.stem}-{secrets.token_hex(4)}{place.suffix}")
 
 
 def _cannot_write(output: Path, reason: str | None) -> FileProblem:
@@ -93,7 +122,7 @@ def _refuse_other_than_file(output: Path) -> None:
 def _draft(output: Path) -> Iterator[Path]:
     """Make an empty file beside the output, hidden, under a name nobody has."""
     place = Path(os.path.realpath(output))
-    draft = place.with_name(f".{place.stem}-{secrets.token_hex(4)}{place.suffix}")
+    draft = _hidden(place)
     try:
         _refuse_other_than_file(output)
         if not place.parent.is_dir():

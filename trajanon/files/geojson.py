@@ -1,6 +1,7 @@
 """A release as GeoJSON (RFC 7946)."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -36,35 +37,82 @@ def read_released(path: Path) -> ReleasedFile:
         If it is not a GeoJSON feature collection.
     """
     try:
-        collection = json.loads(path.read_text(encoding="utf-8"))
-        features = collection["features"]
-        lines = [_line(feature["geometry"]) for feature in features]
-        properties = [feature.get("properties") or {} for feature in features]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        text = path.read_text(encoding="utf-8")
+        # Once for the numbers, and once for how they are written.
+        collection = json.loads(text)
+        literal = json.loads(text, parse_float=str, parse_int=str)
+        lines = [
+            _line(feature["geometry"], written["geometry"])
+            for feature, written in zip(
+                collection["features"], literal["features"], strict=True
+            )
+        ]
+        properties = [dict(f.get("properties") or {}) for f in collection["features"]]
+        extras = [*_unneeded(collection), *_told_twice(text)]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         msg = f"cannot read {path} as a GeoJSON feature collection"
         raise FileProblem(msg) from error
-    extras = [
-        f"member {key!r}"
-        for key in collection
-        if key not in ("type", "features", "attribution")
-    ]
+    except RecursionError as error:
+        msg = f"{path} is nested too deeply for GeoJSON"
+        raise FileProblem(msg) from error
     attribution = collection.get("attribution")
     if attribution is not None:
         extras += unknown_attribution(str(attribution))
-    members = {key for feature in features for key in feature}
-    members -= {"type", "properties", "geometry"}
-    names = {name for some in properties for name in some} - {"id"}
-    extras += [f"feature member {key!r}" for key in sorted(members)]
-    extras += [f"property {name!r}" for name in sorted(names)]
     ids = [some.get("id") for some in properties]
     return ReleasedFile(
         lines, ids if any(i is not None for i in ids) else None, extras, attribution
     )
 
 
-def _line(geometry: Any) -> Line:
+def _unneeded(collection: dict[str, Any]) -> list[str]:
+    """Name every member that a release does not need."""
+    members = {
+        "member": [(collection, {"type", "features", "attribution"})],
+        "feature member": [
+            (feature, {"type", "properties", "geometry"})
+            for feature in collection["features"]
+        ],
+        "property": [
+            (feature.get("properties") or {}, {"id"})
+            for feature in collection["features"]
+        ],
+        "geometry member": [
+            (feature["geometry"] or {}, {"type", "coordinates"})
+            for feature in collection["features"]
+        ],
+    }
+    extras = [
+        f"{kind} {name!r}"
+        for kind, owners in members.items()
+        for name in sorted(
+            {key for owner, known in owners for key in set(owner) - known}
+        )
+    ]
+    types = {feature["type"] for feature in collection["features"]}
+    for found, right in (
+        ({collection["type"]}, "FeatureCollection"),
+        (types, "Feature"),
+    ):
+        extras += [f"the type {other!r}" for other in sorted(found - {right})]
+    return extras
+
+
+def _told_twice(text: str) -> list[str]:
+    """Name members that stand twice in one object, of which a reader sees the last."""
+    twice: set[str] = set()
+
+    def look(pairs: list[tuple[str, Any]]) -> None:
+        names = Counter(name for name, _ in pairs)
+        twice.update(name for name, count in names.items() if count > 1)
+
+    json.loads(text, object_pairs_hook=look)
+    return [f"member {name!r} twice" for name in sorted(twice)]
+
+
+def _line(geometry: Any, literal: Any) -> Line:
     if geometry is None:
         return Line(np.empty((0, 2)), "nothing")
     if geometry["type"] != "LineString":
         return Line(np.empty((0, 2)), str(geometry["type"]))
-    return Line(np.array(geometry["coordinates"], dtype=np.float64))
+    coordinates = np.array(geometry["coordinates"], dtype=np.float64)
+    return Line(coordinates, written=json.dumps(literal["coordinates"]))

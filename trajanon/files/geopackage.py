@@ -1,5 +1,7 @@
 """A release as GeoPackage."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -43,21 +45,35 @@ def read_released(path: Path) -> ReleasedFile:
     import pyogrio
 
     try:
+        extras = _unneeded(path)
         layers = [str(name) for name in pyogrio.list_layers(path)[:, 0]]
         layer = _LAYER if _LAYER in layers else layers[0]
         info = pyogrio.read_info(path, layer=layer)
-        table = geopandas.read_file(path, layer=layer, engine="pyogrio")
-    except (OSError, ValueError, IndexError, pyogrio.errors.DataSourceError) as error:
+        with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
+            table = geopandas.read_file(
+                path, layer=layer, engine="pyogrio", fid_as_index=True
+            )
+    except (
+        OSError,
+        ValueError,
+        IndexError,
+        sqlite3.DatabaseError,
+        pyogrio.errors.DataSourceError,
+    ) as error:
         msg = f"cannot read {path} as a GeoPackage"
         raise FileProblem(msg) from error
     metadata = dict(info.get("layer_metadata") or {})
     attribution = metadata.pop("DESCRIPTION", None) or None
     metadata.pop("IDENTIFIER", None) if metadata.get("IDENTIFIER") == layer else None
-    extras = [f"layer {name!r}" for name in layers if name != layer]
+    extras += [f"layer {name!r}" for name in layers if name != layer]
     extras += [] if layer == _LAYER else [f"the layer name {layer!r}"]
     extras += [f"layer metadata {key!r}" for key in metadata]
     extras += [f"file metadata {key!r}" for key in info.get("dataset_metadata") or {}]
     extras += [f"column {name!r}" for name in info["fields"].tolist() if name != "id"]
+    if info.get("fid_column") != "fid":
+        extras.append(f"the row numbers' name {info.get('fid_column')!r}")
+    if table.index.tolist() != list(range(1, len(table) + 1)):
+        extras.append("row numbers of its own")
     if attribution is not None:
         extras += unknown_attribution(attribution)
     geometries = table.geometry if "geometry" in table else []
@@ -67,3 +83,19 @@ def read_released(path: Path) -> ReleasedFile:
         extras,
         attribution,
     )
+
+
+def _unneeded(path: Path) -> list[str]:
+    """Look below GDAL: tables it does not show, and what was deleted but is there."""
+    with closing(
+        sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    ) as file:
+        names = file.execute(
+            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
+        ).fetchall()
+        (deleted,) = file.execute("PRAGMA freelist_count").fetchone()
+    own = (_LAYER, "gpkg_", "rtree_", "sqlite_")
+    extras = [f"table {name!r}" for (name,) in names if not name.startswith(own)]
+    if deleted:
+        extras.append(f"{deleted} pages of deleted data")
+    return extras

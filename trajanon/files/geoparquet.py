@@ -42,7 +42,21 @@ def write_lines(
 
 
 class Table:
-    """A GeoParquet file as read: its lines, other columns, and metadata."""
+    """A GeoParquet file as read.
+
+    Attributes
+    ----------
+    lines
+        Its geometries, in longitude and latitude if its metadata are right.
+    columns
+        All others, by name.
+    metadata
+        Of the file; what stands under ``geo`` is parsed in `geo`.
+    bare
+        Whether each geometry is written with coordinates and nothing else.
+    described
+        Columns that have metadata of their own.
+    """
 
     def __init__(self, path: Path) -> None:
         import pyarrow as pa
@@ -64,11 +78,14 @@ class Table:
             self.geo = json.loads(self.metadata["geo"])
             self.geometry = str(self.geo["primary_column"])
             wkb = table[self.geometry].to_numpy()
-            geometries = shapely.from_wkb(wkb)
+            with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
+                geometries = shapely.from_wkb(wkb)
         except (KeyError, ValueError, TypeError, shapely.errors.ShapelyError) as error:
             msg = f"{path} is not GeoParquet: it has no readable geometry column"
             raise FileProblem(msg) from error
         self.lines = [Line.of(geometry) for geometry in geometries]
+        self.bare = bool((shapely.to_wkb(geometries, byte_order=1) == wkb).all())
+        self.described = [field.name for field in table.schema if field.metadata]
         self.columns: dict[str, NDArray[Any]] = {
             name: table[name].to_numpy()
             for name in table.column_names
@@ -106,12 +123,12 @@ def read_released(path: Path) -> ReleasedFile:
             extras += unknown_attribution(value)
         elif key != "geo":
             extras.append(f"file metadata {key!r}")
-    geometry = table.geo.get("columns", {}).get(table.geometry, {})
-    extras += [
-        f"geometry metadata {key!r}"
-        for key in geometry
-        if key not in ("encoding", "geometry_types", "crs")
-    ]
+    if table.geo != _GEO:
+        columns = table.geo.get("columns", {})
+        extras.append(f"geometry metadata of its own: {json.dumps(columns)[:80]}")
+    if not table.bare:
+        extras.append("geometries with more than coordinates")
+    extras += [f"metadata of column {name!r}" for name in table.described]
     ids = table.columns.get("id")
     return ReleasedFile(
         table.lines,

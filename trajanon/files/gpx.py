@@ -13,14 +13,17 @@ from trajanon.files.released import DECIMALS, Line, ReleasedFile, unknown_attrib
 _SPACE = "http://www.topografix.com/GPX/1/1"
 _CREATOR = "trajanon"
 _KNOWN = {
-    "gpx": {"version", "creator"},
-    "metadata": set(),
+    "gpx": {"metadata", "trk"},
+    "metadata": {"desc"},
     "desc": set(),
-    "trk": set(),
+    "trk": {"number", "trkseg"},
     "number": set(),
-    "trkseg": set(),
-    "trkpt": {"lat", "lon"},
+    "trkseg": {"trkpt"},
+    "trkpt": set(),
 }
+"""Elements of a release, and what may stand in each."""
+
+_ATTRIBUTES = {"gpx": {"version", "creator"}, "trkpt": {"lat", "lon"}}
 
 
 def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> None:
@@ -54,38 +57,53 @@ def read_released(path: Path) -> ReleasedFile:
         If it is not GPX.
     """
     try:
-        root = ElementTree.parse(path).getroot()
+        text = path.read_bytes()
+        root = ElementTree.fromstring(text)
         tracks = [e for e in root if _name(e) == "trk"]
-        lines = [Line(_coordinates(track)) for track in tracks]
-    except (OSError, ElementTree.ParseError, ValueError, KeyError) as error:
+        lines = [_line(track) for track in tracks]
+    except (OSError, ElementTree.ParseError, ValueError, LookupError) as error:
         msg = f"cannot read {path} as GPX"
         raise FileProblem(msg) from error
     if _name(root) != "gpx":
         msg = f"{path} is not GPX: it begins with <{_name(root)}>"
         raise FileProblem(msg)
-    unknown: Counter[str] = Counter()
+    extras = _unneeded(root)
+    if b"<!" in text or text.count(b"<?") > 1:
+        extras.append("comments, instructions or a document type")
+    if (root.get("version"), root.get("creator")) != ("1.1", _CREATOR):
+        extras.append(
+            f"version {root.get('version')!r} or an unknown creator "
+            f"{root.get('creator')!r}"
+        )
+    said = [e.text or "" for e in root.iter() if _name(e) == "desc"]
+    extras += [extra for words in said for extra in unknown_attribution(words)]
+    ids = [e.text for track in tracks for e in track if _name(e) == "number"]
+    return ReleasedFile(lines, ids or None, extras, said[0] if said else None)
+
+
+def _unneeded(root: ElementTree.Element) -> list[str]:
+    """Count elements, attributes and words that a release does not need."""
+    unneeded: Counter[str] = Counter()
     for element in root.iter():
         name = _name(element)
-        if name not in _KNOWN:
-            unknown[f"<{name}>"] += 1
-        else:
-            unknown.update(
-                f"{name} {key}=" for key in set(element.attrib) - _KNOWN[name]
-            )
-    extras = [f"{count} × {name}" for name, count in sorted(unknown.items())]
-    if root.get("creator") != _CREATOR:
-        extras.append(f"an unknown creator {root.get('creator')!r}")
-    texts = [e.text or "" for e in root.iter() if _name(e) == "desc"]
-    extras += [extra for text in texts for extra in unknown_attribution(text)]
-    ids = [e.text for track in tracks for e in track if _name(e) == "number"]
-    return ReleasedFile(lines, ids or None, extras, texts[0] if texts else None)
+        for child in element:
+            if _name(child) not in _KNOWN.get(name, ()):
+                unneeded[f"<{_name(child)}> in <{name}>"] += 1
+            if (child.tail or "").strip():
+                unneeded[f"text in <{name}>"] += 1
+        if name not in ("desc", "number") and (element.text or "").strip():
+            unneeded[f"text in <{name}>"] += 1
+        for attribute in set(element.attrib) - _ATTRIBUTES.get(name, set()):
+            unneeded[f"{name} {attribute}="] += 1
+    return [f"{count} × {what}" for what, count in sorted(unneeded.items())]
 
 
 def _name(element: ElementTree.Element) -> str:
     return element.tag.rpartition("}")[2]
 
 
-def _coordinates(track: ElementTree.Element) -> NDArray[np.float64]:
+def _line(track: ElementTree.Element) -> Line:
     points = [e for e in track.iter() if _name(e) == "trkpt"]
-    pairs = [(float(p.attrib["lon"]), float(p.attrib["lat"])) for p in points]
-    return np.array(pairs, dtype=np.float64).reshape(-1, 2)
+    texts = [(p.attrib["lon"], p.attrib["lat"]) for p in points]
+    numbers = [(float(lon), float(lat)) for lon, lat in texts]
+    return Line(np.array(numbers, dtype=np.float64).reshape(-1, 2), written=str(texts))

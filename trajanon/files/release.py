@@ -1,5 +1,6 @@
 """Releases <-> files: the format follows from the suffix."""
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -36,8 +37,9 @@ def check_format(path: Path) -> None:
         raise BadInput(msg)
 
 
-def write_release(path: Path, release: Trajectories) -> None:
+def write_release(path: str | os.PathLike[str], release: Trajectories) -> None:
     """Write released trajectories: lines, ids from 1, the attribution; no more."""
+    path = Path(path)
     check_format(path)
     writer, _ = FORMATS[path.suffix.lower()]
     writer(path, release.points, release.attribution)
@@ -59,7 +61,7 @@ def read_as_found(path: Path) -> ReleasedFile:
     return reader(path)
 
 
-def read_release(path: Path) -> Trajectories:
+def read_release(path: str | os.PathLike[str]) -> Trajectories:
     """Read the trajectories of a release.
 
     Raises
@@ -69,7 +71,7 @@ def read_release(path: Path) -> Trajectories:
     BadInput
         If its lines are not trajectories of equally many points.
     """
-    found = read_as_found(path)
+    found = read_as_found(Path(path))
     lines = [line.coordinates for line in found.lines]
     if not lines or len({line.shape for line in lines}) != 1 or lines[0].shape[1] != 2:
         msg = f"{path} does not hold lines of equally many points"

@@ -23,10 +23,22 @@ class Line:
         Longitude, latitude and whatever else each point has, shape (m, 2) or more.
     kind
         What it is: LineString, Point, ...; "nothing" where the geometry is missing.
+    written
+        The coordinates as text, in formats that are text.
     """
 
     coordinates: NDArray[np.float64]
     kind: str = "LineString"
+    written: str | None = None
+
+    @property
+    def key(self) -> bytes:
+        """Equal for lines that are equal as written, not just as numbers."""
+        return (
+            self.coordinates.tobytes()
+            if self.written is None
+            else self.written.encode()
+        )
 
     @classmethod
     def of(cls, geometry: Any) -> "Line":

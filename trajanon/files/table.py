@@ -30,7 +30,8 @@ def read_released(path: Path) -> ReleasedFile:
         If it has no columns lat1, lon1, lat2, lon2, ... of numbers.
     """
     try:
-        table = pd.read_csv(path)
+        # As text, for two ways to write a number tell two rows apart.
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
         msg = f"cannot read {path} as CSV: {reason}"
@@ -38,9 +39,13 @@ def read_released(path: Path) -> ReleasedFile:
     m = 0
     while {f"lat{m + 1}", f"lon{m + 1}"} <= set(table.columns):
         m += 1
+    if not isinstance(table.index, pd.RangeIndex):
+        msg = f"{path} has rows with more values than its header has names"
+        raise FileProblem(msg)
     names = [f"{axis}{i}" for i in range(1, m + 1) for axis in ("lon", "lat")]
+    texts = table[names].astype(str).to_numpy(dtype=object)
     try:
-        coordinates = table[names].to_numpy(dtype=np.float64).reshape(len(table), m, 2)
+        numbers = np.where(texts == "", "nan", texts).astype(np.float64)
     except ValueError as error:
         msg = f"{path} has something else than numbers in its lat and lon columns"
         raise FileProblem(msg) from error
@@ -51,8 +56,12 @@ def read_released(path: Path) -> ReleasedFile:
     extras = [f"column {name!r}" for name in table.columns if name not in allowed]
     attribution = None
     if "attribution" in table:
-        texts = [str(text) for text in table["attribution"].unique()]
-        attribution = texts[0] if texts else None
-        extras += [extra for text in texts for extra in unknown_attribution(text)]
+        said = [str(text) for text in table["attribution"].unique()]
+        attribution = said[0] if said else None
+        extras += [extra for text in said for extra in unknown_attribution(text)]
     ids = table["id"].tolist() if "id" in table else None
-    return ReleasedFile([Line(line) for line in coordinates], ids, extras, attribution)
+    lines = [
+        Line(line, written=",".join(row))
+        for line, row in zip(numbers.reshape(-1, m, 2), texts, strict=True)
+    ]
+    return ReleasedFile(lines, ids, extras, attribution)

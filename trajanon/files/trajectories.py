@@ -1,6 +1,7 @@
 """Trajectories <-> GeoParquet: the holder's file between extract and anonymize."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from trajanon.partition import number_subjects
 from trajanon.trajectories import Trajectories
 
 
-def write_trajectories(path: Path, trajectories: Trajectories) -> None:
+def write_trajectories(
+    path: str | os.PathLike[str], trajectories: Trajectories
+) -> None:
     """Write trajectories as GeoParquet: LineStrings in WGS 84 with their numbers.
 
     Columns: trajectory (row number), subject, trace, geometry. The provenance stands in
@@ -20,13 +23,16 @@ def write_trajectories(path: Path, trajectories: Trajectories) -> None:
     """
     n = len(trajectories)
     columns = {"trajectory": np.arange(n)}
-    if trajectories.subject is not None and trajectories.trace is not None:
-        columns |= {"subject": trajectories.subject, "trace": trajectories.trace}
+    for name in ("subject", "trace"):
+        if (numbers := getattr(trajectories, name)) is not None:
+            columns[name] = numbers
     provenance = json.dumps(dict(trajectories.provenance), ensure_ascii=False)
-    geoparquet.write_lines(path, columns, trajectories.points, {"trajanon": provenance})
+    geoparquet.write_lines(
+        Path(path), columns, trajectories.points, {"trajanon": provenance}
+    )
 
 
-def read_trajectories(path: Path) -> Trajectories:
+def read_trajectories(path: str | os.PathLike[str]) -> Trajectories:
     """Read trajectories: what `write_trajectories` wrote, or any GeoParquet of lines.
 
     Parameters
@@ -42,13 +48,17 @@ def read_trajectories(path: Path) -> Trajectories:
     BadInput
         If its geometries are not trajectories.
     """
+    path = Path(path)
     if not path.exists():
         msg = f"there is no {path}; make it with: trajanon extract --bbox madrid"
         raise FileProblem(msg)
     table = geoparquet.read(path)
+    _refuse_other_system(path, table)
     lines = [line.coordinates for line in table.lines]
     lengths = {len(line) for line in lines}
-    if not lines or len(lengths) != 1 or any(line.shape[1] != 2 for line in lines):
+    others = [line for line in table.lines if line.kind != "LineString"]
+    heights = any(line.shape[1] != 2 for line in lines)
+    if not lines or len(lengths) != 1 or others or heights:
         msg = (
             f"{path} does not hold trajectories: they are LineStrings of equally many "
             f"points without heights, and this has {len(lines)} lines of "
@@ -66,6 +76,19 @@ def read_trajectories(path: Path) -> Trajectories:
         trace=trace,
         provenance=_provenance(table.metadata.get("trajanon", "{}")),
     )
+
+
+def _refuse_other_system(path: Path, table: geoparquet.Table) -> None:
+    from pyproj import CRS
+
+    column = table.geo["columns"].get(table.geometry, {})
+    system = column.get("crs", "OGC:CRS84")  # the default of GeoParquet
+    if system is None or CRS.from_user_input(system).equals(
+        "OGC:CRS84", ignore_axis_order=True
+    ):
+        return
+    msg = f"{path} is not in WGS 84; convert it to EPSG:4326 first"
+    raise BadInput(msg)
 
 
 def _provenance(text: str) -> dict[str, Any]:

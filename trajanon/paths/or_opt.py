@@ -56,7 +56,10 @@ def or_opt(
     if n < 5:  # too few for a kick to have two stretches
         return _shortest(records)
     tour = _first_tour(records, random)
-    improve(tour)
+    # Neighbour lists are not symmetric: a city may gain by a move of another one.
+    while improve(tour) > 0.0:
+        for city in tour.order:
+            enqueue(tour, city)
     total = kicks_per_record * n
     for done in range(0, total, _CHUNK):
         progress("Finding a short path", done, total)

@@ -79,7 +79,7 @@ def check(release_path: str | os.PathLike[str], k: int) -> Findings:
     """
     check_k(k)
     found = read_as_found(Path(release_path))
-    keys = [line.coordinates.tobytes() for line in found.lines]
+    keys = [line.key for line in found.lines]
     sizes = Counter(keys)
     problems = [
         *_not_trajectories(found.lines),

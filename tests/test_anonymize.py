@@ -1,0 +1,322 @@
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import naive
+import numpy as np
+import pyproj
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from naive import Floats
+
+import trajanon
+from trajanon.anonymization import read_report, report_path
+from trajanon.errors import BadInput, FileProblem, TooFewRecords, TooFewSubjects
+from trajanon.files.release import FORMATS
+from trajanon.methods import METHODS
+from trajanon.partition import dense
+from trajanon.refine import REFINEMENTS
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+
+seeds = st.integers(0, 10**6)
+every_format = pytest.mark.parametrize("suffix", FORMATS)
+
+
+def trajectories(
+    n: int = 40, m: int = 5, *, people: int | None = 12, seed: int = 0
+) -> Trajectories:
+    """Walks in Madrid; their subjects and traces have numbers found nowhere else."""
+    rng = np.random.default_rng(seed)
+    points = np.cumsum(rng.normal(0, 0.001, (n, m, 2)), axis=1)
+    points += 40.4, -3.7
+    if people is None:
+        return Trajectories(points)
+    subject = 987_000_000 + np.arange(n) % people
+    return Trajectories(
+        points,
+        subject=subject,
+        trace=876_000_000 + np.arange(n),
+        provenance={"attribution": OSM_ATTRIBUTION, "source": "/home/alice/her.gpx"},
+    )
+
+
+def lines(release: Trajectories) -> Counter[bytes]:
+    return Counter(line.tobytes() for line in release.points)
+
+
+@every_format
+@given(
+    seed=seeds,
+    n=st.integers(2, 40),
+    m=st.integers(2, 6),
+    k=st.integers(2, 6),
+    people=st.none() | st.integers(2, 20),
+    method=st.sampled_from(list(METHODS)),
+    refine=st.sampled_from(["none", *REFINEMENTS]),
+    where=st.sampled_from([(40.4, -3.7), (0.0, 0.0), (-89.9, 179.9), (89.9, -179.9)]),
+    spread=st.sampled_from([0.0, 1e-8, 1e-4, 0.05]),
+)
+@settings(max_examples=25)
+def test_what_is_released_passes_the_check(
+    tmp_path: Path,
+    suffix: str,
+    seed: int,
+    n: int,
+    m: int,
+    k: int,
+    people: int | None,
+    method: str,
+    refine: str,
+    where: tuple[float, float],
+    spread: float,
+) -> None:
+    rng = np.random.default_rng(seed)
+    subject = None if people is None else dense(rng.integers(0, people, n))
+    assume(n >= k and (subject is None or subject.max() + 1 >= k))
+    original = Trajectories(
+        rng.uniform(-spread, spread, (n, m, 2)) + where,
+        subject=subject,
+        trace=None if subject is None else np.arange(n),
+        provenance={"attribution": OSM_ATTRIBUTION} if seed % 2 else {},
+    )
+    release = trajanon.anonymize(original, k, method=method, refine=refine)
+    path = tmp_path / f"release{suffix}"
+    release.write(path)
+    findings = trajanon.check(path, k)
+    assert findings.holds, findings.problems
+    assert findings.trajectories == n
+    assert findings.groups <= release.report["groups"]  # means may round to the same
+    assert findings.smallest >= k
+    assert lines(trajanon.read_release(path)) == lines(release.trajectories)
+
+
+def test_a_release_of_the_sample_passes_the_check(
+    madrid: Trajectories, tmp_path: Path
+) -> None:
+    release = trajanon.anonymize(madrid, 4)
+    release.write(tmp_path / "anonymized.parquet")
+    assert trajanon.check(tmp_path / "anonymized.parquet", 4).holds
+    assert not trajanon.check(tmp_path / "anonymized.parquet", 40).holds
+
+
+def test_each_released_trajectory_is_the_mean_of_its_group() -> None:
+    original = trajectories()
+    release = trajanon.anonymize(original, 4)
+    labels = np.array(release.report["labels"])
+    assert original.subject is not None
+    assert naive.holds(labels, original.subject, 4)
+    means = np.array([original.points[labels == g].mean(axis=0) for g in labels])
+    released = release.trajectories.points
+    for mean, times in zip(means, np.bincount(labels)[labels], strict=True):
+        equal = np.abs(released - mean).max(axis=(1, 2)) < 1e-7
+        assert equal.sum() == times
+
+
+def pairs(points: Floats) -> set[tuple[float, ...]]:
+    return {tuple(pair) for pair in np.round(points, 7).reshape(-1, 2).tolist()}
+
+
+def test_no_original_place_and_no_subject_is_in_a_release() -> None:
+    original = trajectories()
+    released = trajanon.anonymize(original, 4).trajectories
+    assert not pairs(original.points) & pairs(released.points)
+    assert released.subject is None
+    assert released.trace is None
+    assert dict(released.provenance) == {"attribution": OSM_ATTRIBUTION}
+
+
+@every_format
+def test_nothing_of_the_source_is_in_the_bytes_of_a_release(
+    tmp_path: Path, suffix: str
+) -> None:
+    original = trajectories()
+    path = tmp_path / f"release{suffix}"
+    trajanon.anonymize(original, 4).write(path)
+    raw = path.read_bytes()
+    assert original.subject is not None
+    assert original.trace is not None
+    for number in (*original.subject, *original.trace):
+        assert str(number).encode() not in raw
+        assert int(number).to_bytes(8, "little") not in raw
+    for word in (b"alice", b"source", b"subject", b"trace"):
+        assert word not in raw
+    for value in np.round(original.points, 7).ravel():
+        assert f"{value:.7f}".encode() not in raw
+        assert np.float64(value).tobytes() not in raw
+
+
+def test_a_seed_repeats_the_groups_but_never_the_order() -> None:
+    original = trajectories(60)
+    one, two = (trajanon.anonymize(original, 3, seed=7) for _ in range(2))
+    assert one.report["labels"] == two.report["labels"]
+    assert lines(one.trajectories) == lines(two.trajectories)
+    assert not np.array_equal(one.trajectories.points, two.trajectories.points)
+
+
+def test_the_order_of_a_release_ignores_every_seed() -> None:
+    original = trajectories(60)
+    orders = set()
+    for _ in range(3):
+        np.random.seed(0)  # noqa: NPY002
+        orders.add(trajanon.anonymize(original, 3).trajectories.points.tobytes())
+    assert len(orders) == 3
+
+
+def test_the_input_is_not_changed() -> None:
+    original = trajectories()
+    before = original.points.copy()
+    original.points.flags.writeable = False
+    trajanon.anonymize(original, 4)
+    assert np.array_equal(original.points, before)
+
+
+# The report
+
+
+def test_the_report_has_what_was_promised() -> None:
+    report = trajanon.anonymize(trajectories(), 4).report
+    assert next(iter(report)) == "notice"
+    assert set(report) >= {
+        *("n", "k", "counted", "groups", "sizes", "stages", "displacement"),
+        *("versions", "attribution", "information_loss", "labels"),
+    }
+    assert (report["n"], report["k"], report["counted"]) == (40, 4, "subjects")
+    assert report["groups"] == len(report["sizes"])
+    assert sum(report["sizes"]) == 40
+    assert np.bincount(report["labels"]).tolist() == report["sizes"]
+    assert min(report["subjects_per_group"]) >= 4
+    assert [set(stage) for stage in report["stages"]] == [
+        {"name", "information_loss", "seconds"}
+    ] * 2
+    assert report["stages"][-1]["information_loss"] == report["information_loss"]
+    assert set(report["displacement"]) == {"mean", "median", "p95", "max"}
+    assert set(report["versions"]) == {"trajanon", "numpy", "numba", "python"}
+    assert report["attribution"] == OSM_ATTRIBUTION
+
+
+def test_the_report_names_neither_source_nor_subjects() -> None:
+    text = json.dumps(trajanon.anonymize(trajectories(), 4).report)
+    assert "alice" not in text
+    assert "987000" not in text
+
+
+def test_the_displacement_is_that_on_the_ellipsoid() -> None:
+    original = trajectories()
+    report = trajanon.anonymize(original, 4).report
+    labels = np.array(report["labels"])
+    means = np.array([original.points[labels == g].mean(axis=0) for g in labels])
+    here, there = original.points.reshape(-1, 2), np.round(means, 7).reshape(-1, 2)
+    ellipsoid = pyproj.Geod(ellps="WGS84")
+    moved = ellipsoid.inv(here[:, 1], here[:, 0], there[:, 1], there[:, 0])[2]
+    expected = {
+        "mean": np.mean(moved),
+        "median": np.median(moved),
+        "p95": np.percentile(moved, 95),
+        "max": np.max(moved),
+    }
+    assert report["displacement"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_first_line_of_the_report_says_it_is_not_for_publication(
+    tmp_path: Path,
+) -> None:
+    release = trajanon.anonymize(trajectories(), 4)
+    release.write(tmp_path / "out.csv")
+    path = tmp_path / "out.report.json"
+    assert report_path(tmp_path / "out.csv") == path
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    assert "For the holder of the data, not for publication" in first
+    assert read_report(tmp_path / "out.csv") == release.report
+    assert json.loads(path.read_text(encoding="utf-8")) == release.report
+
+
+def test_counting_records_says_how_many_groups_lack_subjects() -> None:
+    original = trajectories(40, people=2)
+    report = trajanon.anonymize(original, 4, count="records").report
+    assert report["counted"] == "records"
+    few = sum(number < 4 for number in report["subjects_per_group"])
+    assert few == report["groups"]
+    assert (
+        f"k counts trajectories, not subjects: {few} of {few} groups hold fewer than 4"
+        in report["notice"]
+    )
+
+
+def test_without_subjects_the_report_says_that_nothing_is_known() -> None:
+    report = trajanon.anonymize(trajectories(people=None), 4).report
+    assert report["counted"] == "records"
+    assert report["subjects_per_group"] is None
+    assert report["attribution"] is None
+    assert "nothing is known of their subjects" in report["notice"]
+
+
+def test_subjects_that_are_few_are_too_few() -> None:
+    says = "the 40 records come from 1 subject, and k = 4 needs 4.*--count records"
+    with pytest.raises(TooFewSubjects, match=says):
+        trajanon.anonymize(trajectories(people=1), 4)
+    assert trajanon.anonymize(trajectories(people=1), 4, count="records").report["n"]
+
+
+def test_trajectories_that_are_few_are_too_few() -> None:
+    with pytest.raises(TooFewRecords, match=r"3 .* cannot form a group of k = 4"):
+        trajanon.anonymize(trajectories(3, people=3), 4)
+
+
+def test_both_sides_of_the_antimeridian_are_refused() -> None:
+    points = np.zeros((4, 2, 2))
+    points[:, :, 1] = [[179.9], [-179.9], [179.8], [-179.8]]
+    with pytest.raises(BadInput, match="antimeridian"):
+        trajanon.anonymize(Trajectories(points), 2)
+    one_side = Trajectories(np.abs(points))
+    assert trajanon.anonymize(one_side, 2).trajectories.points[..., 1].min() > 179
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"count": "people"}, "count 'people' is not known; choose from subjects"),
+        ({"method": "magic"}, "method 'magic' is not known"),
+        ({"k": 1}, "k must be at least 2 (got 1)"),
+    ],
+)
+def test_unknown_options_are_refused(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(says)):
+        trajanon.anonymize(trajectories(), **{"k": 4, **options})
+
+
+# Writing
+
+
+def test_release_and_report_are_written_together_or_not_at_all(tmp_path: Path) -> None:
+    release = trajanon.anonymize(trajectories(), 4)
+    (tmp_path / "out.report.json").mkdir()
+    with pytest.raises(FileProblem, match=r"out\.report\.json"):
+        release.write(tmp_path / "out.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["out.report.json"]
+
+
+@pytest.mark.parametrize("name", ["out.txt", "out", "out.json", ".csv"])
+def test_another_suffix_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BadInput, match=r"choose one of \.parquet, \.gpkg"):
+        trajanon.anonymize(trajectories(), 4).write(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_path_may_be_a_string_in_capitals(tmp_path: Path) -> None:
+    trajanon.anonymize(trajectories(), 4).write(str(tmp_path / "OUT.GEOJSON"))
+    assert trajanon.check(str(tmp_path / "OUT.GEOJSON"), 4).holds
+
+
+def test_a_missing_report_is_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(FileProblem, match="run trajanon anonymize again"):
+        read_report(tmp_path / "out.csv")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", "\xff"])
+def test_a_damaged_report_is_refused(tmp_path: Path, text: str) -> None:
+    report_path(tmp_path / "out.csv").write_bytes(text.encode("latin-1"))
+    with pytest.raises(FileProblem, match=r"out\.report\.json"):
+        read_report(tmp_path / "out.csv")

@@ -1,0 +1,156 @@
+"""The floors of the house: imports go down, never up."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+FLOORS = [  # from the ground up; a module imports from its own floor or below
+    {"_kernels"},
+    {"loss", "errors", "progress", "outputs"},
+    {"grouping", "neighbours", "partition", "trajectories", "files"},
+    {"paths", "refine", "privacy", "utility"},
+    {"methods"},
+    {"microaggregation"},
+    {"anonymization"},
+    {"cli", "screen", "__main__"},
+]
+BESIDE = ("extract", "maps", "data")
+TOP = {"cli", "screen", "__main__"}
+HEAVY = {
+    "branca",
+    "folium",
+    "geopandas",
+    "llvmlite",
+    "numba",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "pyogrio",
+    "pyproj",
+    "requests",
+    "scipy",
+    "shapely",
+    "urllib3",
+}
+
+
+def imports(file: Path) -> Iterator[str]:
+    """What a file imports, in full: trajanon.files.release, numpy.typing, ..."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file} imports relatively"
+            module = node.module or ""
+            if module == "trajanon":
+                yield from (f"trajanon.{alias.name}" for alias in node.names)
+            else:
+                yield module
+
+
+def files(top: str) -> list[Path]:
+    found = sorted((ROOT / top).rglob("*.py"))
+    if top == "trajanon":
+        links = [ROOT / top / name for name in BESIDE]
+        found = [f for f in found if not any(f.is_relative_to(link) for link in links)]
+    return found
+
+
+def part(module: str) -> str:
+    """The part of the package a module belongs to; empty if to another package."""
+    package, _, rest = module.partition(".")
+    return rest.partition(".")[0] if package == "trajanon" else ""
+
+
+def part_of(file: Path) -> str:
+    return file.relative_to(ROOT / "trajanon").parts[0].removesuffix(".py")
+
+
+def floor(name: str) -> int:
+    return next(number for number, names in enumerate(FLOORS) if name in names)
+
+
+def ids(file: Path) -> str:
+    return str(file.relative_to(ROOT))
+
+
+CORE = [file for file in files("trajanon") if part_of(file) != "__init__"]
+
+
+def test_every_part_has_its_floor() -> None:
+    assert {part_of(file) for file in CORE} == set().union(*FLOORS)
+
+
+@pytest.mark.parametrize("file", CORE, ids=ids)
+def test_no_import_goes_up(file: Path) -> None:
+    for module in imports(file):
+        if part(module) and part(module) not in BESIDE:
+            assert floor(part(module)) <= floor(part_of(file)), module
+
+
+@pytest.mark.parametrize("file", CORE, ids=ids)
+def test_only_the_command_line_reaches_extraction_maps_and_sample(file: Path) -> None:
+    if part_of(file) == "cli":
+        return
+    for module in imports(file):
+        assert part(module) not in BESIDE, module
+        assert module.partition(".")[0] not in {"typer", "folium", "branca", "osmium"}
+        if part_of(file) != "screen":
+            assert module.partition(".")[0] != "rich"
+
+
+@pytest.mark.parametrize("file", files("trajanon/_kernels"), ids=ids)
+def test_kernels_know_numpy_and_numba_alone(file: Path) -> None:
+    allowed = {"numpy", "numba", "typing", "collections"}
+    for module in imports(file):
+        if part(module):
+            assert part(module) == "_kernels", module
+        else:
+            assert module.partition(".")[0] in allowed, module
+
+
+@pytest.mark.parametrize("top", BESIDE)
+def test_extraction_maps_and_sample_do_not_know_each_other(top: str) -> None:
+    for file in files(top):
+        for module in imports(file):
+            strangers = {*BESIDE, *TOP} - {top}
+            assert part(module) not in strangers, (file, module)
+            assert module.partition(".")[0] not in BESIDE, (file, module)
+
+
+def test_the_package_itself_imports_nothing_but_when_asked() -> None:
+    tree = ast.parse((ROOT / "trajanon/__init__.py").read_text(encoding="utf-8"))
+    now = [node.module for node in tree.body if isinstance(node, ast.ImportFrom)]
+    assert set(now) <= {"importlib", "typing"}
+
+
+def test_importing_the_package_loads_no_library() -> None:
+    code = (
+        "import sys, trajanon; print(*{name.partition('.')[0] for name in sys.modules})"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert not HEAVY & set(run.stdout.split())
+
+
+def test_help_loads_no_library() -> None:
+    run = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "trajanon", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "anonymize" in run.stdout
+    loaded = {
+        line.rpartition("|")[2].strip().partition(".")[0]
+        for line in run.stderr.splitlines()
+    }
+    assert "typer" in loaded
+    assert not HEAVY & loaded

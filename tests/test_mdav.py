@@ -1,0 +1,146 @@
+import csv
+from pathlib import Path
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import Floats
+
+import trajanon
+from trajanon._kernels.mdav import (
+    farthest,
+    nearest_centroid,
+    nearest_of_other_subjects,
+)
+from trajanon.grouping.mdav import mdav
+from trajanon.partition import dense
+
+DATASETS = Path(__file__).parents[2] / "shared" / "reference" / "datasets"
+
+# Verified by an independent implementation, k = 3..10, percent.
+CLASSIC = {
+    "tarragona": "16.9326 19.5460 22.4619 26.3252 27.5184 29.6929 31.2146 33.1929",
+    "census": "5.6922 7.4947 9.0884 10.3847 11.5979 12.3917 13.2915 14.1559",
+    "eia": "0.4829 0.6713 1.6667 1.3078 2.1733 2.8743 3.1838 3.8397",
+}
+LEFT_OUT = {"UTILNAME", "STATE", "YEAR", "MONTH"}  # of EIA
+
+seeds = st.integers(0, 10**6)
+
+
+def reference(name: str) -> Floats:
+    path = DATASETS / f"{name}.csv"
+    if not path.exists():
+        pytest.skip(f"the reference data are not beside the checkout: {path}")
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    names = [column for column in rows[0] if column not in LEFT_OUT]
+    return np.array([[float(row[column]) for column in names] for row in rows])
+
+
+@pytest.mark.parametrize("name", CLASSIC)
+def test_mdav_gives_the_published_losses(name: str) -> None:
+    X = reference(name)
+    assert (
+        X.shape
+        == {
+            "tarragona": (834, 13),
+            "census": (1080, 13),
+            "eia": (4092, 11),
+        }[name]
+    )
+    for k, il in zip(range(3, 11), CLASSIC[name].split(), strict=True):
+        partition = trajanon.microaggregate(X, k, method="mdav", refine="none")
+        assert f"{partition.information_loss:.4f}" == il
+
+
+@pytest.mark.parametrize("name", ["tarragona", "census"])
+@pytest.mark.parametrize("k", [3, 5])
+def test_hm2_loses_less_than_mdav_on_the_reference_data(name: str, k: int) -> None:
+    X = reference(name)
+    hm2 = trajanon.microaggregate(X, k)
+    mdav = trajanon.microaggregate(X, k, method="mdav", refine="none")
+    assert hm2.information_loss < mdav.information_loss
+
+
+@given(seed=seeds, n=st.integers(2, 40), k=st.integers(2, 8), p=st.integers(1, 4))
+def test_mdav_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int) -> None:
+    k = min(k, n)
+    records = np.random.default_rng(seed).normal(size=(n, p))
+    labels = mdav(records, k, np.arange(n))
+    groups = [set(np.flatnonzero(labels == g)) for g in range(labels.max() + 1)]
+    assert groups == naive.mdav(records, k)
+
+
+@given(seed=seeds, n=st.integers(1, 12))
+def test_the_loops_of_mdav_are_their_slow_twins(seed: int, n: int) -> None:
+    rng = np.random.default_rng(seed)
+    records = rng.normal(size=(n, 2))
+    remaining = np.flatnonzero(rng.random(n) < 0.7)
+    if not len(remaining):
+        remaining = np.arange(n)
+    point = rng.normal(size=2)
+    assert farthest(records, remaining, point) == naive.farthest(
+        records, remaining.tolist(), point
+    )
+    assert nearest_centroid(point, records) == naive.nearest_centroid(point, records)
+
+
+def test_the_first_of_equals_is_the_farthest_and_the_nearest() -> None:
+    records = np.array([[1.0], [5.0], [5.0], [1.0]])
+    assert farthest(records, np.arange(4), np.zeros(1)) == 1
+    assert nearest_centroid(np.zeros(1), records) == 0
+
+
+@given(
+    seed=seeds,
+    n=st.integers(1, 25),
+    people=st.integers(1, 12),
+    count=st.integers(1, 8),
+    grid=st.booleans(),
+)
+def test_each_nearest_record_is_of_another_subject(
+    seed: int, n: int, people: int, count: int, grid: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    records = rng.normal(size=(n, 2))
+    if grid:
+        records = records.round()
+    subjects = rng.integers(0, people, n)
+    remaining = np.sort(rng.permutation(n)[: rng.integers(1, n + 1)])
+    centre = int(rng.choice(remaining))
+    args = records, remaining, subjects, centre, count
+    got = nearest_of_other_subjects(*args).tolist()
+    expected = naive.nearest_of_other_subjects(
+        records, remaining.tolist(), subjects, centre, count
+    )
+    if not grid:
+        assert got == expected
+    # Among equally near records any will do.
+    assert [naive.distance(records[i], records[centre]) for i in got] == pytest.approx(
+        [naive.distance(records[i], records[centre]) for i in expected]
+    )
+    met = [subjects[i] for i in (centre, *got)]
+    assert len(set(met)) == len(met)
+    assert set(got) <= set(remaining.tolist())
+
+
+@given(
+    seed=seeds,
+    n=st.integers(2, 60),
+    k=st.integers(2, 6),
+    others=st.integers(1, 12),
+    share=st.floats(0.0, 0.95),
+)
+def test_one_subject_with_most_of_the_records_stays_among_k(
+    seed: int, n: int, k: int, others: int, share: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    subjects = np.where(rng.random(n) < share, 0, rng.integers(1, others + 1, n))
+    subjects = dense(subjects)
+    k = min(k, int(subjects.max()) + 1)
+    labels = mdav(rng.normal(size=(n, 2)), k, subjects)
+    assert labels.min() == 0
+    assert naive.holds(labels, subjects, k)

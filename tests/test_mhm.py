@@ -1,0 +1,113 @@
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import Floats, Ints
+
+import trajanon
+from trajanon._kernels.mhm import latest_starts, optimal_cut
+
+seeds = st.integers(0, 10**6)
+
+
+def cut(path_records: Floats, subjects: Ints, k: int) -> Ints:
+    starts = optimal_cut(path_records, latest_starts(subjects, k))
+    assert starts[0]
+    labels: Ints = np.cumsum(starts) - 1
+    return labels
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=15), st.integers(1, 5))
+def test_the_latest_start_is_the_naive_one(subjects: list[int], k: int) -> None:
+    assert latest_starts(np.array(subjects), k).tolist() == naive.latest_starts(
+        subjects, k
+    )
+
+
+@given(
+    seed=seeds,
+    n=st.integers(2, 12),
+    p=st.integers(1, 3),
+    k=st.integers(2, 12),
+    shift=st.sampled_from([0.0, 1e6]),
+    kind=st.sampled_from(["normal", "grid", "equal"]),
+)
+def test_no_other_cut_of_the_path_loses_less(
+    seed: int, n: int, p: int, k: int, shift: float, kind: str
+) -> None:
+    k = min(k, n)
+    rng = np.random.default_rng(seed)
+    records = {
+        "normal": rng.normal(size=(n, p)),
+        "grid": rng.integers(0, 3, (n, p)).astype(float),
+        "equal": np.full((n, p), 0.3),
+    }[kind] + shift
+    labels = cut(records, np.arange(n), k)
+    sizes = np.bincount(labels)
+    assert k <= sizes.min()
+    assert sizes.max() <= 2 * k - 1
+    least = naive.least_cut(records, range(n), k)
+    assert naive.sse(records, labels) == pytest.approx(least, rel=1e-7, abs=1e-9)
+
+
+@given(
+    seed=seeds,
+    n=st.integers(2, 12),
+    k=st.integers(2, 5),
+    people=st.integers(2, 8),
+    shift=st.sampled_from([0.0, 1e6]),
+    runs=st.booleans(),
+)
+def test_with_subjects_no_other_cut_of_the_path_loses_less(
+    seed: int, n: int, k: int, people: int, shift: float, runs: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    subjects = rng.integers(0, people, n)
+    if runs:
+        subjects.sort()
+    k = min(k, len(set(subjects.tolist())))
+    records = rng.normal(size=(n, 2)) + shift
+    labels = cut(records, subjects, k)
+    assert naive.holds(labels, subjects, k)
+    least = naive.least_cut(records, subjects.tolist(), k)
+    assert naive.sse(records, labels) == pytest.approx(least, rel=1e-7, abs=1e-9)
+
+
+def every_partition(n: int, k: int) -> list[Ints]:
+    """All partitions of n records into groups of at least k."""
+    found: list[Ints] = []
+
+    def extend(labels: list[int]) -> None:
+        if len(labels) == n:
+            if min(np.bincount(labels)) >= k:
+                found.append(np.array(labels))
+            return
+        for group in range(max(labels) + 2):
+            extend([*labels, group])
+
+    extend([0])
+    return found
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_sorted_numbers_get_the_optimum_of_all_partitions(k: int, seed: int) -> None:
+    records = np.sort(np.random.default_rng(seed).normal(size=(9, 1)) ** 3, axis=0)
+    least = min(naive.sse(records, labels) for labels in every_partition(9, k))
+    labels = cut(records, np.arange(9), k)
+    assert naive.sse(records, labels) == pytest.approx(least)
+
+
+@pytest.mark.parametrize("n", [4, 5, 8, 13])
+def test_hm2_finds_the_optimum_of_well_parted_numbers(n: int) -> None:
+    """Pairs and a triple far apart, in any order: the path has only to follow them."""
+    values = np.arange(n) // 2 * 100.0 + np.arange(n) % 2
+    values[n - 1] = values[n - 2] + 1
+    shuffled = np.random.default_rng(3).permutation(values)[:, None]
+    got = trajanon.microaggregate(shuffled, 2, refine="none")
+    best = trajanon.microaggregate(np.sort(shuffled, axis=0), 2, refine="none")
+    in_pairs = naive.standardise(np.sort(shuffled, axis=0))
+    labels = np.minimum(np.arange(n) // 2, n // 2 - 1)
+    assert best.sse == pytest.approx(naive.sse(in_pairs, labels))
+    assert got.sse == pytest.approx(best.sse)

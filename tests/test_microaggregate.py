@@ -1,0 +1,340 @@
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import Floats, Ints
+
+import trajanon
+from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
+from trajanon.methods import METHODS
+from trajanon.microaggregation import microaggregate
+from trajanon.partition import Partition, dense
+from trajanon.paths import HEURISTICS
+from trajanon.refine import REFINEMENTS
+from trajanon.trajectories import Trajectories
+
+Options = dict[str, str]
+
+HOW = [
+    {"method": method, "refine": refine, "effort": effort}
+    for method, refine, effort in product(
+        METHODS, ["none", *REFINEMENTS], ["fast", "balanced"]
+    )
+]
+every_way = pytest.mark.parametrize("how", HOW, ids=lambda how: "-".join(how.values()))
+
+seeds = st.integers(0, 10**6)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[Floats, Ints | None, int]:
+    """Records, perhaps subjects, and a k they have enough of."""
+    rng = np.random.default_rng(draw(seeds))
+    k = draw(st.integers(2, 7))
+    n = draw(st.sampled_from([k, k + 1, 2 * k - 1, 2 * k, 3 * k]) | st.integers(k, 45))
+    p = draw(st.integers(1, 5))
+    X = rng.normal(size=(n, p)) ** 3
+    if draw(st.booleans()):  # duplicates
+        X = X[rng.integers(0, rng.integers(1, n + 1), n)]
+    if draw(st.booleans()):  # ties
+        X = X.round()
+    if draw(st.booleans()):
+        X[:, rng.integers(p)] = rng.normal()
+    X = X * draw(st.sampled_from([1.0, 1e-9, 1e9])) + draw(st.sampled_from([0.0, 1e6]))
+    kind = draw(st.sampled_from(["none", "even", "runs", "one has most"]))
+    if kind == "none":
+        return X, None, k
+    subjects = rng.integers(0, rng.integers(1, n + 1), n)
+    if kind == "runs":
+        subjects.sort()
+    if kind == "one has most":
+        subjects[rng.random(n) < 0.7] = 0
+    different = len(set(subjects.tolist()))
+    if different < k:
+        subjects[rng.permutation(n)[:k]] = n + np.arange(k)
+    return X, dense(subjects) * 1000 - 7, k
+
+
+def is_consistent(partition: Partition, X: Floats) -> bool:
+    """Whether everything in it can be computed again from X and the labels."""
+    labels, records = partition.labels, naive.standardise(X)
+    assert labels.dtype == np.int64
+    assert list(dict.fromkeys(labels.tolist())) == list(range(len(partition.sizes)))
+    assert partition.sizes.tolist() == np.bincount(labels).tolist()
+    for group, centroid in enumerate(partition.centroids):
+        assert centroid == pytest.approx(X[labels == group].mean(axis=0), rel=1e-9)
+    assert np.array_equal(partition.aggregated, partition.centroids[labels])
+    sse, sst = naive.sse(records, labels), naive.group_sse(records)
+    assert partition.sse == pytest.approx(sse, rel=1e-6, abs=1e-9)
+    assert partition.sst == pytest.approx(sst, rel=1e-6, abs=1e-9)
+    il = 100 * sse / sst if sst else 0.0
+    assert partition.information_loss == pytest.approx(il, rel=1e-6, abs=1e-7)
+    assert partition.stages[-1].information_loss == partition.information_loss
+    return True
+
+
+@every_way
+@given(table=tables(), seed=st.integers(0, 3))
+def test_every_group_has_k_records_of_k_subjects(
+    how: Options, table: tuple[Floats, Ints | None, int], seed: int
+) -> None:
+    X, subjects, k = table
+    partition = microaggregate(X, k, subjects=subjects, seed=seed, **how)  # type: ignore[arg-type]
+    assert naive.holds(partition.labels, None, k)
+    assert naive.holds(partition.labels, subjects, k)
+    assert is_consistent(partition, X)
+    stages = [stage.name for stage in partition.stages]
+    assert stages == [how["method"], how["refine"]][: 1 + (how["refine"] != "none")]
+    losses = [stage.information_loss for stage in partition.stages]
+    assert losses[-1] <= losses[0] + 1e-9
+    assert (partition.path_length is None) == (how["method"] == "mdav")
+
+
+@every_way
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7])
+def test_the_smallest_tables_are_grouped(how: Options, n: int) -> None:
+    X = np.random.default_rng(n).normal(size=(n, 2))
+    for k in range(2, n + 1):
+        sizes = microaggregate(X, k, **how).sizes  # type: ignore[arg-type]
+        assert sizes.min() >= k
+        assert sizes.sum() == n
+
+
+@every_way
+def test_equal_records_lose_nothing(how: Options) -> None:
+    partition = microaggregate(np.full((50, 3), 0.1), 4, **how)  # type: ignore[arg-type]
+    assert partition.sizes.min() >= 4
+    assert partition.information_loss == partition.sse == 0.0
+    assert np.array_equal(partition.aggregated, np.full((50, 3), 0.1))
+
+
+@pytest.mark.parametrize("values", [[0, 10, 1, 11], [0, 10, 20, 1, 11, 21]])
+def test_near_records_of_a_small_table_come_together(values: list[float]) -> None:
+    X = np.array(values, dtype=float)[:, None]
+    labels = microaggregate(X, 2).labels
+    half = len(values) // 2
+    assert np.array_equal(labels[:half], labels[half:])
+
+
+# Records without ties: where two moves gain exactly the same, rounding may choose.
+
+
+@every_way
+@given(seed=seeds, n=st.integers(6, 40), p=st.integers(2, 4))
+@settings(max_examples=15)
+def test_the_order_of_columns_leaves_the_loss(
+    how: Options, seed: int, n: int, p: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    a = microaggregate(X, 3, **how)  # type: ignore[arg-type]
+    b = microaggregate(X[:, rng.permutation(p)], 3, **how)  # type: ignore[arg-type]
+    assert a.information_loss == pytest.approx(b.information_loss, rel=1e-9)
+
+
+@every_way
+@given(seed=seeds, n=st.integers(6, 40), p=st.integers(1, 4))
+@settings(max_examples=15)
+def test_the_units_of_columns_leave_the_loss(
+    how: Options, seed: int, n: int, p: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    other = X * rng.uniform(0.01, 100, p) + rng.normal(size=p) * 1000
+    a = microaggregate(X, 3, **how)  # type: ignore[arg-type]
+    b = microaggregate(other, 3, **how)  # type: ignore[arg-type]
+    assert a.information_loss == pytest.approx(b.information_loss, rel=1e-6)
+
+
+@every_way
+def test_with_ties_exact_units_leave_the_very_groups(how: Options) -> None:
+    """Whole numbers shifted by whole ones and doubled are standardised bit for bit."""
+    X = np.random.default_rng(2).integers(0, 4, (60, 2)).astype(float)
+    a = microaggregate(X, 3, **how)  # type: ignore[arg-type]
+    b = microaggregate(X * 4 + 1e6, 3, **how)  # type: ignore[arg-type]
+    assert np.array_equal(a.labels, b.labels)
+    assert a.sse == b.sse
+
+
+def test_the_names_of_subjects_do_not_matter() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    numbers = np.arange(40) % 11
+    a = microaggregate(X, 4, subjects=numbers)
+    for names in (
+        [f"{number:03}" for number in numbers],
+        numbers * 7.5,
+        np.array([f"{number:03}" for number in numbers], dtype=object),
+    ):
+        b = microaggregate(X, 4, subjects=names)
+        assert np.array_equal(a.labels, b.labels)
+
+
+@pytest.mark.parametrize(
+    "subjects",
+    [
+        ["a", None, "b", "c", "a", "b"],
+        [1, "a", 2, "b", None, 2.5],
+        [float("nan"), "a", "b", "c", "a", "b"],
+    ],
+)
+def test_subjects_may_be_any_values(subjects: list[Any]) -> None:
+    partition = microaggregate(
+        np.arange(6.0)[:, None], 3, subjects=np.array(subjects, dtype=object)
+    )
+    known = np.array([str(subject) for subject in subjects])
+    assert naive.holds(
+        partition.labels, dense(np.unique(known, return_inverse=True)[1]), 3
+    )
+
+
+# A seed
+
+
+def example(p: int) -> Floats:
+    """Rows with ties and duplicates, where the last bit could choose another way."""
+    rng = np.random.default_rng(p)
+    X = rng.normal(size=(300, p)).round(1)
+    X[:30] = X[30:60]
+    return X
+
+
+FINGERPRINTS = f"""
+import hashlib, sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from test_microaggregate import fingerprints
+print(fingerprints())
+"""
+
+
+def fingerprints() -> str:
+    """Every bit of some results."""
+    found = []
+    for p, how in product((2, 60), HOW):
+        result = microaggregate(
+            example(p),
+            4,
+            subjects=np.arange(300) % 70,
+            seed=5,
+            **how,  # type: ignore[arg-type]
+        )
+        found.append(hashlib.sha256(result.labels.tobytes()).hexdigest()[:12])
+        found += [result.sse.hex(), str(result.path_length)]
+    return " ".join(found)
+
+
+def test_a_seed_repeats_every_bit_in_one_process() -> None:
+    assert fingerprints() == fingerprints()
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_a_seed_repeats_every_bit_on_one_core_and_on_two(threads: str) -> None:
+    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
+    run = subprocess.run(
+        [sys.executable, "-c", FINGERPRINTS],
+        env={**os.environ, **dict.fromkeys(names, threads)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.split() == fingerprints().split()
+
+
+def test_another_seed_gives_another_path() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    lengths = {microaggregate(X, 3, seed=seed).path_length for seed in range(3)}
+    assert len(lengths) == 3
+
+
+def test_effort_shortens_the_path() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    lengths = [
+        microaggregate(X, 3, effort=effort).path_length or 0.0
+        for effort in ("fast", "balanced", "best")
+    ]
+    assert lengths == sorted(lengths, reverse=True)
+
+
+# What cannot be done
+
+TABLE = np.arange(12.0).reshape(6, 2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "says"),
+    [
+        ({"k": 1}, BadInput, "k must be at least 2 (got 1)"),
+        ({"k": 0}, BadInput, "k must be at least 2 (got 0)"),
+        ({"k": -3}, BadInput, "k must be at least 2 (got -3)"),
+        ({"k": 7}, TooFewRecords, "6 records cannot form a group of k = 7; lower k"),
+        ({"X": np.empty((0, 2))}, TooFewRecords, "0 records cannot form"),
+        (
+            {"subjects": [1] * 6},
+            TooFewSubjects,
+            "the 6 records come from 1 subject, and k = 3 needs 3",
+        ),
+        ({"subjects": [1, 2] * 3}, TooFewSubjects, "from 2 subjects, and k = 3"),
+        ({"subjects": [1, 2, 3]}, BadInput, "subjects must have shape (6,)"),
+        ({"subjects": np.zeros((6, 1))}, BadInput, "got (6, 1)"),
+        ({"X": [[np.nan]] * 6}, BadInput, "record 0, column 0 is nan"),
+        ({"X": [[1.0], [np.inf]] * 3}, BadInput, "record 1, column 0 is inf"),
+        ({"X": np.zeros(6)}, BadInput, "shape (n, p) with p >= 1; got (6,)"),
+        ({"X": np.zeros((6, 0))}, BadInput, "got (6, 0)"),
+        ({"X": [["a"]] * 6}, BadInput, "records must be numbers"),
+        ({"method": "hm3"}, BadInput, "method 'hm3' is not known; choose from hm2"),
+        ({"heuristic": "?"}, BadInput, f"choose from {', '.join(HEURISTICS)}"),
+        ({"refine": "rc"}, BadInput, "refine 'rc' is not known; choose from none"),
+        ({"effort": "most"}, BadInput, "choose from fast, balanced, best"),
+    ],
+)
+def test_what_cannot_be_grouped_is_refused(
+    changes: dict[str, Any], error: type[Exception], says: str
+) -> None:
+    arguments = {"X": TABLE, "k": 3, **changes}
+    with pytest.raises(error, match=re.escape(says)):
+        microaggregate(**arguments)
+
+
+@pytest.mark.parametrize("k", [2.5, float("nan"), "3", None])
+def test_a_k_that_is_no_whole_number_is_refused(k: Any) -> None:
+    with pytest.raises(BadInput, match="k must be a whole number"):
+        microaggregate(TABLE, k)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x"])
+def test_a_seed_that_is_no_whole_number_from_0_is_refused(seed: Any) -> None:
+    with pytest.raises(BadInput, match="seed must be"):
+        microaggregate(TABLE, 3, seed=seed)
+
+
+def test_errors_are_the_packages_and_those_of_python() -> None:
+    with pytest.raises(trajanon.TrajanonError):
+        microaggregate(TABLE, 1)
+    with pytest.raises(ValueError, match="at least 2"):
+        microaggregate(TABLE, 1)
+
+
+# Realistic data
+
+
+@pytest.mark.parametrize("k", [3, 4, 5])
+def test_hm2_loses_less_than_mdav_on_the_sample(madrid: Trajectories, k: int) -> None:
+    by = {
+        (method, refine): microaggregate(
+            madrid.records, k, method=method, refine=refine, subjects=madrid.subject
+        ).information_loss
+        for method in METHODS
+        for refine in ("none", "descent")
+    }
+    assert by["hm2", "none"] < by["mdav", "none"]
+    assert by["hm2", "descent"] < by["hm2", "none"]
+    assert by["hm2", "descent"] < by["mdav", "descent"]

@@ -1,0 +1,214 @@
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from trajanon.errors import BadInput, FileProblem
+from trajanon.outputs import replacing
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_outputs_are_moved_into_place_at_the_end(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.csv", tmp_path / "two.json"
+    two.write_text("old")
+    with replacing(one, two) as drafts:
+        assert [draft.suffix for draft in drafts] == [".csv", ".json"]
+        assert {draft.parent for draft in drafts} == {tmp_path}
+        for draft in drafts:
+            assert draft.name.startswith(".")
+            draft.write_text(f"new {draft.suffix}")
+        assert not one.exists()
+        assert two.read_text() == "old"
+    assert one.read_text() == "new .csv"
+    assert two.read_text() == "new .json"
+    assert names(tmp_path) == {"one.csv", "two.json"}
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError, OSError, MemoryError, KeyboardInterrupt, SystemExit]
+)
+@pytest.mark.parametrize("there", [True, False])
+def test_whatever_ends_the_work_early_leaves_the_output_as_it_was(
+    tmp_path: Path, error: type[BaseException], there: bool
+) -> None:
+    out = tmp_path / "out.csv"
+    if there:
+        out.write_text("old")
+
+    def work() -> None:
+        with replacing(out) as (draft,):
+            draft.write_text("half")
+            raise error
+
+    with pytest.raises(error):
+        work()
+    assert names(tmp_path) == ({"out.csv"} if there else set())
+    assert not there or out.read_text() == "old"
+
+
+def test_an_error_of_another_file_is_not_taken_for_the_outputs(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), replacing(tmp_path / "out.csv"):
+        (tmp_path / "other.csv").read_text()
+
+
+def test_a_draft_that_cannot_be_written_is_the_outputs_problem(tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+
+    def work() -> None:
+        with replacing(out) as (draft,):
+            draft.unlink()
+            draft.mkdir()
+            draft.write_text("a folder cannot be written to")
+
+    with pytest.raises(FileProblem, match=re.escape(str(out))):
+        work()
+
+
+def test_each_draft_has_a_name_nobody_has(tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    with replacing(out) as (one,), replacing(out) as (two,):
+        assert one != two
+
+
+@pytest.mark.parametrize("link", ["the same name", "symlink", "hard link", "dots"])
+def test_an_input_is_never_an_output(tmp_path: Path, link: str) -> None:
+    read = tmp_path / "in.csv"
+    read.write_text("kept")
+    out = tmp_path / "out.csv"
+    if link == "the same name":
+        out = read
+    elif link == "symlink":
+        out.symlink_to(read)
+    elif link == "hard link":
+        os.link(read, out)
+    else:
+        (tmp_path / "folder").mkdir()
+        out = tmp_path / "folder" / ".." / "in.csv"
+    with (
+        pytest.raises(BadInput, match="is read as input; write to another file"),
+        replacing(tmp_path / "first.csv", out, inputs=[tmp_path / "no.csv", read]),
+    ):
+        pytest.fail("the work began")
+    assert read.read_text() == "kept"
+    assert not any(name.startswith(".") for name in names(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("out", "says"),
+    [
+        ("no/folder/out.csv", "there is no folder"),
+        ("folder", "it is a folder; write elsewhere with --out"),
+        ("file/out.csv", "there is no folder"),
+        ("o" * 300 + ".csv", "File name too long"),
+    ],
+)
+def test_what_cannot_be_written_is_found_out_before_the_work(
+    tmp_path: Path, out: str, says: str
+) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(FileProblem, match=f"cannot write .*{says}"),
+        replacing(tmp_path / "first.csv", tmp_path / out),
+    ):
+        pytest.fail("the work began")
+    assert names(tmp_path) == {"folder", "file"}
+    assert not list((tmp_path / "folder").iterdir())
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
+def test_an_unwritable_place_is_found_out_before_the_work() -> None:
+    out = Path("/proc/self/out.csv")
+    with pytest.raises(FileProblem, match="cannot write /proc/self"), replacing(out):
+        pytest.fail("the work began")
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_if_the_second_of_two_cannot_be_moved_neither_is(
+    tmp_path: Path, there: bool
+) -> None:
+    """A release with the report of another one is worse than none."""
+    one, two = tmp_path / "one.csv", tmp_path / "two.json"
+    if there:
+        one.write_text("old")
+
+    def work() -> None:
+        with replacing(one, two) as drafts:
+            for draft in drafts:
+                draft.write_text("new")
+            two.mkdir()  # as somebody else might, meanwhile
+
+    with pytest.raises(FileProblem, match=re.escape(str(two))):
+        work()
+    assert names(tmp_path) == ({"one.csv", "two.json"} if there else {"two.json"})
+    assert not there or one.read_text() == "old"
+
+
+def test_if_the_second_of_two_fails_to_move_the_first_is_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What no look beforehand can see: the disk fails between the two."""
+    one, two = tmp_path / "one.csv", tmp_path / "two.json"
+    one.write_text("old")
+    two.write_text("old")
+    rename = os.replace
+
+    def fails(source: Path, target: str | Path) -> Path:
+        if Path(target) == two and Path(source).read_text() == "new":
+            raise OSError(5, "Input/output error", str(source))
+        rename(source, target)
+        return Path(target)
+
+    def work() -> None:
+        with replacing(one, two) as drafts:
+            for draft in drafts:
+                draft.write_text("new")
+
+    monkeypatch.setattr(os, "replace", fails)
+    monkeypatch.setattr(Path, "replace", fails)
+    with pytest.raises(FileProblem, match=re.escape(str(two))):
+        work()
+    assert (one.read_text(), two.read_text()) == ("old", "old")
+    assert names(tmp_path) == {"one.csv", "two.json"}
+
+
+def test_the_second_draft_lost_leaves_the_first_output_as_it_was(
+    tmp_path: Path,
+) -> None:
+    one, two = tmp_path / "one.csv", tmp_path / "two.json"
+    one.write_text("old")
+
+    def work() -> None:
+        with replacing(one, two) as drafts:
+            drafts[0].write_text("new")
+            drafts[1].unlink()
+
+    with pytest.raises(FileProblem, match="cannot write"):
+        work()
+    assert names(tmp_path) == {"one.csv"}
+    assert one.read_text() == "old"
+
+
+def test_a_pipe_or_device_is_not_replaced_by_a_file(tmp_path: Path) -> None:
+    """As root, --out /dev/null would else become a file."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(FileProblem, match="cannot write"), replacing(pipe) as (draft,):
+        draft.write_text("new")
+    assert pipe.is_fifo()
+
+
+def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    target, link = tmp_path / "folder" / "target.csv", tmp_path / "link.csv"
+    target.write_text("old")
+    link.symlink_to(target)
+    with replacing(link) as (draft,):
+        draft.write_text("new")
+    assert link.read_text() == "new"
+    assert link.is_symlink()
+    assert target.read_text() == "new"
