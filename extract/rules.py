@@ -41,8 +41,10 @@ class Rules:
         if not 0.0 < self.spacing < 1e6:
             msg = f"--spacing must be a positive number of metres (got {self.spacing})"
             raise BadInput(msg)
-        if self.points < 2:
-            msg = f"--points must be at least 2 (got {self.points})"
+        if not 2 <= self.points <= 100_000:
+            msg = (
+                f"--points must be at least 2 (got {self.points}), and 100,000 at most"
+            )
             raise BadInput(msg)
         if self.max_gap is not None and not self.max_gap > 0.0:
             msg = f"--max-gap must be a positive number of metres (got {self.max_gap})"

@@ -1,5 +1,6 @@
 """What the columns of a table of points mean, and what their values are."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -38,8 +39,9 @@ KNOWN_NAMES: Mapping[str, Sequence[str]] = {
 """Column names found without asking, best first; case does not matter. Among them are
 those of the cabspotting tables and of scikit-mobility."""
 
-NAMES = ("id", "subject")
-"""Roles whose values are names, even if they look like numbers."""
+TEXTS = ("id", "subject", "time")
+"""Roles whose values are read as they are written, even if they look like numbers: 7
+and 07 are two names."""
 
 
 def parse_columns(text: str) -> dict[str, str]:
@@ -57,8 +59,9 @@ def parse_columns(text: str) -> dict[str, str]:
     """
     columns = {}
     for part in text.split(","):
-        role, equals, name = (word.strip() for word in part.partition("="))
-        if not equals or not name or role not in KNOWN_NAMES:
+        role, _, name = (word.strip() for word in part.partition("="))
+        understood = role in KNOWN_NAMES and name and not set(name) & set("=;")
+        if not understood or role in columns or name in columns.values():
             msg = (
                 f"--columns {text!r} is not understood at {part!r}; write "
                 "id=...,lat=...,lon=...,time=...,subject=... with your column names"
@@ -128,24 +131,37 @@ def numbers(values: pd.Series) -> NDArray[np.float64]:
 
 
 def seconds(values: pd.Series) -> NDArray[np.float64]:
-    """Read times as seconds since 1970 UTC: dates, texts, or numbers of any unit."""
-    if pd.api.types.is_numeric_dtype(values):
-        seconds = numbers(values)
-        # Seconds have ten digits in our time; milli-, micro-, nanoseconds have more.
-        largest = np.nanmax(np.abs(seconds), initial=0.0)
-        for threshold, per_second in ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3)):
-            if largest >= threshold:
-                return np.asarray(seconds / per_second)
-        return seconds
-    times = pd.to_datetime(values, utc=True, errors="coerce")
+    """Read times as seconds since 1970 UTC: dates, texts, or numbers of any unit.
+
+    The column is one of numbers if most of its values are. What cannot be read becomes
+    NaN.
+    """
+    if not pd.api.types.is_datetime64_any_dtype(values):
+        epochs = numbers(values)
+        if 2 * np.isfinite(epochs).sum() > values.notna().sum():
+            return _seconds_of_epochs(epochs)
+        values = values.astype("string")
+    times = _dates(values)
     unread = times.isna() & values.notna()
     if unread.any():  # not written like the first one
-        times[unread] = pd.to_datetime(
-            values[unread], utc=True, errors="coerce", format="mixed"
-        )
-    microseconds = times.astype("datetime64[us, UTC]")
-    seconds = microseconds.astype("int64").to_numpy() / 1e6
-    return np.where(times.isna().to_numpy(), np.nan, seconds)
+        times[unread] = _dates(values[unread], format="mixed")
+    microseconds = times.astype("datetime64[us, UTC]").astype("int64").to_numpy()
+    return np.where(times.isna().to_numpy(), np.nan, microseconds / 1e6)
+
+
+def _dates(values: pd.Series, **how: str) -> pd.Series:
+    with warnings.catch_warnings():  # pandas warns of what it has to guess
+        warnings.simplefilter("ignore", UserWarning)
+        return pd.to_datetime(values, utc=True, errors="coerce", **how)
+
+
+def _seconds_of_epochs(epochs: NDArray[np.float64]) -> NDArray[np.float64]:
+    # Seconds have ten digits in our time; milli-, micro-, nanoseconds have more.
+    largest = np.nanmax(np.abs(epochs), initial=0.0)
+    for threshold, per_second in ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3)):
+        if largest >= threshold:
+            return epochs / per_second
+    return epochs
 
 
 def names(values: pd.Series) -> pd.Series:

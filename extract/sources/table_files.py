@@ -1,13 +1,14 @@
 """Tables of points in files: CSV, Parquet, GeoParquet -> columns by their role."""
 
 import gzip
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.columns import NAMES, roles
+from trajanon.extract.sources.columns import TEXTS, roles
 from trajanon.progress import Progress
 
 _CHUNK = 250_000  # rows of a table that are read between two words about progress
@@ -44,7 +45,7 @@ def read(path: Path, wanted: Mapping[str, str], progress: Progress) -> pd.DataFr
         return _read_csv(path, wanted, progress)
     except BadInput:
         raise
-    except (OSError, ValueError) as error:  # what pandas and pyarrow raise
+    except (OSError, ValueError, EOFError, zlib.error) as error:
         reason = " ".join(str(error).split())[:200]
         msg = f"cannot read {path} as a table of points: {reason}"
         raise FileProblem(msg) from error
@@ -64,8 +65,7 @@ def _read_csv(
             file,
             sep=separator,
             usecols=list(role_of),
-            # As they are written: 7 and 07 are two names, in every part of the file.
-            dtype={name: str for name, role in role_of.items() if role in NAMES},
+            dtype={name: str for name, role in role_of.items() if role in TEXTS},
             chunksize=_CHUNK,
             compression="gzip" if path.suffix.lower() == ".gz" else None,
             encoding="utf-8-sig",

@@ -61,6 +61,8 @@ def _traces(
     if nameless.any():
         counts["points without an id"] += int(nameless.sum())
         table = table[~nameless]
+    if len(table) == 0:
+        return
     code = table.groupby(keys, sort=False, dropna=False).ngroup().to_numpy()
     order = np.argsort(code, kind="stable")
     lat, lon = (meaning.numbers(table[role])[order] for role in ("lat", "lon"))
