@@ -42,9 +42,7 @@ class Rules:
             msg = f"--spacing must be a positive number of metres (got {self.spacing})"
             raise BadInput(msg)
         if not 2 <= self.points <= 100_000:
-            msg = (
-                f"--points must be at least 2 (got {self.points}), and 100,000 at most"
-            )
+            msg = f"--points must be at least 2 (got {self.points}), at most 100,000"
             raise BadInput(msg)
         if self.max_gap is not None and not self.max_gap > 0.0:
             msg = f"--max-gap must be a positive number of metres (got {self.max_gap})"

@@ -57,7 +57,7 @@ def parse_columns(text: str) -> dict[str, str]:
     >>> parse_columns("lat=y_wgs,lon=x_wgs")
     {'lat': 'y_wgs', 'lon': 'x_wgs'}
     """
-    columns = {}
+    columns: dict[str, str] = {}
     for part in text.split(","):
         role, _, name = (word.strip() for word in part.partition("="))
         understood = role in KNOWN_NAMES and name and not set(name) & set("=;")
