@@ -157,9 +157,10 @@ def _dates(values: pd.Series, **how: str) -> pd.Series:
 
 def _seconds_of_epochs(epochs: NDArray[np.float64]) -> NDArray[np.float64]:
     # Seconds have ten digits in our time; milli-, micro-, nanoseconds have more.
-    largest = np.nanmax(np.abs(epochs), initial=0.0)
+    # The median, for one wild number says nothing of the others.
+    typical = np.nanmedian(np.abs(epochs))
     for threshold, per_second in ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3)):
-        if largest >= threshold:
+        if typical >= threshold:
             return epochs / per_second
     return epochs
 
