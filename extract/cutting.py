@@ -15,6 +15,7 @@ from trajanon.extract.resample import Windows, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import clip, split
 from trajanon.extract.trace import Trace
+from trajanon.partition import dense
 from trajanon.trajectories import Trajectories
 
 BATCH = 200_000
@@ -67,10 +68,19 @@ def cut(
         work.add(some)
     if not work.points:
         raise NoTrajectories(work.why_nothing())
+    work.counts["subjects read"] = len(set(work.one_subject_each()))
+    points, subject = np.concatenate(work.points), work.subject()
+    trace = np.concatenate(work.traces)
+    if rules.max_per_subject is not None:
+        # At the end: two names may have been found to be one person on the way.
+        kept = _first_of_each(subject, rules.max_per_subject)
+        work.counts["trajectories over the limit of a subject"] = int((~kept).sum())
+        points, subject, trace = points[kept], subject[kept], trace[kept]
+    work.counts["trajectories"] = len(points)
     return Trajectories(
-        points=np.concatenate(work.points),
-        subject=np.concatenate(work.subjects),
-        trace=np.concatenate(work.traces),
+        points=points,
+        subject=subject,
+        trace=trace,
         provenance={
             "source": source,
             "attribution": attribution,
@@ -81,6 +91,16 @@ def cut(
             "counts": {name: int(count) for name, count in work.counts.items()},
         },
     )
+
+
+def _first_of_each(subject: NDArray[np.int64], limit: int) -> NDArray[np.bool_]:
+    """Mark the first trajectories of each subject, up to a number."""
+    order = np.argsort(subject, kind="stable")
+    first = np.flatnonzero(np.diff(subject[order], prepend=-1))
+    size = np.diff(np.append(first, len(order)))
+    kept = np.empty(len(subject), dtype=np.bool_)
+    kept[order] = np.arange(len(order)) - np.repeat(first, size) < limit
+    return kept
 
 
 def _batches(traces: Iterable[Trace]) -> Iterator[list[Trace]]:
@@ -110,16 +130,20 @@ class _Cutting:
         self.swapped_inside = 0
         self._trace_number: dict[tuple[str | None, str], int] = {}
         self._subject_number: dict[str | tuple[str | None, str], int] = {}
-        self._taken: Counter[int] = Counter()
-        self._seen: set[bytes] = set()
+        self._same_as: list[int] = []
+        self._seen: dict[bytes, int | None] = {}
 
     def add(self, some: list[Trace]) -> None:
         """Cut a batch of traces."""
-        some = [trace for trace in some if len(trace) and not self._repeated(trace)]
-        if not some:
+        new = []
+        for trace in some:
+            numbers = self._numbers(trace)
+            if len(trace) and not self._repeated(trace, numbers[1]):
+                new.append((trace, *numbers))
+        if not new:
             return
-        trace_number, subject_number = self._numbers(some)
-        points = self._clean(batch(some))
+        traces, trace_number, subject_number = zip(*new, strict=True)
+        points = self._clean(batch(traces))
         points = split(points, self.rules, self.counts)
         if self.box is not None:
             self._look_for_swapped_columns(points, self.box)
@@ -131,43 +155,55 @@ class _Cutting:
             return
         found = windows(points, self.rules)
         self._account_lengths(found)
-        self._keep(found, trace_number, subject_number)
+        self._keep(found, np.array(trace_number), np.array(subject_number))
 
-    def _repeated(self, trace: Trace) -> bool:
+    def _numbers(self, trace: Trace) -> tuple[int, int]:
+        """Give a trace and its subject their pseudonyms: numbers as they appear."""
+        key = (trace.subject, trace.name)
+        if key not in self._trace_number:
+            self._trace_number[key] = len(self._trace_number)
+            self.counts["recordings read"] += 1
+            if trace.subject is None:
+                self.counts["recordings of unknown subjects"] += 1
+        subject = key if trace.subject is None else trace.subject
+        number = self._subject_number.setdefault(subject, len(self._subject_number))
+        if number == len(self._same_as):
+            self._same_as.append(number)
+        return self._trace_number[key], number
+
+    def _repeated(self, trace: Trace, subject: int) -> bool:
         """Tell whether the very same points came before, under whatever name.
 
-        The same recording twice would count as two subjects where nothing is known
-        of subjects.
+        Such a recording was made by one person, whatever the two names say: uploaded
+        twice, or once with and once without an account. It is taken once, and its
+        subjects are one.
         """
         self.counts["points read"] += len(trace)
         content = hashlib.blake2b(digest_size=16)
         for values in (trace.lat, trace.lon, trace.time):
             content.update(values.tobytes())
-        if len(trace) > 1 and content.digest() in self._seen:
-            self.counts["points of repeated recordings"] += len(trace)
-            return True
-        self._seen.add(content.digest())
-        return False
+        before = self._seen.setdefault(content.digest(), None)
+        if before is None or len(trace) == 1:
+            self._seen[content.digest()] = subject
+            return False
+        self.counts["recordings repeated"] += 1
+        self.counts["points of repeated recordings"] += len(trace)
+        one, other = self._one_subject(before), self._one_subject(subject)
+        self._same_as[max(one, other)] = min(one, other)
+        return True
 
-    def _numbers(
-        self, some: list[Trace]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Give traces and subjects their pseudonyms: numbers in order of appearance."""
-        trace_number, subject_number = [], []
-        for trace in some:
-            key = (trace.subject, trace.name)
-            if trace.subject is None and key not in self._trace_number:
-                self.counts["recordings of unknown subjects"] += 1
-            trace_number.append(
-                self._trace_number.setdefault(key, len(self._trace_number))
-            )
-            subject = key if trace.subject is None else trace.subject
-            subject_number.append(
-                self._subject_number.setdefault(subject, len(self._subject_number))
-            )
-        self.counts["recordings read"] = len(self._trace_number)
-        self.counts["subjects read"] = len(self._subject_number)
-        return np.array(trace_number), np.array(subject_number)
+    def _one_subject(self, number: int) -> int:
+        while self._same_as[number] != number:
+            number = self._same_as[number]
+        return number
+
+    def subject(self) -> NDArray[np.int64]:
+        """Subject of each trajectory, those found to be one person made one."""
+        return dense(np.array(self.one_subject_each())[np.concatenate(self.subjects)])
+
+    def one_subject_each(self) -> list[int]:
+        """For each pseudonym of a subject the lowest one of the same person."""
+        return [self._one_subject(number) for number in range(len(self._same_as))]
 
     def _clean(self, points: Points) -> Points:
         for step, dropped in (
@@ -199,28 +235,14 @@ class _Cutting:
     ) -> None:
         points, subject = found.points, subject_number[found.trace]
         trace = trace_number[found.trace]
-        if self.rules.max_per_subject is not None:
-            room = self._room(subject, self.rules.max_per_subject)
-            self.counts["trajectories over the limit of a subject"] += int(
-                (~room).sum()
-            )
-            points, subject, trace = points[room], subject[room], trace[room]
         if self.box is not None:
             # A geodesic along a parallel bulges over the border by millimetres.
             west, south, east, north = self.box.sides
             points = np.clip(points, (south, west), (north, east))
-        self.counts["trajectories"] += len(points)
         if len(points):
             self.points.append(points)
             self.subjects.append(subject)
             self.traces.append(trace)
-
-    def _room(self, subject: NDArray[np.int64], limit: int) -> NDArray[np.bool_]:
-        room = np.zeros(len(subject), dtype=np.bool_)
-        for i, number in enumerate(subject.tolist()):
-            room[i] = self._taken[number] < limit
-            self._taken[number] += 1
-        return room
 
     def why_nothing(self) -> str:
         """Say in one sentence where everything went, and what to change."""

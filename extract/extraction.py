@@ -4,6 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from trajanon.errors import BadInput
 from trajanon.extract.areas import CITIES, Box
@@ -95,7 +96,7 @@ def extract(
     counts: Counter[str] = Counter()
     attribution: str | None
     if box is not None and not paths:
-        name, attribution = f"OSM API, {api_url}", OSM_ATTRIBUTION
+        name, attribution = f"OSM API, {_public_url(api_url)}", OSM_ATTRIBUTION
         pages = NumberedPages(
             box=box,
             url=api_url,
@@ -105,7 +106,7 @@ def extract(
         )
         traces: Iterator[Trace] = trackpoints.traces(pages, counts)
     else:
-        name = ", ".join(path.name for path in paths[:3])
+        name = ", ".join(_as_text(path.name) for path in paths[:3])
         name += f" and {len(paths) - 3} more files" if len(paths) > 3 else ""
         attribution = files.attribution(paths)
         traces = files.file_traces(paths, columns, counts=counts, progress=progress)
@@ -125,12 +126,26 @@ def source_files(source: Source) -> list[Path]:
         If a file does not exist.
     """
     names = [source] if isinstance(source, str | os.PathLike) else list(source)
+    if not names:
+        msg = f"no source is given: name files or folders, or {OSM_API}"
+        raise BadInput(msg)
     if OSM_API not in map(str, names):
         return files.find([Path(name) for name in names])
     if len(names) > 1:
         msg = f"{OSM_API} and files cannot be one source: extract them one by one"
         raise BadInput(msg)
     return []
+
+
+def _public_url(url: str) -> str:
+    """A server's address without the name and password that may stand in it."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+def _as_text(name: str) -> str:
+    """A file's name as text, whatever bytes it has."""
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def _first_given(spacing: float | None, of_the_city: float | None) -> float:

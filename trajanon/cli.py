@@ -1,6 +1,7 @@
 """The command line: parse, call, print. Heavy imports wait inside the commands."""
 
 import logging
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -12,7 +13,6 @@ from trajanon.errors import BadInput, TrajanonError
 app = typer.Typer(
     help="k-anonymous GPS trajectories with the least information loss: "
     "extract, anonymize, check, map. Begin with: trajanon demo",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -23,6 +23,8 @@ TRAJECTORIES = Path("trajectories.parquet")
 ANONYMIZED = Path("anonymized.parquet")
 MAP = Path("map.html")
 
+_STOPPED = 130  # the shell's exit code for Ctrl-C
+
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
@@ -31,9 +33,10 @@ def main() -> NoReturn:
     _log_to_screen()
     try:
         code = app(standalone_mode=False)
-    except (KeyboardInterrupt, typer.Abort):
-        _say("stopped; no output was changed")
-        code = 130
+    except (KeyboardInterrupt, typer.Abort) as stop:
+        if isinstance(stop.__cause__, EOFError):  # typer takes both for Ctrl-C
+            raise stop.__cause__ from None
+        code = _STOPPED
     except TrajanonError as error:
         _say(str(error))
         code = 2
@@ -46,6 +49,8 @@ def main() -> NoReturn:
             raise
         _say(f"{error.format_message()} See: trajanon --help")
         code = 2
+    if code == _STOPPED:
+        _say("stopped; no output was changed")
     sys.exit(code)
 
 
@@ -78,8 +83,26 @@ def _announce_compilation() -> None:
     announce(say)
 
 
-def _written(out: Path, what: str, onward: str) -> None:
-    typer.echo(f"Wrote {what} to {out}. Next: {onward}")
+def _written(what: str, out: Path, default: Path, verb: str, k: int) -> None:
+    name = "" if out == default else f" {shlex.quote(str(out))}"
+    typer.echo(f"Wrote {what} to {out}. Next: trajanon {verb}{name} -k {k}")
+
+
+@app.callback(invoke_without_command=True)
+def about(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Say what there is, where no command is given."""
+    if version:
+        from importlib.metadata import version as version_of
+
+        typer.echo(f"trajanon {version_of('trajanon')}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 @app.command()
@@ -161,7 +184,8 @@ def extract(
         typer.echo(f"{unknown:,} recordings name no subject: each counts as its own.")
     if trajectories.attribution:
         typer.echo(trajectories.attribution)
-    _written(out, f"{len(trajectories):,} trajectories", "trajanon anonymize -k 4")
+    what = f"{len(trajectories):,} trajectories"
+    _written(what, out, TRAJECTORIES, "anonymize", 4)
 
 
 def _metres_or_none(text: str) -> float | None:
@@ -227,8 +251,8 @@ def anonymize(
         return
     show_release(release.report)
     typer.echo(f"{report}: {release.report['notice']}")
-    onward = "trajanon check" + (f" {out}" if out != ANONYMIZED else "") + f" -k {k}"
-    _written(out, f"{len(release.trajectories):,} trajectories", onward)
+    what = f"{len(release.trajectories):,} trajectories"
+    _written(what, out, ANONYMIZED, "check", k)
 
 
 @app.command()
@@ -288,15 +312,24 @@ def draw(
     from trajanon.files.release import read_release
     from trajanon.files.trajectories import read_trajectories
     from trajanon.outputs import replacing
+    from trajanon.privacy.checker import check as findings_of
 
     given = files or [TRAJECTORIES, ANONYMIZED]
     if len(given) != 2 and not (public and len(given) == 1):
         msg = "map takes two files, trajectories and release; or, with --public, one"
         raise BadInput(msg)
+    if out.suffix.lower() not in (".html", ".htm"):
+        msg = f"a map is a page: {out} must end in .html"
+        raise BadInput(msg)
     street_map = None if tiles.lower() == "none" else tiles
     with replacing(out, inputs=[*given, report_path(given[-1])]) as (draft,):
         release = read_release(given[-1])
         if public:
+            # Arguments are easily swapped, and originals must not look released.
+            problems = findings_of(given[-1], k=2).problems
+            if problems:
+                msg = f"{given[-1]} is no release: {problems[0]}"
+                raise BadInput(msg)
             drawn = maps.public(release, tiles=street_map)
         else:
             drawn = maps.compare(

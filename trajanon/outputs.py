@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from trajanon.errors import BadInput, FileProblem
+from trajanon.errors import BadInput, FileProblem, TrajanonError
 
 
 @contextmanager
@@ -45,11 +45,16 @@ def replacing(
         drafts = tuple(stack.enter_context(_draft(output)) for output in outputs)
         try:
             yield drafts
-        except OSError as error:  # such as a full disk
+        except TrajanonError:
+            raise
+        except OSError as error:  # such as a full disk, which names no file
+            named = outputs if error.filename is None else ()
             for draft, output in zip(drafts, outputs, strict=True):
                 if error.filename is not None and draft == Path(error.filename):
-                    raise _cannot_write(output, error.strerror) from error
-            raise
+                    named = (output,)
+            if not named:
+                raise
+            raise _cannot_write(named[0], error.strerror or str(error)) from error
         _move_all(drafts, outputs)
 
 

@@ -53,7 +53,7 @@ class Bars:
 
 def show_json(result: Mapping[str, Any]) -> None:
     """Print a result for a script, on standard output."""
-    print(json.dumps(dict(result), indent=1, ensure_ascii=False))  # noqa: T201
+    print(json.dumps(dict(result), indent=1))  # noqa: T201
 
 
 def show_account(counts: Mapping[str, int]) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import urlsplit
 
 import requests
 
@@ -82,9 +83,7 @@ class NumberedPages:
         if self.max_pages < 1:
             msg = f"--max-pages must be at least 1 (got {self.max_pages})"
             raise BadInput(msg)
-        if not self.url.startswith(("https://", "http://")):
-            msg = f"the server {self.url!r} must begin with https:// or http://"
-            raise BadInput(msg)
+        _check_url(self.url)
 
     def __iter__(self) -> Iterator[Document]:
         """Give the pages, from the cache where it has them."""
@@ -122,6 +121,17 @@ def _download(server: Server, kept: PageCache, bbox: str, number: int) -> Docume
         raise ServerProblem(msg) from error
     kept.write(number, content)
     return page
+
+
+def _check_url(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        named = parts.hostname and (parts.port is None or parts.port > 0)
+    except ValueError:  # a port that is none
+        named = False
+    if not named or not url.startswith(("https://", "http://")):
+        msg = f"the server {url!r} must begin with https:// and a host"
+        raise BadInput(msg)
 
 
 def _bbox(box: Box) -> str:

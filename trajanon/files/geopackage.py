@@ -16,7 +16,6 @@ _LAYER = "anonymized"
 def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> None:
     """Write a release; the attribution is the description of its layer."""
     import geopandas
-    import pyogrio
     import shapely
 
     table = geopandas.GeoDataFrame(
@@ -28,9 +27,8 @@ def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> N
     options = {} if attribution is None else {"DESCRIPTION": attribution}
     try:
         table.to_file(path, driver="GPKG", layer=_LAYER, engine="pyogrio", **options)
-    except pyogrio.errors.DataSourceError as error:
-        msg = f"cannot write a GeoPackage: {error}"
-        raise FileProblem(msg) from error
+    except RuntimeError as error:  # the base of pyogrio's errors
+        raise OSError(" ".join(str(error).split())[:200]) from error
 
 
 def read_released(path: Path) -> ReleasedFile:

@@ -1,0 +1,194 @@
+import math
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from tracks import line, points, trace
+
+from trajanon.extract import clean
+from trajanon.extract.areas import Box
+from trajanon.extract.points import Points
+from trajanon.extract.rules import Rules
+from trajanon.extract.split import clip, split
+
+Step = Callable[[Points], Points]
+
+NAN = math.nan
+STEPS = [
+    clean.drop_impossible,
+    clean.settle_times,
+    clean.sort_by_time,
+    clean.average_equal_times,
+    clean.drop_zero_hops,
+]
+
+
+def places(of: Points) -> list[tuple[float, float]]:
+    return list(zip(of.lat.tolist(), of.lon.tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("lat", "lon"),
+    [
+        (NAN, 2.0),
+        (41.0, NAN),
+        (NAN, NAN),
+        (math.inf, 2.0),
+        (41.0, -math.inf),
+        (90.0001, 2.0),
+        (-90.0001, 2.0),
+        (41.0, 180.0001),
+        (41.0, -180.0001),
+        (0.0, 0.0),
+        (-0.0, 0.0),
+    ],
+)
+def test_impossible_points_are_dropped(lat: float, lon: float) -> None:
+    kept = clean.drop_impossible(points(trace([(41.0, 2.0), (lat, lon), (41.1, 2.1)])))
+    assert places(kept) == [(41.0, 2.0), (41.1, 2.1)]
+
+
+@pytest.mark.parametrize(
+    "place",
+    [(90.0, 0.0), (-90.0, 180.0), (10.0, -180.0), (0.0, 6.7), (51.5, 0.0), (1e-9, 0.0)],
+)
+def test_points_on_the_rim_of_the_map_are_possible(place: tuple[float, float]) -> None:
+    assert places(clean.drop_impossible(points(trace([place])))) == [place]
+
+
+def test_points_are_put_in_the_order_of_time() -> None:
+    ordered = clean.sort_by_time(
+        points(trace([(1, 1), (2, 2), (3, 3)], [20.0, 30.0, 10.0]))
+    )
+    assert ordered.time.tolist() == [10, 20, 30]
+    assert places(ordered) == [(3, 3), (1, 1), (2, 2)]
+
+
+def test_points_of_one_time_keep_their_order() -> None:
+    fixes = [(float(i), 1.0) for i in range(40)]
+    ordered = clean.sort_by_time(points(trace(fixes, [5.0, 4.0] * 20)))
+    assert ordered.lat.tolist() == [*range(1, 40, 2), *range(0, 40, 2)]
+
+
+def test_an_untimed_trace_keeps_the_order_of_the_file() -> None:
+    fixes = [(float(i * 7 % 40), 1.0) for i in range(40)]
+    ordered = clean.sort_by_time(points(trace(fixes)))
+    assert places(ordered) == fixes
+
+
+def test_traces_stay_apart_whatever_their_times() -> None:
+    one, other = (
+        trace([(1, 1), (2, 2)], [9.0, 8.0]),
+        trace([(3, 3), (4, 4)], [2.0, 1.0]),
+    )
+    ordered = clean.sort_by_time(points(one, other))
+    assert places(ordered) == [(2, 2), (1, 1), (4, 4), (3, 3)]
+    assert ordered.trace.tolist() == [0, 0, 1, 1]
+
+
+def test_in_a_timed_trace_points_without_time_are_dropped() -> None:
+    """Nobody knows where they belong."""
+    settled = clean.settle_times(
+        points(trace([(1, 1), (2, 2), (3, 3), (4, 4)], [3.0, NAN, 1.0, NAN]))
+    )
+    assert places(settled) == [(1, 1), (3, 3)]
+
+
+def test_in_an_untimed_trace_the_few_times_are_forgotten() -> None:
+    """Sorting by them would tear those points out of the file's order."""
+    fixes = [(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]
+    settled = clean.settle_times(points(trace(fixes, [NAN, NAN, 1.0])))
+    assert places(clean.sort_by_time(settled)) == fixes
+    assert np.isnan(settled.time).all()
+
+
+def test_each_trace_settles_its_own_times() -> None:
+    settled = clean.settle_times(
+        points(
+            trace([(1, 1), (2, 2), (3, 3)], [1.0, NAN, 2.0]),
+            trace([(4, 4), (5, 5), (6, 6)], [1.0, NAN, NAN]),
+            trace([(7, 7)]),
+        )
+    )
+    assert places(settled) == [(1, 1), (3, 3), (4, 4), (5, 5), (6, 6), (7, 7)]
+    assert np.isfinite(settled.time).tolist() == [True, True] + [False] * 4
+
+
+def test_points_of_one_second_become_their_average() -> None:
+    fixes = [(1.0, 2.0), (2.0, 3.0), (4.0, 5.0), (6.0, 8.0), (6.0, 2.0)]
+    merged = clean.average_equal_times(points(trace(fixes, [10, 11, 11, 11, 12])))
+    assert places(merged) == [(1, 2), (4, pytest.approx(16 / 3)), (6, 2)]
+    assert merged.time.tolist() == [10, 11, 12]
+
+
+def test_averages_far_from_zero_lose_no_digit() -> None:
+    """A sum of many degrees would round away what a receiver knows."""
+    away = np.arange(200_000) % 2 * 2e-9
+    lat, lon = 89.9 + away, 179.9 + away
+    recorded = trace(
+        list(zip(lat.tolist(), lon.tolist(), strict=True)), [7.0] * len(lat)
+    )
+    merged = clean.average_equal_times(points(recorded))
+    assert len(merged) == 1
+    assert abs(merged.lat[0] - 89.9 - 1e-9) < 3e-14
+    assert abs(merged.lon[0] - 179.9 - 1e-9) < 6e-14
+
+
+def test_one_place_averaged_is_that_very_place() -> None:
+    merged = clean.average_equal_times(
+        points(trace([(41.1234567, 2.1)] * 7, [3.0] * 7))
+    )
+    assert places(merged) == [(41.1234567, 2.1)]
+
+
+def test_untimed_points_are_never_averaged() -> None:
+    fixes = [(1.0, 1.0), (2.0, 2.0)]
+    assert places(clean.average_equal_times(points(trace(fixes)))) == fixes
+
+
+def test_equal_times_of_two_traces_are_not_averaged() -> None:
+    both = points(trace([(1, 1)], [5.0]), trace([(3, 3)], [5.0]))
+    assert places(clean.average_equal_times(both)) == [(1, 1), (3, 3)]
+
+
+def test_points_at_the_place_of_the_one_before_are_dropped() -> None:
+    fixes = [(1, 1), (1, 1), (1, 1), (1, 2), (2, 2), (1, 1)]
+    kept = clean.drop_zero_hops(points(trace(fixes, [1, 2, 3, 4, 5, 6])))
+    assert places(kept) == [(1, 1), (1, 2), (2, 2), (1, 1)]
+    assert kept.time.tolist() == [1, 4, 5, 6]
+
+
+def test_equal_places_of_two_traces_are_not_repeats() -> None:
+    both = points(trace([(1, 1), (2, 2)]), trace([(2, 2), (3, 3)], name="other"))
+    assert len(clean.drop_zero_hops(both)) == 4
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_step_has_nothing_to_do_with_nothing(step: Step) -> None:
+    assert len(step(points(trace([])))) == 0
+    assert len(step(points(trace([]), trace([])))) == 0
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_step_leaves_a_clean_trace_as_it_is(step: Step) -> None:
+    recorded = line([0, 10, 20], [1, 2, 3])
+    cleaned = step(points(recorded))
+    assert cleaned.lat.tolist() == recorded.lat.tolist()
+    assert cleaned.lon.tolist() == recorded.lon.tolist()
+    assert cleaned.time.tolist() == recorded.time.tolist()
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_step_sees_an_empty_trace_among_others(step: Step) -> None:
+    one, other = line([0, 10], [1, 2]), line([20, 30], [3, 4])
+    cleaned = step(points(trace([]), one, trace([]), other))
+    assert cleaned.trace.tolist() == [1, 1, 3, 3]
+
+
+def test_splitting_and_clipping_nothing_gives_nothing() -> None:
+    counts: Counter[str] = Counter()
+    nothing = points(trace([]))
+    assert len(split(nothing, Rules(spacing=10), counts)) == 0
+    assert len(clip(nothing, Box(0, 0, 1, 1))) == 0
+    assert sum(counts.values()) == 0

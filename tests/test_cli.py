@@ -1,0 +1,925 @@
+"""The commands as people type them: what they print, write, and answer."""
+
+import json
+import logging
+import os
+import pty
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import platformdirs
+import pytest
+from osm_server import Fault, OsmServer, serving
+
+import trajanon
+from trajanon import cli
+from trajanon.data import sample
+from trajanon.extract import extraction
+from trajanon.files.trajectories import read_trajectories, write_trajectories
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+
+MADRID_BOX = "-3.7398145,40.387613,-3.653985,40.483515"
+
+
+@dataclass(frozen=True)
+class Answer:
+    code: int | str
+    out: str
+    err: str
+
+    @property
+    def sentence(self) -> str:
+        """The one line by which a command refuses; exit code 2 and nothing else."""
+        assert self.code == 2, self
+        assert self.out == "", self
+        assert self.err.startswith("trajanon: "), self
+        assert self.err.count("\n") == 1, self
+        assert len(self.err) < 700, self
+        return self.err
+
+
+Run = Callable[..., Answer]
+
+
+@pytest.fixture
+def run(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> Iterator[Run]:
+    """Run a command in an empty folder, in this process, without waiting."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda _: tmp_path / ".cache")
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+
+    def run(*arguments: object) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["trajanon", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        captured = capsys.readouterr()
+        return Answer(ended.value.code or 0, captured.out, captured.err)
+
+    logger = logging.getLogger("trajanon")
+    handlers, level = logger.handlers, logger.level
+    yield run
+    logger.handlers = handlers
+    logger.setLevel(level)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, madrid: Trajectories) -> Path:
+    """Trajectories, a release and its report, under the names of the commands."""
+    folder = tmp_path_factory.mktemp("made")
+    write_trajectories(folder / "trajectories.parquet", madrid)
+    release = trajanon.anonymize(madrid, k=4, method="mdav", refine="none")
+    release.write(folder / "anonymized.parquet")
+    return folder
+
+
+@pytest.fixture
+def here(made: Path, run: Run, tmp_path: Path) -> Path:
+    """A folder of one's own that holds them."""
+    for path in made.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    return tmp_path
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()} - {".cache"}
+
+
+def track(lat: float = 40.42, lon: float = -3.7, points: int = 40) -> str:
+    """A GPX file of an untimed way to the north, 11 m a step."""
+    fixes = "".join(
+        f'<trkpt lat="{lat + i / 10000:.4f}" lon="{lon}"/>' for i in range(points)
+    )
+    return f'<gpx creator="me"><trk><trkseg>{fixes}</trkseg></trk></gpx>'
+
+
+# The whole way
+
+
+def test_the_default_names_chain(run: Run, tmp_path: Path) -> None:
+    extracted = run("extract", "--source", sample(), "--bbox", "madrid")
+    assert extracted.code == 0
+    assert extracted.err == ""
+    assert "Wrote 406 trajectories to trajectories.parquet" in extracted.out
+    assert "Next: trajanon anonymize -k 4" in extracted.out
+    assert "30 recordings name no subject: each counts as its own." in extracted.out
+
+    anonymized = run("anonymize", "-k", 4)
+    assert anonymized.code == 0
+    assert "Different subjects in each group" in anonymized.out
+    assert "anonymized.report.json: For the holder of the data" in anonymized.out
+    assert "Next: trajanon check -k 4" in anonymized.out
+
+    checked = run("check", "-k", 4)
+    assert checked.code == 0
+    assert checked.err == ""
+    assert "anonymized.parquet holds" in checked.out
+    assert "Next: trajanon map" in checked.out
+
+    for arguments in (["map"], ["map", "--public", "--out", "public.html"]):
+        drawn = run(*arguments)
+        assert drawn.code == 0
+        assert drawn.out == (
+            f"Open {tmp_path / (arguments[-1] if len(arguments) > 1 else 'map.html')} "
+            "in a browser.\n"
+        )
+    assert names(tmp_path) == {
+        "trajectories.parquet",
+        "anonymized.parquet",
+        "anonymized.report.json",
+        "map.html",
+        "public.html",
+    }
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".gpkg", ".geojson", ".csv", ".gpx"])
+def test_the_suffix_decides_the_format(run: Run, here: Path, suffix: str) -> None:
+    out = f"out{suffix}"
+    method = ["--method", "mdav", "--refine", "none"]
+    assert run("anonymize", "-k", 4, "--out", out, *method).code == 0
+    assert (here / "out.report.json").is_file()
+    checked = run("check", out, "-k", 4)
+    assert checked.code == 0
+    assert f"{out} holds" in checked.out
+    assert run("map", "trajectories.parquet", out, "--out", "out.html").code == 0
+
+
+def test_the_next_command_reads_what_was_written(run: Run, here: Path) -> None:
+    """Whoever copies it must not get the file of the day before."""
+    (here / "a b").mkdir()
+    (here / "a.gpx").write_text(track())
+    extracted = run("extract", "a.gpx", "--spacing", 5, "--out", "a b/t.parquet")
+    assert "Next: trajanon anonymize 'a b/t.parquet' -k 4" in extracted.out
+    fast = ["--method", "mdav", "--refine", "none"]
+    anonymized = run("anonymize", "-k", 4, "--out", "a b/r.csv", *fast)
+    assert "Next: trajanon check 'a b/r.csv' -k 4" in anonymized.out
+
+
+def test_paths_may_have_spaces_and_letters_of_any_language(
+    run: Run, tmp_path: Path
+) -> None:
+    folder = tmp_path / "Ä ö ñ 日本"
+    folder.mkdir()
+    (folder / "a é.gpx").write_text(track())
+    (folder / "b é.gpx").write_text(track(40.5))
+    trajectories, release = folder / "t ü.parquet", folder / "r ü.geojson"
+    assert run("extract", folder, "--spacing", 5, "--out", trajectories).code == 0
+    assert run("anonymize", trajectories, "-k", 2, "--out", release).code == 0
+    assert run("check", release, "-k", 2).code == 0
+    assert run("map", trajectories, release, "--out", folder / "m ü.html").code == 0
+    assert (folder / "r ü.report.json").is_file()
+
+
+def test_demo_ends_with_the_map_to_open(run: Run, tmp_path: Path) -> None:
+    answer = run("demo")
+    assert answer.code == 0
+    folder = tmp_path / "trajanon-demo"
+    assert answer.out.splitlines()[-1] == f"Open {folder / 'map.html'} in a browser."
+    assert "anonymized.parquet holds" in answer.out
+    assert (folder / "map.html").stat().st_size > 10_000
+    assert names(tmp_path) == {"trajanon-demo"}
+
+
+def test_demo_needs_no_network_and_no_home(tmp_path: Path) -> None:
+    program = (
+        "import socket, sys\n"
+        "def refuse(*_): raise OSError('no network in this test')\n"
+        "socket.socket.connect = socket.getaddrinfo = refuse\n"
+        "sys.argv = ['trajanon', 'demo', 'results']\n"
+        "from trajanon.cli import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={"PATH": os.defpath},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rstrip().endswith("map.html in a browser.")
+
+
+def test_demo_in_a_place_that_cannot_be_written_says_so(run: Run) -> None:
+    Path("file").touch()
+    assert "cannot make the folder file/x" in run("demo", "file/x").sentence
+    assert "cannot make the folder file" in run("demo", "file").sentence
+
+
+@pytest.mark.parametrize("way", [["--bbox", MADRID_BOX], [f"--bbox={MADRID_BOX}"]])
+def test_a_box_may_begin_with_a_minus(run: Run, tmp_path: Path, way: list[str]) -> None:
+    (tmp_path / "a.gpx").write_text(track())
+    assert run("extract", "--source", "a.gpx", *way, "--spacing", 5).code == 0
+
+
+def test_sources_may_be_named_with_and_without_the_option(
+    run: Run, tmp_path: Path
+) -> None:
+    for name, lat in (("a", 40.42), ("b", 40.52), ("c", 40.62)):
+        (tmp_path / f"{name}.gpx").write_text(track(lat))
+    sources = ["--source", "a.gpx", "b.gpx", "--source", "c.gpx", "--source", "a.gpx"]
+    answer = run("extract", *sources, "--spacing", 5, "--json")
+    assert json.loads(answer.out)["counts"]["recordings read"] == 3
+
+
+def test_the_server_is_the_default_source(run: Run, tmp_path: Path) -> None:
+    head = '<gpx version="1.0" creator="OpenStreetMap.org">'
+    page = track().replace('<gpx creator="me">', head)
+    page = page.replace("/>", "><time>2020-01-01T00:00:00Z</time></trkpt>")
+    for second in range(40):
+        page = page.replace("T00:00:00Z", f"T00:0{second // 6}:{second % 6}1Z", 1)
+    with serving(OsmServer([page.encode()])) as server:
+        answer = run(
+            "extract", "--bbox", "madrid", "--spacing", 5, "--api-url", server.url
+        )
+    assert answer.code == 0
+    assert server.asked_for == [0, 1]
+    assert OSM_ATTRIBUTION in answer.out
+    assert read_trajectories(tmp_path / "trajectories.parquet").attribution
+
+
+# JSON
+
+
+def test_json_is_all_that_a_script_sees(run: Run, here: Path) -> None:
+    (here / "a.gpx").write_text(track())
+    extracted = run("extract", "a.gpx", "--spacing", 5, "--out", "t.parquet", "--json")
+    provenance = json.loads(extracted.out)
+    assert provenance["counts"]["trajectories"] == 2
+    assert provenance["spacing"] == 5
+    anonymized = run("anonymize", "-k", 4, "--json", "--method", "mdav")
+    report = json.loads(anonymized.out)
+    assert (report["k"], report["n"], report["counted"]) == (4, 406, "subjects")
+    assert not {"labels", "sizes", "subjects_per_group"} & set(report)
+    checked = run("check", "-k", 4, "--json")
+    assert checked.code == 0
+    assert json.loads(checked.out)["holds"] is True
+    refused = run("check", "-k", 99, "--json")
+    assert refused.code == 1
+    findings = json.loads(refused.out)
+    assert findings["holds"] is False
+    assert len(findings["problems"]) == 1
+    assert {a.err for a in (extracted, anonymized, checked, refused)} == {""}
+
+
+def test_json_can_be_printed_in_any_encoding(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "é.gpx").write_text(track())
+    arguments = ["extract", "é.gpx", "--spacing", "5", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "trajanon", *arguments],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["source"] == "é.gpx"
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="its names are always UTF-8")
+def test_a_file_name_that_is_no_text_is_read_all_the_same(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / os.fsdecode(b"\xff.gpx")).write_text(track())
+    assert run("extract", tmp_path, "--spacing", 5).code == 0
+
+
+# Exit codes of check
+
+
+def test_check_answers_by_its_exit_code(run: Run, here: Path) -> None:
+    assert run("check", "-k", 4).code == 0
+    refused = run("check", "-k", 5)
+    assert refused.code == 1
+    assert refused.out.startswith("anonymized.parquet must not be published:\n- ")
+    assert refused.err == ""
+    originals = run("check", "trajectories.parquet", "-k", 4)
+    assert originals.code == 1
+    assert "column 'subject'" in originals.out
+    (here / "anonymized.parquet").write_bytes(b"damaged")
+    assert "cannot read anonymized.parquet" in run("check", "-k", 4).sentence
+    assert "there is no x.csv" in run("check", "x.csv", "-k", 4).sentence
+
+
+# Bad input of extract
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--bbox", "atlantis"], "'atlantis' is not an area: name barcelona, madrid"),
+        (["--bbox", ""], "'' is not an area: name barcelona, madrid, tarraco"),
+        (["--bbox", "1,2,3"], "four degrees W,S,E,N such as --bbox=-3.75,40.38"),
+        (["--bbox", "1,2,3,4,5"], "is not an area"),
+        (["--bbox=179,-17,-179,-16", "--spacing", "9"], "west > east"),
+        (["--bbox=179,-17,-179,-16", "--spacing", "9"], "give two boxes"),
+        (["--bbox", "2,41,3,40", "--spacing", "9"], "south > north"),
+        (["--bbox", "2,40,2,41", "--spacing", "9"], "is empty"),
+        (["--bbox", "2,40,nan,41", "--spacing", "9"], "not a number"),
+        (["--bbox", "2,40,3,99", "--spacing", "9"], "latitudes in -90..90"),
+        (["--bbox", "2,41,2.6,41.5", "--spacing", "9"], "0.3 square degrees"),
+        (["--bbox", "2,41,2.1,41.1"], "--spacing 100"),
+        ([], "say where: --bbox barcelona, madrid, tarraco"),
+        (["--bbox", "madrid", "--spacing", "0"], "--spacing must be a positive"),
+        (["--bbox", "madrid", "--spacing", "-5"], "--spacing must be a positive"),
+        (["--bbox", "madrid", "--spacing", "nan"], "--spacing must be a positive"),
+        (["--bbox", "madrid", "--spacing", "x"], "--spacing"),
+        (["--bbox", "madrid", "--points", "1"], "--points must be at least 2"),
+        (["--bbox", "madrid", "--points", "2.5"], "--points"),
+        (["--bbox", "madrid", "--max-gap", "-5"], "--max-gap must be a positive"),
+        (["--bbox", "madrid", "--max-gap", "far"], "number of metres, or none"),
+        (["--bbox", "madrid", "--max-per-subject", "0"], "--max-per-subject must be"),
+        (["--bbox", "madrid", "--max-pages", "0"], "--max-pages must be at least 1"),
+        (["--bbox", "madrid", "--api-url", "osm.org"], "the server 'osm.org'"),
+        (["--bbox", "madrid", "--api-url", "http://"], "the server 'http://'"),
+        (["--bbox", "madrid", "--api-url", "http://127.0.0.1:x"], "127.0.0.1:x"),
+        (["--bbox", "madrid", "--api-url", "http://127.0.0.1:99999"], "99999"),
+        (["--bbox", "madrid", "--columns", "x"], "--columns 'x' is not understood"),
+        (["--bbox", "madrid", "--out", "t.csv"], "t.csv must end in .parquet"),
+        (["--bbox", "madrid", "--out", ""], "must end in .parquet"),
+        (["--bbox", "madrid", "--out", "no/t.parquet"], "there is no folder"),
+        (["--bbox", "madrid", "--frobnicate"], "--frobnicate"),
+        (["nowhere.gpx", "--bbox", "madrid"], "there is no nowhere.gpx"),
+        (["pyproject.toml", "--bbox", "madrid"], "pyproject.toml"),
+        (["a.gpx", "--source", "osm-api", "--bbox", "madrid"], "extract them one by"),
+    ],
+)
+def test_extract_refuses_in_one_sentence(
+    run: Run, tmp_path: Path, arguments: list[str], says: str
+) -> None:
+    before = names(tmp_path)
+    assert says in run("extract", *arguments).sentence
+    assert names(tmp_path) == before
+
+
+def test_no_network_is_one_sentence(run: Run, tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))  # bound, but nobody listens
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+        answer = run("extract", "--bbox", "madrid", "--api-url", url)
+    assert answer.code == 2
+    assert answer.out == ""
+    *tries, last = answer.err.splitlines()
+    assert len(tries) == 2
+    assert all("trying again in" in line for line in tries)
+    assert last.startswith(f"trajanon: cannot reach {url}: check the connection")
+    assert names(tmp_path) == set()
+
+
+@pytest.mark.parametrize(
+    "body", [b"<html>Please sign in</html>", b"<gpx><trk><trkseg><trkpt lat", b"\x00"]
+)
+def test_a_page_that_is_no_gpx_is_one_sentence(
+    run: Run, tmp_path: Path, body: bytes
+) -> None:
+    (tmp_path / "trajectories.parquet").write_bytes(b"old")
+    with serving(OsmServer(faults=[Fault(body=body)])) as server:
+        answer = run("extract", "--bbox", "madrid", "--api-url", server.url)
+    assert "sent something else than GPX as page 0" in answer.sentence
+    assert (tmp_path / "trajectories.parquet").read_bytes() == b"old"
+
+
+def test_an_answer_that_is_cut_off_is_one_sentence(run: Run, tmp_path: Path) -> None:
+    cut = Fault(body=track().encode(), cut=True)
+    with serving(OsmServer(faults=[cut] * 3)) as server:
+        answer = run("extract", "--bbox", "madrid", "--api-url", server.url)
+    assert answer.code == 2
+    assert "broke off; run the same command again" in answer.err.splitlines()[-1]
+
+
+def test_a_refusal_passes_on_the_servers_words(run: Run) -> None:
+    with serving(OsmServer(faults=[Fault(400, body=b"The maximum is 0.25")])) as server:
+        answer = run("extract", "--bbox", "madrid", "--api-url", server.url)
+    assert "(400: The maximum is 0.25)" in answer.sentence
+
+
+def test_an_empty_answer_is_one_sentence(run: Run) -> None:
+    with serving(OsmServer()) as server:
+        answer = run("extract", "--bbox", "madrid", "--api-url", server.url)
+    assert "the source holds no track points in this area" in answer.sentence
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ("nan,nan,a\n,,a\n", "none of the 2 points"),
+        ("0,0,a\n0,0,a\n", "none of the 2 points"),
+        ("-3.7,40.4,a\n-3.7,40.41,a\n", "latitude and longitude swapped"),
+        ("116.4,39.9,a\n116.4,39.91,a\n", "lat and lon are swapped"),
+        ("41.4,2.1,a\n41.41,2.1,a\n", "give the box that holds them"),
+        ("40.4,-3.7,a\n40.401,-3.7,a\n", "longest unbroken piece of track is 111 m"),
+        ("", "no track points"),
+    ],
+)
+def test_a_table_that_gives_nothing_says_why(
+    run: Run, tmp_path: Path, rows: str, says: str
+) -> None:
+    (tmp_path / "a.csv").write_text("lat,lon,id\n" + rows)
+    assert says in run("extract", "a.csv", "--bbox", "madrid").sentence
+    assert names(tmp_path) == {"a.csv"}
+
+
+def test_some_bad_rows_do_not_spoil_a_table(run: Run, tmp_path: Path) -> None:
+    good = "".join(f"{40.4 + i / 1000},-3.7,a\n" for i in range(50))
+    bad = "0,0,a\nnan,2,a\n,,a\n-3.7,140.4,a\n"
+    (tmp_path / "a.csv").write_text("lat,lon,id\n" + bad + good + bad)
+    answer = run("extract", "a.csv", "--bbox", "madrid")
+    assert answer.code == 0
+    assert answer.err == ""
+    (line,) = [line for line in answer.out.splitlines() if "impossible" in line]
+    assert "6" in line
+
+
+@pytest.mark.parametrize(
+    "name", ["a.csv", "a.csv.gz", "a.parquet", "a.gpx", "a.gpx.gz"]
+)
+@pytest.mark.parametrize(
+    "content", [b"", b"\x1f\x8b\x08\x00", b"\xff\xfe\x00", b"PAR1"]
+)
+def test_a_file_that_is_not_what_its_name_says_is_one_sentence(
+    run: Run, tmp_path: Path, name: str, content: bytes
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert name in run("extract", name, "--spacing", 5).sentence
+
+
+def test_a_file_that_may_not_be_read_is_one_sentence(run: Run, tmp_path: Path) -> None:
+    for name in ("a.gpx", "a.csv", "a.parquet"):
+        (tmp_path / name).symlink_to(tmp_path / "gone")
+        assert name in run("extract", name, "--spacing", 5).sentence
+
+
+def test_lines_are_no_source(run: Run, here: Path) -> None:
+    """Trajectories or a release, given where traces are wanted."""
+    for name in ("trajectories.parquet", "anonymized.parquet"):
+        answer = run("extract", name, "--spacing", 5, "--out", "x.parquet")
+        assert f"{name} holds LineString" in answer.sentence
+
+
+# Bad input of anonymize
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "'-k'"),
+        (["-k", "1"], "k must be at least 2 (got 1)"),
+        (["-k", "0"], "k must be at least 2"),
+        (["-k", "-4"], "k must be at least 2"),
+        (["-k", "four"], "-k"),
+        (["-k", "."], "-k"),
+        (["-k", "407"], "406 records cannot form a group of k = 407"),
+        (["-k", "9" * 30], "406 records cannot form a group"),
+        (["-k", "150"], "406 records come from 133 subjects"),
+        (["-k", "150"], "or count trajectories with --count records"),
+        (["-k", "407", "--count", "records"], "406 records cannot form a group"),
+        (["-k", "4", "--count", "people"], "choose from subjects, records"),
+        (["-k", "4", "--method", "best"], "choose from hm2, mdav"),
+        (["-k", "4", "--heuristic", "x"], "choose from or-opt"),
+        (["-k", "4", "--refine", "x"], "choose from none, descent"),
+        (["-k", "4", "--effort", "x"], "choose from fast, balanced, best"),
+        (["-k", "4", "--seed", "-1"], "the seed must be a whole number from 0"),
+        (["-k", "4", "--seed", "x"], "--seed"),
+        (["-k", "4", "--out", "a"], "choose one of .parquet, .gpkg, .geojson"),
+        (["-k", "4", "--out", "a.txt"], "a.txt does not end like a release"),
+        (["-k", "4", "--out", ""], "does not end like a release"),
+        (["-k", "4", "--out", "no/a.csv"], "cannot write no/a.csv: there is no folder"),
+        (["-k", "4", "--out", "folder.csv"], "cannot write folder.csv: it is a folder"),
+        (["-k", "4", "--out", "/proc/a.csv"], "cannot write /proc/a.csv"),
+        (["none.parquet", "-k", "4"], "there is no none.parquet; make it with: trajan"),
+        (["folder.csv", "-k", "4", "--out", "a.csv"], "folder.csv"),
+        (["damaged.parquet", "-k", "4"], "cannot read damaged.parquet as Parquet"),
+        (["table.parquet", "-k", "4"], "table.parquet"),
+        (["trajectories.parquet", "more.parquet", "-k", "4"], "more.parquet"),
+    ],
+)
+def test_anonymize_refuses_in_one_sentence(
+    run: Run, here: Path, arguments: list[str], says: str
+) -> None:
+    import pandas as pd
+
+    (here / "folder.csv").mkdir()
+    (here / "damaged.parquet").write_bytes(
+        (here / "trajectories.parquet").read_bytes()[:-99]
+    )
+    pd.DataFrame({"lat": [1.0], "lon": [2.0]}).to_parquet(here / "table.parquet")
+    release = (here / "anonymized.parquet").read_bytes()
+    before = names(here)
+    assert says in run("anonymize", *arguments).sentence
+    assert names(here) == before
+    assert (here / "anonymized.parquet").read_bytes() == release
+
+
+def test_nothing_extracted_yet_names_the_command_to_begin_with(run: Run) -> None:
+    assert (
+        "make it with: trajanon extract --bbox madrid"
+        in run("anonymize", "-k", 4).sentence
+    )
+    assert "make it with: trajanon anonymize -k 4" in run("check", "-k", 4).sentence
+    assert "make it with: trajanon" in run("map").sentence
+    assert "make it with: trajanon anonymize -k 4" in run("map", "--public").sentence
+
+
+def test_counting_records_is_said_in_the_first_line_of_the_report(
+    run: Run, here: Path
+) -> None:
+    answer = run("anonymize", "-k", 150, "--count", "records")
+    assert answer.code == 0
+    assert "k counts trajectories, not subjects" in answer.out
+    first = (here / "anonymized.report.json").read_text().splitlines()[0]
+    assert "k counts trajectories, not subjects" in first
+
+
+# Outputs
+
+
+@pytest.mark.parametrize(
+    ("arguments", "read"),
+    [
+        (["extract", "points.parquet", "--spacing", "5"], "points.parquet"),
+        (["anonymize", "-k", "4"], "trajectories.parquet"),
+        (["map"], "trajectories.parquet"),
+        (["map"], "anonymized.parquet"),
+        (["map"], "anonymized.report.json"),
+        (["map", "--public", "anonymized.parquet"], "anonymized.parquet"),
+    ],
+)
+def test_an_input_is_never_an_output(
+    run: Run, here: Path, arguments: list[str], read: str
+) -> None:
+    import pandas as pd
+
+    pd.DataFrame({"lat": [1.0], "lon": [2.0], "id": 1}).to_parquet("points.parquet")
+    before = (here / read).read_bytes()
+    link = "link.html" if arguments[0] == "map" else "link.parquet"
+    (here / link).symlink_to(here / read)
+    assert "is read as input" in run(*arguments, "--out", link).sentence
+    assert read in run(*arguments, "--out", read).sentence
+    assert (here / read).read_bytes() == before
+
+
+def test_the_report_of_a_release_is_no_input_either(run: Run, here: Path) -> None:
+    """--out a.csv writes a.report.json too."""
+    (here / "t.report.json").write_bytes((here / "trajectories.parquet").read_bytes())
+    answer = run("anonymize", "t.report.json", "-k", 4, "--out", "t.csv")
+    assert "t.report.json is read as input" in answer.sentence
+
+
+def test_a_source_inside_a_folder_is_no_output(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    source = tmp_path / "folder" / "a.parquet"
+    source.write_bytes(b"a table")
+    answer = run("extract", "folder", "--spacing", 5, "--out", source)
+    assert "is read as input" in answer.sentence
+    assert source.read_bytes() == b"a table"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["extract", str(sample()), "--bbox", "madrid", "--out", "{}.parquet"],
+        ["anonymize", "-k", "4", "--out", "{}.csv"],
+        ["map", "--out", "{}.html"],
+    ],
+)
+@pytest.mark.parametrize(
+    ("place", "says"),
+    [("no/out", "there is no folder"), ("folder", "it is a folder"), ("/proc/out", "")],
+)
+def test_an_output_that_cannot_be_written_is_found_out_before_the_work(
+    run: Run, here: Path, arguments: list[str], place: str, says: str
+) -> None:
+    out = arguments[-1].format(place)
+    if place == "folder":
+        (here / out).mkdir()
+    before = names(here)
+    answer = run(*arguments[:-1], out)
+    assert f"cannot write {out}: {says}" in answer.sentence
+    assert names(here) == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")
+@pytest.mark.parametrize(
+    ("arguments", "out"),
+    [
+        (["extract", str(sample()), "--bbox", "madrid"], "trajectories.parquet"),
+        (["anonymize", "-k", "2", "--refine", "none"], "anonymized.parquet"),
+        (["anonymize", "-k", "2", "--refine", "none", "--out", "a.csv"], "a.csv"),
+        (["anonymize", "-k", "2", "--refine", "none", "--out", "a.gpkg"], "a.gpkg"),
+        (["map"], "map.html"),
+    ],
+)
+def test_a_full_disk_is_one_sentence(
+    here: Path, arguments: list[str], out: str
+) -> None:
+    """Files may not grow over a few kilobytes here."""
+    before = {name: (here / name).read_bytes() for name in names(here)}
+    program = (
+        "import resource, sys\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))\n"
+        f"sys.argv = ['trajanon', *{arguments!r}]\n"
+        "from trajanon.cli import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=here,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    answer = Answer(done.returncode, done.stdout, done.stderr)
+    assert answer.sentence.startswith(f"trajanon: cannot write {out}: ")
+    assert {name: (here / name).read_bytes() for name in names(here)} == before
+
+
+# Bad input of map
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["one.parquet"], "map takes two files"),
+        (["1", "2", "3"], "map takes two files"),
+        (["--public", "1", "2", "3"], "map takes two files"),
+        (["none.parquet", "anonymized.parquet"], "there is no none.parquet"),
+        (["trajectories.parquet", "none.parquet"], "there is no none.parquet"),
+        (["anonymized.parquet", "trajectories.parquet"], "trajectories.report.json"),
+        (["--tiles", "Nowhere"], "no street map is called 'Nowhere'"),
+        (["--out", "map"], ".html"),
+        (["--out", "precious.parquet"], ".html"),
+    ],
+)
+def test_map_refuses_in_one_sentence(
+    run: Run, here: Path, arguments: list[str], says: str
+) -> None:
+    before = names(here)
+    assert says in run("map", *arguments).sentence
+    assert names(here) == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["trajectories.parquet"],
+        ["anonymized.parquet", "trajectories.parquet"],
+    ],
+)
+def test_a_public_map_never_shows_originals(
+    run: Run, here: Path, arguments: list[str]
+) -> None:
+    """Arguments are easily swapped, and the page would say that it is the release."""
+    assert "trajectories.parquet" in run("map", "--public", *arguments).sentence
+    assert not (here / "map.html").exists()
+
+
+def test_a_missing_report_names_the_ways_out(run: Run, here: Path) -> None:
+    (here / "anonymized.report.json").unlink()
+    said = run("map").sentence
+    assert "there is no anonymized.report.json" in said
+    assert "trajanon anonymize again" in said
+    assert "--public" in said
+    assert run("map", "--public").code == 0
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"n": 1}', "\x00"])
+def test_a_damaged_report_is_one_sentence(run: Run, here: Path, text: str) -> None:
+    (here / "anonymized.report.json").write_text(text)
+    assert "trajanon anonymize again" in run("map").sentence
+
+
+def test_a_report_of_another_release_is_one_sentence(run: Run, here: Path) -> None:
+    report = here / "anonymized.report.json"
+    text = report.read_bytes()
+    fast = ["--method", "mdav", "--refine", "none"]
+    assert run("anonymize", "-k", 7, *fast).code == 0
+    report.write_bytes(text)
+    assert "do not belong together: run trajanon anonymize again" in run("map").sentence
+
+
+def test_originals_of_another_release_are_one_sentence(run: Run, here: Path) -> None:
+    (here / "a.gpx").write_text(track())
+    assert run("extract", "a.gpx", "--spacing", 5).code == 0
+    assert "do not belong together: run trajanon anonymize again" in run("map").sentence
+
+
+# The command line itself
+
+
+@pytest.mark.parametrize("arguments", [["-h"], ["--help"], ["extract", "--help"]])
+def test_help_is_on_standard_output(run: Run, arguments: list[str]) -> None:
+    answer = run(*arguments)
+    assert answer.code == 0
+    assert answer.err == ""
+    assert answer.out.startswith("Usage: ")
+    assert "GPS" in answer.out
+
+
+def test_no_command_shows_what_there_is(run: Run) -> None:
+    """As a help, not as an error."""
+    answer = run()
+    assert answer.code == 0
+    assert answer.err == ""
+    assert answer.out.startswith("Usage: ")
+    assert "Begin with: trajanon demo" in " ".join(answer.out.split())
+
+
+def test_the_version_is_told(run: Run) -> None:
+    from importlib.metadata import version
+
+    answer = run("--version")
+    assert answer.code == 0
+    assert version("trajanon") in answer.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["frobnicate"], "frobnicate"),
+        (["anonymise", "-k", "4"], "anonymise"),
+        (["--frobnicate"], "--frobnicate"),
+        (["check"], "-k"),
+        (["check", "-k"], "-k"),
+        (["check", "-k", "1"], "k must be at least 2"),
+        (["check", "a.txt", "-k", "4"], "choose one of .parquet"),
+        (["check", ".", "-k", "4"], "choose one of .parquet"),
+    ],
+)
+def test_what_is_not_understood_is_one_sentence(
+    run: Run, arguments: list[str], says: str
+) -> None:
+    assert says in run(*arguments).sentence
+
+
+def test_a_mistake_of_ours_is_not_hidden(
+    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only a user's mistake is one sentence; a bug keeps its traceback."""
+
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(extraction, "extract", broken)
+    with pytest.raises(ZeroDivisionError):
+        run("extract", str(sample()), "--bbox", "madrid")
+
+
+def test_an_end_of_file_inside_is_not_taken_for_ctrl_c(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise EOFError
+
+    monkeypatch.setattr(extraction, "extract", broken)
+    try:
+        code = run("extract", str(sample()), "--bbox", "madrid").code
+    except EOFError:
+        return
+    assert code != 130
+
+
+# Ctrl-C
+
+
+def test_ctrl_c_is_one_sentence(
+    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(extraction, "extract", interrupted)
+    before, old = names(here), (here / "trajectories.parquet").read_bytes()
+    answer = run("extract", str(sample()), "--bbox", "madrid")
+    assert answer.code == 130
+    assert answer.err.strip() == "trajanon: stopped; no output was changed"
+    assert names(here) == before
+    assert (here / "trajectories.parquet").read_bytes() == old
+
+
+@contextmanager
+def command(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A command in a process of its own, which ends with the test."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "trajanon", *arguments],
+        cwd=folder,
+        env={**os.environ, "NO_PROXY": "127.0.0.1", "XDG_CACHE_HOME": str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def is_stopped_in_one_sentence(process: subprocess.Popen[str]) -> bool:
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    assert out == ""
+    assert "Traceback" not in err
+    return err.strip() == "trajanon: stopped; no output was changed"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
+def test_ctrl_c_stops_a_download(tmp_path: Path) -> None:
+    """The server takes the request and never answers."""
+    (tmp_path / "trajectories.parquet").write_bytes(b"old")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        with command(
+            tmp_path, "extract", "--bbox", "madrid", "--api-url", url
+        ) as process:
+            connection, _ = server.accept()
+            with connection:
+                assert connection.recv(3) == b"GET"
+                time.sleep(0.5)  # now it waits for the answer
+                stopped = is_stopped_in_one_sentence(process)
+    assert (tmp_path / "trajectories.parquet").read_bytes() == b"old"
+    assert names(tmp_path) <= {"trajectories.parquet", "trajanon"}
+    assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".")]
+    assert stopped
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
+def test_ctrl_c_stops_the_search(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    n = 20_000
+    points = np.cumsum(random.normal(0, 0.001, (n, 30, 2)), axis=1)
+    points += np.array((40.0, -3.0)) + random.normal(0, 0.1, (n, 1, 2))
+    write_trajectories(
+        tmp_path / "trajectories.parquet",
+        Trajectories(points, np.arange(n), np.arange(n)),
+    )
+    for name in ("anonymized.parquet", "anonymized.report.json"):
+        (tmp_path / name).write_bytes(b"old")
+    before = names(tmp_path)
+    with command(tmp_path, "anonymize", "-k", "4") as process:
+        while names(tmp_path) == before and process.poll() is None:
+            time.sleep(0.01)  # until its drafts are there
+        stopped = is_stopped_in_one_sentence(process)
+    assert names(tmp_path) == before
+    assert (tmp_path / "anonymized.parquet").read_bytes() == b"old"
+    assert (tmp_path / "anonymized.report.json").read_bytes() == b"old"
+    assert stopped
+
+
+# Progress
+
+
+def test_bars_are_silent_where_nobody_looks(tmp_path: Path) -> None:
+    with command(tmp_path, "extract", str(sample()), "--bbox", "madrid") as process:
+        out, err = process.communicate()
+    assert process.returncode == 0
+    assert err == ""
+    assert "\x1b" not in out
+    assert "What became of the points" in out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pty")
+def test_bars_are_shown_on_a_terminal_and_go_away(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "trajanon",
+            "extract",
+            str(sample()),
+            "--bbox",
+            "madrid",
+        ],
+        cwd=tmp_path,
+        env={**os.environ, "TERM": "xterm"},
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:  # Linux says so when the other end is closed
+            break
+        if not part:
+            break
+        shown += part
+    os.close(ours)
+    assert process.wait() == 0
+    assert b"Reading GPX files" in shown
+    assert b"\x1b[?25h" in shown  # the cursor is back

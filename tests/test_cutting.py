@@ -1,0 +1,306 @@
+import json
+import math
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from tracks import line, trace
+
+from trajanon.errors import NoTrajectories
+from trajanon.extract import cutting
+from trajanon.extract.areas import CITIES, Box
+from trajanon.extract.cutting import cut
+from trajanon.extract.rules import Rules
+from trajanon.extract.trace import Trace
+
+RULES = Rules(spacing=10, points=3)
+DROPPED = (
+    "points impossible",
+    "points of repeated recordings",
+    "points without time in a timed recording",
+    "points merged (equal times)",
+    "points repeated in place",
+    "points outside the box",
+)
+
+
+def walk(
+    name: str, metres: float, subject: str | None = None, lat: float = 40.0
+) -> Trace:
+    """A way of so many metres, the eastern one of its latitude."""
+    return line([0, metres], name=name, subject=subject, start=(lat, -3.0))
+
+
+def subjects(traces: list[Trace], rules: Rules = RULES) -> list[int]:
+    found = cut(traces, rules).subject
+    assert found is not None
+    return [int(number) for number in found]
+
+
+def counts(traces: list[Trace], **more: Any) -> dict[str, int]:
+    found = cut(traces, RULES, **more).provenance["counts"]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_subjects_and_traces_are_numbered_in_order_of_appearance() -> None:
+    found = cut(
+        [
+            walk("t9", 50, "zoe", 40.0),
+            walk("t7", 25, "bob", 40.1),
+            walk("t3", 25, "zoe", 40.2),
+            walk("t7", 25, "bob", 40.3),
+        ],
+        RULES,
+    )
+    assert found.subject is not None
+    assert found.trace is not None
+    assert found.subject.tolist() == [0, 0, 1, 0, 1]
+    assert found.trace.tolist() == [0, 0, 1, 2, 1]
+
+
+def test_a_trace_without_subject_is_its_own_subject() -> None:
+    traces = [walk("a", 25, None, 40.0), walk("b", 25, None, 40.1)]
+    traces += [walk("a", 25, None, 40.2), walk("a", 25, "ann", 40.3)]
+    assert subjects(traces) == [0, 1, 0, 2]
+
+
+def test_a_subject_called_as_a_trace_is_another_one() -> None:
+    assert subjects([walk("a", 25, None, 40.0), walk("b", 25, "a", 40.1)]) == [0, 1]
+
+
+def test_equal_names_of_two_subjects_are_two_traces() -> None:
+    found = cut([walk("1", 25, "ann", 40.0), walk("1", 25, "bob", 40.1)], RULES)
+    assert found.trace is not None
+    assert found.trace.tolist() == [0, 1]
+
+
+def test_nothing_of_the_source_names_enters_the_result() -> None:
+    found = cut([walk("secret-trip", 50, "secret-person")], RULES, source="a file")
+    assert "secret" not in json.dumps(dict(found.provenance))
+    for numbers in (found.subject, found.trace):
+        assert numbers is not None
+        assert np.issubdtype(numbers.dtype, np.integer)
+
+
+def test_recordings_of_unknown_subjects_are_counted() -> None:
+    found = counts(
+        [walk("a", 25), walk("b", 25, "ann", 40.1), walk("c", 25, None, 40.2)]
+    )
+    assert found["recordings of unknown subjects"] == 2
+    assert found["recordings read"] == 3
+    assert found["subjects read"] == 3
+
+
+@pytest.mark.parametrize(("limit", "kept"), [(1, 2), (2, 4), (3, 5), (9, 5), (None, 5)])
+def test_a_subject_gives_at_most_so_many_trajectories(
+    limit: int | None, kept: int
+) -> None:
+    """Ann has three, in two traces; Bob has two."""
+    traces = [walk("1", 55, "ann", 40.0), walk("2", 55, "bob", 40.1)]
+    traces += [walk("3", 25, "ann", 40.2)]
+    rules = replace(RULES, max_per_subject=limit)
+    found = cut(traces, rules)
+    assert len(found) == kept
+    over = found.provenance["counts"].get("trajectories over the limit of a subject", 0)
+    assert over == 5 - kept
+    assert found.provenance["counts"]["trajectories"] == kept
+
+
+def test_the_limit_takes_the_first_of_a_subject() -> None:
+    everything = cut([walk("1", 95, "ann")], RULES)
+    some = cut([walk("1", 95, "ann")], replace(RULES, max_per_subject=2))
+    np.testing.assert_array_equal(some.points, everything.points[:2])
+
+
+@pytest.mark.parametrize("subject", [None, "cy", "ann"])
+def test_a_recording_that_comes_again_is_taken_once(subject: str | None) -> None:
+    """Under whatever name: one person's file, copied, would count as two subjects."""
+    once = walk("a", 25, "ann")
+    again = replace(once, name="copy of a", subject=subject)
+    other = walk("b", 25, "bob", 40.1)
+    assert subjects([once, again, other]) == [0, 1]
+    found = counts([once, again, other])
+    assert found["points of repeated recordings"] == 2
+    assert found["recordings repeated"] == 1
+    assert found["recordings read"] == 3
+    assert found["subjects read"] == 2
+
+
+def test_two_accounts_with_one_recording_are_one_person() -> None:
+    """In whatever they recorded besides, before and after."""
+    shared = walk("a", 25, "ann")
+    traces = [
+        walk("b", 25, "bob", 40.1),
+        shared,
+        replace(shared, name="c", subject="bob"),
+        walk("d", 25, "cy", 40.2),
+        walk("e", 25, "ann", 40.3),
+        walk("f", 25, "bob", 40.4),
+    ]
+    assert subjects(traces) == [0, 0, 1, 0, 0]
+
+
+def test_who_is_one_person_with_two_others_makes_them_one() -> None:
+    one, two = walk("a", 25, "ann"), walk("b", 25, "bob", 40.1)
+    traces = [walk("c", 25, "cy", 40.2), walk("d", 25, "dan", 40.3), one, two]
+    traces += [replace(one, subject="dan"), replace(two, subject="dan")]
+    traces += [walk("e", 25, "ann", 40.4), walk("f", 25, "bob", 40.5)]
+    assert subjects(traces) == [0, 1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("size", [1, 1_000])
+def test_the_limit_of_a_person_with_two_accounts_does_not_depend_on_batches(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That ann is bob is only known after both have filled their limit."""
+    monkeypatch.setattr(cutting, "BATCH", size)
+    shared = walk("a", 55, "ann")
+    traces = [shared, walk("b", 55, "bob", 40.1), replace(shared, subject="bob")]
+    assert subjects(traces, replace(RULES, max_per_subject=2)) == [0, 0]
+
+
+def test_recordings_that_differ_in_one_point_or_time_are_two() -> None:
+    fixes = [(40.0, -3.0), (40.001, -3.0)]
+    traces = [
+        trace(fixes, [0.0, 9.0]),
+        trace(fixes, [0.0, 10.0], name="b"),
+        trace(fixes, name="c"),
+        trace([*fixes, (40.0011, -3.0)], name="d"),
+    ]
+    assert "points of repeated recordings" not in counts(traces)
+
+
+def test_two_recordings_of_one_point_are_no_copies() -> None:
+    single = [trace([(40.0, -3.0)], name=name) for name in "ab"]
+    assert "points of repeated recordings" not in counts([*single, walk("c", 25)])
+
+
+def test_the_counts_add_up() -> None:
+    lat = [40.0, 0.0, 40.0, 40.0005, 40.0006, 40.001, math.nan, 40.0015, 40.2]
+    lon = [-3.0, 0.0, *[-3.0] * 7]
+    time = [0.0, 1.0, 2.0, 3.0, 3.0, math.nan, 5.0, 6.0, 900.0]
+    ann = trace(list(zip(lat, lon, strict=True)), time, subject="ann")
+    box = Box(-3.1, 39.9, -2.9, 40.1)
+    found = counts([ann, replace(ann, name="copy"), walk("b", 25)], box=box)
+    assert found == {
+        "points read": 20,
+        "points of repeated recordings": 9,
+        "recordings of unknown subjects": 1,
+        "recordings read": 3,
+        "recordings repeated": 1,
+        "subjects read": 2,
+        "points impossible": 2,
+        "points without time in a timed recording": 1,
+        "points merged (equal times)": 1,
+        "points repeated in place": 1,
+        "cuts at pauses": 1,
+        "cuts at long hops": 0,
+        "cuts at impossible speeds": 0,
+        "points outside the box": 1,
+        "points used": 5,
+        "metres of track": 192,
+        "metres used": 120,
+        "trajectories": 6,
+    }
+    dropped = sum(found[name] for name in DROPPED)
+    assert found["points read"] == dropped + found["points used"]
+
+
+def test_the_counts_of_the_source_go_on() -> None:
+    kept = Counter({"points without time": 7})
+    found = counts([walk("a", 25)], counts=kept)
+    assert found["points without time"] == 7
+    assert found["points read"] == 2
+
+
+def test_the_provenance_says_how_it_was_done() -> None:
+    box = Box(-3.1, 39.9, -2.9, 40.1)
+    rules = Rules(spacing=10, points=3, max_gap=None)
+    found = cut([walk("a", 25)], rules, box=box, source="here", attribution="by us")
+    provenance = dict(found.provenance)
+    assert isinstance(provenance.pop("counts"), dict)
+    assert provenance == {
+        "source": "here",
+        "attribution": "by us",
+        "box": [-3.1, 39.9, -2.9, 40.1],
+        "spacing": 10,
+        "points": 3,
+        "max_gap": None,
+    }
+    assert found.attribution == "by us"
+    assert json.loads(json.dumps(provenance)) == provenance
+
+
+def test_traces_are_read_one_by_one() -> None:
+    """A generator, of which some traces are empty."""
+    found = cut(
+        (walk(str(i), 25 * (i % 2), None, 40 + i / 10) for i in range(6)), RULES
+    )
+    assert len(found) == 3
+
+
+def test_a_trace_without_points_is_nothing() -> None:
+    assert len(cut([trace([]), walk("a", 25), trace([], name="z")], RULES)) == 1
+
+
+def why(traces: list[Trace], counts: Counter[str] | None = None, **more: Any) -> str:
+    with pytest.raises(NoTrajectories) as caught:
+        cut(traces, more.pop("rules", RULES), counts=counts, **more)
+    said = str(caught.value)
+    assert said.startswith("no trajectories: ")
+    assert "\n" not in said
+    return said
+
+
+def test_nothing_read_is_said() -> None:
+    assert "the source holds no track points" in why([])
+    assert "the source holds no track points" in why([trace([])])
+
+
+def test_only_points_without_time_are_said() -> None:
+    said = why([], Counter({"points without time": 7791}))
+    assert "all 7,791 points are without time" in said
+    assert "larger box" in said
+
+
+@pytest.mark.parametrize(
+    "fixes", [[(0.0, 0.0)] * 2, [(math.nan, 2.0)] * 2, [(116.4, 39.9), (116.5, 39.9)]]
+)
+def test_only_impossible_points_are_said(fixes: list[tuple[float, float]]) -> None:
+    said = why([trace(fixes)])
+    assert "none of the 2 points" in said
+    assert "--columns lat=...,lon=..." in said
+
+
+def test_swapped_columns_that_are_on_earth_are_seen_by_the_box() -> None:
+    """Madrid swapped lies in the Indian Ocean."""
+    said = why([trace([(-3.7, 40.4), (-3.7001, 40.4)])], box=CITIES["madrid"].box)
+    assert "none of the 2 points is inside the box -3.7398145,40.387613" in said
+    assert "with latitude and longitude swapped they would be inside" in said
+    assert "--columns lat=...,lon=..." in said
+
+
+def test_points_elsewhere_are_said_with_the_way_out() -> None:
+    said = why([walk("a", 25)], box=CITIES["madrid"].box)
+    assert "none of the 2 points is inside the box" in said
+    assert "--bbox=W,S,E,N" in said
+    assert "swapped" not in said
+
+
+def test_tracks_too_short_are_said_with_the_longest() -> None:
+    rules = Rules(spacing=100, points=30)
+    said = why(
+        [walk("a", 1234), walk("b", 25, None, 40.1)], rules=replace(rules, max_gap=None)
+    )
+    assert "the longest unbroken piece of track is 1,234 m" in said
+    assert "30 points every 100 m need 2,900 m" in said
+    assert "lower --spacing or --points, or raise --max-gap" in said
+
+
+def test_the_longest_piece_is_the_one_between_two_cuts() -> None:
+    rules = Rules(spacing=100, points=30)
+    said = why([line([0, 400, 800, 2000, 2300])], rules=rules)
+    assert "is 800 m" in said

@@ -1,0 +1,203 @@
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tracks import START, Leg, bent, distance, line, points, trace, walk
+
+from trajanon.extract import cutting
+from trajanon.extract.areas import Box
+from trajanon.extract.cutting import cut
+from trajanon.extract.resample import Windows, windows
+from trajanon.extract.rules import Rules
+from trajanon.extract.split import clip, split
+from trajanon.extract.trace import Trace
+
+legs = st.lists(
+    st.tuples(st.floats(0, 360), st.floats(0.01, 400)), min_size=1, max_size=25
+)
+starts = st.tuples(st.floats(-80, 80), st.floats(-170, 170))
+spacings = st.floats(3, 250)
+sizes = st.integers(2, 9)
+
+
+def cut_windows(recorded: Trace, spacing: float, size: int) -> Windows:
+    return windows(points(recorded), Rules(spacing=spacing, points=size, max_gap=None))
+
+
+def fixes(recorded: Trace) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    return np.stack([recorded.lat, recorded.lon], axis=1)
+
+
+@given(legs=legs, start=starts, spacing=spacings, size=sizes)
+def test_windows_are_those_of_somebody_who_walks_along_the_track(
+    legs: list[Leg], start: tuple[float, float], spacing: float, size: int
+) -> None:
+    recorded = bent(legs, start=start)
+    found = cut_windows(recorded, spacing, size).points
+    walked = walk(fixes(recorded), spacing)
+    # Rounding may give or take the last point of an exact fit.
+    assert abs(len(found) - len(walked) // size) <= 1
+    assert found.shape[1:] == (size, 2)
+    for point, place in zip(found.reshape(-1, 2), walked, strict=False):
+        assert distance(point, place) < 0.01
+
+
+@given(azimuth=st.floats(0, 360), start=starts, spacing=spacings, size=sizes)
+def test_on_a_straight_track_points_are_exactly_the_spacing_apart(
+    azimuth: float, start: tuple[float, float], spacing: float, size: int
+) -> None:
+    straight = line(np.linspace(0, 3000, 50).tolist(), azimuth=azimuth, start=start)
+    found = cut_windows(straight, spacing, size).points
+    assert len(found) == int(3000 / spacing + 1 + 1e-6) // size
+    for window in found:
+        for here, there in pairwise(window):
+            assert distance(here, there) == pytest.approx(spacing, abs=0.01)
+
+
+@given(legs=legs, others=legs, spacing=spacings, size=sizes)
+def test_no_window_goes_over_the_border_of_a_piece(
+    legs: list[Leg], others: list[Leg], spacing: float, size: int
+) -> None:
+    """Side by side, two pieces give the windows of each alone."""
+    one, other = bent(legs), bent(others, start=(10.0, 20.0), name="other")
+    alone = [cut_windows(recorded, spacing, size) for recorded in (one, other)]
+    rules = Rules(spacing=spacing, points=size, max_gap=None)
+    both = windows(points(one, other), rules)
+    np.testing.assert_allclose(
+        both.points, np.concatenate([each.points for each in alone]), atol=1e-9
+    )
+    assert both.trace.tolist() == [0] * len(alone[0].points) + [1] * len(
+        alone[1].points
+    )
+    np.testing.assert_allclose(
+        both.track_length,
+        np.concatenate([each.track_length for each in alone]),
+        atol=1e-6,
+    )
+
+
+@given(legs=legs, spacing=spacings, size=sizes)
+def test_a_trace_walked_backwards_gives_as_many_windows(
+    legs: list[Leg], spacing: float, size: int
+) -> None:
+    recorded = bent(legs)
+    backwards = trace(fixes(recorded)[::-1].tolist())
+    there = len(cut_windows(recorded, spacing, size).points)
+    back = len(cut_windows(backwards, spacing, size).points)
+    assert abs(there - back) <= 1  # rounding may take one of an exact fit
+
+
+@pytest.mark.parametrize("azimuth", [0, 45, 90, 200])
+@pytest.mark.parametrize(
+    ("metres", "count"),
+    [(100, 1), (99.9, 0), (210, 2), (209.9, 1), (320, 3), (330, 3), (109.99, 1)],
+)
+def test_a_track_that_fits_exactly_is_used_to_its_end(
+    azimuth: float, metres: float, count: int
+) -> None:
+    """Windows of 11 points every 10 m need 100 m; the next begins 10 m further on."""
+    found = cut_windows(line([0, metres], azimuth=azimuth), 10, 11)
+    assert len(found.points) == count
+    assert found.track_length.tolist() == pytest.approx([metres])
+
+
+def test_windows_follow_each_other_without_a_gap_and_share_no_point() -> None:
+    found = cut_windows(line([0, 590], azimuth=90), 10, 30).points
+    assert found.shape == (2, 30, 2)
+    assert distance(found[0, -1], found[1, 0]) == pytest.approx(10, abs=1e-3)
+    assert distance(np.array(START), found[0, 0]) < 1e-6
+
+
+def test_the_first_and_last_fix_are_points_of_an_exact_fit() -> None:
+    recorded = line([0, 17, 61, 290])
+    found = cut_windows(recorded, 10, 30).points
+    assert distance(found[0, 0], fixes(recorded)[0]) < 1e-6
+    assert distance(found[0, -1], fixes(recorded)[-1]) < 1e-3
+
+
+def test_spacing_is_measured_along_the_track_not_through_the_air() -> None:
+    """Out and back: the fourth point is where the second was."""
+    found = cut_windows(bent([(90, 15), (270, 15)]), 10, 4).points[0]
+    assert distance(found[1], found[2]) < 0.01
+    assert distance(found[0], found[3]) < 0.01
+
+
+def test_a_track_that_crosses_itself_is_walked_in_order() -> None:
+    square = bent([(0, 100), (90, 100), (180, 100), (270, 100)] * 2)
+    found = cut_windows(square, 100, 9).points
+    assert len(found) == 1
+    assert distance(found[0, 0], found[0, 4]) < 0.1
+    assert distance(found[0, 0], found[0, 8]) < 0.1
+    assert distance(found[0, 0], found[0, 2]) == pytest.approx(141.4, abs=0.1)
+
+
+def test_pieces_too_short_give_nothing_but_their_length() -> None:
+    rules = Rules(spacing=10, points=30)
+    found = windows(points(line([0, 50]), line([0], name="b"), line([0, 80])), rules)
+    assert found.points.shape == (0, 30, 2)
+    assert found.track_length.tolist() == pytest.approx([50, 0, 80])
+
+
+def test_a_short_piece_between_two_long_ones_is_left_out() -> None:
+    rules = Rules(spacing=10, points=3)
+    traces = [line([0, 20]), line([0, 10]), line([0]), line([0, 50])]
+    assert windows(points(*traces), rules).trace.tolist() == [0, 3, 3]
+
+
+@pytest.mark.parametrize("size", [1, 40, 1000])
+def test_the_result_does_not_depend_on_batches(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(1)
+    traces = [
+        line(
+            np.cumsum(random.uniform(0, 60, 37)).tolist(),
+            np.cumsum(random.integers(0, 9, 37)).tolist(),
+            start=(40 + i / 1000, -3),
+            azimuth=i * 11,
+            name=str(i),
+            subject=f"s{i % 7}",
+        )
+        for i in range(25)
+    ]
+    rules = Rules(spacing=10, points=30, max_per_subject=5)
+    whole = cut(traces, rules, box=Box(-3.005, 40.0, -2.9, 40.02))
+    monkeypatch.setattr(cutting, "BATCH", size)
+    batched = cut(traces, rules, box=Box(-3.005, 40.0, -2.9, 40.02))
+    np.testing.assert_allclose(batched.points, whole.points, atol=1e-9)
+    assert batched.subject is not None
+    assert whole.subject is not None
+    assert batched.subject.tolist() == whole.subject.tolist()
+    assert batched.trace is not None
+    assert whole.trace is not None
+    assert batched.trace.tolist() == whole.trace.tolist()
+    counts, expected = batched.provenance["counts"], whole.provenance["counts"]
+    for name in ("metres of track", "metres used"):  # rounded batch by batch
+        assert counts.pop(name) == pytest.approx(expected.pop(name), abs=25)
+    assert counts == expected
+
+
+@given(legs=legs, spacing=spacings)
+def test_every_point_lies_in_the_box(legs: list[Leg], spacing: float) -> None:
+    box = Box(START[1] - 0.003, START[0] - 0.003, START[1] + 0.003, START[0] + 0.003)
+    rules = Rules(spacing=spacing, points=2, max_gap=None)
+    inside = clip(split(points(bent(legs)), rules, Counter()), box)
+    if len(windows(inside, rules).points):
+        found = cut([bent(legs)], rules, box=box).points
+        assert box.contains(found[..., 0], found[..., 1]).all()
+
+
+@pytest.mark.parametrize(("lat", "box"), [(60.0, (59, 60)), (-60.0, (-60, -59))])
+def test_a_geodesic_along_the_border_does_not_bulge_over_it(
+    lat: float, box: tuple[float, float]
+) -> None:
+    along = trace([(lat, 2.0 + i / 125) for i in range(9)])
+    rules = Rules(spacing=50, points=30)
+    assert (np.abs(windows(points(along), rules).points[..., 0]) > 60.0).any()
+    found = cut([along], rules, box=Box(1.0, box[0], 3.0, box[1]))
+    assert len(found) == 2
+    assert (np.abs(found.points[..., 0]) <= 60.0).all()
+    assert (np.abs(found.points[..., 0]) > 60.0 - 1e-6).all()

@@ -1,0 +1,147 @@
+import math
+from collections import Counter
+
+import pytest
+from tracks import line, pieces, points, trace
+
+from trajanon.errors import BadInput
+from trajanon.extract.areas import Box
+from trajanon.extract.points import Points
+from trajanon.extract.rules import Rules
+from trajanon.extract.split import clip, hops, split
+from trajanon.extract.trace import Trace
+
+PAUSES, LONG, FAST = "cuts at pauses", "cuts at long hops", "cuts at impossible speeds"
+
+
+def cut_at(
+    *traces: Trace, max_gap: float | None = 500.0
+) -> tuple[list[int], dict[str, int]]:
+    counts: Counter[str] = Counter()
+    after = split(points(*traces), Rules(spacing=10, max_gap=max_gap), counts)
+    return pieces(after), {name: count for name, count in counts.items() if count}
+
+
+def test_a_pause_of_over_five_minutes_ends_a_piece() -> None:
+    walked = line([0, 10, 20, 30, 40], [0, 300, 600.001, 601, 602])
+    assert cut_at(walked) == ([2, 3], {PAUSES: 1})
+
+
+def test_a_hop_longer_than_the_gap_ends_a_piece() -> None:
+    walked = line([0, 499, 1000, 1400], [0, 10, 20, 30])
+    assert cut_at(walked) == ([2, 2], {LONG: 1})
+    assert cut_at(walked, max_gap=502) == ([4], {})
+    assert cut_at(walked, max_gap=401) == ([1, 1, 2], {LONG: 2})
+
+
+def test_without_a_gap_only_pause_and_speed_count() -> None:
+    walked = line([0, 10_000, 20_000], [0, 299, 301])
+    assert cut_at(walked, max_gap=None) == ([2, 1], {FAST: 1})
+
+
+def test_a_long_hop_ends_an_untimed_piece_too() -> None:
+    assert cut_at(line([0, 100, 700, 800])) == ([2, 2], {LONG: 1})
+
+
+def test_an_impossible_speed_ends_a_piece() -> None:
+    walked = line([0, 60, 120.5, 180], [0, 1, 2, 3])
+    assert cut_at(walked) == ([2, 2], {FAST: 1})
+
+
+def test_noise_of_up_to_fifty_metres_is_no_speed() -> None:
+    walked = line([0, 49.9, 99.8, 150.2], [0, 0.1, 0.2, 0.3])
+    assert cut_at(walked) == ([3, 1], {FAST: 1})
+
+
+def test_untimed_points_have_no_speed() -> None:
+    assert cut_at(line([0, 400, 800])) == ([3], {})
+
+
+def test_each_cut_counts_once() -> None:
+    """A pause that is also a long hop, and a long hop that is also too fast."""
+    walked = line([0, 10, 9000, 9010, 20_000, 20_060.1], [0, 1, 400, 401, 402, 403])
+    assert cut_at(walked) == ([2, 2, 1, 1], {PAUSES: 1, LONG: 1, FAST: 1})
+
+
+def test_nothing_is_cut_between_two_traces() -> None:
+    one, other = line([0, 10], [0, 1]), line([50_000, 50_010], [9000, 9001])
+    assert cut_at(one, other) == ([2, 2], {})
+
+
+def test_a_step_back_in_time_is_no_pause_and_no_speed() -> None:
+    """Sorting leaves none in timed pieces; whatever is left is not torn apart."""
+    walked = line([0, 100, 200], [1000, 10, 11])
+    sizes, counts = cut_at(walked)
+    assert sum(sizes) == 3
+    assert PAUSES not in counts
+
+
+def test_a_piece_of_one_point_is_not_cut() -> None:
+    assert cut_at(line([0])) == ([1], {})
+
+
+def test_hops_are_geodesics_that_end_with_the_piece() -> None:
+    azimuth, metres = hops(points(line([0, 30, 100], azimuth=33), line([5, 6])))
+    assert metres.tolist() == pytest.approx([30, 70, 0, 1, 0], abs=1e-6)
+    assert azimuth[:2].tolist() == pytest.approx([33, 33], abs=1e-3)
+
+
+BOX = Box(2.0, 41.0, 3.0, 42.0)
+
+
+def clipped(*traces: Trace) -> Points:
+    return clip(points(*traces), BOX)
+
+
+def test_a_track_that_leaves_the_box_ends_there_and_begins_anew() -> None:
+    lon = [2.1, 2.2, 3.1, 3.2, 2.9, 2.8, 1.9, 2.5]
+    inside = clipped(trace([(41.5, x) for x in lon]))
+    assert inside.lon.tolist() == [2.1, 2.2, 2.9, 2.8, 2.5]
+    assert pieces(inside) == [2, 2, 1]
+
+
+def test_a_track_that_begins_outside_begins_at_the_first_point_inside() -> None:
+    inside = clipped(trace([(41.5, x) for x in [1.8, 1.9, 2.1, 2.2]]))
+    assert pieces(inside) == [2]
+
+
+def test_the_border_is_inside() -> None:
+    assert pieces(clipped(trace([(41.0, 2.0), (42.0, 3.0)]))) == [2]
+
+
+def test_pieces_stay_apart_when_clipped() -> None:
+    one, other = trace([(41.5, 2.1), (41.5, 2.2)]), trace([(41.5, 2.3), (41.5, 2.4)])
+    inside = clipped(one, other)
+    assert pieces(inside) == [2, 2]
+    assert inside.trace.tolist() == [0, 0, 1, 1]
+
+
+def test_a_track_outside_leaves_nothing() -> None:
+    assert len(clipped(trace([(40.5, 2.1), (40.6, 2.2)]))) == 0
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"spacing": 0.0}, r"--spacing must be a positive number.*\(got 0.0\)"),
+        ({"spacing": -5.0}, "--spacing must be a positive number"),
+        ({"spacing": math.nan}, "--spacing must be a positive number"),
+        ({"spacing": math.inf}, "--spacing must be a positive number"),
+        ({"points": 1}, r"--points must be at least 2 \(got 1\)"),
+        ({"points": -30}, "--points must be at least 2"),
+        ({"points": 10**22}, "--points"),
+        ({"max_gap": 0.0}, "--max-gap must be a positive number"),
+        ({"max_gap": -5.0}, r"--max-gap must be a positive number.*\(got -5.0\)"),
+        ({"max_gap": math.nan}, "--max-gap must be a positive number"),
+        ({"max_per_subject": 0}, "--max-per-subject must be at least 1"),
+    ],
+)
+def test_rules_that_make_no_sense_are_refused(
+    values: dict[str, float], says: str
+) -> None:
+    with pytest.raises(BadInput, match=says):
+        Rules(**({"spacing": 10.0} | values))  # type: ignore[arg-type]
+
+
+def test_the_length_of_a_trajectory_is_that_of_its_hops() -> None:
+    assert Rules(spacing=150, points=30).length == 4350
