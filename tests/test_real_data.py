@@ -20,7 +20,7 @@ from osm_server import OsmServer, serving
 import trajanon
 from trajanon import cli
 from trajanon.errors import TooFewSubjects
-from trajanon.extract import Box, Rules, cut, extract, file_traces
+from trajanon.extract import Box, Rules, Trace, cut, extract, file_traces
 from trajanon.files.trajectories import read_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -96,8 +96,24 @@ def replay(
 
 
 @pytest.fixture(scope="module")
+def cabs() -> list[Trace]:
+    return list(file_traces([CABS]))
+
+
+@pytest.fixture(scope="module")
+def drives() -> list[Trace]:
+    """The traces of the San Francisco pages."""
+    return list(file_traces([SAN_FRANCISCO]))
+
+
+@pytest.fixture(scope="module")
 def san_francisco() -> Trajectories:
     return extract(SAN_FRANCISCO, REQUESTED, spacing=100)
+
+
+def count(traces: list[Trace], box: str, **rules: Any) -> int:
+    """How many trajectories traces give."""
+    return len(cut(traces, Rules(**rules), box=Box(*map(float, box.split(",")))))
 
 
 def near(expected: int) -> Any:
@@ -152,18 +168,18 @@ def test_cabs_from_table_to_map(run: Run, tmp_path: Path) -> None:
     ],
 )
 def test_cabs_give_as_many_trajectories_as_were_counted(
-    max_gap: float, spacing: float, expected: int
+    cabs: list[Trace], max_gap: float, spacing: float, expected: int
 ) -> None:
     """Within 2 %, or two where there are few.
 
     The README split these at 40 m/s; our limit is 60, for cars of other cities.
     """
-    found = extract(CABS, CITY, spacing=spacing, max_gap=max_gap)
-    assert len(found) == pytest.approx(expected, rel=0.02, abs=2)
+    found = count(cabs, CITY, spacing=spacing, max_gap=max_gap)
+    assert found == pytest.approx(expected, rel=0.02, abs=2)
 
 
-def test_each_cab_is_its_own_subject() -> None:
-    found = extract(CABS, CITY, spacing=100, max_gap=1000, max_per_subject=1)
+def test_each_cab_is_its_own_subject(cabs: list[Trace]) -> None:
+    found = cut(cabs, Rules(spacing=50, max_gap=1000, max_per_subject=1))
     assert found.subject is not None
     assert len(np.unique(found.subject)) == len(found)
     assert 400 < len(found) <= 496
@@ -198,11 +214,11 @@ def test_san_francisco_is_the_same_from_disk_and_from_the_server(
     ("spacing", "expected"), [(5, 1650), (50, 137), (100, 57), (150, 23)]
 )
 def test_san_francisco_gives_as_many_trajectories_as_were_counted(
-    spacing: float, expected: int
+    drives: list[Trace], spacing: float, expected: int
 ) -> None:
     """Within 2 %, or one where there are few."""
-    found = extract(SAN_FRANCISCO, REQUESTED, spacing=spacing)
-    assert len(found) == pytest.approx(expected, rel=0.02, abs=1)
+    found = count(drives, REQUESTED, spacing=spacing)
+    assert found == pytest.approx(expected, rel=0.02, abs=1)
 
 
 def test_one_account_is_refused_and_works_by_records(run: Run, tmp_path: Path) -> None:
@@ -271,13 +287,12 @@ def test_alicante_gives_as_many_trajectories_as_were_counted(
     The README counted the two recordings that came twice, so here they are made to
     differ by a thousandth of a second.
     """
-    box = Box(*map(float, ALICANTE_BOX.split(",")))
     traces = [
         replace(one, time=one.time + number / 1000)
         for number, one in enumerate(file_traces(ALICANTE_PAGES))
     ]
-    found = cut(traces, Rules(spacing=spacing), box=box)
-    assert len(found) == pytest.approx(expected, rel=0.02, abs=1)
+    found = count(traces, ALICANTE_BOX, spacing=spacing)
+    assert found == pytest.approx(expected, rel=0.02, abs=1)
 
 
 def test_an_answer_of_private_points_says_so(run: Run) -> None:

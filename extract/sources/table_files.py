@@ -98,7 +98,7 @@ def _read_parquet(
     task, total = f"Reading {path.name}", file.metadata.num_rows
     parts, done = [], 0
     for part in file.iter_batches(_CHUNK, columns=list(role_of)):
-        parts.append(part.to_pandas().rename(columns=role_of))
+        parts.append(part.to_pandas(ignore_metadata=True).rename(columns=role_of))
         done += part.num_rows
         progress(task, done, total)
     if not parts:
@@ -112,7 +112,8 @@ def _read_geoparquet(
     import geopandas
 
     table = geopandas.read_parquet(path)
-    if not (table.geom_type == "Point").all():
+    table = table.reset_index(names=[n for n in table.index.names if n] or None)
+    if not (table.geom_type.dropna() == "Point").all():
         kinds = ", ".join(sorted(set(table.geom_type.dropna())))
         msg = f"{path} holds {kinds or 'no geometry'}; a table source needs Points"
         raise BadInput(msg)
