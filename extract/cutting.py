@@ -258,8 +258,9 @@ class _Cutting:
             return "no trajectories: the source holds no track points in this area"
         if counts["points impossible"] == read:
             return (
-                f"no trajectories: none of the {read:,} points is on Earth; if lat "
-                "and lon are swapped, name them with --columns lat=...,lon=..."
+                f"no trajectories: none of the {read:,} points is a place on Earth; "
+                "look whether lat and lon are swapped (--columns lat=...,lon=...), or "
+                "are no numbers (write 40.5, not 40,5)"
             )
         if self.box is not None and counts["points used"] == 0:
             swapped = (

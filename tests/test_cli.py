@@ -800,7 +800,7 @@ def test_ctrl_c_is_one_sentence(
     before, old = names(here), (here / "trajectories.parquet").read_bytes()
     answer = run("extract", str(sample()), "--bbox", "madrid")
     assert answer.code == 130
-    assert answer.err.strip() == "trajanon: stopped; no output was changed"
+    assert answer.err.strip() == "trajanon: stopped; no file was left half-written"
     assert names(here) == before
     assert (here / "trajectories.parquet").read_bytes() == old
 
@@ -828,7 +828,7 @@ def is_stopped_in_one_sentence(process: subprocess.Popen[str]) -> bool:
     assert process.returncode == 130, err
     assert out == ""
     assert "Traceback" not in err
-    return err.strip() == "trajanon: stopped; no output was changed"
+    return err.strip() == "trajanon: stopped; no file was left half-written"
 
 
 def test_ctrl_c_stops_a_download(tmp_path: Path) -> None:

@@ -541,3 +541,16 @@ def test_a_table_becomes_trajectories(tmp_path: Path, write: Writer) -> None:
     write(tmp_path / "points")
     found = extract(tmp_path, spacing=10_000, points=20, max_gap=None)
     assert len(found) == 2
+
+
+def test_ids_may_be_bytes_that_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "points.parquet"
+    names = [b"\xff\x01", b"b", b"\xff\x01", b"b"]
+    ROWS.assign(id=names).to_parquet(path)
+    assert [len(one) for one in read(path)] == [2, 2]
+
+
+def test_durations_are_times_that_begin_anywhere(tmp_path: Path) -> None:
+    path = tmp_path / "points.parquet"
+    ROWS.assign(time=pd.to_timedelta(ROWS["time"], unit="s")).to_parquet(path)
+    assert is_the_two_traces(read(path))

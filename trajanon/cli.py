@@ -2,6 +2,7 @@
 
 import logging
 import shlex
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -24,6 +25,7 @@ ANONYMIZED = Path("anonymized.parquet")
 MAP = Path("map.html")
 
 _STOPPED = 130  # the shell's exit code for Ctrl-C
+_TERMINATED = 143  # and for an end from outside
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
@@ -31,6 +33,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 def main() -> NoReturn:
     """Run the command line; a user's mistake is one sentence and exit code 2."""
     _log_to_screen()
+    # An end from outside, too, shall leave no drafts behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
     try:
         code = app(standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort) as stop:
@@ -47,10 +51,10 @@ def main() -> NoReturn:
         # A usage error of typer, whose class has moved between typer's versions.
         if not hasattr(error, "format_message"):
             raise
-        _say(f"{error.format_message()} See: trajanon --help")
+        _say(f"{error.format_message().rstrip('.')}; see trajanon --help")
         code = 2
     if code == _STOPPED:
-        _say("stopped; no output was changed")
+        _say("stopped; no file was left half-written")
     sys.exit(code)
 
 
@@ -269,13 +273,14 @@ def check(
     from trajanon.screen import show_json
 
     findings = findings_of(released, k)
+    onward = "" if released == ANONYMIZED else f" --public {shlex.quote(str(released))}"
     if as_json:
         show_json({**asdict(findings), "holds": findings.holds})
     elif findings.holds:
         typer.echo(
             f"{released} holds: each of its {findings.groups:,} different "
             f"trajectories occurs at least {k} times ({findings.trajectories:,} in "
-            "all), and nothing else is in the file. Next: trajanon map"
+            f"all), and nothing else is in the file. Next: trajanon map{onward}"
         )
     else:
         typer.echo(f"{released} must not be published:")

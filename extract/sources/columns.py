@@ -136,6 +136,8 @@ def seconds(values: pd.Series) -> NDArray[np.float64]:
     The column is one of numbers if most of its values are. What cannot be read becomes
     NaN.
     """
+    if pd.api.types.is_timedelta64_dtype(values):
+        return np.asarray(values.dt.total_seconds().to_numpy(dtype=np.float64))
     if not pd.api.types.is_datetime64_any_dtype(values):
         epochs = numbers(values)
         if 2 * np.isfinite(epochs).sum() > values.notna().sum():
@@ -167,6 +169,10 @@ def _seconds_of_epochs(epochs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def names(values: pd.Series) -> pd.Series:
     """Read names; 7.0, which a gap in the column makes of 7, is 7 again."""
+    if pd.api.types.infer_dtype(values, skipna=True) == "bytes":
+        values = values.map(
+            lambda name: name.decode("utf-8", "backslashreplace"), na_action="ignore"
+        )
     if pd.api.types.is_float_dtype(values) and (values.dropna() % 1 == 0).all():
         values = values.astype("Int64")
     return values.astype("string")

@@ -47,6 +47,8 @@ def read(path: Path, wanted: Mapping[str, str], progress: Progress) -> pd.DataFr
         raise
     except (OSError, ValueError, EOFError, zlib.error) as error:
         reason = " ".join(str(error).split())[:200]
+        if isinstance(error, UnicodeDecodeError):
+            reason += "; save it as UTF-8"
         msg = f"cannot read {path} as a table of points: {reason}"
         raise FileProblem(msg) from error
 

@@ -63,6 +63,9 @@ class Table:
         import pyarrow.parquet as pq
         import shapely
 
+        if path.is_dir():
+            msg = f"{path} is a folder; name a file"
+            raise FileProblem(msg)
         try:
             table = pq.read_table(path)
         except (OSError, pa.ArrowException) as error:
