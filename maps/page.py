@@ -66,7 +66,11 @@ def page(
         If no street map has this name.
     """
     drawn = folium.Map(
-        tiles=None, prefer_canvas=True, control_scale=True, font_size="12px"
+        tiles=None,
+        prefer_canvas=True,
+        control_scale=True,
+        font_size="12px",
+        zoom_snap=0.25,  # so that the data fill the page
     )
     _Page(title, notice).add_child(drawn)
     if tiles is not None:

@@ -39,7 +39,7 @@ def trajectories(
         points,
         subject=subject,
         trace=876_000_000 + np.arange(n),
-        provenance={"attribution": OSM_ATTRIBUTION, "source": "/home/alice/her.gpx"},
+        provenance={"attribution": OSM_ATTRIBUTION, "source": "alice/her.gpx"},
     )
 
 
