@@ -1,6 +1,5 @@
 """Traces -> trajectories, a batch at a time, with an account of what was dropped."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -11,6 +10,7 @@ from trajanon.errors import NoTrajectories
 from trajanon.extract import clean
 from trajanon.extract.areas import Box
 from trajanon.extract.points import Points, batch
+from trajanon.extract.recordings import Recordings
 from trajanon.extract.resample import Windows, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import clip, split
@@ -68,7 +68,7 @@ def cut(
         work.add(some)
     if not work.points:
         raise NoTrajectories(work.why_nothing())
-    work.counts["subjects read"] = len(set(work.one_subject_each()))
+    work.counts["subjects read"] = len(np.unique(work.recordings.people()))
     points, subject = np.concatenate(work.points), work.subject()
     trace = np.concatenate(work.traces)
     if rules.max_per_subject is not None:
@@ -128,17 +128,15 @@ class _Cutting:
         self.traces: list[NDArray[np.int64]] = []
         self.longest = 0.0
         self.swapped_inside = 0
-        self._trace_number: dict[tuple[str | None, str], int] = {}
-        self._subject_number: dict[str | tuple[str | None, str], int] = {}
-        self._same_as: list[int] = []
-        self._seen: dict[bytes, int | None] = {}
+        self.recordings = Recordings()
+        self._numbered = 0
 
     def add(self, some: list[Trace]) -> None:
         """Cut a batch of traces."""
         new = []
         for trace in some:
-            numbers = self._numbers(trace)
-            if len(trace) and not self._repeated(trace, numbers[1]):
+            numbers = self.recordings.number(trace)
+            if self._admits(trace, *numbers):
                 new.append((trace, *numbers))
         if not new:
             return
@@ -157,53 +155,23 @@ class _Cutting:
         self._account_lengths(found)
         self._keep(found, np.array(trace_number), np.array(subject_number))
 
-    def _numbers(self, trace: Trace) -> tuple[int, int]:
-        """Give a trace and its subject their pseudonyms: numbers as they appear."""
-        key = (trace.subject, trace.name)
-        if key not in self._trace_number:
-            self._trace_number[key] = len(self._trace_number)
+    def _admits(self, trace: Trace, number: int, subject: int) -> bool:
+        """Count a trace; tell whether it is new, and has a point at all."""
+        if number == self._numbered:
+            self._numbered += 1
             self.counts["recordings read"] += 1
             if trace.subject is None:
                 self.counts["recordings of unknown subjects"] += 1
-        subject = key if trace.subject is None else trace.subject
-        number = self._subject_number.setdefault(subject, len(self._subject_number))
-        if number == len(self._same_as):
-            self._same_as.append(number)
-        return self._trace_number[key], number
-
-    def _repeated(self, trace: Trace, subject: int) -> bool:
-        """Tell whether the very same points came before, under whatever name.
-
-        Such a recording was made by one person, whatever the two names say: uploaded
-        twice, or once with and once without an account. It is taken once, and its
-        subjects are one.
-        """
         self.counts["points read"] += len(trace)
-        content = hashlib.blake2b(digest_size=16)
-        for values in (trace.lat, trace.lon, trace.time):
-            content.update(values.tobytes())
-        before = self._seen.setdefault(content.digest(), None)
-        if before is None or len(trace) == 1:
-            self._seen[content.digest()] = subject
-            return False
+        if not self.recordings.repeats(trace, subject):
+            return len(trace) > 0
         self.counts["recordings repeated"] += 1
         self.counts["points of repeated recordings"] += len(trace)
-        one, other = self._one_subject(before), self._one_subject(subject)
-        self._same_as[max(one, other)] = min(one, other)
-        return True
-
-    def _one_subject(self, number: int) -> int:
-        while self._same_as[number] != number:
-            number = self._same_as[number]
-        return number
+        return False
 
     def subject(self) -> NDArray[np.int64]:
         """Subject of each trajectory, those found to be one person made one."""
-        return dense(np.array(self.one_subject_each())[np.concatenate(self.subjects)])
-
-    def one_subject_each(self) -> list[int]:
-        """For each pseudonym of a subject the lowest one of the same person."""
-        return [self._one_subject(number) for number in range(len(self._same_as))]
+        return dense(self.recordings.people()[np.concatenate(self.subjects)])
 
     def _clean(self, points: Points) -> Points:
         for step, dropped in (

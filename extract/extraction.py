@@ -12,7 +12,7 @@ from trajanon.extract.areas import area as parse_area
 from trajanon.extract.cutting import cut
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources import files, trackpoints
-from trajanon.extract.sources.osm_api import MAX_PAGES, SERVER, NumberedPages
+from trajanon.extract.sources.osm_api import MAX_PAGES, SERVER, NumberedPages, Pages
 from trajanon.extract.trace import Trace
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
@@ -97,7 +97,7 @@ def extract(
     attribution: str | None
     if box is not None and not paths:
         name, attribution = f"OSM API, {_public_url(api_url)}", OSM_ATTRIBUTION
-        pages = NumberedPages(
+        pages: Pages = NumberedPages(
             box=box,
             url=api_url,
             max_pages=max_pages,
@@ -126,7 +126,7 @@ def source_files(source: Source) -> list[Path]:
         If a file does not exist.
     """
     names = [source] if isinstance(source, str | os.PathLike) else list(source)
-    if not names:
+    if not all(map(os.fspath, names)) or not names:
         msg = f"no source is given: name files or folders, or {OSM_API}"
         raise BadInput(msg)
     if OSM_API not in map(str, names):

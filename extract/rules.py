@@ -1,5 +1,6 @@
 """How traces are cut into trajectories."""
 
+import math
 from dataclasses import dataclass
 
 from trajanon.errors import BadInput
@@ -38,6 +39,8 @@ class Rules:
     max_per_subject: int | None = None
 
     def __post_init__(self) -> None:
+        if self.max_gap == math.inf:
+            object.__setattr__(self, "max_gap", None)
         if not 0.0 < self.spacing < 1e6:
             msg = f"--spacing must be a positive number of metres (got {self.spacing})"
             raise BadInput(msg)

@@ -136,24 +136,15 @@ def test_an_xml_bomb_is_refused() -> None:
         gpx_document.read(bomb.encode(), "bomb.gpx")
 
 
-def test_a_file_is_one_subject_and_a_track_one_name(tmp_path: Path) -> None:
+def test_a_file_is_one_recording_of_nobody_known(tmp_path: Path) -> None:
     path = tmp_path / "walk.gpx"
     path.write_bytes(document(f"<trk>{SEGMENT}{SEGMENT}</trk><trk>{SEGMENT}</trk>"))
     found = [(trace.name, trace.subject) for trace in gpx.traces([path])]
-    subject = str(path)
     assert found == [
-        ("walk.gpx#1", subject),
-        ("walk.gpx#1", subject),
-        ("walk.gpx#2", subject),
+        ("walk.gpx", None),
+        ("walk.gpx", None),
+        ("walk.gpx", None),
     ]
-
-
-def test_a_file_under_two_spellings_is_one_subject(tmp_path: Path) -> None:
-    path = tmp_path / "walk.gpx"
-    path.write_bytes(document(f"<trk>{SEGMENT}</trk>"))
-    (tmp_path / "link.gpx").symlink_to(path)
-    found = gpx.traces([path, tmp_path / "link.gpx"])
-    assert len({trace.subject for trace in found}) == 1
 
 
 def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
@@ -162,7 +153,7 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
         path.parent.mkdir()
         path.write_bytes(document(f"<trk>{SEGMENT}</trk>"))
     names = [trace.name for trace in gpx.traces(paths)]
-    assert names == ["ann/1.gpx#1", "bob/1.gpx#1"]
+    assert names == ["ann/1.gpx", "bob/1.gpx"]
 
 
 def test_points_without_time_are_kept_in_file_order(tmp_path: Path) -> None:
@@ -266,7 +257,7 @@ def test_trackable_traces_of_different_runs_have_different_names(
     ):
         path.write_bytes(text)
     names = [trace.name for trace in gpx.traces(paths)]
-    assert names == ["a.gpx: trackable 1", "b.gpx#1", "c.gpx: trackable 1"]
+    assert names == ["a.gpx: trackable 1", "b.gpx", "c.gpx: trackable 1"]
 
 
 def test_a_file_from_openstreetmap_is_known_by_its_head(tmp_path: Path) -> None:

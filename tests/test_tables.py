@@ -554,3 +554,25 @@ def test_durations_are_times_that_begin_anywhere(tmp_path: Path) -> None:
     path = tmp_path / "points.parquet"
     ROWS.assign(time=pd.to_timedelta(ROWS["time"], unit="s")).to_parquet(path)
     assert is_the_two_traces(read(path))
+
+
+def test_a_gap_in_the_subjects_of_a_trip_makes_no_second_person(tmp_path: Path) -> None:
+    text = "lat,lon,tid,uid\n1,2,a,ann\n1.1,2,a,\n1.2,2,b, ann \n1.3,2,b,ann\n"
+    found = read(csv(tmp_path, text))
+    assert [(one.name, one.subject, len(one)) for one in found] == [
+        ("a", "ann", 2),
+        ("b", "ann", 2),
+    ]
+
+
+def test_seven_and_seven_point_nought_are_one_person(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one.write_text("lat,lon,tid,uid\n1,2,a,7\n")
+    two.write_text("lat,lon,tid,uid\n1,2,b,7.0\n")
+    assert {trace.subject for trace in read(one, two)} == {"7"}
+
+
+def test_times_of_day_are_refused_and_days_alone_order_nothing(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"times of day \(15:36:08\)"):
+        times(tmp_path, "15:36:08", "15:36:09")
+    assert all(math.isnan(t) for t in times(tmp_path, "2008-02-02", "2008-02-02"))

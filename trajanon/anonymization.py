@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem, TooFewSubjects
 from trajanon.files.release import check_format, write_release
-from trajanon.files.released import DECIMALS
+from trajanon.files.released import DECIMALS, unknown_attribution
 from trajanon.microaggregation import microaggregate
 from trajanon.outputs import replacing
 from trajanon.partition import Partition, subjects_per_group
 from trajanon.progress import Progress, silent
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import displacement
 
 COUNTS = ("subjects", "records")
@@ -124,6 +124,7 @@ def anonymize(
         msg = f"count {count!r} is not known; choose from {', '.join(COUNTS)}"
         raise BadInput(msg)
     _refuse_antimeridian(trajectories.points)
+    _refuse_unknown_attribution(trajectories.attribution)
     counts_subjects = count == "subjects" and trajectories.subject is not None
     try:
         partition = microaggregate(
@@ -153,12 +154,21 @@ def anonymize(
     )
 
 
+def _refuse_unknown_attribution(attribution: str | None) -> None:
+    if attribution is not None and (unknown := unknown_attribution(attribution)):
+        msg = (
+            f"the trajectories carry {unknown[0]}, and a release holds no text but "
+            f"{OSM_ATTRIBUTION!r}: extract them again without it"
+        )
+        raise BadInput(msg)
+
+
 def _refuse_antimeridian(points: NDArray[np.float64]) -> None:
     longitude = points[..., 1]
     if longitude.size and np.ptp(longitude) > 180.0:
         msg = (
-            "the trajectories lie on both sides of the antimeridian, where longitudes "
-            "cannot be averaged: extract and anonymise each side on its own"
+            "the trajectories span more than 180 degrees of longitude, which cannot be "
+            "averaged across the antimeridian: anonymise smaller areas on their own"
         )
         raise BadInput(msg)
 
@@ -177,7 +187,7 @@ def _report(
         None if subjects is None else subjects_per_group(partition.labels, subjects)
     )
     return {
-        "notice": _notice(k, counts_subjects, per_group),
+        "notice": _notice(trajectories, k, counts_subjects, per_group),
         "n": len(trajectories),
         "k": k,
         "counted": "subjects" if counts_subjects else "records",
@@ -210,10 +220,22 @@ def _report(
     }
 
 
-def _notice(k: int, counts_subjects: bool, per_group: NDArray[np.int64] | None) -> str:
+def _notice(
+    trajectories: Trajectories,
+    k: int,
+    counts_subjects: bool,
+    per_group: NDArray[np.int64] | None,
+) -> str:
     notice = "For the holder of the data, not for publication."
     if counts_subjects:
-        return notice
+        counts = trajectories.provenance.get("counts", {})
+        unknown = counts.get("recordings of unknown subjects", 0)
+        if not unknown:
+            return notice
+        return (
+            f"{notice} {unknown} of {counts.get('recordings read')} recordings name no "
+            "subject, and each of them was counted as a subject of its own."
+        )
     if per_group is None:
         return f"{notice} k counts trajectories: nothing is known of their subjects."
     few = int((per_group < k).sum())

@@ -4,6 +4,7 @@ import logging
 import shlex
 import signal
 import sys
+import traceback
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -26,6 +27,7 @@ MAP = Path("map.html")
 
 _STOPPED = 130  # the shell's exit code for Ctrl-C
 _TERMINATED = 143  # and for an end from outside
+_DEFECT = 70  # of the program; 1 is a release that does not hold
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
@@ -50,7 +52,8 @@ def main() -> NoReturn:
     except Exception as error:
         # A usage error of typer, whose class has moved between typer's versions.
         if not hasattr(error, "format_message"):
-            raise
+            traceback.print_exc()
+            sys.exit(_DEFECT)
         _say(f"{error.format_message().rstrip('.')}; see trajanon --help")
         code = 2
     if code == _STOPPED:

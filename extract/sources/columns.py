@@ -143,12 +143,27 @@ def seconds(values: pd.Series) -> NDArray[np.float64]:
         if 2 * np.isfinite(epochs).sum() > values.notna().sum():
             return _seconds_of_epochs(epochs)
         values = values.astype("string")
+        _refuse_times_of_day(values)
     times = _dates(values)
     unread = times.isna() & values.notna()
     if unread.any():  # not written like the first one
         times[unread] = _dates(values[unread], format="mixed")
     microseconds = times.astype("datetime64[us, UTC]").astype("int64").to_numpy()
-    return np.where(times.isna().to_numpy(), np.nan, microseconds / 1e6)
+    read = np.where(times.isna().to_numpy(), np.nan, microseconds / 1e6)
+    if len(read) > 1 and not (read[np.isfinite(read)] % 86_400).any():
+        return np.full_like(read, np.nan)  # days, which order nothing
+    return read
+
+
+def _refuse_times_of_day(texts: pd.Series) -> None:
+    of_day = texts.str.fullmatch(r"\s*\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*")
+    if 2 * of_day.fillna(False).sum() > texts.notna().sum():
+        msg = (
+            f"the column of times holds times of day ({texts.dropna().iloc[0]}), which "
+            "do not tell one day from another: name a column with both, --columns "
+            "time=..."
+        )
+        raise BadInput(msg)
 
 
 def _dates(values: pd.Series, **how: str) -> pd.Series:
@@ -168,11 +183,15 @@ def _seconds_of_epochs(epochs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def names(values: pd.Series) -> pd.Series:
-    """Read names; 7.0, which a gap in the column makes of 7, is 7 again."""
+    """Read names; 7.0, which a gap in the column makes of 7, is 7 again.
+
+    One person under two spellings would count as two.
+    """
     if pd.api.types.infer_dtype(values, skipna=True) == "bytes":
         values = values.map(
             lambda name: name.decode("utf-8", "backslashreplace"), na_action="ignore"
         )
     if pd.api.types.is_float_dtype(values) and (values.dropna() % 1 == 0).all():
         values = values.astype("Int64")
-    return values.astype("string")
+    texts = values.astype("string").str.strip()
+    return texts.str.replace(r"^(\d+)\.0+$", r"\1", regex=True).replace("", pd.NA)

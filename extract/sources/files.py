@@ -45,7 +45,9 @@ def find(paths: Sequence[Path]) -> list[Path]:
                     file
                     for file in path.rglob("*")
                     if file.is_file()
-                    and not file.name.startswith(".")
+                    and not any(
+                        part.startswith(".") for part in file.relative_to(path).parts
+                    )
                     and file.name.lower().endswith(GPX + TABLES)
                 ),
                 key=_by_number,

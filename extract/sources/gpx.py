@@ -1,7 +1,6 @@
 """GPX files: track segments in file order; routes and waypoints are left out."""
 
 import logging
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -28,7 +27,7 @@ def traces(
 ) -> Iterator[Trace]:
     """Read the traces of GPX files, in the order of the files.
 
-    A file is one person's recorder: all its tracks have the file as their subject.
+    A file is one recording of one person, whom it does not name, with all its tracks.
     Saved answers of the OSM API are the exception; those that follow each other are
     joined as if they came from the server, and subjects are accounts.
 
@@ -44,7 +43,7 @@ def traces(
     Yields
     ------
     Trace
-        One for each segment; the segments of a <trk> share their name.
+        One for each segment; those of a file share its name.
 
     Raises
     ------
@@ -92,11 +91,9 @@ def _documents(
 def _file_traces(path: Path, document: Document, label: str) -> Iterator[Trace]:
     if not document.segments:
         logger.warning("%s holds no track points (%s)", path, _why_empty(document))
-    # The same file under two spellings is still one person.
-    subject = os.path.realpath(path)
     for segment in document.segments:
-        name = f"{label}#{segment.track}"
-        yield Trace(name, subject, segment.lat, segment.lon, _believable(segment.time))
+        times = _believable(segment.time)
+        yield Trace(label, None, segment.lat, segment.lon, times)
 
 
 def _believable(time: NDArray[np.float64]) -> NDArray[np.float64]:

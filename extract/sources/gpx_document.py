@@ -119,7 +119,7 @@ def is_from_osm(stream: BinaryIO) -> bool:
     root = _Collector("")
     parser = ElementTree.XMLParser(target=root)
     # What is wrong with it, `read` says; here the creator is all that counts.
-    with suppress(ElementTree.ParseError, FileProblem):
+    with suppress(ElementTree.ParseError, FileProblem, LookupError, ValueError):
         parser.feed(next(_chunks(stream, ""), b""))
     return root.creator in (API, _PLANET) and not root.synthetic
 

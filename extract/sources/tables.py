@@ -51,12 +51,23 @@ def traces(
         yield from _traces(table, path, len(paths) > 1, counts)
 
 
+def _filled(subjects: pd.Series, ids: pd.Series) -> pd.Series:
+    """Give rows without a subject that of their id, if it has but one."""
+    if not subjects.isna().any():
+        return subjects
+    of_id = subjects.groupby(ids)
+    only = of_id.transform("first").where(of_id.transform("nunique") == 1)
+    return subjects.fillna(only)
+
+
 def _traces(
     table: pd.DataFrame, path: Path, several: bool, counts: Counter[str]
 ) -> Iterator[Trace]:
     """Gather the rows of each trace, in the order of first appearance."""
     keys = [role for role in ("subject", "id") if role in table]
     table = table.assign(**{role: meaning.names(table[role]) for role in keys})
+    if keys == ["subject", "id"]:
+        table["subject"] = _filled(table["subject"], table["id"])
     nameless = table["id" if "id" in table else "subject"].isna()
     if nameless.any():
         counts["points without an id"] += int(nameless.sum())

@@ -11,6 +11,17 @@ from trajanon.errors import FileProblem
 from trajanon.files.released import Line, ReleasedFile, unknown_attribution
 
 _LAYER = "anonymized"
+_TABLES = {
+    _LAYER,
+    "gpkg_contents",
+    "gpkg_extensions",
+    "gpkg_geometry_columns",
+    "gpkg_ogr_contents",
+    "gpkg_spatial_ref_sys",
+    "gpkg_tile_matrix",
+    "gpkg_tile_matrix_set",
+    "sqlite_sequence",
+}
 
 
 def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> None:
@@ -92,8 +103,15 @@ def _unneeded(path: Path) -> list[str]:
             "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
         ).fetchall()
         (deleted,) = file.execute("PRAGMA freelist_count").fetchone()
-    own = (_LAYER, "gpkg_", "rtree_", "sqlite_")
-    extras = [f"table {name!r}" for (name,) in names if not name.startswith(own)]
+        (page,) = file.execute("PRAGMA page_size").fetchone()
+        (pages,) = file.execute("PRAGMA page_count").fetchone()
+    extras = [
+        f"table {name!r}"
+        for (name,) in names
+        if name not in _TABLES and not name.startswith(f"rtree_{_LAYER}_geom")
+    ]
+    if path.stat().st_size != page * pages:
+        extras.append("something behind the end of the database")
     if deleted:
         extras.append(f"{deleted} pages of deleted data")
     return extras

@@ -2,10 +2,13 @@
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import geoparquet
@@ -66,10 +69,7 @@ def read_trajectories(path: str | os.PathLike[str]) -> Trajectories:
             "make trajectories with: trajanon extract --source FILE"
         )
         raise BadInput(msg)
-    subject, trace = (
-        number_subjects(table.columns[name]) if name in table.columns else None
-        for name in ("subject", "trace")
-    )
+    subject, trace = _subjects_and_traces(path, table)
     return Trajectories(
         points=np.ascontiguousarray(np.stack(lines)[:, :, ::-1]),
         subject=subject,
@@ -78,15 +78,35 @@ def read_trajectories(path: str | os.PathLike[str]) -> Trajectories:
     )
 
 
+def _subjects_and_traces(
+    path: Path, table: geoparquet.Table
+) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]:
+    """Number them; a trace without a subject is its own."""
+    try:
+        subject, trace = (
+            number_subjects(table.columns[name]) if name in table.columns else None
+            for name in ("subject", "trace")
+        )
+        if subject is None or trace is None:
+            return (trace if subject is None else subject), trace
+        missing = pd.isna(table.columns["subject"])
+    except TypeError as error:
+        msg = f"{path} has a subject or trace column that holds no single values"
+        raise BadInput(msg) from error
+    return np.where(missing, subject.max() + 1 + trace, subject), trace
+
+
 def _refuse_other_system(path: Path, table: geoparquet.Table) -> None:
     from pyproj import CRS
+    from pyproj.exceptions import CRSError
 
-    column = table.geo["columns"].get(table.geometry, {})
+    column = table.geo.get("columns", {}).get(table.geometry, {})
     system = column.get("crs", "OGC:CRS84")  # the default of GeoParquet
-    if system is None or CRS.from_user_input(system).equals(
-        "OGC:CRS84", ignore_axis_order=True
-    ):
-        return
+    with suppress(CRSError):
+        if system is None or CRS.from_user_input(system).equals(
+            "OGC:CRS84", ignore_axis_order=True
+        ):
+            return
     msg = f"{path} is not in WGS 84; convert it to EPSG:4326 first"
     raise BadInput(msg)
 

@@ -107,12 +107,16 @@ def _not_trajectories(lines: Sequence[Line]) -> list[str]:
         for kind, count in kinds.items()
     ]
     lines = [line for line in lines if line.kind == "LineString"]
+    if any(line.coordinates.ndim != 2 or len(line.coordinates) < 2 for line in lines):
+        return [*problems, "some geometries are no lines of two or more points"]
     if any(line.coordinates.shape[1] > 2 for line in lines):
         problems.append("points have a third number: a height or a time")
     if len({len(line.coordinates) for line in lines}) > 1:
         problems.append("trajectories have different numbers of points")
     if any(not np.isfinite(line.coordinates).all() for line in lines):
         problems.append("some coordinates are not finite numbers")
+    if any((np.abs(line.coordinates[:, :2]) > (180.0, 90.0)).any() for line in lines):
+        problems.append("some coordinates are not on Earth")
     return problems
 
 

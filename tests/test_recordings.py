@@ -1,0 +1,90 @@
+"""One person is one subject, under however many names a recording comes."""
+
+import numpy as np
+import pytest
+
+from trajanon.extract import Rules, Trace, cut
+from trajanon.trajectories import Trajectories
+
+RULES = Rules(spacing=10.0, points=5)
+
+
+def drive(name: str, subject: str | None, seed: int = 0, points: int = 60) -> Trace:
+    """A drive north, a fix every ten seconds and some 50 m."""
+    rng = np.random.default_rng(seed)
+    lat = 40.0 + seed * 0.01 + np.cumsum(rng.uniform(4e-4, 5e-4, points))
+    return Trace(name, subject, lat, np.full(points, -3.7), np.arange(points) * 10.0)
+
+
+def part(trace: Trace, name: str, subject: str | None, which: slice) -> Trace:
+    return Trace(name, subject, trace.lat[which], trace.lon[which], trace.time[which])
+
+
+def subjects(found: Trajectories) -> int:
+    return len(np.unique(found.subject))
+
+
+@pytest.mark.parametrize(
+    "which",
+    [
+        slice(None),
+        slice(None, None, -1),
+        slice(20, None),
+        slice(0, 30),
+        slice(None, None, 2),
+    ],
+    ids=["whole", "backwards", "without the beginning", "half", "every second point"],
+)
+@pytest.mark.parametrize(("one", "two"), [("ann", None), (None, "ann"), ("ann", "bob")])
+def test_a_recording_that_comes_again_is_of_the_same_person(
+    which: slice, one: str | None, two: str | None
+) -> None:
+    first = drive("a", one)
+    other = drive("c", "cy", seed=1)
+    found = cut([first, other, part(first, "b", two, which)], RULES)
+    assert subjects(found) == 2
+    assert found.provenance["counts"]["subjects read"] == 2
+
+
+def test_a_point_said_twice_makes_no_other_recording() -> None:
+    first = drive("a", "ann")
+    twice = np.repeat(np.arange(len(first)), 2)
+    again = Trace("b", "bob", first.lat[twice], first.lon[twice], first.time[twice])
+    found = cut([first, again], RULES)
+    assert subjects(found) == 1
+    assert found.provenance["counts"]["recordings repeated"] == 1
+
+
+def test_the_parts_of_a_recording_in_two_batches_are_one_persons(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("trajanon.extract.cutting.BATCH", 1)
+    first = drive("a", "ann")
+    found = cut([first, part(first, "b", "bob", slice(10, 50))], RULES)
+    assert subjects(found) == 1
+
+
+def test_people_who_meet_once_are_two() -> None:
+    first, other = drive("a", "ann"), drive("b", "bob", seed=1)
+    meeting = Trace(
+        "b",
+        "bob",
+        np.append(other.lat, first.lat[-1]),
+        np.append(other.lon, first.lon[-1]),
+        np.append(other.time, first.time[-1]),
+    )
+    assert subjects(cut([first, meeting], RULES)) == 2
+
+
+def test_people_on_one_planned_route_are_two() -> None:
+    """Points without time are equal by plan, not because one person was there."""
+    first = drive("a", "ann")
+    untimed = np.full(len(first), np.nan)
+    found = cut(
+        [
+            Trace("a", "ann", first.lat, first.lon, untimed),
+            Trace("b", "bob", first.lat[:40], first.lon[:40], untimed[:40]),
+        ],
+        RULES,
+    )
+    assert subjects(found) == 2
