@@ -13,7 +13,8 @@ def drive(name: str, subject: str | None, seed: int = 0, points: int = 60) -> Tr
     """A drive north, a fix every ten seconds and some 50 m."""
     rng = np.random.default_rng(seed)
     lat = 40.0 + seed * 0.01 + np.cumsum(rng.uniform(4e-4, 5e-4, points))
-    return Trace(name, subject, lat, np.full(points, -3.7), np.arange(points) * 10.0)
+    lon, time = np.full(points, -3.7), np.linspace(0.0, 10.0 * (points - 1), points)
+    return Trace(name, subject, lat, lon, time)
 
 
 def part(trace: Trace, name: str, subject: str | None, which: slice) -> Trace:
@@ -21,6 +22,7 @@ def part(trace: Trace, name: str, subject: str | None, which: slice) -> Trace:
 
 
 def subjects(found: Trajectories) -> int:
+    assert found.subject is not None
     return len(np.unique(found.subject))
 
 
