@@ -85,11 +85,13 @@ class _Joiner:
         """Yield the traces that are known to be complete."""
         track = 0
         for number, part in enumerate(self._new_parts(page)):
-            if number == 0 and self._goes_on(part):
+            # A trackable recording may also have paused just where the page was cut.
+            same = number == 0 and self._may_go_on(part)
+            if same and self._goes_on(part):
                 self._held.append(part)
             else:
                 yield from self.rest()
-                if part.track != track:
+                if part.track != track and not same:
                     self._name = part.url or self._next_trackable()
                 self._held = [part]
             track = part.track
@@ -125,14 +127,20 @@ class _Joiner:
         self.seen |= on_this_page
         return parts
 
-    def _goes_on(self, part: Segment) -> bool:
-        """Tell whether a page's first segment is the rest of the one before it."""
+    def _may_go_on(self, part: Segment) -> bool:
+        """Tell whether a page's first segment may be of the last one's recording.
+
+        Two recordings taken for one count as one subject, which is safe; one taken for
+        two would not be.
+        """
         if not self._held or self._held[-1].url != part.url:
             return False
-        if part.url is not None:
-            return True
+        return part.url is not None or bool(part.time[0] >= self._held[-1].time[-1])
+
+    def _goes_on(self, part: Segment) -> bool:
+        """Tell whether a segment that may go on does so without a long pause."""
         pause = part.time[0] - self._held[-1].time[-1]
-        return bool(0 <= pause <= LONGEST_CUT)
+        return part.url is not None or bool(pause <= LONGEST_CUT)
 
     def _next_trackable(self) -> str:
         self._trackables += 1
