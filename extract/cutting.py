@@ -33,9 +33,10 @@ def cut(
 ) -> Trajectories:
     """Turn recordings into trajectories of equally spaced points.
 
-    In this order: drop impossible points, sort by time, average points of equal time,
-    drop zero-length hops, split at pauses, long hops and impossible speeds, clip to
-    the box, resample along the track, cut consecutive windows.
+    In this order: drop impossible points, settle what is timed, sort by time, average
+    points of equal time, drop zero-length hops, split at pauses, long hops and
+    impossible speeds, clip to the box, resample along the track, cut consecutive
+    windows.
 
     Parameters
     ----------

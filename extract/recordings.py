@@ -55,7 +55,9 @@ class Recordings:
         points = np.unique(points + 0.0, axis=0)  # -0.0 is 0.0
         if len(points) < 2:
             return False
-        self._find_shared(points[np.isfinite(points).all(axis=1)], subject)
+        # Receivers that have no fix yet all report 0, 0, whosever they are.
+        somewhere = np.isfinite(points).all(axis=1) & points[:, :2].any(axis=1)
+        self._find_shared(points[somewhere], subject)
         content = hashlib.blake2b(points.tobytes(), digest_size=16).digest()
         before = self._subject_of_content.get(content)
         if before is None:
@@ -67,8 +69,11 @@ class Recordings:
     def _find_shared(self, timed: NDArray[np.float64], subject: int) -> None:
         """Make subjects one that share points; only points with a time can tell."""
         sketch = np.sort(_hashes(timed))[:_SKETCH].tolist()
-        owners = [self._subject_of_point.setdefault(h, subject) for h in sketch]
-        for owner in set(owners) - {subject}:
+        owners = [
+            self.person(self._subject_of_point.setdefault(point, subject))
+            for point in sketch
+        ]
+        for owner in set(owners) - {self.person(subject)}:
             if owners.count(owner) >= min(_SHARED, len(timed)):
                 self._make_one(owner, subject)
 

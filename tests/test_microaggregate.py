@@ -5,7 +5,7 @@ import subprocess
 import sys
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import naive
 import numpy as np
@@ -23,7 +23,12 @@ from trajanon.paths import HEURISTICS
 from trajanon.refine import REFINEMENTS
 from trajanon.trajectories import Trajectories
 
-Options = dict[str, str]
+
+class Options(TypedDict):
+    method: str
+    refine: str
+    effort: str
+
 
 HOW = [
     {"method": method, "refine": refine, "effort": effort}
@@ -89,7 +94,7 @@ def test_every_group_has_k_records_of_k_subjects(
     how: Options, table: tuple[Floats, Ints | None, int], seed: int
 ) -> None:
     X, subjects, k = table
-    partition = microaggregate(X, k, subjects=subjects, seed=seed, **how)  # type: ignore[arg-type]
+    partition = microaggregate(X, k, subjects=subjects, seed=seed, **how)
     assert naive.holds(partition.labels, None, k)
     assert naive.holds(partition.labels, subjects, k)
     assert is_consistent(partition, X)
@@ -105,14 +110,14 @@ def test_every_group_has_k_records_of_k_subjects(
 def test_the_smallest_tables_are_grouped(how: Options, n: int) -> None:
     X = np.random.default_rng(n).normal(size=(n, 2))
     for k in range(2, n + 1):
-        sizes = microaggregate(X, k, **how).sizes  # type: ignore[arg-type]
+        sizes = microaggregate(X, k, **how).sizes
         assert sizes.min() >= k
         assert sizes.sum() == n
 
 
 @every_way
 def test_equal_records_lose_nothing(how: Options) -> None:
-    partition = microaggregate(np.full((50, 3), 0.1), 4, **how)  # type: ignore[arg-type]
+    partition = microaggregate(np.full((50, 3), 0.1), 4, **how)
     assert partition.sizes.min() >= 4
     assert partition.information_loss == partition.sse == 0.0
     assert np.array_equal(partition.aggregated, np.full((50, 3), 0.1))
@@ -137,8 +142,8 @@ def test_the_order_of_columns_leaves_the_loss(
 ) -> None:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p))
-    a = microaggregate(X, 3, **how)  # type: ignore[arg-type]
-    b = microaggregate(X[:, rng.permutation(p)], 3, **how)  # type: ignore[arg-type]
+    a = microaggregate(X, 3, **how)
+    b = microaggregate(X[:, rng.permutation(p)], 3, **how)
     assert a.information_loss == pytest.approx(b.information_loss, rel=1e-9)
 
 
@@ -151,8 +156,8 @@ def test_the_units_of_columns_leave_the_loss(
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p))
     other = X * rng.uniform(0.01, 100, p) + rng.normal(size=p) * 1000
-    a = microaggregate(X, 3, **how)  # type: ignore[arg-type]
-    b = microaggregate(other, 3, **how)  # type: ignore[arg-type]
+    a = microaggregate(X, 3, **how)
+    b = microaggregate(other, 3, **how)
     assert a.information_loss == pytest.approx(b.information_loss, rel=1e-6)
 
 
@@ -160,8 +165,8 @@ def test_the_units_of_columns_leave_the_loss(
 def test_with_ties_exact_units_leave_the_very_groups(how: Options) -> None:
     """Whole numbers shifted by whole ones and doubled are standardised bit for bit."""
     X = np.random.default_rng(2).integers(0, 4, (60, 2)).astype(float)
-    a = microaggregate(X, 3, **how)  # type: ignore[arg-type]
-    b = microaggregate(X * 4 + 1e6, 3, **how)  # type: ignore[arg-type]
+    a = microaggregate(X, 3, **how)
+    b = microaggregate(X * 4 + 1e6, 3, **how)
     assert np.array_equal(a.labels, b.labels)
     assert a.sse == b.sse
 
@@ -219,13 +224,14 @@ print(fingerprints())
 def fingerprints() -> str:
     """Every bit of some results."""
     found = []
-    for p, how in product((2, 60), HOW):
+    ways: list[tuple[int, Options]] = list(product((2, 60), HOW))
+    for p, how in ways:
         result = microaggregate(
             example(p),
             4,
             subjects=np.arange(300) % 70,
             seed=5,
-            **how,  # type: ignore[arg-type]
+            **how,
         )
         found.append(hashlib.sha256(result.labels.tobytes()).hexdigest()[:12])
         found += [result.sse.hex(), str(result.path_length)]

@@ -90,3 +90,20 @@ def test_people_on_one_planned_route_are_two() -> None:
         RULES,
     )
     assert subjects(found) == 2
+
+
+def test_receivers_without_a_fix_are_not_one_person() -> None:
+    """They all say 0, 0, at the same whole minutes."""
+    nowhere, minutes = np.zeros(20), np.arange(20) * 60.0 - 1e6
+    lost = [
+        Trace(
+            str(seed),
+            str(seed),
+            np.append(nowhere, trace.lat),
+            np.append(nowhere, trace.lon),
+            np.append(minutes, trace.time),
+        )
+        for seed in range(2)
+        for trace in [drive("", None, seed)]
+    ]
+    assert subjects(cut(lost, RULES)) == 2
