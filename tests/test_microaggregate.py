@@ -30,7 +30,7 @@ class Options(TypedDict):
     effort: str
 
 
-HOW = [
+HOW: list[Options] = [
     {"method": method, "refine": refine, "effort": effort}
     for method, refine, effort in product(
         METHODS, ["none", *REFINEMENTS], ["fast", "balanced"]
@@ -224,8 +224,7 @@ print(fingerprints())
 def fingerprints() -> str:
     """Every bit of some results."""
     found = []
-    ways: list[tuple[int, Options]] = list(product((2, 60), HOW))
-    for p, how in ways:
+    for p, how in ((p, how) for p in (2, 60) for how in HOW):
         result = microaggregate(
             example(p),
             4,
