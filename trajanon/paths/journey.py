@@ -1,0 +1,38 @@
+"""What a path heuristic is given."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.progress import Progress, silent
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Journey:
+    """Records to be visited, each once, on a short path; everything checked.
+
+    Attributes
+    ----------
+    records
+        Standardised, shape (n, p).
+    k, subjects
+        Least number of different subjects in a group, and the subject of each record,
+        (n,), numbered from 0: for the paths that lead through groups.
+    start
+        Record with which the path begins; None leaves it to the heuristic.
+    kicks_per_record
+        Budget of a heuristic that can use one.
+    random
+        Source of every choice left to chance.
+    progress
+        Told how far the work is.
+    """
+
+    records: NDArray[np.float64]
+    k: int
+    subjects: NDArray[np.int64]
+    start: int | None
+    kicks_per_record: int
+    random: np.random.Generator
+    progress: Progress = silent
