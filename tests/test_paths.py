@@ -6,10 +6,13 @@ from hypothesis import strategies as st
 from naive import Floats, Ints
 
 from trajanon._kernels.greedy import greedy_fragments, join_fragments
-from trajanon._kernels.tour import Tour, enqueue, improve, kick, kicks, take_back
+from trajanon._kernels.search import OR_OPT, improve, kick, kicks
+from trajanon._kernels.tour import Tour, enqueue, take_back
 from trajanon.neighbours import nearest_records
-from trajanon.paths import path_length
-from trajanon.paths.or_opt import NEIGHBOURS, _first_tour, or_opt
+from trajanon.paths.journey import Journey
+from trajanon.paths.length import path_length
+from trajanon.paths.or_opt import greedy, or_opt
+from trajanon.paths.tours import NEIGHBOURS, closed
 
 seeds = st.integers(0, 10**6)
 kinds = st.sampled_from(["normal", "grid", "line", "clusters", "equal"])
@@ -30,11 +33,21 @@ def records_of(kind: str, seed: int, n: int) -> Floats:
 
 
 def first_tour(kind: str, seed: int, n: int) -> Tour:
-    return _first_tour(records_of(kind, seed, n), np.random.default_rng(seed))
+    records = records_of(kind, seed, n)
+    return closed(records, greedy(records), np.random.default_rng(seed))
 
 
 def path(records: Floats, kicks_per_record: int = 10, seed: int = 0) -> Ints:
-    return or_opt(records, kicks_per_record, np.random.default_rng(seed))
+    return or_opt(
+        Journey(
+            records=records,
+            k=3,
+            subjects=np.arange(len(records)),
+            start=None,
+            kicks_per_record=kicks_per_record,
+            random=np.random.default_rng(seed),
+        )
+    )
 
 
 def length(tour: Tour) -> float:
@@ -84,7 +97,7 @@ def test_the_gain_of_all_moves_is_what_the_tour_gets_shorter(
 ) -> None:
     tour = first_tour(kind, seed, n)
     before = length(tour)
-    gained = improve(tour)
+    gained = improve(tour, OR_OPT)
     assert gained >= 0.0
     assert length(tour) == pytest.approx(before - gained, abs=1e-8)
 
@@ -94,7 +107,7 @@ def test_the_loss_of_a_kick_is_what_the_tour_gets_longer(
     kind: str, seed: int, n: int
 ) -> None:
     tour = first_tour(kind, seed, n)
-    improve(tour)
+    improve(tour, OR_OPT)
     before = length(tour)
     for _ in range(5):
         lost = kick(tour)
@@ -106,12 +119,12 @@ def test_the_loss_of_a_kick_is_what_the_tour_gets_longer(
 @given(kind=kinds, seed=seeds, n=sizes)
 def test_a_kick_and_its_repair_can_be_taken_back(kind: str, seed: int, n: int) -> None:
     tour = first_tour(kind, seed, n)
-    improve(tour)
+    improve(tour, OR_OPT)
     before = tour.order.copy()
     tour.journal[-1] = 0
     kick(tour)
-    improve(tour)
-    take_back(tour)
+    improve(tour, OR_OPT)
+    take_back(tour, 0)
     assert np.array_equal(tour.order, before)
     assert length(tour) >= 0.0
 
@@ -119,7 +132,7 @@ def test_a_kick_and_its_repair_can_be_taken_back(kind: str, seed: int, n: int) -
 @given(kind=kinds, seed=seeds, n=sizes)
 def test_kicks_never_lengthen_the_tour(kind: str, seed: int, n: int) -> None:
     tour = first_tour(kind, seed, n)
-    improve(tour)
+    improve(tour, OR_OPT)
     before = length(tour)
     for _ in range(10):
         kicks(tour, 10)
@@ -132,7 +145,7 @@ def test_a_full_journal_keeps_the_tour_whole() -> None:
     """What cannot be taken back stays: a longer tour, but a tour."""
     tour = first_tour("normal", 0, 30)
     tour = tour._replace(journal=np.zeros(9, dtype=np.int64))
-    improve(tour)
+    improve(tour, OR_OPT)
     kicks(tour, 200)
     assert length(tour) > 0.0
 
@@ -148,13 +161,13 @@ def test_no_move_is_overlooked_where_every_city_is_looked_at(
     kind: str, seed: int, n: int, kicked: int
 ) -> None:
     tour = first_tour(kind, seed, n)
-    improve(tour)
+    improve(tour, OR_OPT)
     kicks(tour, kicked)
     gained = 1.0
     while gained > 0.0:
         for city in tour.order:
             enqueue(tour, city)
-        gained = improve(tour)
+        gained = improve(tour, OR_OPT)
     assert_no_move_is_left(tour.records, tour.order.tolist(), tour.neighbours)
 
 

@@ -1,5 +1,7 @@
 """Microaggregation: the pipeline method -> refinement, on one page."""
 
+import math
+from collections.abc import Collection
 from time import perf_counter
 
 import numpy as np
@@ -8,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from trajanon import loss
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
 from trajanon.methods import METHODS
+from trajanon.methods.hm2 import EXPANSIONS
 from trajanon.methods.task import Task
 from trajanon.partition import (
     Partition,
@@ -20,6 +23,7 @@ from trajanon.partition import (
 from trajanon.paths import HEURISTICS
 from trajanon.progress import Progress, silent
 from trajanon.refine import REFINEMENTS
+from trajanon.refine.grouped import Grouped
 
 KICKS_PER_RECORD = {"fast": 1, "balanced": 10, "best": 100}
 """The budget of each effort, in moves, never in seconds: a seed repeats a result."""
@@ -31,7 +35,13 @@ def microaggregate(
     *,
     method: str = "hm2",
     heuristic: str = "or-opt",
+    compression: int = 1,
+    expansion: str = "distance",
+    gamma: float | None = None,
+    subsets: int | None = None,
     refine: str = "descent",
+    shuffle_probability: float = 0.001,
+    max_events: int = 10,
     effort: str = "balanced",
     subjects: ArrayLike | None = None,
     seed: int = 0,
@@ -48,12 +58,34 @@ def microaggregate(
         Least number of records in a group, at least 2; with ``subjects``, least
         number of different subjects.
     method
-        ``hm2`` (a short path, cut optimally) or ``mdav``.
+        ``hm2`` (a short path, cut optimally), ``mdav``, ``v-mdav``, ``md``, ``cbfs``
+        (groups round far records), ``mf-tsp`` (records that are neighbours on many
+        paths) or ``decomposition`` (column generation in parts of the table).
     heuristic
-        How the path of ``hm2`` is found: ``or-opt``.
+        How the paths of ``hm2`` and ``mf-tsp`` are found: ``or-opt``, ``two-opt``,
+        ``nearest-neighbor``, ``repetitive-nn``, ``nearest-insertion``,
+        ``farthest-insertion``, ``cheapest-insertion``, ``arbitrary-insertion``,
+        ``mdav-lk``, ``npn``, ``md``, ``mdav``, ``cbfs``; ``concorde`` and ``lkh``
+        where those programs are installed.
+    compression
+        Of ``hm2``: its path leads through the centroids of MDAV's groups of so many
+        records; 1 leads through the records themselves.
+    expansion
+        Of compression: the members of a group come back on the path by ``distance`` to
+        the centroid of all records, or in the order of their ``row``.
+    gamma
+        Of ``v-mdav``: how readily a group grows beyond k, from 0; None takes the best
+        of 0, 0.05, ..., 1.
+    subsets
+        Of ``decomposition``: in how many parts the table is solved; None makes them of
+        some 500 records.
     refine
-        ``descent`` moves single records to a local optimum; ``none`` leaves the
-        method's groups as they are.
+        ``descent`` moves single records to a local optimum; ``swap`` exchanges the two
+        records that gain most, again and again; ``rcs`` is Random Cluster Shuffling;
+        ``none`` leaves the method's groups as they are.
+    shuffle_probability, max_events
+        Of ``rcs``: how probable a shuffle is after each record, and how many there may
+        be.
     effort
         ``fast``, ``balanced`` or ``best``: how many moves the path heuristic may try.
     subjects
@@ -85,8 +117,21 @@ def microaggregate(
     ([0, 0, 1, 1], [[0.5], [10.5]])
     """
     raw = loss.as_records(X)
-    _check_options(method=method, heuristic=heuristic, refine=refine, effort=effort)
-    _check_seed(seed)
+    _check_options(
+        method=method,
+        heuristic=heuristic,
+        expansion=expansion,
+        refine=refine,
+        effort=effort,
+    )
+    _check_whole("compression", compression, 1)
+    _check_whole("max_events", max_events, 0)
+    _check_whole("seed", seed, 0)
+    if subsets is not None:
+        _check_whole("subsets", subsets, 1)
+    if gamma is not None:
+        _check_within("gamma", gamma, math.inf)
+    _check_within("shuffle_probability", shuffle_probability, 1.0)
     numbers = _number_subjects(subjects, len(raw))
     _check_enough(len(raw), numbers, k, counted=subjects is not None)
     records = loss.standardise(raw)
@@ -97,14 +142,19 @@ def microaggregate(
         il = loss.information_loss(loss.sse(records, labels), sst)
         stages.append(Stage(name, il, perf_counter() - since))
 
+    random = np.random.default_rng(seed)
     start = perf_counter()
     task = Task(
         records=records,
         k=k,
         subjects=numbers,
         heuristic=heuristic,
+        compression=compression,
+        expansion=expansion,
+        gamma=gamma,
+        subsets=subsets,
         kicks_per_record=KICKS_PER_RECORD[effort],
-        random=np.random.default_rng(seed),
+        random=random,
         progress=progress,
     )
     grouping = METHODS[method](task)
@@ -112,7 +162,17 @@ def microaggregate(
     arrived(method, labels, start)
     if refine != "none":
         start = perf_counter()
-        labels = dense(REFINEMENTS[refine](records, labels, k, numbers, progress))
+        grouped = Grouped(
+            records=records,
+            labels=labels,
+            k=k,
+            subjects=numbers,
+            random=random,
+            shuffle_probability=shuffle_probability,
+            max_events=max_events,
+            progress=progress,
+        )
+        labels = dense(REFINEMENTS[refine](grouped))
         arrived(refine, labels, start)
     if broken_promises(labels, numbers, k):
         msg = f"{method} with {refine} left a group of fewer than {k}; please report it"
@@ -127,21 +187,32 @@ def microaggregate(
     )
 
 
-def _check_options(*, method: str, heuristic: str, refine: str, effort: str) -> None:
-    for name, value, known in (
-        ("method", method, METHODS),
-        ("heuristic", heuristic, HEURISTICS),
-        ("refine", refine, ["none", *REFINEMENTS]),
-        ("effort", effort, KICKS_PER_RECORD),
-    ):
-        if value not in known:
-            msg = f"{name} {value!r} is not known; choose from {', '.join(known)}"
+def _check_options(**chosen: str) -> None:
+    known: dict[str, Collection[str]] = {
+        "method": METHODS,
+        "heuristic": HEURISTICS,
+        "expansion": EXPANSIONS,
+        "refine": ["none", *REFINEMENTS],
+        "effort": KICKS_PER_RECORD,
+    }
+    for name, value in chosen.items():
+        if not isinstance(value, str) or value not in known[name]:
+            msg = f"{name} {value!r} is not known; choose from {', '.join(known[name])}"
             raise BadInput(msg)
 
 
-def _check_seed(seed: int) -> None:
-    if not isinstance(seed, int | np.integer) or seed < 0:
-        msg = f"the seed must be a whole number from 0 (got {seed!r})"
+def _check_whole(name: str, value: int, least: int) -> None:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < least:
+        msg = f"{name} must be a whole number from {least} (got {value!r})"
+        raise BadInput(msg)
+
+
+def _check_within(name: str, value: float, most: float) -> None:
+    number = isinstance(value, int | float | np.integer | np.floating)
+    if not number or not 0.0 <= value <= most:
+        upper = "" if most == math.inf else f" to {most:g}"
+        msg = f"{name} must be a number from 0{upper} (got {value!r})"
         raise BadInput(msg)
 
 

@@ -9,8 +9,7 @@ def nearest_records(records: NDArray[np.float64], count: int) -> NDArray[np.int6
     """Find the nearest other records of each record, exactly.
 
     A kd-tree on the records turned to their principal axes, where the first few
-    coordinates tell most of a distance. Sums run in a fixed order, so the number of
-    cores changes nothing.
+    coordinates tell most of a distance.
 
     Parameters
     ----------
@@ -26,12 +25,21 @@ def nearest_records(records: NDArray[np.float64], count: int) -> NDArray[np.int6
     """
     n = len(records)
     count = min(count, n - 1)
-    covariance = np.einsum("ij,ik->jk", records, records)
-    _, axes = np.linalg.eigh(covariance)
-    turned = np.ascontiguousarray(np.einsum("ij,jk->ik", records, axes[:, ::-1]))
+    turned = principal_axes(records)
     _, found = cKDTree(turned).query(turned, k=range(1, count + 2))
     # A record is its own nearest, but need not come first among its duplicates.
     other = found != np.arange(n)[:, None]
     other[other.all(axis=1), -1] = False
     neighbours: NDArray[np.int64] = found[other].reshape(n, count)
     return neighbours.astype(np.int64)
+
+
+def principal_axes(records: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Turn standardised records, (n, p), to their principal axes, the longest first.
+
+    Distances stay as they are. Sums run in a fixed order, so the number of cores
+    changes nothing.
+    """
+    covariance = np.einsum("ij,ik->jk", records, records)
+    _, axes = np.linalg.eigh(covariance)
+    return np.ascontiguousarray(np.einsum("ij,jk->ik", records, axes[:, ::-1]))

@@ -62,3 +62,18 @@ def nearest_centroid(point, centroids):
         if distance < best_distance:
             best, best_distance = group, distance
     return best
+
+
+@kernel
+def nearest_to_group(records, remaining, members):
+    """The remaining record nearest to any of ``members``, and its squared distance.
+
+    -1 and infinity if none remains.
+    """
+    best, best_distance = -1, np.inf
+    for record in remaining:
+        for member in members:
+            distance = squared_distance(records[record], records[member])
+            if distance < best_distance:
+                best, best_distance = record, distance
+    return best, best_distance

@@ -1,4 +1,4 @@
-"""A tour in an array, its reversals, and 2-opt and or-opt moves on it.
+"""A tour in an array, and its reversals.
 
 City n is the dummy, at distance 0 from every record: a tour through it is a path.
 Every change is a reversal of a stretch, written down in a journal so that it can be
@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from trajanon._kernels.compiled import kernel
 from trajanon._kernels.distance import squared_distance
 
-_TINY = 1e-10  # of standard deviations: a gain below it is rounding
-_LONGEST_SEGMENT = 3  # records that or-opt moves together
-_KICKED = 50  # records at most in each of the two stretches a kick exchanges
+TINY = 1e-10  # of standard deviations: a gain below it is rounding
 
 
 class Tour(NamedTuple):
@@ -120,6 +118,14 @@ def reverse_stretch(tour, first, last, step):
 
 
 @kernel
+def take_back(tour, kept):
+    """Undo the reversals of the journal but for the first ``kept``, the last first."""
+    for entry in range(tour.journal[-1] - 1, kept - 1, -1):
+        reverse_places(tour, tour.journal[2 * entry], tour.journal[2 * entry + 1])
+    tour.journal[-1] = kept
+
+
+@kernel
 def enqueue(tour, city):
     size = tour.order.shape[0]
     if not tour.queued[city]:
@@ -136,173 +142,3 @@ def exchange_stretches(tour, first, middle, last, step):
     # Now last..behind middle..first.
     step = reverse_stretch(tour, last, behind, step)
     reverse_stretch(tour, middle, first, step)
-
-
-@kernel
-def two_opt(tour, a):
-    """Link a with a near record instead of a next one; the gain, 0 if there is none."""
-    for step in (1, -1):
-        b = after(tour, a, step)
-        from_b = between(tour, a, b)
-        for i in range(tour.neighbours.shape[1]):
-            c = tour.neighbours[a, i]
-            if tour.near[a, i] > from_b + _TINY:
-                break
-            d = after(tour, c, step)
-            gain = from_b + between(tour, c, d) - tour.near[a, i] - between(tour, b, d)
-            if gain > _TINY:
-                reverse_stretch(tour, b, c, step)
-                enqueue(tour, a)
-                enqueue(tour, b)
-                enqueue(tour, c)
-                enqueue(tour, d)
-                return gain
-    return 0.0
-
-
-@kernel
-def place_segment(tour, a, e, c, d, step):
-    """Move the segment a..e (along ``step``) between the neighbours c and d, a by c."""
-    if after(tour, c, step) == d:
-        # c before d: the segment keeps its direction.
-        if tour_reaches(tour, e, c, step):
-            exchange_stretches(tour, a, e, c, step)
-        else:
-            exchange_stretches(tour, d, after(tour, a, -step), e, step)
-        return
-    if tour_reaches(tour, e, c, step):
-        # d before c, behind the segment: a..e, x..d | c becomes x..d, e..a | c.
-        behind = after(tour, e, step)
-        step = reverse_stretch(tour, a, d, step)
-        reverse_stretch(tour, d, behind, step)
-    else:
-        # d | c..x, a..e becomes d | e..a, c..x.
-        before = after(tour, a, -step)
-        step = reverse_stretch(tour, c, e, step)
-        reverse_stretch(tour, before, c, step)
-
-
-@kernel
-def tour_reaches(tour, e, c, step):
-    """Whether c comes within half a tour behind e along ``step``."""
-    size = tour.order.shape[0]
-    ahead = (tour.position[c] - tour.position[e]) * step
-    if ahead < 0:
-        ahead += size
-    return 2 * ahead <= size
-
-
-@kernel
-def or_opt(tour, a):
-    """Move a segment that begins at a next to a near record; the gain, or 0."""
-    for step in (1, -1):
-        before = after(tour, a, -step)
-        from_before = between(tour, before, a)
-        e = a
-        for _ in range(_LONGEST_SEGMENT):
-            behind = after(tour, e, step)
-            if behind == before or after(tour, behind, step) == before:
-                break
-            removed = (
-                from_before + between(tour, e, behind) - between(tour, before, behind)
-            )
-            for i in range(tour.neighbours.shape[1]):
-                c = tour.neighbours[a, i]
-                if tour.near[a, i] > removed + _TINY:
-                    break
-                if segment_holds(tour, a, e, c, step):
-                    continue
-                for side in (1, -1):
-                    d = after(tour, c, side)
-                    if segment_holds(tour, a, e, d, step):
-                        continue
-                    gain = removed + between(tour, c, d)
-                    gain -= tour.near[a, i] + between(tour, e, d)
-                    if gain > _TINY:
-                        place_segment(tour, a, e, c, d, step)
-                        enqueue(tour, before)
-                        enqueue(tour, behind)
-                        enqueue(tour, a)
-                        enqueue(tour, e)
-                        enqueue(tour, c)
-                        enqueue(tour, d)
-                        return gain
-            e = behind
-            if e == tour.records.shape[0]:
-                break
-    return 0.0
-
-
-@kernel
-def segment_holds(tour, a, e, city, step):
-    """Whether a city lies on the stretch a..e along ``step``."""
-    size = tour.order.shape[0]
-    length = (tour.position[e] - tour.position[a]) * step
-    ahead = (tour.position[city] - tour.position[a]) * step
-    if length < 0:
-        length += size
-    if ahead < 0:
-        ahead += size
-    return ahead <= length
-
-
-@kernel
-def improve(tour):
-    """Make 2-opt and or-opt moves until no queued city has one; the gain."""
-    size = tour.order.shape[0]
-    gained = 0.0
-    while tour.queue[size + 1] > 0:
-        city = tour.queue[tour.queue[size]]
-        tour.queue[size] = (tour.queue[size] + 1) % size
-        tour.queue[size + 1] -= 1
-        tour.queued[city] = False
-        if city == size - 1:
-            continue  # the dummy has no neighbours of its own
-        gain = two_opt(tour, city)
-        if gain == 0.0:
-            gain = or_opt(tour, city)
-        if gain > 0.0:
-            gained += gain
-            enqueue(tour, city)
-    return gained
-
-
-@kernel
-def take_back(tour):
-    """Undo the reversals of the journal, the last first."""
-    for entry in range(tour.journal[-1] - 1, -1, -1):
-        reverse_places(tour, tour.journal[2 * entry], tour.journal[2 * entry + 1])
-    tour.journal[-1] = 0
-
-
-@kernel
-def kick(tour):
-    """Exchange two short neighbouring stretches at random; the loss."""
-    size = tour.order.shape[0]
-    longest = min(_KICKED, (size - 2) // 2)
-    place = below(tour.random, size)
-    first = tour.order[place]
-    before = after(tour, first, -1)
-    cut = place + below(tour.random, longest)
-    end = cut + 1 + below(tour.random, longest)
-    middle, behind = tour.order[cut % size], tour.order[(cut + 1) % size]
-    last, beyond = tour.order[end % size], tour.order[(end + 1) % size]
-    loss = between(tour, before, behind) + between(tour, last, first)
-    loss += between(tour, middle, beyond) - between(tour, before, first)
-    loss -= between(tour, middle, behind) + between(tour, last, beyond)
-    exchange_stretches(tour, first, middle, last, 1)
-    for city in (before, first, middle, behind, last, beyond):
-        enqueue(tour, city)
-    return loss
-
-
-@kernel
-def kicks(tour, count):
-    """Kick and improve ``count`` times; keep what is no longer than before."""
-    for _ in range(count):
-        tour.journal[-1] = 0
-        loss = kick(tour)
-        gain = improve(tour)
-        # A journal that overflowed cannot be undone: then the longer tour stays.
-        if gain < loss - _TINY and 2 * tour.journal[-1] < tour.journal.shape[0]:
-            take_back(tour)

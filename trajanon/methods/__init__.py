@@ -2,10 +2,18 @@
 
 from collections.abc import Callable, Mapping
 
+from trajanon.methods.by_distance import cbfs, md, mdav, v_mdav
 from trajanon.methods.hm2 import hm2
-from trajanon.methods.mdav import mdav
+from trajanon.methods.mf_tsp import mf_tsp
 from trajanon.methods.task import Grouping, Task
 
 Method = Callable[[Task], Grouping]
 
-METHODS: Mapping[str, Method] = {"hm2": hm2, "mdav": mdav}
+METHODS: Mapping[str, Method] = {
+    "hm2": hm2,
+    "mdav": mdav,
+    "v-mdav": v_mdav,
+    "md": md,
+    "cbfs": cbfs,
+    "mf-tsp": mf_tsp,
+}

@@ -23,6 +23,12 @@ class Task:
         ``arange(n)`` counts records.
     heuristic
         Name of the path heuristic, for methods that need a path.
+    compression, expansion
+        Of hm2: records behind each city of its path, and how they are put back.
+    gamma
+        Of v-mdav: how readily groups grow; None tries several.
+    subsets
+        Of decomposition: parts that are solved on their own; None chooses.
     kicks_per_record
         Budget of a path heuristic that can use one.
     random
@@ -35,6 +41,10 @@ class Task:
     k: int
     subjects: NDArray[np.int64]
     heuristic: str
+    compression: int
+    expansion: str
+    gamma: float | None
+    subsets: int | None
     kicks_per_record: int
     random: np.random.Generator
     progress: Progress = silent

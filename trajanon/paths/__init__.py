@@ -5,19 +5,37 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.paths.concorde import concorde
+from trajanon.paths.insertion import (
+    arbitrary_insertion,
+    cheapest_insertion,
+    farthest_insertion,
+    nearest_insertion,
+)
+from trajanon.paths.journey import Journey
+from trajanon.paths.lkh import lkh
+from trajanon.paths.nearest_neighbour import nearest_neighbour, repetitive_nn
 from trajanon.paths.or_opt import or_opt
-from trajanon.progress import Progress
+from trajanon.paths.through_groups import cbfs, md, mdav, mdav_lk, npn
+from trajanon.paths.two_opt import two_opt
 
-Heuristic = Callable[
-    [NDArray[np.float64], int, np.random.Generator, Progress], NDArray[np.int64]
-]
-"""(standardised records (n, p), kicks per record, random generator, progress) to the
-order of the records on the path, (n,)."""
+Heuristic = Callable[[Journey], NDArray[np.int64]]
+"""A journey to the order of its records on the path, (n,)."""
 
-HEURISTICS: Mapping[str, Heuristic] = {"or-opt": or_opt}
-
-
-def path_length(records: NDArray[np.float64], path: NDArray[np.int64]) -> float:
-    """Length of a path through standardised records."""
-    steps = np.diff(records[path], axis=0)
-    return float(np.sqrt((steps**2).sum(axis=1)).sum())
+HEURISTICS: Mapping[str, Heuristic] = {
+    "or-opt": or_opt,
+    "two-opt": two_opt,
+    "nearest-neighbor": nearest_neighbour,
+    "repetitive-nn": repetitive_nn,
+    "nearest-insertion": nearest_insertion,
+    "farthest-insertion": farthest_insertion,
+    "cheapest-insertion": cheapest_insertion,
+    "arbitrary-insertion": arbitrary_insertion,
+    "mdav-lk": mdav_lk,
+    "npn": npn,
+    "md": md,
+    "mdav": mdav,
+    "cbfs": cbfs,
+    "concorde": concorde,
+    "lkh": lkh,
+}

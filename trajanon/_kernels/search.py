@@ -1,0 +1,76 @@
+"""The search for a shorter tour: moves while there are any, then kicks."""
+
+from trajanon._kernels.compiled import kernel
+from trajanon._kernels.lin_kernighan import lin_kernighan
+from trajanon._kernels.moves import or_opt, two_opt
+from trajanon._kernels.tour import (
+    TINY,
+    after,
+    below,
+    between,
+    enqueue,
+    exchange_stretches,
+    take_back,
+)
+
+TWO_OPT, OR_OPT, LIN_KERNIGHAN = 0, 1, 2
+"""Rules: 2-opt moves alone; also or-opt moves; chains of Lin and Kernighan."""
+
+_KICKED = 50  # records at most in each of the two stretches a kick exchanges
+
+
+@kernel
+def improve(tour, rule):
+    """Make the moves of a rule until no queued city has one; the gain."""
+    size = tour.order.shape[0]
+    gained = 0.0
+    while tour.queue[size + 1] > 0:
+        city = tour.queue[tour.queue[size]]
+        tour.queue[size] = (tour.queue[size] + 1) % size
+        tour.queue[size + 1] -= 1
+        tour.queued[city] = False
+        if city == size - 1:
+            continue  # the dummy has no neighbours of its own
+        if rule == LIN_KERNIGHAN:
+            gain = lin_kernighan(tour, city)
+        else:
+            gain = two_opt(tour, city)
+            if gain == 0.0 and rule == OR_OPT:
+                gain = or_opt(tour, city)
+        if gain > 0.0:
+            gained += gain
+            enqueue(tour, city)
+    return gained
+
+
+@kernel
+def kick(tour):
+    """Exchange two short neighbouring stretches at random; the loss."""
+    size = tour.order.shape[0]
+    longest = min(_KICKED, (size - 2) // 2)
+    place = below(tour.random, size)
+    first = tour.order[place]
+    before = after(tour, first, -1)
+    cut = place + below(tour.random, longest)
+    end = cut + 1 + below(tour.random, longest)
+    middle, behind = tour.order[cut % size], tour.order[(cut + 1) % size]
+    last, beyond = tour.order[end % size], tour.order[(end + 1) % size]
+    loss = between(tour, before, behind) + between(tour, last, first)
+    loss += between(tour, middle, beyond) - between(tour, before, first)
+    loss -= between(tour, middle, behind) + between(tour, last, beyond)
+    exchange_stretches(tour, first, middle, last, 1)
+    for city in (before, first, middle, behind, last, beyond):
+        enqueue(tour, city)
+    return loss
+
+
+@kernel
+def kicks(tour, count):
+    """Kick and improve ``count`` times; keep what is no longer than before."""
+    for _ in range(count):
+        tour.journal[-1] = 0
+        loss = kick(tour)
+        gain = improve(tour, OR_OPT)
+        # A journal that overflowed cannot be undone: then the longer tour stays.
+        if gain < loss - TINY and 2 * tour.journal[-1] < tour.journal.shape[0]:
+            take_back(tour, 0)

@@ -1,0 +1,89 @@
+"""Paths that always go on to the nearest record not yet met."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.nearest_neighbour import shortest_walk, walk
+from trajanon.neighbours import nearest_records, principal_axes
+from trajanon.paths.journey import Journey
+from trajanon.paths.tours import begun_at_start
+
+_LISTED = 32  # nearest records; a walk that has met them all searches the rest
+
+_CHUNK = 100  # walks between two words about progress, and two chances to interrupt
+
+
+def nearest_neighbour(journey: Journey) -> NDArray[np.int64]:
+    """Go on to the nearest record not yet met.
+
+    A tour through the records and the dummy begins with a random one of these cities.
+    The dummy is at distance 0, so it comes next, and behind it, all records being
+    equally far, a random one: the first city therefore stands at the end of the path,
+    where nothing need be near. The published averages show this; a path from a random
+    record that leaves the dummy out loses less. With a ``start`` it does just that.
+
+    Parameters
+    ----------
+    journey
+        The records, and with which one to begin.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Order of the records on the path, shape (n,).
+
+    References
+    ----------
+    Maya-López, thesis (URV 2023), section 2.2.3, and chapter 4, Algorithm 2 for the
+    dummy node.
+    """
+    records = journey.records
+    n = len(records)
+    met = np.zeros(n, dtype=np.bool_)
+    if journey.start is not None:
+        return np.asarray(walk(records, journey.start, met))
+    cities = journey.random.permutation(n + 1)
+    turn = cities[cities < n]
+    if cities[0] == n or n == 1:
+        return np.asarray(walk(records, turn[0], met))
+    met[turn[0]] = True
+    return np.append(walk(records, turn[1], met), turn[0])
+
+
+def repetitive_nn(journey: Journey) -> NDArray[np.int64]:
+    """Take the shortest of the nearest neighbour paths from every record.
+
+    Parameters
+    ----------
+    journey
+        The records; with a ``start`` see `begun_at_start`.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Order of the records on the path, shape (n,).
+
+    References
+    ----------
+    Maya-López, thesis (URV 2023), section 2.2.3. No dummy: each path is the plain one.
+    """
+    return begun_at_start(_repetitive_nn, journey)
+
+
+def _repetitive_nn(journey: Journey) -> NDArray[np.int64]:
+    records = journey.records
+    n = len(records)
+    if n == 1:
+        return np.zeros(1, dtype=np.int64)
+    neighbours = nearest_records(records, _LISTED)
+    away = records[:, None, :] - records[neighbours]
+    near = np.sqrt((away**2).sum(axis=2))
+    turned = principal_axes(records)
+    best = np.empty(n, dtype=np.int64)
+    shortest = np.inf
+    for first in range(0, n, _CHUNK):
+        journey.progress("Walking from every record", first, n)
+        last = min(first + _CHUNK, n)
+        shortest = shortest_walk(turned, neighbours, near, first, last, best, shortest)
+    journey.progress("Walking from every record", n, n)
+    return best

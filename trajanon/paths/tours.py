@@ -1,0 +1,117 @@
+"""A path as a tour through the records and a dummy city, and back."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.tour import Tour, enqueue
+from trajanon.neighbours import nearest_records
+from trajanon.paths.journey import Journey
+
+NEIGHBOURS = 10
+"""Candidates of a move; twice as many change the path by less than its kicks do."""
+
+FEW = 5
+"""Fewer records are tried in every order: a kick needs two stretches."""
+
+_JOURNAL = 100_000  # reversals that can be taken back
+
+Search = Callable[[Journey], NDArray[np.int64]]
+
+FirstOrder = Callable[[NDArray[np.int64], NDArray[np.float64]], NDArray[np.int64]]
+"""(nearest records of each record, their distances, (n, c)) to a first path, (n,)."""
+
+
+def begun_at_start(search: Search, journey: Journey) -> NDArray[np.int64]:
+    """Let a search that cannot be told where to begin keep to the journey's start.
+
+    The start then plays the dummy: it is at distance 0 from the others, which get
+    their shortest path, and stands before the nearer end of that.
+
+    References
+    ----------
+    Maya-López, Solanas (ApplePies 2019), section II C.
+    """
+    start = journey.start
+    if start is None:
+        return search(journey)
+    others = np.delete(np.arange(len(journey.records)), start)
+    if len(others) == 0:
+        return np.array([start], dtype=np.int64)
+    onward = search(
+        replace(
+            journey,
+            records=journey.records[others],
+            subjects=journey.subjects[others],
+            start=None,
+        )
+    )
+    ends = journey.records[others[onward[[0, -1]]]]
+    away = ((ends - journey.records[start]) ** 2).sum(axis=1)
+    if away[1] < away[0]:
+        onward = onward[::-1]
+    return np.append(start, others[onward])
+
+
+def closed(
+    records: NDArray[np.float64],
+    order: FirstOrder,
+    random: np.random.Generator,
+) -> Tour:
+    """Make a first path a tour through the dummy, every city to be looked at.
+
+    Parameters
+    ----------
+    records
+        Standardised, shape (n, p).
+    order
+        Finds the first path.
+    random
+        Source of the kicks.
+    """
+    n = len(records)
+    neighbours = nearest_records(records, NEIGHBOURS)
+    away = records[:, None, :] - records[neighbours]
+    near = np.sqrt((away**2).sum(axis=2))
+    tour = Tour(
+        records=records,
+        neighbours=neighbours,
+        near=near,
+        order=np.append(order(neighbours, near), n),
+        position=np.empty(n + 1, dtype=np.int64),
+        queue=np.zeros(n + 3, dtype=np.int64),
+        queued=np.zeros(n + 1, dtype=np.bool_),
+        journal=np.zeros(2 * _JOURNAL + 1, dtype=np.int64),
+        random=random.integers(1, 2**63, size=1, dtype=np.uint64),
+    )
+    tour.position[tour.order] = np.arange(n + 1)
+    for city in tour.order:
+        enqueue(tour, city)
+    return tour
+
+
+def opened(tour: Tour) -> NDArray[np.int64]:
+    """Cut a tour at the dummy: the order of the records on the path."""
+    dummy = int(tour.position[-1])
+    path: NDArray[np.int64] = np.roll(tour.order, -dummy)[1:]
+    return path
+
+
+def shortest(
+    records: NDArray[np.float64], start: int | None = None
+) -> NDArray[np.int64]:
+    """Try every order of a handful of records; from the start, if there is one."""
+    orders = np.array(
+        [
+            order
+            for order in permutations(range(len(records)))
+            if start is None or order[0] == start
+        ]
+    )
+    between = np.sqrt(((records[:, None] - records) ** 2).sum(axis=2))
+    lengths = between[orders[:, :-1], orders[:, 1:]].sum(axis=1)
+    order: NDArray[np.int64] = orders[lengths.argmin()]
+    return order

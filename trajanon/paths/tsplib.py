@@ -1,0 +1,212 @@
+"""A path by a solver of another house: its problem, its process and its tour.
+
+The solver finds a tour through the records and a dummy city; the path is the tour cut
+there. It reads a TSPLIB file and writes a file that begins with the number of cities
+and goes on with their numbers, from 0, as Concorde does.
+"""
+
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.errors import BadInput, FileProblem
+from trajanon.paths.journey import Journey
+from trajanon.paths.length import path_length
+from trajanon.paths.tours import shortest
+
+Command = Callable[[Path, Path, int], Sequence[str]]
+"""(problem to read, solution to write, seed) to a command line."""
+
+MOST_RECORDS = 20_000
+"""Then the file has 3 GB, and a solver with a copy of it needs more than twice that."""
+
+FEW = 9
+"""Fewer records are tried in every order: below ten cities Concorde turns to another
+method, which takes no length above 2^15, and pyconcorde may crash."""
+
+_SUMS_BELOW = 2**31 - 1
+
+
+def solve(journey: Journey, solver: str, command: Command) -> NDArray[np.int64]:
+    """Find a short path by a solver that runs in a process and a folder of its own.
+
+    So Ctrl-C ends it at once, and neither its files nor its words, nor its crash,
+    reach anybody.
+
+    Parameters
+    ----------
+    journey
+        What is to be visited.
+    solver
+        Its name, for the messages.
+    command
+        Its command line.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Order of the records on the path, shape (n,).
+
+    Raises
+    ------
+    BadInput
+        If there are too many records, or the solver found no tour.
+    FileProblem
+        If the problem cannot be written.
+    """
+    records, start = journey.records, journey.start
+    n = len(records)
+    if n > MOST_RECORDS:
+        msg = (
+            f"{n} records are too many for {solver}, which holds the distances of all "
+            f"pairs; give at most {MOST_RECORDS} or choose the heuristic or-opt"
+        )
+        raise BadInput(msg)
+    if n < FEW:
+        return shortest(records, start)
+    if np.array_equal(records, np.broadcast_to(records[0], records.shape)):
+        return np.roll(np.arange(n), -(start or 0))  # no distance to scale by
+    seed = int(journey.random.integers(1, 2**31 - 1))
+    journey.progress(f"Finding a short path by {solver}", 0, None)
+    try:
+        with TemporaryDirectory(prefix="trajanon-") as folder:
+            problem, solution = Path(folder, "problem.tsp"), Path(folder, "problem.sol")
+            write_problem(problem, records, start)
+            last_words = _run(solver, command(problem, solution, seed), folder)
+            tour = read_tour(solution, n + 1)
+    except OSError as error:
+        msg = (
+            f"cannot write the problem for {solver} to a temporary folder: "
+            f"{error.strerror or error}; set TMPDIR to a folder with more room"
+        )
+        raise FileProblem(msg) from error
+    if tour is None:
+        raise _no_tour(solver, last_words)
+    return cut(tour, records, start)
+
+
+def write_problem(
+    file: Path, records: NDArray[np.float64], start: int | None = None
+) -> None:
+    """Write the distances as whole numbers, in TSPLIB format.
+
+    Parameters
+    ----------
+    file
+        To be written.
+    records
+        Standardised, shape (n, p), not all equal; they are the cities 1 to n.
+    start
+        Record that the tour shall meet next to the dummy city 0. The dummy is at
+        distance 0 from all records, or from the start alone: the others are then
+        farther from it than any two records are apart, so a shortest tour takes one
+        such link and no more.
+    """
+    n = len(records)
+    # Concorde aborts where a sum leaves 32 bits (BIGGUY/bigguy.c), and both solvers
+    # hold lengths and the gains of moves in such integers; no n + 1 links reach that.
+    longest = _SUMS_BELOW // (n + 1) - 1
+    # Twice the farthest from one record: no two are farther apart.
+    reach = 2.0 * _distances(records, records[0]).max()
+    aside = np.zeros(n, dtype=np.int64)
+    if start is not None:
+        aside[:] = longest + 1
+        aside[start] = 0
+    with file.open("w", encoding="ascii") as lines:
+        lines.write(
+            "NAME: path\n"
+            "TYPE: TSP\n"
+            f"DIMENSION: {n + 1}\n"
+            "EDGE_WEIGHT_TYPE: EXPLICIT\n"
+            "EDGE_WEIGHT_FORMAT: FULL_MATRIX\n"  # elkai reads no other
+            "EDGE_WEIGHT_SECTION\n"
+        )
+        lines.write(_line(0, aside))
+        for record, to_dummy in zip(records, aside.tolist(), strict=True):
+            scaled = np.rint(_distances(records, record) / reach * longest)
+            lines.write(_line(to_dummy, scaled.astype(np.int64)))
+        lines.write("EOF\n")
+
+
+def read_tour(file: Path, cities: int) -> NDArray[np.int64] | None:
+    """Read the order of all cities, numbered from 0; None if the file has no such."""
+    try:
+        numbers = [int(word) for word in file.read_text(encoding="ascii").split()]
+    except (OSError, ValueError):
+        return None
+    if numbers[:1] != [cities] or sorted(numbers[1:]) != list(range(cities)):
+        return None
+    return np.array(numbers[1:], dtype=np.int64)
+
+
+def cut(
+    tour: NDArray[np.int64], records: NDArray[np.float64], start: int | None
+) -> NDArray[np.int64]:
+    """Cut a tour at the dummy city 0 into a path, which begins with the start."""
+    path = np.roll(tour, -int(np.flatnonzero(tour == 0)[0]))[1:] - 1
+    if start is None:
+        return path
+    # A heuristic may have left the start inside: then one of two jumps mends it.
+    place = int(np.flatnonzero(path == start)[0])
+    onward = np.roll(path, -place)
+    back = np.concatenate([path[place::-1], path[place + 1 :]])
+    return min(onward, back, key=lambda order: path_length(records, order))
+
+
+def python(code: str, problem: Path, solution: Path, seed: int) -> list[str]:
+    """Command line of a solver that is a Python library."""
+    return [sys.executable, "-c", code, str(problem), str(solution), str(seed)]
+
+
+def _distances(
+    records: NDArray[np.float64], point: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    distances: NDArray[np.float64] = np.sqrt(((records - point) ** 2).sum(axis=1))
+    return distances
+
+
+def _line(first: int, others: NDArray[np.int64]) -> str:
+    return " ".join(map(str, [first, *others.tolist()])) + "\n"
+
+
+def _run(solver: str, command: Sequence[str], folder: str) -> str:
+    """Run a solver to its end, and not beyond ours; give the last line it wrote."""
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except OSError as error:
+        raise _no_tour(solver, error.strerror or str(error)) from error
+    last_words = ""
+    with process:
+        try:
+            for line in process.stdout or ():  # it is a pipe
+                last_words = line.strip() or last_words
+                if last_words.startswith("FATAL ERROR"):
+                    break  # Concorde would sleep for an hour now, for a debugger
+            else:
+                if process.wait() == 0:
+                    return last_words
+        finally:
+            process.kill()
+            process.wait()  # it writes no more where all is removed now
+    raise _no_tour(solver, last_words)
+
+
+def _no_tour(solver: str, last_words: str) -> BadInput:
+    said = f"said {last_words!r}" if last_words else "said nothing"
+    return BadInput(
+        f"{solver} {said} and found no tour; choose the heuristic or-opt, or mend "
+        f"{solver}"
+    )

@@ -1,0 +1,42 @@
+"""2-opt: a nearest neighbour path, and exchanges of two links that shorten it."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.search import TWO_OPT, improve
+from trajanon.paths.journey import Journey
+from trajanon.paths.nearest_neighbour import nearest_neighbour
+from trajanon.paths.tours import FEW, begun_at_start, closed, opened, shortest
+
+
+def two_opt(journey: Journey) -> NDArray[np.int64]:
+    """Exchange two links of the path for two shorter ones while that can be done.
+
+    A link may only be exchanged for one to a record's 10 nearest. The first path is
+    that of `trajanon.paths.nearest_neighbour`, so its start comes from the seed.
+
+    Parameters
+    ----------
+    journey
+        The records.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Order of the records on the path, shape (n,).
+
+    References
+    ----------
+    Maya-López, thesis (URV 2023), section 2.2.3.
+    """
+    return begun_at_start(_two_opt, journey)
+
+
+def _two_opt(journey: Journey) -> NDArray[np.int64]:
+    if len(journey.records) < FEW:
+        return shortest(journey.records)
+    tour = closed(
+        journey.records, lambda *_: nearest_neighbour(journey), journey.random
+    )
+    improve(tour, TWO_OPT)
+    return opened(tour)
