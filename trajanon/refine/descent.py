@@ -6,19 +6,13 @@ from numpy.typing import NDArray
 from trajanon._kernels.relocate import Groups, chain_members, relocation_pass
 from trajanon.loss import group_means
 from trajanon.neighbours import nearest_records
-from trajanon.progress import Progress, silent
+from trajanon.refine.grouped import Grouped
 
 NEIGHBOURS = 16
 """A record moves only to a group that holds one of so many nearest records."""
 
 
-def descent(
-    records: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    k: int,
-    subjects: NDArray[np.int64],
-    progress: Progress = silent,
-) -> NDArray[np.int64]:
+def descent(grouped: Grouped) -> NDArray[np.int64]:
     """Move single records to neighbouring groups until no move lowers the SSE.
 
     A record may leave its group if k different subjects stay behind. Moving x from a
@@ -27,16 +21,8 @@ def descent(
 
     Parameters
     ----------
-    records
-        Standardised, shape (n, p).
-    labels
-        Group of each record, shape (n,), numbered 0..g-1.
-    k
-        Least number of different subjects in a group.
-    subjects
-        Subject of each record, shape (n,); ``arange(n)`` counts records.
-    progress
-        Told of the passes over the records.
+    grouped
+        The records in their groups.
 
     Returns
     -------
@@ -44,12 +30,13 @@ def descent(
         Labels, shape (n,), of a partition where no single record can move to a group of
         one of its 16 nearest records and lower the SSE.
     """
+    records, labels = grouped.records, grouped.labels
     centroids = group_means(records, labels)
     n, g = len(records), len(centroids)
     groups = Groups(
         records=records,
         neighbours=nearest_records(records, NEIGHBOURS),
-        subjects=subjects,
+        subjects=grouped.subjects,
         labels=labels.copy(),
         centroids=centroids,
         sizes=np.bincount(labels),
@@ -63,7 +50,7 @@ def descent(
     moves, before, passes = 0, -1, 0
     while moves > before:
         before = moves
-        moves = relocation_pass(groups, k, moves)
+        moves = relocation_pass(groups, grouped.k, moves)
         passes += 1
-        progress("Moving single records", passes, None)
+        grouped.progress("Moving single records", passes, None)
     return groups.labels
