@@ -13,11 +13,11 @@ ROOT = Path(__file__).parents[1]
 FLOORS = [  # from the ground up; a module imports from its own floor or below
     {"_kernels"},
     {"loss", "errors", "progress", "outputs"},
-    {"grouping", "neighbours", "partition", "trajectories", "files"},
+    {"grouping", "neighbours", "columns", "partition", "trajectories", "files"},
     {"paths", "refine", "privacy", "utility"},
     {"methods"},
     {"microaggregation"},
-    {"anonymization"},
+    {"anonymization", "tables"},
     {"cli", "screen", "__main__"},
 ]
 BESIDE = ("extract", "maps", "data")

@@ -7,7 +7,7 @@ import random
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from trajanon.errors import BadInput, FileProblem, TooFewSubjects
 from trajanon.files.release import check_format, write_release
 from trajanon.files.released import DECIMALS, unknown_attribution
-from trajanon.microaggregation import microaggregate
+from trajanon.microaggregation import Options, microaggregate
 from trajanon.outputs import replacing
 from trajanon.partition import Partition, subjects_per_group
-from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import displacement
 
@@ -80,12 +79,7 @@ def anonymize(
     k: int,
     *,
     count: str = "subjects",
-    method: str = "hm2",
-    heuristic: str = "or-opt",
-    refine: str = "descent",
-    effort: str = "balanced",
-    seed: int = 0,
-    progress: Progress = silent,
+    **options: Unpack[Options],
 ) -> Release:
     """Replace each trajectory by the centroid of a group of at least k.
 
@@ -99,11 +93,10 @@ def anonymize(
     count
         ``subjects``, or ``records`` to count trajectories although several may be of
         one subject; the report then says so in its first line.
-    method, heuristic, refine, effort, seed
-        As in `trajanon.microaggregate`. The seed repeats the groups and centroids;
-        the order of the release comes from the operating system and never repeats.
-    progress
-        Told how far the work is.
+    options
+        As in `trajanon.microaggregate`, from ``method`` to ``progress``. The seed
+        repeats the groups and centroids; the order of the release comes from the
+        operating system and never repeats.
 
     Returns
     -------
@@ -130,13 +123,8 @@ def anonymize(
         partition = microaggregate(
             trajectories.records,
             k,
-            method=method,
-            heuristic=heuristic,
-            refine=refine,
-            effort=effort,
             subjects=trajectories.subject if counts_subjects else None,
-            seed=seed,
-            progress=progress,
+            **options,
         )
     except TooFewSubjects as error:
         msg = f"{error}, or count trajectories with --count records"
@@ -193,14 +181,7 @@ def _report(
         "counted": "subjects" if counts_subjects else "records",
         "groups": len(sizes),
         "information_loss": partition.information_loss,
-        "stages": [
-            {
-                "name": stage.name,
-                "information_loss": stage.information_loss,
-                "seconds": round(stage.seconds, 3),
-            }
-            for stage in partition.stages
-        ],
+        "stages": [stage.account for stage in partition.stages],
         "displacement": {
             "mean": float(moved.mean()),
             "median": float(np.median(moved)),

@@ -1,5 +1,6 @@
 """The command line: parse, call, print. Heavy imports wait inside the commands."""
 
+import csv
 import logging
 import shlex
 import signal
@@ -14,7 +15,8 @@ from trajanon.errors import BadInput, TrajanonError
 
 app = typer.Typer(
     help="k-anonymous GPS trajectories with the least information loss: "
-    "extract, anonymize, check, map. Begin with: trajanon demo",
+    "extract, anonymize, check, map. For any table of numbers: microaggregate. "
+    "Begin with: trajanon demo",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -24,11 +26,49 @@ app = typer.Typer(
 TRAJECTORIES = Path("trajectories.parquet")
 ANONYMIZED = Path("anonymized.parquet")
 MAP = Path("map.html")
+MICROAGGREGATED = Path("microaggregated.csv")
 
 _STOPPED = 130  # the shell's exit code for Ctrl-C
 _TERMINATED = 143  # and for an end from outside
 _DEFECT = 70  # of the program; 1 is a release that does not hold
 
+Method = Annotated[
+    str,
+    typer.Option(help="hm2, mdav, v-mdav, md, cbfs, mf-tsp or decomposition."),
+]
+Heuristic = Annotated[
+    str,
+    typer.Option(
+        help="Path of hm2 and mf-tsp: or-opt, two-opt, nearest-neighbor, "
+        "repetitive-nn, nearest-insertion, farthest-insertion, cheapest-insertion, "
+        "arbitrary-insertion, mdav-lk, npn, md, mdav, cbfs, concorde or lkh."
+    ),
+]
+Compression = Annotated[
+    int, typer.Option(help="Records behind each point of hm2's path; 1 for none.")
+]
+Expansion = Annotated[
+    str, typer.Option(help="How compressed records come back: by distance or row.")
+]
+Gamma = Annotated[
+    float | None,
+    typer.Option(
+        help="How readily groups of v-mdav grow.", show_default="the best of several"
+    ),
+]
+Subsets = Annotated[
+    int | None,
+    typer.Option(
+        help="Parts that decomposition solves.", show_default="one for some 500 records"
+    ),
+]
+Refine = Annotated[str, typer.Option(help="descent, swap, rcs or none.")]
+ShuffleProbability = Annotated[
+    float, typer.Option(help="Of rcs: chance of a shuffle after each record.")
+]
+MaxEvents = Annotated[int, typer.Option(help="Of rcs: shuffles at most.")]
+Effort = Annotated[str, typer.Option(help="fast, balanced or best.")]
+Seed = Annotated[int, typer.Option(help="Repeats the groups bit for bit.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
@@ -218,11 +258,17 @@ def anonymize(
         str,
         typer.Option(help="What k counts: subjects, or records whoever made them."),
     ] = "subjects",
-    method: Annotated[str, typer.Option(help="hm2 or mdav.")] = "hm2",
-    heuristic: Annotated[str, typer.Option(help="Path of hm2: or-opt.")] = "or-opt",
-    refine: Annotated[str, typer.Option(help="descent or none.")] = "descent",
-    effort: Annotated[str, typer.Option(help="fast, balanced or best.")] = "balanced",
-    seed: Annotated[int, typer.Option(help="Repeats the groups bit for bit.")] = 0,
+    method: Method = "hm2",
+    heuristic: Heuristic = "or-opt",
+    compression: Compression = 1,
+    expansion: Expansion = "distance",
+    gamma: Gamma = None,
+    subsets: Subsets = None,
+    refine: Refine = "descent",
+    shuffle_probability: ShuffleProbability = 0.001,
+    max_events: MaxEvents = 10,
+    effort: Effort = "balanced",
+    seed: Seed = 0,
     out: Annotated[
         Path, typer.Option(help="Ends in .parquet, .gpkg, .geojson, .csv or .gpx.")
     ] = ANONYMIZED,
@@ -246,7 +292,13 @@ def anonymize(
             count=count,
             method=method,
             heuristic=heuristic,
+            compression=compression,
+            expansion=expansion,
+            gamma=gamma,
+            subsets=subsets,
             refine=refine,
+            shuffle_probability=shuffle_probability,
+            max_events=max_events,
             effort=effort,
             seed=seed,
             progress=bars,
@@ -348,6 +400,95 @@ def draw(
             )
         maps.save(drawn, draft)
     typer.echo(f"Open {out.resolve()} in a browser.")
+
+
+@app.command()
+def microaggregate(
+    file: Annotated[
+        Path, typer.Argument(help="CSV or Parquet with a header, a record a row.")
+    ],
+    *,
+    k: Annotated[
+        int, typer.Option("-k", help="Least number of rows, or subjects, in a group.")
+    ],
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns to microaggregate: a,b,c.",
+            show_default="all that hold numbers",
+        ),
+    ] = None,
+    keep: Annotated[
+        str,
+        typer.Option(
+            help="Columns to keep as they are: a,b,c, or all. They can identify.",
+            show_default="none",
+        ),
+    ] = "",
+    subject: Annotated[
+        str | None,
+        typer.Option(help="The column that says whose a row is; it is dropped."),
+    ] = None,
+    method: Method = "hm2",
+    heuristic: Heuristic = "or-opt",
+    compression: Compression = 1,
+    expansion: Expansion = "distance",
+    gamma: Gamma = None,
+    subsets: Subsets = None,
+    refine: Refine = "descent",
+    shuffle_probability: ShuffleProbability = 0.001,
+    max_events: MaxEvents = 10,
+    effort: Effort = "balanced",
+    seed: Seed = 0,
+    out: Annotated[
+        Path, typer.Option(help="Ends in .csv or .parquet.")
+    ] = MICROAGGREGATED,
+    as_json: Json = False,
+) -> None:
+    """Replace the rows of a table of numbers by the means of groups of at least k.
+
+    Rows keep their order, and k counts for the microaggregated columns alone.
+    """
+    from trajanon.files.numeric_table import check_format
+    from trajanon.outputs import replacing
+    from trajanon.screen import Bars, show_json, show_microaggregated
+    from trajanon.tables import microaggregate_table
+
+    check_format(out)
+    _announce_compilation()
+    with replacing(out, inputs=[file]) as (draft,), Bars() as bars:
+        result = microaggregate_table(
+            file,
+            k,
+            columns=None if columns is None else _names(columns),
+            keep=_names(keep),
+            subject=subject,
+            method=method,
+            heuristic=heuristic,
+            compression=compression,
+            expansion=expansion,
+            gamma=gamma,
+            subsets=subsets,
+            refine=refine,
+            shuffle_probability=shuffle_probability,
+            max_events=max_events,
+            effort=effort,
+            seed=seed,
+            progress=bars,
+        )
+        result.write_draft(draft)
+    if as_json:
+        show_json({**result.report, "out": str(out)})
+        return
+    show_microaggregated(result.report)
+    for notice in result.report["notices"]:
+        typer.echo(notice)
+    typer.echo(f"Wrote {len(result.table):,} rows to {out}.")
+
+
+def _names(text: str) -> list[str]:
+    """Read column names between commas; one that holds a comma stands in quotes."""
+    return next(csv.reader([text], skipinitialspace=True), [])
 
 
 @app.command()

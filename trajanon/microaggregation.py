@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection
 from time import perf_counter
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +25,24 @@ from trajanon.paths import HEURISTICS
 from trajanon.progress import Progress, silent
 from trajanon.refine import REFINEMENTS
 from trajanon.refine.grouped import Grouped
+
+
+class Options(TypedDict, total=False):
+    """The options of `microaggregate`, for those who hand them on."""
+
+    method: str
+    heuristic: str
+    compression: int
+    expansion: str
+    gamma: float | None
+    subsets: int | None
+    refine: str
+    shuffle_probability: float
+    max_events: int
+    effort: str
+    seed: int
+    progress: Progress
+
 
 KICKS_PER_RECORD = {"fast": 1, "balanced": 10, "best": 100}
 """The budget of each effort, in moves, never in seconds: a seed repeats a result."""

@@ -29,6 +29,15 @@ class Stage:
     information_loss: float
     seconds: float
 
+    @property
+    def account(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "name": self.name,
+            "information_loss": self.information_loss,
+            "seconds": round(self.seconds, 3),
+        }
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Partition:

@@ -1,7 +1,7 @@
 """What people see while a command works, and when it is done."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,6 +14,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 
 class Bars:
@@ -82,13 +83,41 @@ def show_release(report: Mapping[str, Any]) -> None:
         f"at least {report['k']}",
     )
     table.add_row("Group sizes", f"{min(sizes)} to {max(sizes)}")
-    for stage in report["stages"]:
-        table.add_row(
-            f"Information loss after {stage['name']}",
-            f"{stage['information_loss']:.4g} %  ({stage['seconds']:.2f} s)",
-        )
+    _add_stages(table, report["stages"])
     table.add_row("Points moved by (mean)", f"{moved['mean']:,.0f} m")
     table.add_row("(median)", f"{moved['median']:,.0f} m")
     table.add_row("(95 % of points, at most)", f"{moved['p95']:,.0f} m")
     table.add_row("(farthest)", f"{moved['max']:,.0f} m")
     Console().print(table)
+
+
+def show_microaggregated(report: Mapping[str, Any]) -> None:
+    """Print what a microaggregated table lost, and how its groups are."""
+    sizes = report["sizes"]
+    table = Table(
+        title="The microaggregated table", title_justify="left", show_header=False
+    )
+    table.add_column()
+    table.add_column()
+    table.add_row("Rows", f"{report['n']:,}")
+    for part, names in (
+        ("Columns microaggregated", report["columns"]),
+        ("Columns kept", report["kept"]),
+        ("Columns dropped", report["dropped"]),
+    ):
+        if names:  # as they are: a name in brackets is no markup
+            table.add_row(part, Text(", ".join(names)))
+    table.add_row("Groups", f"{report['groups']:,}")
+    counted = "Different subjects" if report["counted"] == "subjects" else "Rows"
+    table.add_row(f"{counted} in each group", f"at least {report['k']}")
+    table.add_row("Group sizes", f"{sizes['min']} to {sizes['max']}")
+    _add_stages(table, report["stages"])
+    Console().print(table)
+
+
+def _add_stages(table: Table, stages: Sequence[Mapping[str, Any]]) -> None:
+    for stage in stages:
+        table.add_row(
+            f"Information loss after {stage['name']}",
+            f"{stage['information_loss']:.4g} %  ({stage['seconds']:.2f} s)",
+        )

@@ -30,14 +30,28 @@ def hm2(task: Task) -> Grouping:
     Algorithm 2. MHM: Domingo-Ferrer et al., thesis section 2.2.2, after Hansen and
     Mukherjee (2003).
     """
-    path = _compressed_path(task) if task.compression > 1 else _path(task)
-    starts = optimal_cut(task.records[path], latest_starts(task.subjects[path], task.k))
-    labels = np.empty(len(path), dtype=np.int64)
-    labels[path] = np.cumsum(starts) - 1
+    path = find_path(task)
+    labels = cut(task.records, path, task.k, task.subjects)
     return Grouping(labels, path_length(task.records, path))
 
 
-def _path(task: Task) -> NDArray[np.int64]:
+def cut(
+    records: NDArray[np.float64],
+    path: NDArray[np.int64],
+    k: int,
+    subjects: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Cut a path by MHM: the group of each record, shape (n,)."""
+    starts = optimal_cut(records[path], latest_starts(subjects[path], k))
+    labels = np.empty(len(path), dtype=np.int64)
+    labels[path] = np.cumsum(starts) - 1
+    return labels
+
+
+def find_path(task: Task) -> NDArray[np.int64]:
+    """Find a short path, compressed if so asked: the order of the records, (n,)."""
+    if task.compression > 1:
+        return _compressed_path(task)
     return HEURISTICS[task.heuristic](
         Journey(
             records=task.records,

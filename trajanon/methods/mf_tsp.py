@@ -1,5 +1,8 @@
 """MF-TSP: groups of records that are neighbours on many short paths."""
 
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -33,21 +36,15 @@ def mf_tsp(task: Task) -> Grouping:
     within k - 1; thesis (URV 2023), section 3.2 and Algorithm 1. Where the texts differ
     about the last records, this is what both worked examples do.
     """
-    met = _neighbour_counts(task)
-    work = _Groups(task, met)
-    work.form()
-    work.place_the_rest()
-    return Grouping(work.labels)
+    return group_by_paths(task, paths_from_every_record(task))
 
 
-def _neighbour_counts(task: Task) -> csr_array:
-    """How often two records are neighbours on the n paths: symmetric, (n, n)."""
+def paths_from_every_record(task: Task) -> Iterator[NDArray[np.int64]]:
+    """Find n paths, each the order of the records, (n,), from another one on."""
     n = len(task.records)
-    reach = min(task.k - 1, n - 1)
-    met = csr_array((n, n), dtype=np.int64)
-    batch: list[NDArray[np.int64]] = []
     for start in range(n):
-        path = HEURISTICS[task.heuristic](
+        task.progress("Finding a path from every record", start, n)
+        yield HEURISTICS[task.heuristic](
             Journey(
                 records=task.records,
                 k=task.k,
@@ -57,16 +54,36 @@ def _neighbour_counts(task: Task) -> csr_array:
                 random=task.random,
             )
         )
-        batch.append(path)
-        if len(batch) == _BATCH or start == n - 1:
-            paths = np.array(batch)
-            left = np.concatenate([paths[:, :-s].ravel() for s in range(1, reach + 1)])
-            right = np.concatenate([paths[:, s:].ravel() for s in range(1, reach + 1)])
-            pairs = csr_array((np.ones(len(left), np.int64), (left, right)), (n, n))
-            met = met + pairs + pairs.T
-            batch = []
-            task.progress("Finding a path from every record", start + 1, n)
+    task.progress("Finding a path from every record", n, n)
+
+
+def group_by_paths(task: Task, paths: Iterable[NDArray[np.int64]]) -> Grouping:
+    """Group records by how often they are neighbours on given paths."""
+    work = _Groups(task, _neighbour_counts(paths, len(task.records), task.k))
+    work.form()
+    work.place_the_rest()
+    return Grouping(work.labels)
+
+
+def _neighbour_counts(paths: Iterable[NDArray[np.int64]], n: int, k: int) -> csr_array:
+    """How often two records are neighbours on the paths: symmetric, (n, n)."""
+    met = csr_array((n, n), dtype=np.int64)
+    reach = min(k - 1, n - 1)
+    for batch in _batched(paths, _BATCH):
+        orders = np.array(batch)
+        left = np.concatenate([orders[:, :-s].ravel() for s in range(1, reach + 1)])
+        right = np.concatenate([orders[:, s:].ravel() for s in range(1, reach + 1)])
+        pairs = csr_array((np.ones(len(left), np.int64), (left, right)), (n, n))
+        met = met + pairs + pairs.T
     return csr_array(met)
+
+
+def _batched(
+    paths: Iterable[NDArray[np.int64]], size: int
+) -> Iterator[list[NDArray[np.int64]]]:
+    waiting = iter(paths)
+    while batch := list(islice(waiting, size)):
+        yield batch
 
 
 class _Groups:

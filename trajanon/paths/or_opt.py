@@ -24,7 +24,7 @@ def or_opt(journey: Journey) -> NDArray[np.int64]:
 
     The path is a tour through the records and a dummy city at distance 0 from all of
     them, cut there. Greedy edges give the first tour; 2-opt moves and moves of
-    segments of up to three records (or-opt) to one of 10 nearest neighbours improve it
+    segments of up to three records (or-opt) to one of 16 nearest neighbours improve it
     until there is none left; kicks that exchange two short stretches at random are
     kept where the repaired tour is no longer than before.
 

@@ -114,7 +114,7 @@ def mdav_lk(journey: Journey) -> NDArray[np.int64]:
     -------
     NDArray[np.int64]
         Order of the records on the path, shape (n,), on which no chain of moves to
-        10 nearest neighbours is left.
+        16 nearest neighbours is left.
 
     References
     ----------

@@ -11,8 +11,9 @@ from trajanon._kernels.tour import Tour, enqueue
 from trajanon.neighbours import nearest_records
 from trajanon.paths.journey import Journey
 
-NEIGHBOURS = 10
-"""Candidates of a move; twice as many change the path by less than its kicks do."""
+NEIGHBOURS = 16
+"""Candidates of a move. Ten are filled by the twelve months of one utility (EIA), and
+the links between utilities then stay bad; twice as many change little."""
 
 FEW = 5
 """Fewer records are tried in every order: a kick needs two stretches."""

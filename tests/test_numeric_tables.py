@@ -1,0 +1,287 @@
+"""Tables of numbers: what is written holds the promise."""
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import naive
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import Floats
+from test_mdav import CLASSIC, DATASETS, LEFT_OUT
+
+from trajanon.errors import BadInput
+from trajanon.files import numeric_table
+from trajanon.microaggregation import Options
+from trajanon.tables import MicroaggregatedTable, microaggregate_table
+
+MDAV: Options = {"method": "mdav", "refine": "none"}
+
+
+def write(result: MicroaggregatedTable, path: Path) -> Path:
+    result.write_draft(path)
+    return path
+
+
+def cells(path: Path) -> pd.DataFrame:
+    """The cells of a CSV as they stand in it."""
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def rarest(path: Path, columns: list[str]) -> int:
+    """How often the rarest row of these columns occurs, as written."""
+    rows = cells(path)[columns].itertuples(index=False)
+    return min(Counter(map(tuple, rows)).values())
+
+
+def frame(path: Path, **columns: list[Any]) -> Path:
+    table = pd.DataFrame(columns)
+    if path.suffix == ".parquet":
+        table.to_parquet(path)
+    else:
+        table.to_csv(path, index=False)
+    return path
+
+
+# The reference data
+
+
+@pytest.mark.parametrize("name", CLASSIC)
+@pytest.mark.parametrize("k", [3, 5])
+def test_the_reference_tables_are_microaggregated(
+    tmp_path: Path, name: str, k: int
+) -> None:
+    source = DATASETS / f"{name}.csv"
+    if not source.exists():
+        pytest.skip(f"the reference data are not beside the checkout: {source}")
+    columns = [column for column in cells(source) if column not in LEFT_OUT]
+    result = microaggregate_table(source, k, columns=columns, **MDAV)
+    published = CLASSIC[name].split()[k - 3]
+    assert f"{result.report['information_loss']:.4f}" == published
+    for found in (result, microaggregate_table(source, k, columns=columns)):
+        out = write(found, tmp_path / "out.csv")
+        assert list(cells(out)) == found.report["columns"] == columns
+        assert rarest(out, columns) >= k
+        before, after = pd.read_csv(source)[columns], pd.read_csv(out)
+        assert len(after) == len(before)
+        assert after.mean().to_numpy() == pytest.approx(before.mean().to_numpy())
+
+
+def test_all_numbers_of_a_table_are_microaggregated_by_default(tmp_path: Path) -> None:
+    source = DATASETS / "eia.csv"
+    if not source.exists():
+        pytest.skip(f"the reference data are not beside the checkout: {source}")
+    result = microaggregate_table(source, 3, keep=["STATE"], subject="UTILITYID")
+    assert result.report["columns"][:3] == ["YEAR", "MONTH", "RESREVENUE"]
+    assert result.report["dropped"] == ["UTILITYID", "UTILNAME"]
+    out = write(result, tmp_path / "out.csv")
+    assert cells(out)["STATE"].tolist() == cells(source)["STATE"].tolist()
+    assert set(cells(out)["YEAR"]) == {"96.0"}
+    whose = cells(source)["UTILITYID"]
+    rows = cells(out)[result.report["columns"]].agg("|".join, axis=1)
+    assert whose.groupby(rows).nunique().min() >= 3
+
+
+# Any table
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[Floats, int]:
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    k = draw(st.integers(2, 6))
+    n = draw(st.integers(k, 40))
+    X = rng.normal(size=(n, draw(st.integers(1, 4)))) ** 3
+    if draw(st.booleans()):  # duplicates
+        X = X[rng.integers(0, rng.integers(1, n + 1), n)]
+    if draw(st.booleans()):  # constant
+        X[:, 0] = rng.normal()
+    scale = draw(st.sampled_from([1.0, 1e-300, 1e-9, 1e9, 1e300]))
+    return X * scale + draw(st.sampled_from([0.0, 1e6, -1e15, 1e300])), k
+
+
+@given(
+    table=tables(),
+    suffix=st.sampled_from([".csv", ".parquet"]),
+    how=st.sampled_from([MDAV, Options()]),
+)
+def test_every_row_as_written_occurs_k_times(
+    tmp_path: Path, table: tuple[Floats, int], suffix: str, how: Options
+) -> None:
+    X, k = table
+    names = [f"x{column}" for column in range(X.shape[1])]
+    source = tmp_path / "in.csv"
+    pd.DataFrame(X, columns=names).to_csv(source, index=False)
+    result = microaggregate_table(source, k, **how)
+    out = write(result, tmp_path / f"out{suffix}")
+    if suffix == ".csv":
+        assert rarest(out, names) >= k
+        written = cells(out).to_numpy(dtype=object).astype(np.float64)
+    else:
+        written = pd.read_parquet(out).to_numpy()
+    assert np.array_equal(written, result.table.to_numpy())
+    labels = np.unique(written, axis=0, return_inverse=True)[1].reshape(-1)
+    assert naive.holds(labels, None, k)
+    apart = np.abs(written.mean(axis=0) - X.mean(axis=0))
+    assert (apart <= 1e-12 * np.abs(X).max(axis=0)).all()
+
+
+def test_two_ways_to_write_a_number_make_two_rows(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text("a,b,c\n0.1,0.0,x\n0.10,0.0,y\n0.1,0.0,z\n0.1,-0.0,x\n")
+    assert numeric_table.rarest(path, ["a"]) == 1
+    assert numeric_table.rarest(path, ["b"]) == 1
+
+
+@pytest.mark.parametrize("source", ["in.csv", "in.parquet"])
+@pytest.mark.parametrize("out", ["out.csv", "out.parquet"])
+def test_kept_columns_are_written_as_they_were(
+    tmp_path: Path, source: str, out: str
+) -> None:
+    path = frame(
+        tmp_path / source,
+        code=["007", "NA", "a, b", 'say "x"'],
+        a=[1, 2, 30, 40],
+        note=["one\nline", "", " é", "None"],
+        b=[0.1, 0.2, 0.3, 0.4],
+    )
+    result = microaggregate_table(path, 2, columns=["b", "a"], keep=["note", "code"])
+    written = write(result, tmp_path / out)
+    again = (
+        cells(written) if out.endswith("csv") else pd.read_parquet(written).astype(str)
+    )
+    assert list(again) == ["code", "a", "note", "b"]
+    assert again["code"].tolist() == ["007", "NA", "a, b", 'say "x"']
+    notes = ["one\nline", "", "é" if source == "in.csv" else " é", "None"]
+    assert again["note"].tolist() == notes
+    assert again["a"].tolist() == ["1.5", "1.5", "35.0", "35.0"]
+
+
+def test_the_dialect_of_a_csv_makes_no_difference(tmp_path: Path) -> None:
+    lines = ['"a b", b', '"1", 2e0', "+3, .5"]
+    path = tmp_path / "TABLE.CSV"
+    path.write_bytes(("\ufeff" + "\r\n".join(lines) + "\r\n\r\n").encode())
+    table = microaggregate_table(path, 2).table
+    assert table.to_dict("list") == {"a b": [2.0, 2.0], "b": [1.25, 1.25]}
+
+
+def test_a_table_may_be_wide(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(6, 500))
+    path = tmp_path / "wide.csv"
+    pd.DataFrame(X).add_prefix("x").to_csv(path, index=False)
+    out = write(microaggregate_table(path, 3), tmp_path / "out.csv")
+    assert rarest(out, [f"x{column}" for column in range(500)]) == 3
+
+
+@pytest.mark.parametrize(
+    ("values", "answer"),
+    [
+        ([1, 2], True),
+        ([1.5, None], True),
+        (["1", " 2 ", "3 years"], True),
+        (["1", "", ""], True),
+        (["1", "b"], False),
+        (["", ""], False),
+        ([None, None], False),
+        ([True, False], False),
+        (["True", "False"], False),
+        (["1_000", "0x10"], False),
+        (pd.to_datetime(["2020-01-01", "2020-01-02"]), False),
+        (pd.Categorical(["1", "2"]), False),
+        ([[1], [2]], False),
+        (pd.array([1, None], dtype="Int64"), True),
+    ],
+)
+def test_a_column_of_numbers_is_known_by_most_of_its_cells(
+    values: Any, answer: bool
+) -> None:
+    assert numeric_table.holds_numbers(pd.Series(values)) is answer
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ({"a": [1.0, float("nan")]}, "column 'a' of in.parquet is empty in data row 2"),
+        ({"a": [1.0, float("inf")]}, "column 'a' of in.parquet holds 'inf' in data"),
+        ({"a": ["x", "y"]}, "column 'a' of in.parquet holds 'x' in data row 1"),
+        ({"a": [True, False]}, "column 'a' of in.parquet holds 'True' in data row 1"),
+        ({"a": pd.to_datetime(["2020-01-01"] * 2)}, "column 'a' of in.parquet holds"),
+        ({"a": []}, "has a header but no rows"),
+    ],
+)
+def test_parquet_is_refused_as_csv_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: Any, says: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = frame(Path("in.parquet"), **columns)
+    with pytest.raises(BadInput, match=re.escape(says)):
+        microaggregate_table(path, 2, columns=["a"])
+
+
+def test_two_columns_of_one_name_are_refused_in_parquet_too(tmp_path: Path) -> None:
+    pq.write_table(pa.table([[1], [2]], names=["a", "a"]), tmp_path / "in.parquet")
+    with pytest.raises(BadInput, match=r"in.parquet has two columns 'a'; rename one"):
+        numeric_table.read(tmp_path / "in.parquet")
+
+
+def test_an_index_is_a_column_like_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "in.parquet"
+    pd.DataFrame({"a": [1.0, 2.0]}, index=pd.Index(["x", "y"], name="who")).to_parquet(
+        path
+    )
+    assert microaggregate_table(path, 2).report["dropped"] == ["who"]
+    assert sorted(numeric_table.read(path)) == ["a", "who"]
+
+
+# Whose rows they are
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_groups_hold_k_different_subjects(tmp_path: Path, suffix: str) -> None:
+    """A blank before or behind a name makes no second subject."""
+    path = frame(
+        tmp_path / f"in{suffix}",
+        who=["ann", " ann", "ann ", "bob", "bob ", " bob"],
+        a=[1, 2, 3, 11, 12, 13],
+    )
+    result = microaggregate_table(path, 2, subject="who")
+    assert result.report["counted"] == "subjects"
+    assert list(result.table) == ["a"]
+    whose = pd.Series(["ann"] * 3 + ["bob"] * 3)
+    assert whose.groupby(result.table["a"]).nunique().min() == 2
+
+
+@pytest.mark.parametrize("empty", ["", " ", None])
+def test_a_row_of_nobody_is_refused(tmp_path: Path, empty: str | None) -> None:
+    path = frame(tmp_path / "in.csv", who=["ann", empty, "bob"], a=[1, 2, 3])
+    with pytest.raises(BadInput, match="which says whose a row is, is empty in data r"):
+        microaggregate_table(path, 2, subject="who")
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"columns": ["a"], "keep": ["a"]},
+        {"columns": ["a"], "subject": "a"},
+        {"keep": ["a"], "subject": "a"},
+    ],
+)
+def test_a_column_plays_one_part(tmp_path: Path, parts: Any) -> None:
+    path = frame(tmp_path / "in.csv", a=[1, 2], b=[3, 4])
+    with pytest.raises(BadInput, match=r"column 'a' is named by both --.* and --"):
+        microaggregate_table(path, 2, **parts)
+
+
+def test_a_table_of_many_columns_lists_some(tmp_path: Path) -> None:
+    path = frame(tmp_path / "in.csv", **{f"income_{i}": [1, 2] for i in range(999)})
+    with pytest.raises(BadInput) as caught:
+        microaggregate_table(path, 2, columns=["incom_7"])
+    said = str(caught.value)
+    assert "has no column 'incom_7'; did you mean 'income_7'? Its columns are" in said
+    assert said.endswith(" ...")
+    assert len(said) < 600
