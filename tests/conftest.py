@@ -1,7 +1,16 @@
+import logging
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
 import numpy as np
+import platformdirs
 import pytest
+from commands import Answer, Run
 from hypothesis import HealthCheck, settings
 
+from trajanon import cli
 from trajanon.data import sample
 from trajanon.extract import extract
 from trajanon.trajectories import Trajectories
@@ -28,3 +37,30 @@ def madrid() -> Trajectories:
         assert isinstance(array, np.ndarray)
         array.flags.writeable = False
     return trajectories
+
+
+@pytest.fixture
+def run(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> Iterator[Run]:
+    """Run a command in an empty folder, in this process, without waiting."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda _: tmp_path / ".cache")
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+
+    def run(*arguments: object) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["trajanon", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        captured = capsys.readouterr()
+        return Answer(ended.value.code or 0, captured.out, captured.err)
+
+    logger = logging.getLogger("trajanon")
+    handlers, level = logger.handlers, logger.level
+    yield run
+    logger.handlers = handlers
+    logger.setLevel(level)

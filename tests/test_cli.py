@@ -1,7 +1,6 @@
 """The commands as people type them: what they print, write, and answer."""
 
 import json
-import logging
 import os
 import pty
 import resource
@@ -10,19 +9,17 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import platformdirs
 import pytest
+from commands import Answer, Run
 from osm_server import Fault, OsmServer, serving
 
 import trajanon
-from trajanon import cli
 from trajanon.data import sample
 from trajanon.extract import extraction
 from trajanon.files.trajectories import read_trajectories, write_trajectories
@@ -30,53 +27,6 @@ from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 FAST = ("--method", "mdav", "--refine", "none")
 MADRID_BOX = "-3.7398145,40.387613,-3.653985,40.483515"
-
-
-@dataclass(frozen=True)
-class Answer:
-    code: int | str
-    out: str
-    err: str
-
-    @property
-    def sentence(self) -> str:
-        """The one line by which a command refuses; exit code 2 and nothing else."""
-        assert self.code == 2, self
-        assert self.out == "", self
-        assert self.err.startswith("trajanon: "), self
-        assert self.err.count("\n") == 1, self
-        assert len(self.err) < 700, self
-        return self.err
-
-
-Run = Callable[..., Answer]
-
-
-@pytest.fixture
-def run(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-) -> Iterator[Run]:
-    """Run a command in an empty folder, in this process, without waiting."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr(platformdirs, "user_cache_path", lambda _: tmp_path / ".cache")
-    monkeypatch.setattr(time, "sleep", lambda _: None)
-
-    def run(*arguments: object) -> Answer:
-        monkeypatch.setattr(sys, "argv", ["trajanon", *map(str, arguments)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        captured = capsys.readouterr()
-        return Answer(ended.value.code or 0, captured.out, captured.err)
-
-    logger = logging.getLogger("trajanon")
-    handlers, level = logger.handlers, logger.level
-    yield run
-    logger.handlers = handlers
-    logger.setLevel(level)
 
 
 @pytest.fixture(scope="module")
@@ -651,7 +601,7 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
         (["people.csv", "-k", "10"], "9 records cannot form a group of k = 10; lower"),
         (["people.csv", "-k", "3", "--subject", "town"], "come from 2 subjects"),
         (["people.csv", "-k", "3", "--method", "x"], "choose from hm2, mdav, v-mdav"),
-        (["people.csv", "-k", "3", "--seed", "-1"], "the seed must be a whole number"),
+        (["people.csv", "-k", "3", "--seed", "-1"], "seed must be a whole number"),
         (["people.csv", "-k", "3", "--out", "a.txt"], "choose one of .csv, .parquet"),
         (["people.csv", "-k", "3", "--out", "people.csv"], "is read as input"),
         (["people.csv", "-k", "3", "--columns", ""], "no column of people.csv is"),

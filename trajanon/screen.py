@@ -16,6 +16,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from trajanon.benchmark.measurement import Measurement
+
 
 class Bars:
     """Progress bars on standard error; nothing where that is no terminal."""
@@ -121,3 +123,22 @@ def _add_stages(table: Table, stages: Sequence[Mapping[str, Any]]) -> None:
             f"Information loss after {stage['name']}",
             f"{stage['information_loss']:.4g} %  ({stage['seconds']:.2f} s)",
         )
+
+
+def show_measurements(measurements: Sequence[Measurement]) -> None:
+    """Print how far each method's losses lie above the published ones, on average."""
+    table = Table(
+        "Table", "Data", "Method", title="Beside the papers", title_justify="left"
+    )
+    table.add_column("Numbers compared", justify="right")
+    table.add_column("Ours above them (mean)", justify="right")
+    compared: dict[tuple[str, str, str], list[float]] = {}
+    for m in measurements:
+        if m.difference is not None and m.statistic in ("il", "avg", "path_length"):
+            place = (m.table, m.dataset, m.method)
+            compared.setdefault(place, []).append(m.difference)
+    for place, differences in compared.items():
+        mean = sum(differences) / len(differences)
+        table.add_row(*place, str(len(differences)), f"{mean:+.1f} %")
+    if compared:
+        Console().print(table)

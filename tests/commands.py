@@ -1,0 +1,24 @@
+"""Commands run as people type them, and what they answer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Answer:
+    code: int | str
+    out: str
+    err: str
+
+    @property
+    def sentence(self) -> str:
+        """The one line by which a command refuses; exit code 2 and nothing else."""
+        assert self.code == 2, self
+        assert self.out == "", self
+        assert self.err.startswith("trajanon: "), self
+        assert self.err.count("\n") == 1, self
+        assert len(self.err) < 700, self
+        return self.err
+
+
+Run = Callable[..., Answer]

@@ -1,0 +1,297 @@
+"""The papers' tables, measured again: on small made-up data, beside made-up tables."""
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import Run
+
+from trajanon.benchmark import benchmark as module
+from trajanon.benchmark.benchmark import TABLES, benchmark
+from trajanon.benchmark.datasets import Dataset, find_datasets
+from trajanon.benchmark.measurement import Measurement, spread
+from trajanon.benchmark.published import beside, read_published
+from trajanon.benchmark.writing import markdown
+from trajanon.errors import BadInput, FileProblem
+from trajanon.files.trajectories import write_trajectories
+from trajanon.microaggregation import microaggregate
+from trajanon.progress import Progress
+from trajanon.trajectories import Trajectories
+
+REFERENCE = Path(__file__).parents[2] / "shared" / "reference"
+
+# One cell of each table, with numbers that nobody published.
+PUBLISHED = {
+    "hm2micro.csv": [
+        "dataset,method,k,statistic,value,source",
+        "Census,MDAV,3,il,50,Table A",
+        "Census,Concorde-MHM,4,avg,25,Table A",
+        "Census,all TSP heuristics,3,pearson,0.5,Table A",
+    ],
+    "compression.csv": [
+        "dataset,method,k,statistic,value,source",
+        "Census,C3-C-MHM,5,il,40,Table B",
+        "Census,C3-C-MHM,,path_length,100,Table B",
+        "Census,C-MHM,,seconds,9,Table B",
+    ],
+    "rcs.csv": [
+        "dataset,method,k,shuffle_probability,max_events,statistic,value,source",
+        "Census,MDAV-RCS,5,10/1000,20,avg,30,Table C",
+    ],
+    "mftsp.csv": [
+        "dataset,method,k,statistic,value,source",
+        "Census,MF-TSP(2-Opt),3,il,20,Table D",
+    ],
+    "decomposition.csv": [
+        "dataset,method,k,step3_used,step,s,statistic,value,source",
+        "Census,decomposition,3,no,7,2,il,10,Table E",
+    ],
+}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A folder with a small "Census", and published tables beside it."""
+    folder = tmp_path / "datasets"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(64, 3)) ** 3, columns=["a", "b", "c"])
+    frame.to_csv(folder / "census.csv", index=False)
+    (tmp_path / "published").mkdir()
+    for name, lines in PUBLISHED.items():
+        text = "\n".join(lines) + "\n"
+        (tmp_path / "published" / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def trajectories(n: int) -> Trajectories:
+    points = np.random.default_rng(1).uniform(0.0, 1.0, (n, 4, 2))
+    return Trajectories(points=points, provenance={})
+
+
+EXPECTED = {
+    "hm2": ("Concorde-MHM", 4, "avg", 25.0),
+    "compression": ("C3-C-MHM", 5, "il", 40.0),
+    "rcs": ("MDAV-RCS", 5, "avg", 30.0),
+    "mf-tsp": ("MF-TSP(2-Opt)", 3, "il", 20.0),
+    "decomposition": ("decomposition", 3, "il", 10.0),
+    "timing": ("C-MHM", None, "seconds", 9.0),
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_table_is_measured_beside_the_published_one(
+    data: Path, table: str
+) -> None:
+    (measured,) = benchmark([table], data, repeats=2)
+    assert {m.table for m in measured} == {table}
+    for m in measured:
+        assert math.isfinite(m.ours), m
+        assert m.ours > 0.0 or m.statistic in ("pearson", "sigma"), m
+    method, k, statistic, published = EXPECTED[table]
+    (compared,) = [
+        m
+        for m in measured
+        if (m.method, m.k, m.statistic) == (method, k, statistic)
+        and m.published is not None
+    ]
+    assert compared.published == published
+    assert compared.difference == pytest.approx(100 * (compared.ours / published - 1))
+    places = [(m.method, m.by, m.setting, m.k, m.statistic) for m in measured]
+    assert len(set(places)) == len(places)
+
+
+def test_what_is_measured_is_what_the_methods_lose(data: Path) -> None:
+    measured = {
+        (m.method, m.k, m.statistic): m.ours
+        for found in benchmark(["hm2"], data, repeats=3)
+        for m in found
+    }
+    X = pd.read_csv(data / "census.csv").to_numpy()
+    for k in (3, 6):
+        mdav = microaggregate(X, k, method="mdav", refine="none")
+        assert measured["MDAV", k, "il"] == mdav.information_loss
+        losses = [
+            microaggregate(X, k, refine="none", seed=seed).information_loss
+            for seed in range(3)
+        ]
+        assert measured["Concorde-MHM", k, "avg"] == pytest.approx(np.mean(losses))
+        assert measured["Concorde-MHM", k, "min"] == min(losses)
+        assert measured["Concorde-MHM", k, "max"] == max(losses)
+        lk = microaggregate(X, k, heuristic="mdav-lk", refine="none")
+        assert measured["MDAV-LK-MHM", k, "avg"] == lk.information_loss
+        assert measured["MDAV-LK-MHM", k, "path_length"] == lk.path_length
+    rows = {
+        (m.method, m.by, m.k, m.statistic): m.ours
+        for found in benchmark(["compression"], data, repeats=1)
+        for m in found
+    }
+    for expansion in ("row", "distance"):
+        compressed = microaggregate(
+            X, 4, compression=3, expansion=expansion, refine="none"
+        )
+        place = ("C3-C-MHM", f"or-opt, {expansion}", 4, "il")
+        assert rows[place] == compressed.information_loss
+
+
+def test_mf_tsp_is_that_of_the_method(data: Path) -> None:
+    (measured,) = benchmark(["mf-tsp"], data)
+    X = pd.read_csv(data / "census.csv").to_numpy()
+    partition = microaggregate(
+        X, 5, method="mf-tsp", heuristic="farthest-insertion", refine="none"
+    )
+    (ours,) = [
+        m.ours for m in measured if m.method == "MF-TSP(Farthest Insert)" and m.k == 5
+    ]
+    assert ours == pytest.approx(partition.information_loss)
+
+
+def test_of_many_trajectories_the_same_thousand_are_taken(tmp_path: Path) -> None:
+    write_trajectories(tmp_path / "few.parquet", trajectories(30))
+    write_trajectories(tmp_path / "many.parquet", trajectories(1_300))
+    few, many = [read() for read in find_datasets(tmp_path)]
+    assert (few.name, few.records.shape) == ("few", (30, 8))
+    assert (many.name, many.records.shape) == ("many", (1_000, 8))
+    again = find_datasets(tmp_path)[1]()
+    assert np.array_equal(again.records, many.records)
+
+
+def test_trajectories_have_the_tables_that_can_be_compared(tmp_path: Path) -> None:
+    write_trajectories(tmp_path / "city.parquet", trajectories(40))
+    measured = [m for found in benchmark(["all"], tmp_path, repeats=1) for m in found]
+    assert {(m.table, m.dataset) for m in measured} == {
+        ("hm2", "city"),
+        ("rcs", "city"),
+    }
+    assert all(m.published is None for m in measured)
+
+
+def test_one_run_has_no_spread() -> None:
+    assert dict(spread([3.0])) == {"avg": 3.0}
+    assert dict(spread([3.0, 5.0])) == {
+        "avg": 4.0,
+        "sigma": pytest.approx(2**0.5),
+        "min": 3.0,
+        "max": 5.0,
+    }
+
+
+def test_the_page_shows_ours_and_theirs() -> None:
+    row = Measurement("hm2", "Census", "MDAV", "mdav", "", 3, "il", 5.5, 1, 5.0, "T")
+    other = Measurement("hm2", "Census", "MDAV", "mdav", "", None, "seconds", 0.25, 1)
+    page = markdown([row, other])
+    assert "### hm2: Census" in page
+    assert "| method | by | runs | k = 3 | seconds |" in page
+    assert "| MDAV | mdav | 1 | 5.5 (5, +10.0 %) | 0.25 |" in page
+
+
+# The command
+
+
+def test_the_command_writes_a_table_and_a_page(run: Run, data: Path) -> None:
+    answer = run("benchmark", "--table", "hm2", "--data", data, "--repeats", "2")
+    assert answer.code == 0, answer
+    assert "Beside the papers" in answer.out
+    assert "Wrote" in answer.out
+    written = pd.read_csv("benchmark.csv")
+    assert {"method", "k", "ours", "published", "difference_percent"} <= set(written)
+    compared = written[written["published"].notna()]
+    assert len(compared) == 3
+    assert "### hm2: Census" in Path("benchmark.md").read_text(encoding="utf-8")
+
+
+def test_the_command_answers_a_script(run: Run, data: Path) -> None:
+    answer = run(
+        "benchmark", "--table", "rcs", "--data", data, "--repeats", "1", "--json"
+    )
+    measured = json.loads(answer.out)["measurements"]
+    assert {m["table"] for m in measured} == {"rcs"}
+
+
+def test_what_was_measured_before_an_end_is_kept(
+    run: Run, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> Iterator[Measurement]:
+        raise KeyboardInterrupt
+
+    def one(
+        dataset: Dataset, repeats: int, progress: Progress
+    ) -> Iterator[Measurement]:
+        del repeats, progress
+        yield Measurement("one", dataset.name, "A", "a", "", 3, "il", 1.0, 1)
+
+    monkeypatch.setattr(module, "TABLES", {"one": one, "two": stopped})
+    answer = run("benchmark", "--table", "all", "--data", data)
+    assert answer.code == 130
+    assert pd.read_csv("benchmark.csv")["table"].tolist() == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--table", "4.2"], "table '4.2' is not known; choose from hm2"),
+        (["--table", "hm2", "--repeats", "0"], "repeats must be a whole number from 1"),
+        (["--table", "hm2", "--data", "nowhere"], "nowhere is no folder"),
+        (["--table", "hm2", "--data", "."], ". has neither census.csv"),
+        (["--table", "hm2", "--out", "out.txt"], "out.txt must end in .csv"),
+    ],
+)
+def test_the_command_refuses_in_one_sentence(
+    run: Run, data: Path, arguments: list[str], says: str
+) -> None:
+    if "--data" not in arguments:
+        arguments = [*arguments, "--data", str(data)]
+    before = sorted(data.parent.rglob("*"))
+    assert says in run("benchmark", *arguments).sentence
+    assert sorted(data.parent.rglob("*")) == before
+
+
+def test_a_data_set_is_never_written_over(run: Run, data: Path) -> None:
+    before = (data / "census.csv").read_bytes()
+    answer = run(
+        *("benchmark", "--table", "rcs", "--repeats", "1", "--data", data),
+        *("--out", data / "census.csv"),
+    )
+    assert "census.csv" in answer.sentence
+    assert (data / "census.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["census.csv", "../published/rcs.csv"])
+def test_damaged_files_are_named(run: Run, data: Path, name: str) -> None:
+    (data / name).write_text("dataset,k\nCensus,many\n", encoding="utf-8")
+    answer = run("benchmark", "--table", "rcs", "--data", data)
+    assert Path(name).name in answer.sentence
+
+
+def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileProblem, match="is no folder"):
+        next(benchmark(["hm2"], tmp_path / "x"))
+    with pytest.raises(BadInput, match="neither census"):
+        next(benchmark(["hm2"], tmp_path))
+
+
+# The reference material
+
+
+@pytest.mark.parametrize("table", ["hm2", "compression", "rcs"])
+def test_no_published_number_is_overlooked(table: str) -> None:
+    """Each loss, path length and correlation finds its place."""
+    if not REFERENCE.exists():
+        pytest.skip(f"the reference data are not beside the checkout: {REFERENCE}")
+    published = read_published(REFERENCE / "published")
+    rng = np.random.default_rng(0)
+    for name in ("Census", "Tarragona", "EIA"):
+        dataset = Dataset(name, rng.normal(size=(40, 2)))
+        ours = beside(TABLES[table](dataset, 2, lambda *_: None), published)
+        met = {(m.method, m.setting, m.k, m.statistic) for m in ours}
+        wanted = {
+            (cell.method, cell.setting, cell.k, cell.statistic)
+            for cell in published
+            if cell.table == table and cell.dataset == name
+            if cell.statistic in ("il", "avg", "path_length", "pearson")
+        }
+        assert wanted <= met, wanted - met

@@ -1,0 +1,1 @@
+"""The papers' tables, measured again beside what was published."""

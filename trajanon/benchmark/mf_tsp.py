@@ -1,0 +1,73 @@
+"""MF-TSP: thesis Tables 3.2 and 3.4, MF-TSP paper Table IX."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.benchmark.datasets import Dataset
+from trajanon.benchmark.measurement import Measurement
+from trajanon.benchmark.runs import first_records, percent, task, timed
+from trajanon.methods import METHODS
+from trajanon.methods.mf_tsp import group_by_paths, paths_from_every_record
+from trajanon.methods.task import Task
+from trajanon.progress import Progress
+
+KS = (3, 4, 5, 10)
+
+HEURISTICS = {
+    "MF-TSP(2-Opt)": "two-opt",
+    "MF-TSP(Concorde)": "or-opt",
+    "MF-TSP(Nearest Insert)": "nearest-insertion",
+    "MF-TSP(Farthest Insert)": "farthest-insertion",
+    "MF-TSP(Cheapest Insert)": "cheapest-insertion",
+    "MF-TSP(Arbitrary Insert)": "arbitrary-insertion",
+    "MF-TSP(Nearest Neighbour)": "nearest-neighbor",
+    "MF-TSP(Repetitive NN)": "repetitive-nn",
+}
+"""Our default, without kicks, stands in for Concorde."""
+
+
+def mf_tsp(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
+    """Measure the loss with each heuristic, from n paths that all k share.
+
+    Parameters
+    ----------
+    dataset
+        Census or Tarragona; nothing is measured with another.
+    repeats
+        Not used: one run finds n paths, and the papers report one.
+    progress
+        Told of the paths.
+    """
+    del repeats
+    if dataset.name not in ("Census", "Tarragona"):
+        return
+    row = partial(Measurement, "mf-tsp", dataset.name)
+    for name, method in (("MDAV", "mdav"), ("V-MDAV", "v-mdav")):
+        for k in KS:
+            labels = METHODS[method](task(dataset, k)).labels
+            yield row(name, method, "", k, "il", percent(dataset, labels), 1)
+    for number, (name, heuristic) in enumerate(HEURISTICS.items()):
+        few = task(first_records(dataset), KS[0], heuristic=heuristic)
+        METHODS["mf-tsp"](few)
+
+        def tell(
+            _: str, done: float, total: float | None, number: int = number
+        ) -> None:
+            of_this = done / total if total else 0.0
+            words = f"{dataset.name}: a path from every record"
+            progress(words, number + of_this, len(HEURISTICS))
+
+        work = task(dataset, KS[0], heuristic=heuristic, progress=tell)
+        paths, took = timed(_paths, work)
+        for k in KS:
+            labels = group_by_paths(replace(work, k=k), paths).labels
+            yield row(name, heuristic, "", k, "il", percent(dataset, labels), 1)
+        yield row(name, heuristic, "", None, "seconds", took, 1)
+
+
+def _paths(work: Task) -> list[NDArray[np.int64]]:
+    return list(paths_from_every_record(work))

@@ -1,0 +1,65 @@
+"""How a run of a table is set up and timed."""
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.benchmark.datasets import Dataset
+from trajanon.loss import information_loss, sse
+from trajanon.methods.task import Task
+from trajanon.microaggregation import KICKS_PER_RECORD
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+_FEW = 60  # records with which a kernel is compiled before it is timed
+
+
+def task(dataset: Dataset, k: int, *, seed: int = 0, **changes: Any) -> Task:
+    """Set up a run with the defaults of `trajanon.microaggregate`.
+
+    Parameters
+    ----------
+    dataset, k, seed
+        What to group, and the source of chance.
+    changes
+        Other values of a `trajanon.methods.task.Task`.
+    """
+    return Task(
+        records=dataset.records,
+        k=k,
+        subjects=dataset.subjects,
+        random=np.random.default_rng(seed),
+        **{
+            "heuristic": "or-opt",
+            "compression": 1,
+            "expansion": "distance",
+            "gamma": None,
+            "subsets": None,
+            "kicks_per_record": KICKS_PER_RECORD["balanced"],
+            **changes,
+        },
+    )
+
+
+def first_records(dataset: Dataset) -> Dataset:
+    """Take some records, for a run that only compiles."""
+    return Dataset(dataset.name, dataset.records[:_FEW])
+
+
+def timed(
+    run: Callable[Given, Result], *given: Given.args, **named: Given.kwargs
+) -> tuple[Result, float]:
+    """Run with what is given, and say how many seconds it took."""
+    since = perf_counter()
+    result = run(*given, **named)
+    return result, perf_counter() - since
+
+
+def percent(dataset: Dataset, labels: NDArray[np.int64]) -> float:
+    """Information loss of groups."""
+    sst = float((dataset.records**2).sum())
+    return information_loss(sse(dataset.records, labels), sst)
