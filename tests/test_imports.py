@@ -26,6 +26,7 @@ HEAVY = {
     "branca",
     "folium",
     "geopandas",
+    "highspy",
     "llvmlite",
     "numba",
     "numpy",

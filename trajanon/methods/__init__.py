@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from trajanon.methods.by_distance import cbfs, md, mdav, v_mdav
+from trajanon.methods.decomposition import decomposition
 from trajanon.methods.hm2 import hm2
 from trajanon.methods.mf_tsp import mf_tsp
 from trajanon.methods.task import Grouping, Task
@@ -16,4 +17,5 @@ METHODS: Mapping[str, Method] = {
     "md": md,
     "cbfs": cbfs,
     "mf-tsp": mf_tsp,
+    "decomposition": decomposition,
 }

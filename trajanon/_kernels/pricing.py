@@ -1,0 +1,340 @@
+"""Groups that earn more than they cost, at a price for each record."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.compiled import kernel
+
+
+class Market(NamedTuple):
+    """Records, and the price paid for each.
+
+    A group earns the prices of its members less its SSE, the sum of its squared pair
+    distances divided by its size.
+
+    Attributes
+    ----------
+    distances
+        Squared distance of each pair, (m, m).
+    halves
+        Half the sum of squared distances of each record to its 0, 1, ... nearest
+        others, (m, size of the largest group).
+    subjects, prices
+        Of each record, (m,).
+    k
+        Least number of different subjects in a group.
+    """
+
+    distances: NDArray[np.float64]
+    halves: NDArray[np.float64]
+    subjects: NDArray[np.int64]
+    prices: NDArray[np.float64]
+    k: int
+
+
+class Search(NamedTuple):
+    """What a branch and bound over the groups of a size round a record remembers.
+
+    By the number of members so far, of which the record is the first.
+
+    Attributes
+    ----------
+    members
+        The group so far, (size,).
+    near, score, listed
+        Records that may join, the best first, what each adds at most, (size, m), and
+        how many they are, (size,).
+    following
+        Place of the record to be tried next, (size,).
+    to_members
+        Squared distances of each record to the members, summed, (size, m).
+    """
+
+    members: NDArray[np.int64]
+    near: NDArray[np.int64]
+    score: NDArray[np.float64]
+    listed: NDArray[np.int64]
+    following: NDArray[np.int64]
+    to_members: NDArray[np.float64]
+
+
+@kernel
+def earnings(market, members):
+    """What a group earns."""
+    prices, pairs = 0.0, 0.0
+    for i in range(members.shape[0]):
+        prices += market.prices[members[i]]
+        for j in range(i):
+            pairs += market.distances[members[i], members[j]]
+    return prices - pairs / members.shape[0]
+
+
+@kernel
+def is_met(market, members, record, leave_out):
+    """Whether a member, but for one, is of a record's subject."""
+    for member in members:
+        if member != leave_out and market.subjects[member] == market.subjects[record]:
+            return True
+    return False
+
+
+@kernel
+def different_subjects(market, members):
+    """Count the different subjects of some records."""
+    different = 0
+    for place in range(members.shape[0]):
+        if not is_met(market, members[:place], members[place], -1):
+            different += 1
+    return different
+
+
+# Groups grown
+
+
+@kernel
+def grow_group(market, members, started):
+    """Grow a group by the record that earns most; its best size, or 0 if none holds k.
+
+    ``members`` begins with ``started`` records, and takes the others in the order in
+    which they join.
+    """
+    to_members = np.zeros(market.prices.shape[0])
+    for place in range(started):
+        # Never to join again.
+        to_members[members[place]] = np.inf
+        to_members += market.distances[members[place]]
+    best_size, most = 0, -np.inf
+    for size in range(started, members.shape[0] + 1):
+        group = members[:size]
+        different = different_subjects(market, group)
+        if different >= market.k:
+            earned = earnings(market, group)
+            if earned > most:
+                best_size, most = size, earned
+        if size == members.shape[0]:
+            break
+        repeats = size - different < members.shape[0] - market.k
+        best, least = -1, np.inf
+        for record in range(market.prices.shape[0]):
+            cost = to_members[record] / (size + 1) - market.prices[record]
+            if cost < least and (repeats or not is_met(market, group, record, -1)):
+                best, least = record, cost
+        if best < 0:
+            break
+        members[size] = best
+        to_members[best] = np.inf
+        to_members += market.distances[best]
+    return best_size
+
+
+@kernel
+def exchange_member(market, members):
+    """Exchange the member and the record outside that earn most; whether they do."""
+    size = members.shape[0]
+    to_members = np.zeros(market.prices.shape[0])
+    for member in members:
+        to_members += market.distances[member]
+    for member in members:
+        to_members[member] = np.inf
+    spare = different_subjects(market, members) > market.k
+    tiny = 1e-12 * np.abs(market.prices).max()
+    most, place, entering = tiny, -1, -1
+    for i in range(size):
+        leaving = members[i]
+        before = market.distances[leaving].take(members).sum()
+        free = spare or is_met(market, members, leaving, leaving)
+        for record in range(market.prices.shape[0]):
+            after = to_members[record] - market.distances[leaving, record]
+            gain = market.prices[record] - market.prices[leaving]
+            gain += (before - after) / size
+            if gain > most and (free or not is_met(market, members, record, leaving)):
+                most, place, entering = gain, i, record
+    if place < 0:
+        return False
+    members[place] = entering
+    return True
+
+
+@kernel
+def grow_groups(market, found, sizes):
+    """Grow a group round each record, and exchange members while that earns more.
+
+    ``found`` (m, size of the largest group) and ``sizes`` (m,) take the groups; size 0
+    where none holds k subjects.
+    """
+    for record in range(market.prices.shape[0]):
+        found[record, 0] = record
+        sizes[record] = grow_group(market, found[record], 1)
+        if sizes[record]:
+            group = found[record, : sizes[record]]
+            while exchange_member(market, group):
+                pass
+
+
+# Groups searched for, exactly
+
+
+@kernel
+def insert(largest, value):
+    """Put a value in its place among the largest so far, falling; the least drops."""
+    place = largest.shape[0]
+    while place > 0 and largest[place - 1] < value:
+        if place < largest.shape[0]:
+            largest[place] = largest[place - 1]
+        place -= 1
+    if place < largest.shape[0]:
+        largest[place] = value
+
+
+@kernel
+def bound_by_root(market, search, record):
+    """What a member adds at most, if the first is the nearest to all of them.
+
+    Then its squared distances to the others sum to at most twice the SSE.
+    """
+    return market.prices[record] - market.distances[search.members[0], record] / 2.0
+
+
+@kernel
+def keep_promising(market, search, depth, size, earned, least):
+    """Keep, in order, the records with which a group may earn more than the least.
+
+    ``earned`` is what the members have by themselves: their prices, less their squared
+    pair distances divided by ``size``. Each record that joins then pays its distances
+    to the members, and half of those to the others that join: at least half of those
+    to its nearest.
+    """
+    wanted = size - depth
+    near, score = search.near[depth], search.score[depth]
+    count = search.listed[depth]
+    largest = np.full(wanted, -np.inf)
+    largest_by_root = np.full(wanted, -np.inf)
+    for i in range(count):
+        record = near[i]
+        cost = search.to_members[depth, record] + market.halves[record, wanted - 1]
+        score[i] = market.prices[record] - cost / size
+        insert(largest, score[i])
+        insert(largest_by_root, bound_by_root(market, search, record))
+    needed = least - earned - largest[: wanted - 1].sum()
+    needed_by_root = least - largest_by_root[: wanted - 1].sum()
+    for member in search.members[:depth]:
+        needed_by_root -= bound_by_root(market, search, member)
+    kept = 0
+    for i in range(count):
+        record, value = near[i], score[i]
+        by_root = bound_by_root(market, search, record)
+        if value <= needed or by_root <= needed_by_root:
+            continue
+        place = kept
+        while place > 0 and score[place - 1] < value:
+            near[place], score[place] = near[place - 1], score[place - 1]
+            place -= 1
+        near[place], score[place] = record, value
+        kept += 1
+    search.listed[depth] = kept
+    search.following[depth] = 0
+
+
+@kernel
+def descend(market, search, depth, record):
+    """Let a record join; those after it in the list may join next."""
+    search.members[depth] = record
+    rest = search.following[depth]
+    search.listed[depth + 1] = search.listed[depth] - rest
+    for i in range(search.listed[depth + 1]):
+        other = search.near[depth, rest + i]
+        search.near[depth + 1, i] = other
+        search.to_members[depth + 1, other] = (
+            search.to_members[depth, other] + market.distances[record, other]
+        )
+
+
+@kernel
+def search_group(market, search, size, least, nodes, found, sizes, place, every):
+    """Find the group of a size round ``search.members[0]`` that earns most, or every.
+
+    ``found[place]`` takes the best, if it earns more than ``least``; or from there on
+    ``found`` takes every group that does. Returns what the best earns, or else
+    ``least``; what is left of ``nodes``, 0 if the search was broken off; and the next
+    free place.
+    """
+    root = search.members[0]
+    search.to_members[1] = market.distances[root]
+    count = 0
+    for record in range(market.prices.shape[0]):
+        if record != root:
+            search.near[1, count] = record
+            count += 1
+    search.listed[1] = count
+    earned = np.empty(size)
+    earned[1] = market.prices[root]
+    keep_promising(market, search, 1, size, earned[1], least)
+    depth = 1
+    while depth > 0 and nodes > 0:
+        first = search.following[depth]
+        last = first + size - depth
+        at_most = earned[depth] + search.score[depth, first:last].sum()
+        if last > search.listed[depth] or at_most <= least:
+            depth -= 1
+            continue
+        nodes -= 1
+        search.following[depth] += 1
+        record = search.near[depth, first]
+        search.members[depth] = record
+        group = search.members[: depth + 1]
+        if depth + 1 - different_subjects(market, group) > size - market.k:
+            continue
+        if depth + 1 == size:
+            if place == found.shape[0]:
+                nodes = 0
+                continue
+            found[place, :size] = group
+            sizes[place] = size
+            if every:
+                place += 1
+            else:
+                least = at_most
+            continue
+        descend(market, search, depth, record)
+        cost = search.to_members[depth, record] / size
+        earned[depth + 1] = earned[depth] + market.prices[record] - cost
+        depth += 1
+        keep_promising(market, search, depth, size, earned[depth], least)
+    return least, nodes, place
+
+
+@kernel
+def search_groups(market, least, nodes, found, sizes, every):
+    """Find the group round each record that earns most, or every one above ``least``.
+
+    Round a record: no member has a smaller sum of squared distances to the others.
+    ``found`` (m or more, size of the largest group) and ``sizes`` take the groups,
+    those of ``every`` in a row, perhaps with a few that are round none or found twice;
+    size 0 where there is none. Returns what is left of ``nodes``: 0 if they, or the
+    room, did not suffice.
+    """
+    m, largest = market.halves.shape
+    search = Search(
+        members=np.empty(largest, dtype=np.int64),
+        near=np.empty((largest, m), dtype=np.int64),
+        score=np.empty((largest, m)),
+        listed=np.empty(largest, dtype=np.int64),
+        following=np.empty(largest, dtype=np.int64),
+        to_members=np.empty((largest, m)),
+    )
+    sizes[:] = 0
+    place = 0
+    for record in range(m):
+        search.members[0] = record
+        best = least
+        if not every:
+            place = record
+        for size in range(market.k, largest + 1):
+            best, nodes, place = search_group(
+                market, search, size, best, nodes, found, sizes, place, every
+            )
+            if nodes == 0:
+                return 0
+    return nodes
