@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise, product
+from functools import cache
+from itertools import combinations, pairwise, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,29 @@ def holds(labels: Ints, subjects: Ints | None, k: int) -> bool:
     whose = np.arange(len(labels)) if subjects is None else subjects
     groups = set(labels.tolist())
     return all(len(set(whose[labels == group].tolist())) >= k for group in groups)
+
+
+def least_sse(records: Floats, k: int) -> float:
+    """Least SSE of all partitions into groups of at least k records."""
+    n = len(records)
+
+    @cache
+    def rest(records_left: frozenset[int]) -> float:
+        if not records_left:
+            return 0.0
+        first, *others = sorted(records_left)
+        return min(
+            (
+                group_sse(records[[first, *chosen]])
+                + rest(records_left - {first, *chosen})
+                for size in range(k - 1, len(others) + 1)
+                for chosen in combinations(others, size)
+                if size + 1 < 2 * k  # what is larger can be divided at no loss
+            ),
+            default=np.inf,
+        )
+
+    return rest(frozenset(range(n)))
 
 
 # Neighbours
@@ -124,28 +148,94 @@ def nearest_of_other_subjects(
     return nearest[:count]
 
 
+class Ungrouped:
+    """Records without a group, and the groups so far."""
+
+    def __init__(self, records: Floats) -> None:
+        self.records = records
+        self.rows = list(range(len(records)))
+        self.groups: list[set[int]] = []
+
+    def farthest_from(self, point: Floats) -> int:
+        return farthest(self.records, self.rows, point)
+
+    def take(self, seed: int, k: int) -> set[int]:
+        """Group a record with its nearest: k in all."""
+        group = set(
+            sorted(
+                self.rows,
+                key=lambda i: squared_distance(self.records[i], self.records[seed]),
+            )[:k]
+        )
+        self.groups.append(group)
+        self.rows = [i for i in self.rows if i not in group]
+        return group
+
+
 def mdav(records: Floats, k: int) -> list[set[int]]:
     """Classic MDAV without subjects, as the reference describes it."""
-    remaining = list(range(len(records)))
-    groups = []
-
-    def take(seed: int) -> None:
-        near = sorted(
-            remaining, key=lambda i: squared_distance(records[i], records[seed])
-        )
-        groups.append(set(near[:k]))
-        remaining[:] = [i for i in remaining if i not in groups[-1]]
+    left = Ungrouped(records)
 
     def from_the_middle() -> int:
-        return farthest(records, remaining, records[remaining].mean(axis=0))
+        return left.farthest_from(records[left.rows].mean(axis=0))
 
-    while len(remaining) >= 3 * k:
+    while len(left.rows) >= 3 * k:
         seed = from_the_middle()
-        take(seed)
-        take(farthest(records, remaining, records[seed]))
-    if len(remaining) >= 2 * k:
-        take(from_the_middle())
-    return [*groups, set(remaining)]
+        left.take(seed, k)
+        left.take(left.farthest_from(records[seed]), k)
+    if len(left.rows) >= 2 * k:
+        left.take(from_the_middle(), k)
+    return [*left.groups, set(left.rows)]
+
+
+def nearest_to_group(
+    records: Floats, remaining: Sequence[int], members: Sequence[int]
+) -> tuple[int, float]:
+    """The record nearest to any member, and its distance."""
+    pairs = [(distance(records[i], records[m]), i) for i in remaining for m in members]
+    near, record = min(pairs, default=(np.inf, -1))
+    return record, near
+
+
+def v_mdav(records: Floats, k: int, gamma: float) -> list[set[int]]:
+    """V-MDAV without subjects, as the reference describes it."""
+    left = Ungrouped(records)
+    while len(left.rows) >= k:
+        group = left.take(left.farthest_from(records.mean(axis=0)), k)
+        while left.rows and len(group) < 2 * k - 1:
+            record, d_in = nearest_to_group(records, left.rows, sorted(group))
+            others = [i for i in left.rows if i != record]
+            _, d_out = nearest_to_group(records, others, [record])
+            if not d_in < gamma * d_out:
+                break
+            group.add(record)
+            left.rows = others
+    middles = np.array([records[sorted(group)].mean(axis=0) for group in left.groups])
+    for record in left.rows:
+        left.groups[nearest_centroid(records[record], middles)].add(record)
+    return left.groups
+
+
+def diameter(records: Floats, remaining: Sequence[int]) -> tuple[int, int]:
+    """The two records farthest from each other."""
+    return max(
+        combinations(remaining, 2),
+        key=lambda pair: squared_distance(records[pair[0]], records[pair[1]]),
+    )
+
+
+def md(records: Floats, k: int) -> list[set[int]]:
+    """MD without subjects; of the two farthest records the outer one is first."""
+    left = Ungrouped(records)
+    middle = records.mean(axis=0)
+    while len(left.rows) >= 2 * k:
+        pair = diameter(records, left.rows)
+        outer = farthest(records, pair, middle)
+        left.take(outer, k)
+        (inner,) = set(pair) - {outer}
+        if inner in left.rows and len(left.rows) >= 2 * k:
+            left.take(inner, k)
+    return [*left.groups, set(left.rows)]
 
 
 # Paths
@@ -197,13 +287,27 @@ def tours_one_move_away(
     """Every 2-opt move, and every move of up to three records (or-opt), that links a
     record with one of its listed neighbours in exchange for longer links.
     """
-    n = len(records)
-    for a in range(n):
+    yield from tours_two_links_away(records, order, neighbours)
+    for ring in _rings(records, order):
+        yield from _or_opt(records, ring, neighbours[ring[0]].tolist())
+
+
+def tours_two_links_away(
+    records: Floats, order: Sequence[int], neighbours: Ints
+) -> Iterator[list[int]]:
+    """Every 2-opt move that links a record with one of its listed neighbours in
+    exchange for a longer link.
+    """
+    for ring in _rings(records, order):
+        yield from _two_opt(records, ring, neighbours[ring[0]].tolist())
+
+
+def _rings(records: Floats, order: Sequence[int]) -> Iterator[list[int]]:
+    """The tour from every record onward, both ways."""
+    for a in range(len(records)):
         for tour in (list(order), list(order)[::-1]):
             place = tour.index(a)
-            ring = tour[place:] + tour[:place]  # from a onward
-            yield from _two_opt(records, ring, neighbours[a].tolist())
-            yield from _or_opt(records, ring, neighbours[a].tolist())
+            yield tour[place:] + tour[:place]
 
 
 def _two_opt(records: Floats, ring: list[int], near: list[int]) -> Iterator[list[int]]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Floats
+from naive import Floats, Ints
 
 import trajanon
 from trajanon._kernels.mdav import (
@@ -30,14 +30,41 @@ LEFT_OUT = {"UTILNAME", "STATE", "YEAR", "MONTH"}  # of EIA
 seeds = st.integers(0, 10**6)
 
 
-def reference(name: str) -> Floats:
-    path = DATASETS / f"{name}.csv"
+def rows_of(path: Path) -> list[dict[str, str]]:
     if not path.exists():
         pytest.skip(f"the reference data are not beside the checkout: {path}")
     with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+        return list(csv.DictReader(file))
+
+
+def reference(name: str) -> Floats:
+    rows = rows_of(DATASETS / f"{name}.csv")
     names = [column for column in rows[0] if column not in LEFT_OUT]
     return np.array([[float(row[column]) for column in names] for row in rows])
+
+
+def toy(name: str) -> tuple[Floats, Ints]:
+    """The records of an example, and the groups that are printed for it."""
+    rows = rows_of(DATASETS / f"{name}.csv")
+    columns = {
+        "companies": ["surface_m2", "employees"],
+        "hospital": ["age", "height", "weight", "min_hr", "max_hr"],
+    }[name]
+    records = np.array([[float(row[column]) for column in columns] for row in rows])
+    return records, dense(np.array([int(row["published_group"]) for row in rows]))
+
+
+def published(
+    table: str, dataset: str, method: str, k: int | None, statistic: str
+) -> float:
+    """A printed number; ``k`` is None where it is that of all k."""
+    (value,) = [
+        float(row["value"])
+        for row in rows_of(DATASETS.parent / "published" / f"{table}.csv")
+        if (row["dataset"], row["method"], row["k"], row["statistic"])
+        == (dataset, method, "" if k is None else str(k), statistic)
+    ]
+    return value
 
 
 @pytest.mark.parametrize("name", CLASSIC)

@@ -3,9 +3,11 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import naive
 import numpy as np
@@ -17,26 +19,79 @@ from naive import Floats, Ints
 import trajanon
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.methods import METHODS
-from trajanon.microaggregation import microaggregate
+from trajanon.methods.hm2 import EXPANSIONS
+from trajanon.microaggregation import Options, microaggregate
 from trajanon.partition import Partition, dense
 from trajanon.paths import HEURISTICS
 from trajanon.refine import REFINEMENTS
 from trajanon.trajectories import Trajectories
 
+OURS = [name for name in HEURISTICS if name not in ("concorde", "lkh")]
+"""What needs no other program; see test_external_paths.py for the rest."""
 
-class Options(TypedDict):
-    method: str
-    refine: str
-    effort: str
+SHUFFLED: Options = {
+    "refine": "rcs",
+    "shuffle_probability": 0.3,
+    "max_events": 5,
+}
 
 
-HOW: list[Options] = [
-    {"method": method, "refine": refine, "effort": effort}
-    for method, refine, effort in product(
-        METHODS, ["none", *REFINEMENTS], ["fast", "balanced"]
-    )
-]
-every_way = pytest.mark.parametrize("how", HOW, ids=lambda how: "-".join(how.values()))
+def ways() -> Iterator[Options]:
+    """Every method, heuristic, compression and refinement, not all of them together."""
+    for name in OURS:
+        yield {"heuristic": name, "refine": "none", "effort": "fast"}
+    for method, refine in product(("hm2", "mdav"), ("none", *REFINEMENTS)):
+        if refine == "rcs":
+            yield {"method": method, **SHUFFLED}
+        else:
+            yield {"method": method, "refine": refine, "effort": "balanced"}
+    for method, refine in product(METHODS, ("none", "descent")):
+        if method not in ("hm2", "mdav"):
+            yield {"method": method, "subsets": 2, "effort": "fast", "refine": refine}
+    yield {"method": "v-mdav", "gamma": 0.5, "refine": "none"}
+    yield {"method": "v-mdav", "gamma": 1.5, "refine": "swap"}
+    yield {"method": "mf-tsp", "heuristic": "nearest-neighbor", "refine": "none"}
+    yield {"method": "mf-tsp", "heuristic": "arbitrary-insertion", "refine": "swap"}
+    yield {"method": "mf-tsp", "heuristic": "two-opt", **SHUFFLED}
+    yield {"method": "mf-tsp", "heuristic": "mdav-lk", "refine": "none"}
+    for c, order in product((2, 3, 7), EXPANSIONS):
+        yield {"compression": c, "expansion": order, "refine": "none", "effort": "fast"}
+    yield {"compression": 3, "heuristic": "mdav", "refine": "descent"}
+    yield {"compression": 2, "heuristic": "nearest-insertion", "refine": "none"}
+
+
+HOW = list(ways())
+
+SLOW = ("decomposition",)
+"""Methods that get a few examples only."""
+
+every_way = pytest.mark.parametrize(
+    "how", HOW, ids=lambda how: "-".join(map(str, how.values()))
+)
+
+
+def method_of(how: Options) -> str:
+    return how.get("method", "hm2")
+
+
+def examples(how: Options, count: int) -> settings:
+    return settings(max_examples=3 if method_of(how) in SLOW else count)
+
+
+def sizes_for(how: Options) -> st.SearchStrategy[int]:
+    """Numbers of records for groups of 3."""
+    return st.integers(6, 45)
+
+
+def largest(how: Options, k: int) -> float:
+    """How many records a group may hold where every record is its own subject."""
+    if how["refine"] != "none":
+        return np.inf
+    if how.get("gamma"):  # what was left when all groups were there joins the nearest
+        return 2 * k - 1 + k - 1
+    bounded = ("hm2", "mdav", "md", "cbfs", "mf-tsp")
+    return 2 * k - 1 if method_of(how) in bounded else np.inf
+
 
 seeds = st.integers(0, 10**6)
 
@@ -89,30 +144,37 @@ def is_consistent(partition: Partition, X: Floats) -> bool:
 
 
 @every_way
-@given(table=tables(), seed=st.integers(0, 3))
-def test_every_group_has_k_records_of_k_subjects(
-    how: Options, table: tuple[Floats, Ints | None, int], seed: int
-) -> None:
-    X, subjects, k = table
-    partition = microaggregate(X, k, subjects=subjects, seed=seed, **how)
-    assert naive.holds(partition.labels, None, k)
-    assert naive.holds(partition.labels, subjects, k)
-    assert is_consistent(partition, X)
-    stages = [stage.name for stage in partition.stages]
-    assert stages == [how["method"], how["refine"]][: 1 + (how["refine"] != "none")]
-    losses = [stage.information_loss for stage in partition.stages]
-    assert losses[-1] <= losses[0] + 1e-9
-    assert (partition.path_length is None) == (how["method"] == "mdav")
+def test_every_group_has_k_records_of_k_subjects(how: Options) -> None:
+    @examples(how, 30)
+    @given(table=tables(), seed=st.integers(0, 3))
+    def test(table: tuple[Floats, Ints | None, int], seed: int) -> None:
+        X, subjects, k = table
+        partition = microaggregate(X, k, subjects=subjects, seed=seed, **how)
+        assert naive.holds(partition.labels, None, k)
+        assert naive.holds(partition.labels, subjects, k)
+        if subjects is None:
+            assert partition.sizes.max() <= largest(how, k)
+        assert is_consistent(partition, X)
+        stages = [stage.name for stage in partition.stages]
+        refined = [how["refine"]] if how["refine"] != "none" else []
+        assert stages == [method_of(how), *refined]
+        losses = [stage.information_loss for stage in partition.stages]
+        assert losses[-1] <= losses[0] + 1e-9
+        assert (partition.path_length is None) == (method_of(how) != "hm2")
+
+    test()
 
 
 @every_way
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7])
 def test_the_smallest_tables_are_grouped(how: Options, n: int) -> None:
-    X = np.random.default_rng(n).normal(size=(n, 2))
-    for k in range(2, n + 1):
-        sizes = microaggregate(X, k, **how).sizes
-        assert sizes.min() >= k
-        assert sizes.sum() == n
+    for X in (np.random.default_rng(n).normal(size=(n, 2)), np.zeros((n, 1))):
+        for k in range(2, n + 1):
+            sizes = microaggregate(X, k, **how).sizes
+            assert sizes.min() >= k
+            assert sizes.sum() == n
+            if n < 2 * k:
+                assert sizes.tolist() == [n]
 
 
 @every_way
@@ -135,30 +197,32 @@ def test_near_records_of_a_small_table_come_together(values: list[float]) -> Non
 
 
 @every_way
-@given(seed=seeds, n=st.integers(6, 40), p=st.integers(2, 4))
-@settings(max_examples=15)
-def test_the_order_of_columns_leaves_the_loss(
-    how: Options, seed: int, n: int, p: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, p))
-    a = microaggregate(X, 3, **how)
-    b = microaggregate(X[:, rng.permutation(p)], 3, **how)
-    assert a.information_loss == pytest.approx(b.information_loss, rel=1e-9)
+def test_the_order_of_columns_leaves_the_loss(how: Options) -> None:
+    @examples(how, 12)
+    @given(seed=seeds, n=sizes_for(how), p=st.integers(2, 4))
+    def test(seed: int, n: int, p: int) -> None:
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, p))
+        a = microaggregate(X, 3, **how)
+        b = microaggregate(X[:, rng.permutation(p)], 3, **how)
+        assert a.information_loss == pytest.approx(b.information_loss, rel=1e-9)
+
+    test()
 
 
 @every_way
-@given(seed=seeds, n=st.integers(6, 40), p=st.integers(1, 4))
-@settings(max_examples=15)
-def test_the_units_of_columns_leave_the_loss(
-    how: Options, seed: int, n: int, p: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, p))
-    other = X * rng.uniform(0.01, 100, p) + rng.normal(size=p) * 1000
-    a = microaggregate(X, 3, **how)
-    b = microaggregate(other, 3, **how)
-    assert a.information_loss == pytest.approx(b.information_loss, rel=1e-6)
+def test_the_units_of_columns_leave_the_loss(how: Options) -> None:
+    @examples(how, 12)
+    @given(seed=seeds, n=sizes_for(how), p=st.integers(2, 4))
+    def test(seed: int, n: int, p: int) -> None:
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, p))
+        other = X * rng.uniform(0.01, 100, p) + rng.normal(size=p) * 1000
+        a = microaggregate(X, 3, **how)
+        b = microaggregate(other, 3, **how)
+        assert a.information_loss == pytest.approx(b.information_loss, rel=1e-6)
+
+    test()
 
 
 @every_way
@@ -169,6 +233,48 @@ def test_with_ties_exact_units_leave_the_very_groups(how: Options) -> None:
     b = microaggregate(X * 4 + 1e6, 3, **how)
     assert np.array_equal(a.labels, b.labels)
     assert a.sse == b.sse
+
+
+@pytest.mark.parametrize("heuristic", OURS)
+@given(seed=seeds, n=st.integers(4, 12), k=st.integers(2, 4), ties=st.booleans())
+@settings(max_examples=20)
+def test_numbers_met_in_order_get_the_optimum_of_all_partitions(
+    heuristic: str, seed: int, n: int, k: int, ties: bool
+) -> None:
+    X = np.random.default_rng(seed).normal(size=(n, 1)) ** 3
+    X = X.round() if ties else X
+    partition = microaggregate(X, k, heuristic=heuristic, refine="none")
+    records = naive.standardise(X)
+    least = naive.least_cut(np.sort(records, axis=0), range(n), k)
+    assert partition.sse >= least - 1e-9
+    assert partition.path_length is not None
+    straight = partition.path_length <= np.ptp(records) + 1e-9
+    if straight:
+        assert partition.sse == pytest.approx(least, rel=1e-7, abs=1e-9)
+    assert straight or heuristic != "or-opt"
+
+
+@every_way
+@pytest.mark.parametrize(("p", "k"), [(1, 2), (1, 3), (2, 2), (2, 4)])
+def test_no_partition_loses_less_than_the_best_of_all(
+    how: Options, p: int, k: int
+) -> None:
+    X, least = small_table(p, k)
+    assert microaggregate(X, k, **how).sse >= least - 1e-9
+
+
+@cache
+def small_table(p: int, k: int) -> tuple[Floats, float]:
+    """Some records, and the least SSE of all their partitions."""
+    X = np.random.default_rng(p).normal(size=(9, p)) ** 3
+    return X, naive.least_sse(naive.standardise(X), k)
+
+
+@pytest.mark.parametrize(("n", "k"), [(9, 2), (10, 3), (12, 4)])
+def test_sorted_numbers_get_the_optimum_of_all_partitions(n: int, k: int) -> None:
+    X = np.sort(np.random.default_rng(n).normal(size=(n, 1)) ** 3, axis=0)
+    least = naive.least_sse(naive.standardise(X), k)
+    assert microaggregate(X, k, refine="none").sse == pytest.approx(least)
 
 
 def test_the_names_of_subjects_do_not_matter() -> None:
@@ -205,11 +311,11 @@ def test_subjects_may_be_any_values(subjects: list[Any]) -> None:
 # A seed
 
 
-def example(p: int) -> Floats:
+def example(p: int, n: int) -> Floats:
     """Rows with ties and duplicates, where the last bit could choose another way."""
     rng = np.random.default_rng(p)
-    X = rng.normal(size=(300, p)).round(1)
-    X[:30] = X[30:60]
+    X = rng.normal(size=(n, p)).round(1)
+    X[: n // 10] = X[n // 10 : n // 5]
     return X
 
 
@@ -224,13 +330,10 @@ print(fingerprints())
 def fingerprints() -> str:
     """Every bit of some results."""
     found = []
-    for p, how in ((p, how) for p in (2, 60) for how in HOW):
+    for p, how in product((2, 60), HOW):
+        n = {"mf-tsp": 40, **dict.fromkeys(SLOW, 24)}.get(method_of(how), 300)
         result = microaggregate(
-            example(p),
-            4,
-            subjects=np.arange(300) % 70,
-            seed=5,
-            **how,
+            example(p, n), 4, subjects=np.arange(n) % (n // 4), seed=5, **how
         )
         found.append(hashlib.sha256(result.labels.tobytes()).hexdigest()[:12])
         found += [result.sse.hex(), str(result.path_length)]
@@ -299,6 +402,7 @@ TABLE = np.arange(12.0).reshape(6, 2)
         ({"heuristic": "?"}, BadInput, f"choose from {', '.join(HEURISTICS)}"),
         ({"refine": "rc"}, BadInput, "refine 'rc' is not known; choose from none"),
         ({"effort": "most"}, BadInput, "choose from fast, balanced, best"),
+        ({"expansion": "x"}, BadInput, "'x' is not known; choose from distance, row"),
     ],
 )
 def test_what_cannot_be_grouped_is_refused(
@@ -321,6 +425,84 @@ def test_a_seed_that_is_no_whole_number_from_0_is_refused(seed: Any) -> None:
         microaggregate(TABLE, 3, seed=seed)
 
 
+@pytest.mark.parametrize(
+    "name", ["method", "heuristic", "expansion", "refine", "effort"]
+)
+@pytest.mark.parametrize("value", [["mdav"], None, 1, True, float("nan"), {"mdav": 1}])
+def test_a_choice_that_is_no_word_is_refused(name: str, value: Any) -> None:
+    says = f"{name} {value!r} is not known; choose from "
+    with pytest.raises(BadInput, match=f"^{re.escape(says)}"):
+        microaggregate(TABLE, 3, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "span"),
+    [
+        ("compression", "1 to 1000000000"),
+        ("subsets", "1 to 1000000000"),
+        ("max_events", "0 to 1000000000"),
+        ("seed", "0"),
+    ],
+)
+@pytest.mark.parametrize(
+    "value", [-1, 1.0, 2.5, float("nan"), "2", [2], True, False, 2j, np.array([2])]
+)
+def test_a_count_that_is_no_whole_number_is_refused(
+    name: str, span: str, value: Any
+) -> None:
+    says = f"{name} must be a whole number from {span} (got {value!r})"
+    with pytest.raises(BadInput, match=f"^{re.escape(says)}$"):
+        microaggregate(TABLE, 3, **{name: value})
+
+
+@pytest.mark.parametrize("name", ["compression", "subsets"])
+def test_a_count_of_nothing_is_refused(name: str) -> None:
+    says = f"{name} must be a whole number from 1 to 1000000000 (got 0)"
+    options: dict[str, Any] = {name: 0}
+    with pytest.raises(BadInput, match=re.escape(says)):
+        microaggregate(TABLE, 3, **options)
+
+
+@pytest.mark.parametrize("name", ["compression", "subsets", "max_events"])
+def test_a_count_beyond_reason_is_refused(name: str) -> None:
+    options: dict[str, Any] = {name: 10**30}
+    with pytest.raises(BadInput, match=f"{name} must be a whole number from . to"):
+        microaggregate(TABLE, 3, **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "span"), [("gamma", "0 to 1000"), ("shuffle_probability", "0 to 1")]
+)
+@pytest.mark.parametrize(
+    "value",
+    [-0.1, float("nan"), float("inf"), 10**400, "0.5", [0.5], {}, 0.5j, True, False],
+)
+def test_a_share_that_is_no_number_is_refused(name: str, span: str, value: Any) -> None:
+    says = f"{name} must be a number from {span} (got {value!r})"
+    with pytest.raises(BadInput, match=f"^{re.escape(says)}$"):
+        microaggregate(TABLE, 3, **{name: value})
+
+
+@pytest.mark.parametrize("value", [1.001, 2, float("inf")])
+def test_a_probability_above_1_is_refused(value: float) -> None:
+    says = f"shuffle_probability must be a number from 0 to 1 (got {value!r})"
+    with pytest.raises(BadInput, match=re.escape(says)):
+        microaggregate(TABLE, 3, shuffle_probability=value)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    options: dict[str, Any] = {
+        "k": np.int64(3),
+        "compression": np.int64(2),
+        "subsets": np.int32(1),
+        "gamma": np.float32(0.5),
+        "shuffle_probability": np.float64(1.0),
+        "max_events": np.uint8(3),
+        "seed": np.int16(4),
+    }
+    assert microaggregate(TABLE, **options).sizes.tolist() == [3, 3]
+
+
 def test_errors_are_the_packages_and_those_of_python() -> None:
     with pytest.raises(trajanon.TrajanonError):
         microaggregate(TABLE, 1)
@@ -337,7 +519,7 @@ def test_hm2_loses_less_than_mdav_on_the_sample(madrid: Trajectories, k: int) ->
         (method, refine): microaggregate(
             madrid.records, k, method=method, refine=refine, subjects=madrid.subject
         ).information_loss
-        for method in METHODS
+        for method in ("hm2", "mdav")
         for refine in ("none", "descent")
     }
     assert by["hm2", "none"] < by["mdav", "none"]

@@ -1,6 +1,5 @@
 """Microaggregation: the pipeline method -> refinement, on one page."""
 
-import math
 from collections.abc import Collection
 from time import perf_counter
 from typing import TypedDict
@@ -46,6 +45,10 @@ class Options(TypedDict, total=False):
 
 KICKS_PER_RECORD = {"fast": 1, "balanced": 10, "best": 100}
 """The budget of each effort, in moves, never in seconds: a seed repeats a result."""
+
+
+_MOST = 10**9
+_MOST_GAMMA = 1_000.0  # long before it every group has grown as far as it may
 
 
 def microaggregate(
@@ -143,13 +146,13 @@ def microaggregate(
         refine=refine,
         effort=effort,
     )
-    _check_whole("compression", compression, 1)
-    _check_whole("max_events", max_events, 0)
+    _check_whole("compression", compression, 1, _MOST)
+    _check_whole("max_events", max_events, 0, _MOST)
     _check_whole("seed", seed, 0)
     if subsets is not None:
-        _check_whole("subsets", subsets, 1)
+        _check_whole("subsets", subsets, 1, _MOST)
     if gamma is not None:
-        _check_within("gamma", gamma, math.inf)
+        _check_within("gamma", gamma, _MOST_GAMMA)
     _check_within("shuffle_probability", shuffle_probability, 1.0)
     numbers = _number_subjects(subjects, len(raw))
     _check_enough(len(raw), numbers, k, counted=subjects is not None)
@@ -220,18 +223,18 @@ def _check_options(**chosen: str) -> None:
             raise BadInput(msg)
 
 
-def _check_whole(name: str, value: int, least: int) -> None:
+def _check_whole(name: str, value: int, least: int, most: int | None = None) -> None:
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < least:
-        msg = f"{name} must be a whole number from {least} (got {value!r})"
+    if not whole or value < least or (most is not None and value > most):
+        upper = "" if most is None else f" to {most}"
+        msg = f"{name} must be a whole number from {least}{upper} (got {value!r})"
         raise BadInput(msg)
 
 
 def _check_within(name: str, value: float, most: float) -> None:
     number = isinstance(value, int | float | np.integer | np.floating)
-    if not number or not 0.0 <= value <= most:
-        upper = "" if most == math.inf else f" to {most:g}"
-        msg = f"{name} must be a number from 0{upper} (got {value!r})"
+    if not number or isinstance(value, bool) or not 0.0 <= value <= most:
+        msg = f"{name} must be a number from 0 to {most:g} (got {value!r})"
         raise BadInput(msg)
 
 

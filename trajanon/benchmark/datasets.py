@@ -71,9 +71,7 @@ def find_datasets(folder: Path) -> list[Callable[[], Dataset]]:
         table = folder / f"{name.lower()}.csv"
         if table.exists():
             found.append(partial(_of_a_paper, name, table))
-    found += [
-        partial(_trajectories, file) for file in sorted(folder.glob("*.parquet"))
-    ]
+    found += [partial(_trajectories, file) for file in sorted(folder.glob("*.parquet"))]
     if not found:
         msg = (
             f"{folder} has neither census.csv, tarragona.csv or eia.csv nor "

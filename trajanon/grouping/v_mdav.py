@@ -56,7 +56,7 @@ def v_mdav(
             near, inside = nearest_to_group(records, left.rows, members)
             others = left.rows[left.rows != near]
             _, outside = nearest_to_group(records, others, np.array([near]))
-            if inside >= gamma**2 * outside:  # both are squared
+            if inside >= gamma * gamma * outside:  # both are squared
                 break
             members = np.append(members, near)
             left.join(members[-1:], left.groups - 1)

@@ -79,7 +79,13 @@ def regroup(task: Task, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     for number, rows in enumerate(parts):
         task.progress("Regrouping the parts of the table", number, len(parts))
         _, subjects = np.unique(task.subjects[rows], return_inverse=True)
-        best = best_groups(task.records[rows], task.k, subjects, dense(labels[rows]))
+        best = best_groups(
+            task.records[rows],
+            task.k,
+            subjects,
+            dense(labels[rows]),
+            progress=task.progress,
+        )
         regrouped[rows] = groups + best
         groups += int(best.max()) + 1
     task.progress("Regrouping the parts of the table", len(parts), len(parts))

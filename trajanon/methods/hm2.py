@@ -91,6 +91,8 @@ def _compressed_path(task: Task) -> NDArray[np.int64]:
             progress=task.progress,
         )
     )
+    if route[0] > route[-1]:  # either way is as short: rounding shall not choose
+        route = route[::-1]
     place = np.empty(len(cities), dtype=np.int64)
     place[route] = np.arange(len(cities))
     # Standardised records have their centroid at 0.

@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.greedy import greedy_fragments, join_fragments
-from trajanon._kernels.search import OR_OPT, improve, kicks
-from trajanon._kernels.tour import enqueue
+from trajanon._kernels.search import OR_OPT, improve_everywhere, kicks
 from trajanon.paths.journey import Journey
 from trajanon.paths.tours import (
     FEW,
@@ -53,10 +52,7 @@ def _or_opt(journey: Journey) -> NDArray[np.int64]:
         return shortest(records)
 
     tour = closed(records, greedy(records), journey.random)
-    # Neighbour lists are not symmetric: a city may gain by a move of another one.
-    while improve(tour, OR_OPT) > 0.0:
-        for city in tour.order:
-            enqueue(tour, city)
+    improve_everywhere(tour, OR_OPT)
     total = journey.kicks_per_record * len(records)
     for done in range(0, total, _CHUNK):
         journey.progress("Finding a short path", done, total)

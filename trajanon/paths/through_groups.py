@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.mdav import farthest
 from trajanon._kernels.nearest_neighbour import walk
-from trajanon._kernels.search import LIN_KERNIGHAN, improve
+from trajanon._kernels.search import LIN_KERNIGHAN, improve_everywhere
 from trajanon.grouping.cbfs import cbfs as group_by_cbfs
 from trajanon.grouping.md import md as group_by_md
 from trajanon.grouping.mdav import mdav as group_by_mdav
@@ -130,7 +130,7 @@ def _mdav_lk(journey: Journey) -> NDArray[np.int64]:
         return shortest(journey.records)
     first = _through(group_by_mdav, journey)
     tour = closed(journey.records, lambda *_: first, journey.random)
-    improve(tour, LIN_KERNIGHAN)
+    improve_everywhere(tour, LIN_KERNIGHAN)
     return opened(tour)
 
 
@@ -172,7 +172,9 @@ def _through(grouping: Grouping, journey: Journey) -> NDArray[np.int64]:
 
 
 def _nearest_point_next(points: NDArray[np.float64]) -> NDArray[np.int64]:
-    first = _farthest_from_centroid(points, points.mean(axis=0))
+    # Two points are equally far from their centroid: rounding shall not choose.
+    two = len(points) == 2
+    first = 0 if two else _farthest_from_centroid(points, points.mean(axis=0))
     return np.asarray(walk(points, first, np.zeros(len(points), dtype=np.bool_)))
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.search import TWO_OPT, improve
+from trajanon._kernels.search import TWO_OPT, improve_everywhere
 from trajanon.paths.journey import Journey
 from trajanon.paths.nearest_neighbour import nearest_neighbour
 from trajanon.paths.tours import FEW, begun_at_start, closed, opened, shortest
@@ -38,5 +38,5 @@ def _two_opt(journey: Journey) -> NDArray[np.int64]:
     tour = closed(
         journey.records, lambda *_: nearest_neighbour(journey), journey.random
     )
-    improve(tour, TWO_OPT)
+    improve_everywhere(tour, TWO_OPT)
     return opened(tour)
