@@ -32,4 +32,4 @@ format: .venv/dev
 	@touch $@
 
 clean:
-	rm -rf .venv build *.egg-info
+	rm -rf .venv build *.egg-info trajanon/_kernels/__pycache__

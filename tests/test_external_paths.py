@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import Floats, Ints
+from test_paths import records_of
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.paths import tsplib
@@ -74,21 +75,6 @@ PYCONCORDE = """
             Path("abc.res").write_text("litter")
             return Tour(nearest_tour(self.problem), FOUND)
 """
-
-
-def records_of(kind: str, seed: int, n: int) -> Floats:
-    rng = np.random.default_rng(seed)
-    if kind == "grid":
-        return rng.integers(0, 4, (n, 2)).astype(float)
-    if kind == "line":
-        return rng.normal(size=(n, 1))
-    if kind == "clusters":
-        return rng.normal(size=(n, 3)) * 0.01 + rng.integers(0, 3, (n, 1))
-    if kind == "far":
-        return rng.normal(size=(n, 2)) + 1e7
-    if kind == "heavy":
-        return rng.normal(size=(n, 2)) ** 5
-    return rng.normal(size=(n, 2))
 
 
 def journey(records: Floats, start: int | None = None, seed: int = 0) -> Journey:

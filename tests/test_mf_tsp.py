@@ -65,7 +65,7 @@ def test_nearest_neighbours_give_the_printed_groups_of_the_companies(
     assert partition.information_loss == pytest.approx(34.0218, abs=1e-4)
 
 
-@pytest.mark.parametrize("heuristic", ["or-opt", "cheapest-insertion", "mdav-lk"])
+@pytest.mark.parametrize("heuristic", ["or-opt", "cheapest-insertion"])
 def test_short_paths_give_the_printed_groups_of_the_hospital(heuristic: str) -> None:
     """Printed are those of Concorde, the shortest paths."""
     X, labels = toy("hospital")

@@ -149,7 +149,8 @@ def test_every_group_has_k_records_of_k_subjects(how: Options) -> None:
     @given(table=tables(), seed=st.integers(0, 3))
     def test(table: tuple[Floats, Ints | None, int], seed: int) -> None:
         X, subjects, k = table
-        partition = microaggregate(X, k, subjects=subjects, seed=seed, **how)
+        seeded = how | Options(seed=seed)
+        partition = microaggregate(X, k, subjects=subjects, **seeded)
         assert naive.holds(partition.labels, None, k)
         assert naive.holds(partition.labels, subjects, k)
         if subjects is None:
@@ -333,7 +334,7 @@ def fingerprints() -> str:
     for p, how in product((2, 60), HOW):
         n = {"mf-tsp": 40, **dict.fromkeys(SLOW, 24)}.get(method_of(how), 300)
         result = microaggregate(
-            example(p, n), 4, subjects=np.arange(n) % (n // 4), seed=5, **how
+            example(p, n), 4, subjects=np.arange(n) % (n // 4), **how | Options(seed=5)
         )
         found.append(hashlib.sha256(result.labels.tobytes()).hexdigest()[:12])
         found += [result.sse.hex(), str(result.path_length)]

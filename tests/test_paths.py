@@ -37,6 +37,10 @@ def records_of(kind: str, seed: int, n: int) -> Floats:
         return rng.normal(size=(n, 3)) * 0.01 + rng.integers(0, 3, (n, 1))
     if kind == "equal":
         return np.full((n, 2), 0.7)
+    if kind == "far":
+        return rng.normal(size=(n, 2)) + 1e7
+    if kind == "heavy":
+        return rng.normal(size=(n, 2)) ** 5
     return rng.normal(size=(n, 2))
 
 

@@ -5,20 +5,18 @@ Only counts are compared and printed, never coordinates.
 
 import gzip
 import json
-import logging
-import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import platformdirs
 import pytest
+from commands import Run
 from osm_server import OsmServer, serving
 
 import trajanon
-from trajanon import cli
 from trajanon.errors import TooFewSubjects
 from trajanon.extract import Box, Rules, Trace, cut, extract, file_traces
 from trajanon.files.trajectories import read_trajectories
@@ -37,39 +35,6 @@ ALICANTE = REAL / "osm_trackpoints_alicante"
 ALICANTE_BOX = "-0.6683636,38.0610674,-0.6388378,38.1"
 ALICANTE_PAGES = [ALICANTE / f"page{number}.gpx" for number in range(4)]
 GPX = sorted((REAL / "gpx").glob("*.gpx")) if REAL.is_dir() else []
-
-
-@dataclass(frozen=True)
-class Answer:
-    code: int | str
-    out: str
-    err: str
-
-
-Run = Callable[..., Answer]
-
-
-@pytest.fixture
-def run(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-) -> Iterator[Run]:
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: object) -> Answer:
-        monkeypatch.setattr(sys, "argv", ["trajanon", *map(str, arguments)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        captured = capsys.readouterr()
-        return Answer(ended.value.code or 0, captured.out, captured.err)
-
-    logger = logging.getLogger("trajanon")
-    handlers, level = logger.handlers, logger.level
-    yield run
-    logger.handlers = handlers
-    logger.setLevel(level)
 
 
 @pytest.fixture

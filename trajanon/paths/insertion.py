@@ -21,16 +21,6 @@ _NEAREST, _ARBITRARY, _FARTHEST = -1, 0, 1
 def nearest_insertion(journey: Journey) -> NDArray[np.int64]:
     """Insert the city nearest to the tour next.
 
-    Parameters
-    ----------
-    journey
-        The records.
-
-    Returns
-    -------
-    NDArray[np.int64]
-        Order of the records on the path, shape (n,).
-
     References
     ----------
     Maya-López, thesis (URV 2023), section 2.2.3; Rosenkrantz, Stearns, Lewis (1977),
@@ -42,16 +32,6 @@ def nearest_insertion(journey: Journey) -> NDArray[np.int64]:
 def farthest_insertion(journey: Journey) -> NDArray[np.int64]:
     """Insert the city farthest from the tour next.
 
-    Parameters
-    ----------
-    journey
-        The records.
-
-    Returns
-    -------
-    NDArray[np.int64]
-        Order of the records on the path, shape (n,).
-
     References
     ----------
     As for `nearest_insertion`.
@@ -62,16 +42,6 @@ def farthest_insertion(journey: Journey) -> NDArray[np.int64]:
 def arbitrary_insertion(journey: Journey) -> NDArray[np.int64]:
     """Insert the cities in random order.
 
-    Parameters
-    ----------
-    journey
-        The records.
-
-    Returns
-    -------
-    NDArray[np.int64]
-        Order of the records on the path, shape (n,).
-
     References
     ----------
     As for `nearest_insertion`.
@@ -81,16 +51,6 @@ def arbitrary_insertion(journey: Journey) -> NDArray[np.int64]:
 
 def cheapest_insertion(journey: Journey) -> NDArray[np.int64]:
     """Insert the city that lengthens the tour least next.
-
-    Parameters
-    ----------
-    journey
-        The records.
-
-    Returns
-    -------
-    NDArray[np.int64]
-        Order of the records on the path, shape (n,).
 
     References
     ----------

@@ -22,16 +22,6 @@ Grouping = Callable[..., NDArray[np.int64]]
 def npn(journey: Journey) -> NDArray[np.int64]:
     """Nearest Point Next: from the record farthest from the centroid, ever nearest.
 
-    Parameters
-    ----------
-    journey
-        The records; a ``start`` takes the place of the farthest one.
-
-    Returns
-    -------
-    NDArray[np.int64]
-        Order of the records on the path, shape (n,).
-
     References
     ----------
     NPN-MHM: Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz, Sebé (2006), "Efficient
@@ -45,16 +35,6 @@ def npn(journey: Journey) -> NDArray[np.int64]:
 def md(journey: Journey) -> NDArray[np.int64]:
     """Lead through the groups of MD (MD-MHM).
 
-    Parameters
-    ----------
-    journey
-        The records, and how large groups are.
-
-    Returns
-    -------
-    NDArray[np.int64]
-        Order of the records on the path, shape (n,): see `chain`.
-
     References
     ----------
     As for `npn`.
@@ -64,16 +44,6 @@ def md(journey: Journey) -> NDArray[np.int64]:
 
 def mdav(journey: Journey) -> NDArray[np.int64]:
     """Lead through the groups of MDAV (MDAV-MHM).
-
-    Parameters
-    ----------
-    journey
-        The records, and how large groups are.
-
-    Returns
-    -------
-    NDArray[np.int64]
-        Order of the records on the path, shape (n,): see `chain`.
 
     References
     ----------
@@ -85,16 +55,6 @@ def mdav(journey: Journey) -> NDArray[np.int64]:
 def cbfs(journey: Journey) -> NDArray[np.int64]:
     """Lead through the groups of CBFS (CBFS-MHM).
 
-    Parameters
-    ----------
-    journey
-        The records, and how large groups are.
-
-    Returns
-    -------
-    NDArray[np.int64]
-        Order of the records on the path, shape (n,): see `chain`.
-
     References
     ----------
     As for `npn`.
@@ -104,17 +64,6 @@ def cbfs(journey: Journey) -> NDArray[np.int64]:
 
 def mdav_lk(journey: Journey) -> NDArray[np.int64]:
     """Lead through the groups of MDAV, and shorten that by Lin-Kernighan.
-
-    Parameters
-    ----------
-    journey
-        The records, and how large groups are.
-
-    Returns
-    -------
-    NDArray[np.int64]
-        Order of the records on the path, shape (n,), on which no chain of moves to
-        16 nearest neighbours is left.
 
     References
     ----------

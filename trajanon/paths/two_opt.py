@@ -15,16 +15,6 @@ def two_opt(journey: Journey) -> NDArray[np.int64]:
     A link may only be exchanged for one to a record's 16 nearest. The first path is
     that of `trajanon.paths.nearest_neighbour`, so its start comes from the seed.
 
-    Parameters
-    ----------
-    journey
-        The records.
-
-    Returns
-    -------
-    NDArray[np.int64]
-        Order of the records on the path, shape (n,).
-
     References
     ----------
     Maya-López, thesis (URV 2023), section 2.2.3.
