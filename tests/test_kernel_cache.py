@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from trajanon._kernels.compiled import forget_older
 from trajanon.files.trajectories import write_trajectories
 from trajanon.trajectories import Trajectories
 
@@ -67,3 +68,26 @@ def test_kernels_are_compiled_once_and_kept_where_numba_is_told(package: Path) -
     assert said.count("compiling the kernels, once") == 1
     assert list((package / "cache").rglob("*.nbc"))
     assert "compiling" not in anonymize(package, "mdav", **cache)
+
+
+def test_kernels_of_other_sources_are_compiled_again(tmp_path: Path) -> None:
+    """A kernel holds those that it calls, of which numba does not know."""
+    kept = tmp_path / "tour.improve-1.py311.1.nbc"
+    forget_older(str(tmp_path))
+    kept.touch()
+    forget_older.cache_clear()
+    forget_older(str(tmp_path))
+    assert kept.exists(), "the sources are the same"
+    (tmp_path / "sources.sha256").write_text("of others")
+    other = tmp_path / "numbers.txt"
+    other.touch()
+    forget_older.cache_clear()
+    forget_older(str(tmp_path))
+    assert not kept.exists()
+    assert other.exists()
+
+
+def test_a_folder_that_cannot_be_written_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    forget_older(str(tmp_path / "file" / "folder"))
+    assert (tmp_path / "file").is_file()

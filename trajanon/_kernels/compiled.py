@@ -1,6 +1,9 @@
 """How kernels are compiled, kept, and how the first compilation is announced."""
 
 from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from numba import njit
@@ -25,10 +28,34 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
         "fastmath": {"reassoc", "contract"},
     }
     try:
-        return njit(cache=True, **options)(function)
+        compiled = njit(cache=True, **options)(function)
     except RuntimeError:  # neither the package's folder nor a home can be written
         _Cache.kept = False
         return njit(**options)(function)
+    forget_older(compiled.stats.cache_path)
+    return compiled
+
+
+@cache
+def forget_older(folder: str) -> None:
+    """Remove what was compiled from other sources than these.
+
+    numba looks at the file of a kernel, but not at those of the kernels it calls: a
+    mended one would live on in its callers.
+    """
+    sources = sha256()
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        sources.update(file.read_bytes())
+    stamp = Path(folder, "sources.sha256")
+    try:
+        if stamp.exists() and stamp.read_text() == sources.hexdigest():
+            return
+        for old in stamp.parent.glob("*.nb[ci]"):
+            old.unlink(missing_ok=True)
+        stamp.parent.mkdir(parents=True, exist_ok=True)
+        stamp.write_text(sources.hexdigest())
+    except OSError:
+        return  # what cannot be written was not written by anybody here
 
 
 def announce(first_compilation: Callable[[bool], None]) -> None:
