@@ -108,7 +108,7 @@ def test_only_the_command_line_reaches_extraction_maps_and_sample(file: Path) ->
 
 @pytest.mark.parametrize("file", files("trajanon/_kernels"), ids=ids)
 def test_kernels_know_numpy_and_numba_alone(file: Path) -> None:
-    allowed = {"numpy", "numba", "typing", "collections"}
+    allowed = {"numpy", "numba"} | sys.stdlib_module_names
     for module in imports(file):
         if part(module):
             assert part(module) == "_kernels", module

@@ -60,7 +60,8 @@ Gamma = Annotated[
 Subsets = Annotated[
     int | None,
     typer.Option(
-        help="Parts that decomposition solves.", show_default="one for some 500 records"
+        help="Parts that decomposition solves.",
+        show_default="of some 1,500 / k records",
     ),
 ]
 Refine = Annotated[str, typer.Option(help="descent, swap, rcs or none.")]

@@ -100,7 +100,7 @@ def microaggregate(
         of 0, 0.05, ..., 1.
     subsets
         Of ``decomposition``: in how many parts the table is solved; None makes them of
-        some 500 records.
+        some 1,500 / k records.
     refine
         ``descent`` moves single records to a local optimum; ``swap`` exchanges the two
         records that gain most, again and again; ``rcs`` is Random Cluster Shuffling;

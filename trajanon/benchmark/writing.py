@@ -13,7 +13,7 @@ import pandas as pd
 from trajanon.benchmark.measurement import Measurement
 
 _LOSS = ("il", "avg")
-_OTHER = {"path_length": "path length", "seconds": "seconds", "pearson": "correlation"}
+_OTHER = {"path_length": "path length", "seconds": "seconds"}
 
 
 def write_csv(draft: Path, measurements: Sequence[Measurement]) -> None:
@@ -31,7 +31,9 @@ def markdown(measurements: Sequence[Measurement]) -> str:
     """Lay the measurements out: a method a row, k across."""
     lines = [
         "Information loss in percent, averaged over the runs; in brackets the "
-        "published number and how far ours lies above it.",
+        "published number and how far ours lies above it. Seconds are those of one run "
+        "after compilation (in timing the fastest of three), for one k after the other "
+        "where they differ.",
         "",
         f"Measured on {machine()}.",
     ]
@@ -60,37 +62,44 @@ def machine() -> str:
 
 
 def _section(measurements: Sequence[Measurement]) -> list[str]:
-    shown = [m for m in measurements if m.statistic in (*_LOSS, *_OTHER)]
-    columns: list[tuple[str, int | None]] = []
-    cells: dict[tuple[str, str, str], dict[tuple[str, int | None], Measurement]] = {}
+    shown = [m for m in measurements if m.statistic in (*_LOSS, "pearson", *_OTHER)]
+    cells: dict[tuple[str, str, str], dict[str, list[Measurement]]] = {}
     for m in shown:
-        loss = m.statistic in _LOSS or m.statistic == "pearson"
-        column = ("k", m.k) if loss else (m.statistic, None)
-        if column not in columns:
-            columns.append(column)
         row = cells.setdefault((m.method, m.by, m.setting), {})
-        row.setdefault(column, m)
-    columns.sort(key=lambda column: (column[0] != "k", column[0], column[1] or 0))
+        row.setdefault(_column(m), []).append(m)
+    ks = sorted({m.k for m in shown if m.k is not None})
+    columns = [f"k = {k}" for k in ks] + list(_OTHER.values())
+    columns = [c for c in columns if any(c in row for row in cells.values())]
     with_setting = any(setting for _, _, setting in cells)
-    heads = ["method", "by", *(["setting"] if with_setting else []), "runs"]
-    heads += [f"k = {k}" if name == "k" else _OTHER[name] for name, k in columns]
+    heads = ["method", "by", *(["setting"] if with_setting else []), "runs", *columns]
     lines = [_row(heads), _row(["---"] * len(heads))]
     for (method, by, setting), row in cells.items():
-        runs = str(max(m.runs for m in row.values()))
+        runs = str(max(m.runs for found in row.values() for m in found))
         start = [method, by, *([setting] if with_setting else []), runs]
-        lines.append(_row(start + [_cell(row.get(column)) for column in columns]))
+        lines.append(_row(start + [_cell(row.get(column, [])) for column in columns]))
     return lines
 
 
-def _cell(m: Measurement | None) -> str:
-    if m is None:
-        return ""
+def _column(m: Measurement) -> str:
+    """Where a number stands: under its k, or with those of all k."""
+    if m.statistic in (*_LOSS, "pearson"):
+        return f"k = {m.k}"
+    return _OTHER[m.statistic]
+
+
+def _cell(measurements: Sequence[Measurement]) -> str:
+    """Write a number; those of several k one after the other, unless they are equal."""
+    return " / ".join(dict.fromkeys(_number(m) for m in measurements))
+
+
+def _number(m: Measurement) -> str:
+    if m.statistic == "seconds":
+        seconds = f"{m.ours:.2g}" if m.ours < 100 else f"{m.ours:.0f}"
+        return seconds if m.published is None else f"{seconds} ({m.published:g})"
     if m.published is None:
         return f"{m.ours:.4g}"
     if m.statistic == "pearson":
         return f"{m.ours:.2f} ({m.published:.2f})"
-    if m.statistic == "seconds":
-        return f"{m.ours:.2g} ({m.published:g})"
     return f"{m.ours:.4g} ({m.published:.4g}, {m.difference:+.1f} %)"
 
 

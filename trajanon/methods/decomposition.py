@@ -11,7 +11,8 @@ from trajanon.partition import dense
 from trajanon.refine.grouped import Grouped
 from trajanon.refine.swap import swap
 
-_SUBSET = 500  # records, about, where the number of subsets is left open
+_SUBSET = 1_500  # records of a part times k, about, where their number is left open:
+# larger groups are more to choose from, and large parts then gain nothing for long
 
 _LARGEST = 4_000  # records of a part, whose distances are held pair by pair
 
@@ -65,7 +66,7 @@ def regroup(task: Task, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     from trajanon.columns import best_groups  # loads HiGHS, which nothing else needs
 
     n = len(labels)
-    subsets = task.subsets or max(round(n / _SUBSET), 1)
+    subsets = task.subsets or max(round(n * task.k / _SUBSET), 1)
     if n > subsets * _LARGEST:
         msg = (
             f"subsets = {subsets} makes parts of {n // subsets} records, and "

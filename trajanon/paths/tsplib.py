@@ -159,8 +159,8 @@ def cut(
 
 
 def python(code: str, problem: Path, solution: Path, seed: int) -> list[str]:
-    """Command line of a solver that is a Python library."""
-    return [sys.executable, "-c", code, str(problem), str(solution), str(seed)]
+    """Command line of a solver that is a Python library; its last words come last."""
+    return [sys.executable, "-u", "-c", code, str(problem), str(solution), str(seed)]
 
 
 def _distances(
