@@ -11,8 +11,9 @@ from trajanon.partition import dense
 from trajanon.refine.grouped import Grouped
 from trajanon.refine.swap import swap
 
-_SUBSET = 1_500  # records of a part times k, about, where their number is left open:
-# larger groups are more to choose from, and large parts then gain nothing for long
+# Records of a part times k, about, where the number of parts is left open: of larger
+# groups there are more to choose from, and a large part then gains little for long.
+_SUBSET = 1_500
 
 _LARGEST = 4_000  # records of a part, whose distances are held pair by pair
 
