@@ -250,14 +250,51 @@ def test_the_command_refuses_in_one_sentence(
     assert sorted(data.parent.rglob("*")) == before
 
 
-def test_a_data_set_is_never_written_over(run: Run, data: Path) -> None:
-    before = (data / "census.csv").read_bytes()
+@pytest.mark.parametrize(
+    ("out", "kept"),
+    [
+        ("datasets/census.csv", "datasets/census.csv"),
+        ("published/rcs.csv", "published/rcs.csv"),
+        ("datasets/notes.csv", "datasets/notes.md"),  # the page would stand there
+    ],
+)
+def test_nothing_that_is_read_is_written_over(
+    run: Run, data: Path, out: str, kept: str
+) -> None:
+    (data / "notes.md").write_text("mine", encoding="utf-8")
+    before = (data.parent / kept).read_bytes()
     answer = run(
         *("benchmark", "--table", "rcs", "--repeats", "1", "--data", data),
-        *("--out", data / "census.csv"),
+        *("--out", data.parent / out),
     )
-    assert "census.csv" in answer.sentence
-    assert (data / "census.csv").read_bytes() == before
+    assert Path(kept).name in answer.sentence
+    assert (data.parent / kept).read_bytes() == before
+
+
+def test_where_nothing_can_be_written_nothing_is_measured(
+    run: Run, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object) -> Iterator[Measurement]:
+        pytest.fail("it was measured")
+
+    monkeypatch.setattr(module, "TABLES", {"one": never})
+    answer = run("benchmark", "--table", "one", "--data", data, "--out", "no/b.csv")
+    assert "cannot write no" in answer.sentence
+
+
+def test_a_set_too_small_for_the_tables_is_refused(run: Run, data: Path) -> None:
+    table = data / "census.csv"
+    table.write_text("\n".join(table.read_text().splitlines()[:16]), encoding="utf-8")
+    for name in TABLES:
+        answer = run("benchmark", "--table", name, "--data", data, "--repeats", "1")
+        assert "census.csv has 15 records, and the tables need 20" in answer.sentence
+
+
+def test_a_table_without_its_data_is_refused(run: Run, tmp_path: Path) -> None:
+    write_trajectories(tmp_path / "city.parquet", trajectories(40))
+    answer = run("benchmark", "--table", "timing", "--data", tmp_path)
+    assert "timing has nothing to measure" in answer.sentence
+    assert not Path("benchmark.csv").exists()
 
 
 @pytest.mark.parametrize("name", ["census.csv", "../published/rcs.csv"])

@@ -600,6 +600,7 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
         (["people.csv", "-k", "x"], "-k"),
         (["people.csv", "-k", "10"], "9 records cannot form a group of k = 10; lower"),
         (["people.csv", "-k", "3", "--subject", "town"], "come from 2 subjects"),
+        (["people.csv", "-k", "3", "--columns", "a\nb"], "as column names between"),
         (["people.csv", "-k", "3", "--method", "x"], "choose from hm2, mdav, v-mdav"),
         (["people.csv", "-k", "3", "--seed", "-1"], "seed must be a whole number"),
         (["people.csv", "-k", "3", "--out", "a.txt"], "choose one of .csv, .parquet"),

@@ -31,12 +31,12 @@ PUBLISHED = {
 def test_insertion_comes_near_the_published_losses(
     heuristic: str, dataset: str
 ) -> None:
-    if (heuristic, dataset) == ("nearest-insertion", "EIA"):
-        pytest.skip("8 % more than published, for a reason that we do not know")
+    # Over 50 seeds 5 % more than published, for a reason that we do not know.
+    unlike = (heuristic, dataset) == ("nearest-insertion", "EIA")
     slow = (heuristic, dataset) == ("cheapest-insertion", "EIA")
     ours = losses(dataset, heuristic, range(3 if slow else 10))
     parts = of_published(ours, dataset, PUBLISHED[heuristic])
-    assert parts.mean() == pytest.approx(1.0, abs=0.03)
+    assert parts.mean() == pytest.approx(1.0, abs=0.1 if unlike else 0.03)
 
 
 def exact(kind: str, seed: int, n: int) -> Floats:

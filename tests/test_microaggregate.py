@@ -414,6 +414,12 @@ def test_what_cannot_be_grouped_is_refused(
         microaggregate(**arguments)
 
 
+def test_subjects_that_cannot_be_told_apart_are_refused() -> None:
+    people: Any = [{}] * 6
+    with pytest.raises(BadInput, match="subjects must be names or numbers"):
+        microaggregate(TABLE, 3, subjects=people)
+
+
 @pytest.mark.parametrize("k", [2.5, float("nan"), "3", None])
 def test_a_k_that_is_no_whole_number_is_refused(k: Any) -> None:
     with pytest.raises(BadInput, match="k must be a whole number"):
@@ -441,7 +447,7 @@ def test_a_choice_that_is_no_word_is_refused(name: str, value: Any) -> None:
     [
         ("compression", "1 to 1000000000"),
         ("subsets", "1 to 1000000000"),
-        ("max_events", "0 to 1000000000"),
+        ("max_events", "0 to 1000000"),
         ("seed", "0"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -285,3 +286,28 @@ def test_a_table_of_many_columns_lists_some(tmp_path: Path) -> None:
     assert "has no column 'incom_7'; did you mean 'income_7'? Its columns are" in said
     assert said.endswith(" ...")
     assert len(said) < 600
+
+
+# Columns of other kinds
+
+
+def test_money_is_a_number_and_a_list_is_none(tmp_path: Path) -> None:
+    table = pd.DataFrame(
+        {
+            "price": [Decimal(f"{n}.50") for n in range(6)],
+            "names": [["a", "b"]] * 6,
+            "x": [float(n) for n in range(6)],
+        }
+    )
+    table.to_parquet(tmp_path / "in.parquet")
+    result = microaggregate_table(tmp_path / "in.parquet", 3)
+    assert result.report["columns"] == ["price", "x"]
+    assert result.report["dropped"] == ["names"]
+
+
+@pytest.mark.parametrize("name", ["columns", "keep"])
+def test_names_in_one_string_are_refused(tmp_path: Path, name: str) -> None:
+    source = frame(tmp_path / "in.csv", a=[1, 2, 3], b=[1, 2, 3])
+    given: dict[str, Any] = {name: "ab"}
+    with pytest.raises(BadInput, match=f"{name} must be a list of names"):
+        microaggregate_table(source, 3, **given)

@@ -490,7 +490,11 @@ def microaggregate(
 
 def _names(text: str) -> list[str]:
     """Read column names between commas; one that holds a comma stands in quotes."""
-    return next(csv.reader([text], skipinitialspace=True), [])
+    try:
+        return next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error as error:
+        msg = f"cannot read {text!r} as column names between commas: {error}"
+        raise BadInput(msg) from error
 
 
 @app.command()
@@ -522,20 +526,22 @@ def benchmark(
     from trajanon.benchmark.benchmark import benchmark as measure
     from trajanon.benchmark.measurement import Measurement
     from trajanon.benchmark.writing import write_csv, write_markdown
-    from trajanon.outputs import replacing
+    from trajanon.outputs import check_outputs, replacing
     from trajanon.screen import Bars, show_json, show_measurements
 
     if out.suffix.lower() != ".csv":
         msg = f"the measurements are written as CSV: {out} must end in .csv"
         raise BadInput(msg)
-    _announce_compilation()
     page = out.with_suffix(".md")
+    read = [*data.glob("*"), *data.parent.glob("published/*")]
+    check_outputs(out, page, inputs=read)
+    _announce_compilation()
     measured: list[Measurement] = []
     with Bars() as bars:
         for found in measure(table, data, repeats=repeats, progress=bars):
             measured += found
             # Written anew after each table: an end in between loses only the last.
-            with replacing(out, page, inputs=sorted(data.glob("*"))) as drafts:
+            with replacing(out, page, inputs=read) as drafts:
                 write_csv(drafts[0], measured)
                 write_markdown(drafts[1], measured)
     if as_json:

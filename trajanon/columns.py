@@ -208,9 +208,11 @@ def best_groups(
     relaxation = generate(master, market, progress)
     progress("Choosing groups", 0, None)
     _add_nearly_optimal(master, market, relaxation)
-    labels = np.empty_like(incumbent)
+    labels = np.full_like(incumbent, -1)
     for column in master.choose(relaxation, np.arange(incumbent.max() + 1)):
         labels[list(master.groups[column])] = column
+    if (labels < 0).any():  # the limits were met before any choice was found
+        return incumbent
     labels = dense(labels)
     return labels if sse(records, labels) < sse(records, incumbent) else incumbent
 

@@ -31,21 +31,29 @@ def standardise(X: ArrayLike) -> NDArray[np.float64]:
     [[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]
     """
     records = as_records(X)
+    _refuse_wide(records)
     # About the first record first, for the mean of numbers far from zero loses digits;
     # then in units of the largest deviation, whose square neither over- nor underflows.
-    with np.errstate(over="ignore", invalid="ignore"):
-        centred = records - records[:1]
-        centred -= centred.mean(axis=0)
+    centred = records - records[:1]
+    centred -= centred.mean(axis=0)
     constant = (records == records[:1]).all(axis=0)
     centred[:, constant] = 0.0
     unit = np.abs(centred).max(axis=0, initial=0.0)
-    if not np.isfinite(unit).all():
-        column = int(np.flatnonzero(~np.isfinite(unit))[0])
-        msg = f"column {column} spans more than a number can hold; use a larger unit"
-        raise BadInput(msg)
     centred /= np.where(unit > 0.0, unit, 1.0)
     spread = np.sqrt((centred**2).sum(axis=0) / max(len(records) - 1, 1))
     return np.ascontiguousarray(centred / np.where(spread > 0.0, spread, 1.0))
+
+
+def _refuse_wide(records: NDArray[np.float64]) -> None:
+    """Refuse columns over which a sum of differences could overflow."""
+    if len(records) == 0:
+        return
+    with np.errstate(over="ignore"):
+        widest = (records.max(axis=0) - records.min(axis=0)) * len(records)
+    if not np.isfinite(widest).all():
+        column = int(np.flatnonzero(~np.isfinite(widest))[0])
+        msg = f"column {column} spans more than a number can hold; use a larger unit"
+        raise BadInput(msg)
 
 
 def as_records(X: ArrayLike) -> NDArray[np.float64]:
@@ -58,10 +66,14 @@ def as_records(X: ArrayLike) -> NDArray[np.float64]:
         number; names the first such row and column.
     """
     try:
-        records = np.ascontiguousarray(X, dtype=np.float64)
+        given = np.asarray(X)
+        records = np.ascontiguousarray(given.real, dtype=np.float64)
     except (TypeError, ValueError) as error:
         msg = f"records must be numbers, one row each: {error}"
         raise BadInput(msg) from error
+    if np.iscomplexobj(given):
+        msg = "records must be real numbers; got complex ones"
+        raise BadInput(msg)
     if records.ndim != 2 or records.shape[1] == 0:
         msg = f"records must have shape (n, p) with p >= 1; got {records.shape}"
         raise BadInput(msg)

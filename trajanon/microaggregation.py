@@ -48,6 +48,7 @@ KICKS_PER_RECORD = {"fast": 1, "balanced": 10, "best": 100}
 
 
 _MOST = 10**9
+_MOST_EVENTS = 10**6  # each needs a record to be looked at, and passes go on till then
 _MOST_GAMMA = 1_000.0  # long before it every group has grown as far as it may
 
 
@@ -147,7 +148,7 @@ def microaggregate(
         effort=effort,
     )
     _check_whole("compression", compression, 1, _MOST)
-    _check_whole("max_events", max_events, 0, _MOST)
+    _check_whole("max_events", max_events, 0, _MOST_EVENTS)
     _check_whole("seed", seed, 0)
     if subsets is not None:
         _check_whole("subsets", subsets, 1, _MOST)
@@ -248,7 +249,11 @@ def _number_subjects(subjects: ArrayLike | None, n: int) -> NDArray[np.int64]:
             f"subjects must have shape ({n},), one for each record; got {values.shape}"
         )
         raise BadInput(msg)
-    return number_subjects(values)
+    try:
+        return number_subjects(values)
+    except TypeError as error:
+        msg = f"subjects must be names or numbers: {error}"
+        raise BadInput(msg) from error
 
 
 def _check_enough(n: int, numbers: NDArray[np.int64], k: int, *, counted: bool) -> None:

@@ -58,6 +58,23 @@ def replacing(
         _move_all(drafts, outputs)
 
 
+def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
+    """Find out before long work what `replacing` would refuse after it.
+
+    Raises
+    ------
+    BadInput
+        If an output is also an input.
+    FileProblem
+        If an output cannot be written.
+    """
+    inputs = tuple(inputs)
+    with ExitStack() as stack:
+        for output in outputs:
+            _refuse_input(output, inputs)
+            stack.enter_context(_draft(output))
+
+
 def _move_all(drafts: Sequence[Path], outputs: Sequence[Path]) -> None:
     """Rename all drafts, or none: a release with an old report is worse than none."""
     moves = [

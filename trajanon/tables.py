@@ -103,6 +103,10 @@ def microaggregate_table(
         If the table cannot be read.
     """
     path = Path(path)
+    for name, given in (("columns", columns), ("keep", keep)):
+        if isinstance(given, str):
+            msg = f"{name} must be a list of names (got {given!r})"
+            raise BadInput(msg)
     table = numeric_table.read(path)
     chosen, kept = _choose(path, table, columns, keep, subject)
     partition = microaggregate(

@@ -48,7 +48,7 @@ def forget_older(folder: str) -> None:
         sources.update(file.read_bytes())
     stamp = Path(folder, "sources.sha256")
     try:
-        if stamp.exists() and stamp.read_text() == sources.hexdigest():
+        if stamp.exists() and stamp.read_bytes() == sources.hexdigest().encode():
             return
         for old in stamp.parent.glob("*.nb[ci]"):
             old.unlink(missing_ok=True)

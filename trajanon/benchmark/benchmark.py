@@ -75,8 +75,16 @@ def benchmark(
     chosen = TABLES if ALL in tables else {name: TABLES[name] for name in tables}
     datasets = find_datasets(data)
     published = read_published(data.parent / "published")
+    any_measured = False
     for table in chosen.values():
         for read in datasets:
             measured = beside(table(read(), repeats, progress), published)
             if measured:
+                any_measured = True
                 yield measured
+    if not any_measured:
+        msg = (
+            f"{', '.join(chosen)} has nothing to measure in {data}: see "
+            "trajanon benchmark --help for the data sets, or ask for --table hm2"
+        )
+        raise BadInput(msg)

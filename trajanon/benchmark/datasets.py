@@ -21,6 +21,8 @@ _LEFT_OUT = {"EIA": ["UTILNAME", "STATE", "YEAR", "MONTH"]}
 
 _MOST = 1_000  # trajectories, as many as the papers' sets had
 
+_LEAST = 20  # records: two groups of the largest k of a table
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dataset:
@@ -84,10 +86,11 @@ def find_datasets(folder: Path) -> list[Callable[[], Dataset]]:
 def _of_a_paper(name: str, table: Path) -> Dataset:
     try:
         frame = pd.read_csv(table).drop(columns=_LEFT_OUT.get(name, []))
-        return Dataset(name, standardise(frame.to_numpy()))
+        records = standardise(frame.to_numpy())
     except (OSError, ValueError, KeyError) as error:
         msg = f"cannot read {table} as the {name} data set: {error}"
         raise FileProblem(msg) from error
+    return _large_enough(name, records, table)
 
 
 def _trajectories(file: Path) -> Dataset:
@@ -95,4 +98,14 @@ def _trajectories(file: Path) -> Dataset:
     if len(records) > _MOST:
         chosen = np.random.default_rng(0).permutation(len(records))[:_MOST]
         records = records[np.sort(chosen)]
-    return Dataset(file.stem, standardise(records))
+    return _large_enough(file.stem, standardise(records), file)
+
+
+def _large_enough(name: str, records: NDArray[np.float64], file: Path) -> Dataset:
+    if len(records) < _LEAST:
+        msg = (
+            f"{file} has {len(records)} records, and the tables need {_LEAST} or more; "
+            "take it out of the folder, or name another one by --data"
+        )
+        raise BadInput(msg)
+    return Dataset(name, records)

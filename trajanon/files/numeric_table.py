@@ -134,7 +134,8 @@ def holds_numbers(column: pd.Series) -> bool:
 
 def blank(column: pd.Series) -> pd.Series:
     """Where nothing is written."""
-    return column.isna() | (column == "")
+    # Cell by cell, for a cell of a Parquet file may be a list.
+    return column.isna() | column.map(lambda cell: isinstance(cell, str) and not cell)
 
 
 def records(path: Path, table: pd.DataFrame) -> NDArray[np.float64]:
@@ -181,7 +182,9 @@ def _numbers(column: pd.Series) -> NDArray[np.float64]:
     """Read numbers; what is none becomes NaN."""
     types = pd.api.types
     categories = isinstance(column.dtype, pd.CategoricalDtype)
-    if types.is_string_dtype(column) and not categories:
+    if types.infer_dtype(column, skipna=True) == "decimal":  # money in Parquet
+        column = column.astype(np.float64)
+    elif types.is_string_dtype(column) and not categories:
         column = pd.to_numeric(column, errors="coerce")
     elif types.is_bool_dtype(column) or not types.is_numeric_dtype(column):
         return np.full(len(column), np.nan)

@@ -69,7 +69,8 @@ def _compressed_path(task: Task) -> NDArray[np.int64]:
     """Find the path through the centroids of groups, and put the members back.
 
     The groups are MDAV's, of c to 2c - 1 records whosever they are: MHM sees to the
-    subjects. Members stand together, so at k = c the cut loses no more than MDAV.
+    subjects. Members stand together, so at k = c the cut loses no more than MDAV
+    where records are counted.
 
     References
     ----------

@@ -77,7 +77,7 @@ def _start(grouped: Grouped) -> Shuffle:
     # Centred, so that rounding is small beside the spread.
     records = grouped.records - grouped.records.mean(axis=0)
     n, p = records.shape
-    places = n // grouped.k
+    places = max(n // grouped.k, grouped.labels.max() + 1)
     means = group_means(records, grouped.labels)
     centroids = np.zeros((places, p))
     centroids[: len(means)] = means
