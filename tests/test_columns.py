@@ -219,6 +219,15 @@ def test_a_column_is_added_once_and_costs_its_loss() -> None:
 # The best groups
 
 
+def test_where_the_limits_are_met_without_a_choice_the_groups_stay(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    groups = random_groups(0, 12, 3, None, grid=False)
+    monkeypatch.setattr(Master, "choose", lambda *_: np.zeros(0, dtype=np.int64))
+    labels = best_groups(groups.records, groups.k, groups.subjects, groups.labels)
+    assert np.array_equal(labels, groups.labels)
+
+
 @given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), grid=...)
 @settings(max_examples=25)
 def test_few_records_lose_between_the_relaxation_and_the_incumbent(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.outputs import replacing
+from trajanon.outputs import check_outputs, replacing
 
 
 def names(folder: Path) -> set[str]:
@@ -212,3 +212,16 @@ def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
     assert link.read_text() == "new"
     assert link.is_symlink()
     assert target.read_text() == "new"
+
+
+def test_a_check_finds_out_early_and_changes_nothing(tmp_path: Path) -> None:
+    there, new = tmp_path / "there.csv", tmp_path / "new.md"
+    there.write_text("as it was", encoding="utf-8")
+    check_outputs(there, new, inputs=[tmp_path / "other.csv"])
+    assert there.read_text(encoding="utf-8") == "as it was"
+    assert list(tmp_path.iterdir()) == [there]
+    with pytest.raises(BadInput, match=r"there\.csv"):
+        check_outputs(new, there, inputs=[there])
+    with pytest.raises(FileProblem, match="there is no folder"):
+        check_outputs(tmp_path / "no" / "new.csv")
+    assert list(tmp_path.iterdir()) == [there]

@@ -69,11 +69,6 @@ def length(tour: Tour) -> float:
     return naive.tour_length(tour.records, order)
 
 
-def edges_of(tour: Tour) -> set[frozenset[int]]:
-    order = tour.order.tolist()
-    return {frozenset(pair) for pair in zip(order, order[1:] + order[:1], strict=True)}
-
-
 @given(kind=kinds, seed=seeds, n=st.integers(1, 25), count=st.integers(1, 12))
 def test_neighbours_are_as_near_as_brute_force_finds(
     kind: str, seed: int, n: int, count: int
