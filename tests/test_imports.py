@@ -13,7 +13,15 @@ ROOT = Path(__file__).parents[1]
 FLOORS = [  # from the ground up; a module imports from its own floor or below
     {"_kernels"},
     {"loss", "errors", "progress", "outputs", "workers"},
-    {"grouping", "neighbours", "columns", "partition", "trajectories", "files"},
+    {
+        "grouping",
+        "neighbours",
+        "columns",
+        "partition",
+        "course",
+        "trajectories",
+        "files",
+    },
     {"paths", "refine", "privacy", "utility"},
     {"methods"},
     {"microaggregation"},

@@ -182,6 +182,7 @@ def _report(
         "groups": len(sizes),
         "information_loss": partition.information_loss,
         "stages": [stage.account for stage in partition.stages],
+        "stopped": partition.stopped,
         "displacement": {
             "mean": float(moved.mean()),
             "median": float(np.median(moved)),

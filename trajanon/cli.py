@@ -64,12 +64,18 @@ Subsets = Annotated[
         show_default="of some 1,500 / k records",
     ),
 ]
-Refine = Annotated[str, typer.Option(help="descent, swap, rcs or none.")]
+Refine = Annotated[str, typer.Option(help="anneal, descent, swap, rcs or none.")]
 ShuffleProbability = Annotated[
     float, typer.Option(help="Of rcs: chance of a shuffle after each record.")
 ]
 MaxEvents = Annotated[int, typer.Option(help="Of rcs: shuffles at most.")]
-Effort = Annotated[str, typer.Option(help="fast, balanced or best.")]
+Effort = Annotated[
+    str,
+    typer.Option(
+        help="fast (no annealing), balanced, or best (minutes; Ctrl-C takes the best "
+        "so far)."
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Repeats the groups bit for bit.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
@@ -266,7 +272,7 @@ def anonymize(
     expansion: Expansion = "distance",
     gamma: Gamma = None,
     subsets: Subsets = None,
-    refine: Refine = "descent",
+    refine: Refine = "anneal",
     shuffle_probability: ShuffleProbability = 0.001,
     max_events: MaxEvents = 10,
     effort: Effort = "balanced",
@@ -282,7 +288,7 @@ def anonymize(
     from trajanon.files.release import check_format
     from trajanon.files.trajectories import read_trajectories
     from trajanon.outputs import replacing
-    from trajanon.screen import Bars, show_json, show_release
+    from trajanon.screen import STOPPED, Bars, show_json, show_release
 
     check_format(out)
     _announce_compilation()
@@ -311,6 +317,8 @@ def anonymize(
         show_json({key: v for key, v in release.report.items() if key not in lists})
         return
     show_release(release.report)
+    if release.report["stopped"]:
+        typer.echo(STOPPED)
     typer.echo(f"{report}: {release.report['notice']}")
     what = f"{len(release.trajectories):,} trajectories"
     _written(what, out, ANONYMIZED, "check", k)
@@ -437,7 +445,7 @@ def microaggregate(
     expansion: Expansion = "distance",
     gamma: Gamma = None,
     subsets: Subsets = None,
-    refine: Refine = "descent",
+    refine: Refine = "anneal",
     shuffle_probability: ShuffleProbability = 0.001,
     max_events: MaxEvents = 10,
     effort: Effort = "balanced",
@@ -453,7 +461,7 @@ def microaggregate(
     """
     from trajanon.files.numeric_table import check_format
     from trajanon.outputs import replacing
-    from trajanon.screen import Bars, show_json, show_microaggregated
+    from trajanon.screen import STOPPED, Bars, show_json, show_microaggregated
     from trajanon.tables import microaggregate_table
 
     check_format(out)
@@ -483,6 +491,8 @@ def microaggregate(
         show_json({**result.report, "out": str(out)})
         return
     show_microaggregated(result.report)
+    if result.report["stopped"]:
+        typer.echo(STOPPED)
     for notice in result.report["notices"]:
         typer.echo(notice)
     typer.echo(f"Wrote {len(result.table):,} rows to {out}.")

@@ -1,20 +1,19 @@
 """Microaggregation: the pipeline method -> refinement, on one page."""
 
 from collections.abc import Collection
-from time import perf_counter
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trajanon import loss
+from trajanon.course import Course
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
 from trajanon.methods import METHODS
 from trajanon.methods.hm2 import EXPANSIONS
 from trajanon.methods.task import Task
 from trajanon.partition import (
     Partition,
-    Stage,
     broken_promises,
     check_k,
     dense,
@@ -43,9 +42,32 @@ class Options(TypedDict, total=False):
     progress: Progress
 
 
-KICKS_PER_RECORD = {"fast": 1, "balanced": 10, "best": 100}
-"""The budget of each effort, in moves, never in seconds: a seed repeats a result."""
+class Effort(NamedTuple):
+    """A budget in moves, never in seconds: a seed repeats a result.
 
+    Attributes
+    ----------
+    kicks_per_record
+        Of a path heuristic that can use them.
+    moves_per_record
+        Of annealing; 0 leaves it out.
+    runs
+        How often annealing is done.
+    """
+
+    kicks_per_record: int
+    moves_per_record: int
+    runs: int
+
+
+EFFORTS = {
+    "fast": Effort(1, 0, 1),
+    "balanced": Effort(10, 10_000, 1),
+    "best": Effort(100, 40_000, 8),
+}
+
+LAST_STEP = {"hm2": "MHM"}
+"""The last step of a method, where it has several."""
 
 _MOST = 10**9
 _MOST_EVENTS = 10**6  # each needs a record to be looked at, and passes go on till then
@@ -62,7 +84,7 @@ def microaggregate(
     expansion: str = "distance",
     gamma: float | None = None,
     subsets: int | None = None,
-    refine: str = "descent",
+    refine: str = "anneal",
     shuffle_probability: float = 0.001,
     max_events: int = 10,
     effort: str = "balanced",
@@ -103,14 +125,17 @@ def microaggregate(
         Of ``decomposition``: in how many parts the table is solved; None makes them of
         some 1,500 / k records.
     refine
-        ``descent`` moves single records to a local optimum; ``swap`` exchanges the two
-        records that gain most, again and again; ``rcs`` is Random Cluster Shuffling;
+        ``anneal`` searches far and wide, ``descent`` only moves records and groups as
+        long as that gains; ``swap`` exchanges the two records that gain most, again and
+        again, and ``rcs`` is Random Cluster Shuffling, with descent after either;
         ``none`` leaves the method's groups as they are.
     shuffle_probability, max_events
         Of ``rcs``: how probable a shuffle is after each record, and how many there may
         be.
     effort
-        ``fast``, ``balanced`` or ``best``: how many moves the path heuristic may try.
+        How many moves the search may try: ``fast`` is descent without annealing,
+        ``balanced`` tries 10,000 a record, and ``best`` several times as many in each
+        of several runs, whose groups are then combined.
     subjects
         Whose record each one is, shape (n,), any values; None if each record is its
         own subject.
@@ -122,7 +147,9 @@ def microaggregate(
     Returns
     -------
     Partition
-        Every group has at least k records of at least k different subjects.
+        Every group has at least k records of at least k different subjects. Ctrl-C
+        during the refinement ends it, and this is the best partition so far; its
+        ``stopped`` says so.
 
     Raises
     ------
@@ -158,15 +185,9 @@ def microaggregate(
     numbers = _number_subjects(subjects, len(raw))
     _check_enough(len(raw), numbers, k, counted=subjects is not None)
     records = loss.standardise(raw)
-    sst = float((records**2).sum())
-    stages: list[Stage] = []
-
-    def arrived(name: str, labels: NDArray[np.int64], since: float) -> None:
-        il = loss.information_loss(loss.sse(records, labels), sst)
-        stages.append(Stage(name, il, perf_counter() - since))
-
+    course = Course(records)
+    budget = EFFORTS[effort]
     random = np.random.default_rng(seed)
-    start = perf_counter()
     task = Task(
         records=records,
         k=k,
@@ -176,15 +197,16 @@ def microaggregate(
         expansion=expansion,
         gamma=gamma,
         subsets=subsets,
-        kicks_per_record=KICKS_PER_RECORD[effort],
+        kicks_per_record=budget.kicks_per_record,
         random=random,
+        course=course,
         progress=progress,
     )
     grouping = METHODS[method](task)
     labels = dense(grouping.labels)
-    arrived(method, labels, start)
+    course.arrived(LAST_STEP.get(method, method), labels)
+    stopped = False
     if refine != "none":
-        start = perf_counter()
         grouped = Grouped(
             records=records,
             labels=labels,
@@ -193,10 +215,18 @@ def microaggregate(
             random=random,
             shuffle_probability=shuffle_probability,
             max_events=max_events,
+            moves_per_record=budget.moves_per_record,
+            runs=budget.runs,
+            course=course,
             progress=progress,
         )
-        labels = dense(REFINEMENTS[refine](grouped))
-        arrived(refine, labels, start)
+        try:
+            REFINEMENTS[refine](grouped)
+        except KeyboardInterrupt:
+            stopped = True
+            course.arrived("Ctrl-C", course.best)
+    if course.best is not None:
+        labels = dense(course.best)
     if broken_promises(labels, numbers, k):
         msg = f"{method} with {refine} left a group of fewer than {k}; please report it"
         raise TrajanonError(msg)
@@ -204,9 +234,10 @@ def microaggregate(
         labels=labels,
         centroids=loss.group_means(raw, labels),
         sse=loss.sse(records, labels),
-        sst=sst,
+        sst=course.sst,
         path_length=grouping.path_length,
-        stages=tuple(stages),
+        stages=tuple(course.stages),
+        stopped=stopped,
     )
 
 
@@ -216,7 +247,7 @@ def _check_options(**chosen: str) -> None:
         "heuristic": HEURISTICS,
         "expansion": EXPANSIONS,
         "refine": ["none", *REFINEMENTS],
-        "effort": KICKS_PER_RECORD,
+        "effort": EFFORTS,
     }
     for name, value in chosen.items():
         if not isinstance(value, str) or value not in known[name]:

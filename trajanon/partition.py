@@ -20,13 +20,13 @@ class Stage:
     name
         The method or refinement.
     information_loss
-        IL after it, percent.
+        IL after it, percent; None if it does not end with groups, as a path.
     seconds
         Wall time it took.
     """
 
     name: str
-    information_loss: float
+    information_loss: float | None
     seconds: float
 
     @property
@@ -57,6 +57,8 @@ class Partition:
         has no path.
     stages
         IL and seconds after each step.
+    stopped
+        Whether Ctrl-C ended the search early: then a seed does not repeat it.
     """
 
     labels: NDArray[np.int64]
@@ -65,6 +67,7 @@ class Partition:
     sst: float
     path_length: float | None
     stages: tuple[Stage, ...]
+    stopped: bool = False
 
     @property
     def sizes(self) -> NDArray[np.int64]:

@@ -6,7 +6,9 @@ from typing import Protocol
 class Progress(Protocol):
     """Called now and then by anything that may take over a second."""
 
-    def __call__(self, task: str, done: float, total: float | None) -> None:
+    def __call__(
+        self, task: str, done: float, total: float | None, note: str = ""
+    ) -> None:
         """Say how far a task is.
 
         Parameters
@@ -17,8 +19,10 @@ class Progress(Protocol):
             How much is done, in any unit.
         total
             How much there is in all, in the same unit; None if unknown.
+        note
+            What has been reached so far.
         """
 
 
-def silent(task: str, done: float, total: float | None) -> None:
+def silent(task: str, done: float, total: float | None, note: str = "") -> None:
     """Tell nobody: the default of every function that takes a progress."""

@@ -28,6 +28,7 @@ class Bars:
             TextColumn("{task.description}"),
             BarColumn(),
             TextColumn("{task.percentage:>3.0f} %"),
+            TextColumn("{task.fields[note]}"),
             TimeElapsedColumn(),
             console=console,
             transient=True,
@@ -47,11 +48,13 @@ class Bars:
     ) -> None:
         self._bars.stop()
 
-    def __call__(self, task: str, done: float, total: float | None) -> None:
+    def __call__(
+        self, task: str, done: float, total: float | None, note: str = ""
+    ) -> None:
         """Move the bar of a task; a `trajanon.progress.Progress`."""
         if task not in self._tasks:
-            self._tasks[task] = self._bars.add_task(task, total=total)
-        self._bars.update(self._tasks[task], completed=done, total=total)
+            self._tasks[task] = self._bars.add_task(task, total=total, note="")
+        self._bars.update(self._tasks[task], completed=done, total=total, note=note)
 
 
 def show_json(result: Mapping[str, Any]) -> None:
@@ -93,6 +96,12 @@ def show_release(report: Mapping[str, Any]) -> None:
     Console().print(table)
 
 
+STOPPED = (
+    "Stopped by Ctrl-C: these are the best groups so far. They keep what k promises; "
+    "a longer search would lose less."
+)
+
+
 def show_microaggregated(report: Mapping[str, Any]) -> None:
     """Print what a microaggregated table lost, and how its groups are."""
     sizes = report["sizes"]
@@ -119,10 +128,12 @@ def show_microaggregated(report: Mapping[str, Any]) -> None:
 
 def _add_stages(table: Table, stages: Sequence[Mapping[str, Any]]) -> None:
     for stage in stages:
-        table.add_row(
-            f"Information loss after {stage['name']}",
-            f"{stage['information_loss']:.4g} %  ({stage['seconds']:.2f} s)",
-        )
+        seconds, loss = f"({stage['seconds']:.2f} s)", stage["information_loss"]
+        if loss is None:
+            table.add_row(f"Time for the {stage['name']}", seconds)
+        else:
+            what = f"Information loss after {stage['name']}"
+            table.add_row(what, f"{loss:.4g} %  {seconds}")
 
 
 def show_measurements(measurements: Sequence[Measurement]) -> None:

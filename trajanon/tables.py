@@ -212,6 +212,7 @@ def _account(partition: Partition) -> dict[str, Any]:
         "sizes": {"min": int(sizes.min()), "max": int(sizes.max())},
         "information_loss": partition.information_loss,
         "stages": [stage.account for stage in partition.stages],
+        "stopped": partition.stopped,
     }
 
 

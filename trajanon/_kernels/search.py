@@ -1,12 +1,12 @@
 """The search for a shorter tour: moves while there are any, then kicks."""
 
+from trajanon._kernels.chance import below
 from trajanon._kernels.compiled import kernel
 from trajanon._kernels.lin_kernighan import lin_kernighan
 from trajanon._kernels.moves import or_opt, two_opt
 from trajanon._kernels.tour import (
     TINY,
     after,
-    below,
     between,
     enqueue,
     exchange_stretches,

@@ -48,18 +48,6 @@ class Tour(NamedTuple):
 
 
 @kernel
-def below(random, limit):
-    """A whole number of 0..limit-1 (xorshift64*)."""
-    state = random[0]
-    state ^= state >> np.uint64(12)
-    state ^= state << np.uint64(25)
-    state ^= state >> np.uint64(27)
-    random[0] = state
-    drawn = (state * np.uint64(2685821657736338717)) >> np.uint64(33)
-    return np.int64(drawn) % limit
-
-
-@kernel
 def between(tour, a, b):
     """Distance of two cities."""
     dummy = tour.records.shape[0]

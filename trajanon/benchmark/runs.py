@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trajanon.benchmark.datasets import Dataset
 from trajanon.loss import information_loss, sse
 from trajanon.methods.task import Task
-from trajanon.microaggregation import KICKS_PER_RECORD
+from trajanon.microaggregation import EFFORTS
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -39,7 +39,7 @@ def task(dataset: Dataset, k: int, *, seed: int = 0, **changes: Any) -> Task:
             "expansion": "distance",
             "gamma": None,
             "subsets": None,
-            "kicks_per_record": KICKS_PER_RECORD["balanced"],
+            "kicks_per_record": EFFORTS["balanced"].kicks_per_record,
             **changes,
         },
     )

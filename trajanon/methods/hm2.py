@@ -31,6 +31,7 @@ def hm2(task: Task) -> Grouping:
     Mukherjee (2003).
     """
     path = find_path(task)
+    task.course.arrived("path")
     labels = cut(task.records, path, task.k, task.subjects)
     return Grouping(labels, path_length(task.records, path))
 

@@ -1,10 +1,11 @@
 """What a method is given, and what it gives back."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.course import Course, Unheeded
 from trajanon.progress import Progress, silent
 
 
@@ -33,6 +34,8 @@ class Task:
         Budget of a path heuristic that can use one.
     random
         Source of every choice left to chance.
+    course
+        Told of the steps, but for the last.
     progress
         Told how far the work is.
     """
@@ -47,6 +50,7 @@ class Task:
     subsets: int | None
     kicks_per_record: int
     random: np.random.Generator
+    course: Course = field(default_factory=Unheeded)
     progress: Progress = silent
 
 

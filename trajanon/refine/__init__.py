@@ -1,10 +1,13 @@
 """Labels -> better labels: a registry of refinements."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.partition import dense
+from trajanon.refine.anneal import anneal
 from trajanon.refine.descent import descent
 from trajanon.refine.grouped import Grouped
 from trajanon.refine.rcs import rcs
@@ -14,8 +17,23 @@ Refinement = Callable[[Grouped], NDArray[np.int64]]
 """Records in groups to labels, (n,), of no larger SSE. Every group keeps k different
 subjects."""
 
+
+def in_steps(**steps: Refinement) -> Refinement:
+    """Refine by one step after the other; the course is told of each."""
+
+    def refinement(grouped: Grouped) -> NDArray[np.int64]:
+        for name, step in steps.items():
+            grouped = replace(grouped, labels=dense(step(grouped)))
+            grouped.course.arrived(name, grouped.labels)
+        return grouped.labels
+
+    return refinement
+
+
 REFINEMENTS: Mapping[str, Refinement] = {
-    "descent": descent,
-    "swap": swap,
-    "rcs": rcs,
+    "anneal": anneal,
+    "descent": in_steps(descent=descent),
+    "swap": in_steps(swap=swap, descent=descent),
+    "rcs": in_steps(rcs=rcs, descent=descent),
 }
+"""By the names in the options; each tells its course of its steps."""

@@ -1,56 +1,96 @@
-"""Descent: records move one by one while that lowers the SSE."""
+"""Descent: moves of few records lower the SSE till none does any more."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.relocate import Groups, chain_members, relocation_pass
-from trajanon.loss import group_means
+from trajanon._kernels.descent import (
+    Descent,
+    creation_pass,
+    group_pass,
+    record_pass,
+)
+from trajanon._kernels.groups import Groups, refresh_centroids
 from trajanon.neighbours import nearest_records
-from trajanon.refine.grouped import Grouped
+from trajanon.refine.grouped import Grouped, lay_out
 
 NEIGHBOURS = 16
 """A record moves only to a group that holds one of so many nearest records."""
 
+_TINY = 1e-12  # of the largest squared distance to the mean: a gain below is rounding
+_CHUNK = 1000  # records looked at between two words about progress
+
 
 def descent(grouped: Grouped) -> NDArray[np.int64]:
-    """Move single records to neighbouring groups until no move lowers the SSE.
+    """Make moves that lower the SSE until there are none.
 
-    A record may leave its group if k different subjects stay behind. Moving x from a
-    group of a records round A to one of b records round B changes the SSE by
-    b/(b+1) |x - B|² - a/(a-1) |x - A|².
+    A group is near a record if it holds one of its 16 nearest records. The moves:
+
+    - a record leaves its group, which can spare it, and joins a near one;
+    - two records change places, where the group of one is near the other;
+    - x takes the place of z in a near group, and z joins a group near z: a chain;
+    - x takes the place of z, z that of v, and v that of x, each in a near group;
+    - a group is dissolved: its members, in their order, each join the near group where
+      that costs least;
+    - a group is created of a record and the nearest that their groups can spare, of 16;
+    - a group of 2k different subjects is cut in two, across the line between two
+      members that are far apart.
+
+    A group can spare a record if k different subjects stay; and who takes another's
+    place leaves k different ones, too. Each move is measured by what it changes in the
+    groups concerned, from their centroids: joining a group of b records round B costs
+    b/(b+1) |x - B|², leaving one of a saves a/(a-1) |x - A|², and taking the place of z
+    there changes the SSE by |x - A|² - |z - A|² - |x - z|²/a.
 
     Parameters
     ----------
     grouped
-        The records in their groups.
+        Records in groups of at least k different subjects.
 
     Returns
     -------
     NDArray[np.int64]
-        Labels, shape (n,), of a partition where no single record can move to a group of
-        one of its 16 nearest records and lower the SSE.
+        Labels, shape (n,), of a partition where no such move lowers the SSE.
     """
-    records, labels = grouped.records, grouped.labels
-    centroids = group_means(records, labels)
-    n, g = len(records), len(centroids)
-    groups = Groups(
-        records=records,
-        neighbours=nearest_records(records, NEIGHBOURS),
-        subjects=grouped.subjects,
-        labels=labels.copy(),
-        centroids=centroids,
-        sizes=np.bincount(labels),
-        different=np.zeros(g, dtype=np.int64),
-        first=np.full(g, -1, dtype=np.int64),
-        following=np.full(n, -1, dtype=np.int64),
-        changed=np.zeros(g, dtype=np.int64),
-        looked=np.full(n, -1, dtype=np.int64),
+    n = len(grouped.labels)
+    groups = lay_out(
+        grouped.records, grouped.labels, grouped.subjects, n // grouped.k + 1
     )
-    chain_members(groups)
-    moves, before, passes = 0, -1, 0
-    while moves > before:
+    descent = begin(groups, nearest_records(grouped.records, NEIGHBOURS))
+    places = len(groups.sizes)
+    moves, passes, complete = 0, 0, True
+    while True:
         before = moves
-        moves = relocation_pass(groups, grouped.k, moves)
+        for look, count in (
+            (record_pass, n),
+            (group_pass, places),
+            (creation_pass, n),
+        ):
+            for start in range(0, count, _CHUNK):
+                grouped.progress("Moving records", passes, None)
+                stop = min(start + _CHUNK, count)
+                moves = look(descent, grouped.k, moves, start, stop)
         passes += 1
-        grouped.progress("Moving single records", passes, None)
-    return groups.labels
+        if moves > before:
+            complete = False
+        elif complete:
+            return groups.labels
+        else:
+            # A move of three groups may have become possible out of a record's sight.
+            descent.looked[:] = -1
+            refresh_centroids(groups)
+            complete = True
+
+
+def begin(groups: Groups, neighbours: NDArray[np.int64]) -> Descent:
+    """Lay out what moves of groups need; no record has been looked at."""
+    n, places = len(groups.labels), len(groups.sizes)
+    return Descent(
+        groups=groups,
+        neighbours=neighbours,
+        changed=np.zeros(places, dtype=np.int64),
+        looked=np.full(n, -1, dtype=np.int64),
+        gathered=np.zeros(n, dtype=np.int64),
+        origins=np.zeros(n, dtype=np.int64),
+        along=np.zeros(n),
+        tiny=_TINY * float((groups.records**2).sum(axis=1).max()),
+    )

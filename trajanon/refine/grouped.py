@@ -1,10 +1,13 @@
-"""What a refinement is given."""
+"""What a refinement is given, and how it is laid out for the kernels."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon._kernels.groups import Groups, chain_members
+from trajanon.course import Course, Unheeded
+from trajanon.loss import group_means
 from trajanon.progress import Progress, silent
 
 
@@ -28,6 +31,10 @@ class Grouped:
     shuffle_probability, max_events
         Of Random Cluster Shuffling: how probable a shuffle is after each record, and
         how many there may be.
+    moves_per_record, runs
+        Of annealing: its budget, 0 for none, and how often it is done.
+    course
+        Told of every step, and of every good partition on the way.
     progress
         Told how far the work is.
     """
@@ -39,4 +46,46 @@ class Grouped:
     random: np.random.Generator
     shuffle_probability: float
     max_events: int
+    moves_per_record: int = 0
+    runs: int = 1
+    course: Course = field(default_factory=Unheeded)
     progress: Progress = silent
+
+
+def lay_out(
+    records: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    subjects: NDArray[np.int64],
+    places: int = 0,
+) -> Groups:
+    """Lay out records in groups for the kernels, which change none of these.
+
+    Parameters
+    ----------
+    records, labels, subjects
+        Shape (n, p), (n,) and (n,); groups are numbered 0..g-1.
+    places
+        Groups that there may be at once; or g, if that is more.
+    """
+    # Centred, so that rounding is small beside the spread.
+    records = records - records.mean(axis=0)
+    means = group_means(records, labels)
+    places = max(places, len(means))
+    centroids = np.zeros((places, records.shape[1]))
+    centroids[: len(means)] = means
+    n = len(records)
+    groups = Groups(
+        records=records,
+        subjects=subjects,
+        repeats=len(np.unique(subjects)) < n,
+        labels=labels.copy(),
+        centroids=centroids,
+        sizes=np.bincount(labels, minlength=places),
+        different=np.zeros(places, dtype=np.int64),
+        first=np.full(places, -1, dtype=np.int64),
+        following=np.full(n, -1, dtype=np.int64),
+        preceding=np.full(n, -1, dtype=np.int64),
+        empty=np.zeros(places + 1, dtype=np.int64),
+    )
+    chain_members(groups)
+    return groups

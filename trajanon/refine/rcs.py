@@ -3,11 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.relocate import chain_members
 from trajanon._kernels.shuffle import Shuffle, shuffling_pass
-from trajanon.loss import group_means, sse
+from trajanon.loss import sse
 from trajanon.partition import dense
-from trajanon.refine.grouped import Grouped
+from trajanon.refine.grouped import Grouped, lay_out
 
 STANDSTILL = 1e-4
 """Squared standard deviations: a pass that changes the SSE by less is the last."""
@@ -52,9 +51,9 @@ def rcs(grouped: Grouped) -> NDArray[np.int64]:
     Maya-López, thesis (URV 2023), chapter 6, Algorithm 4.
     """
     shuffle = _start(grouped)
-    n = len(shuffle.records)
+    n = len(grouped.labels)
     best = dense(grouped.labels)
-    least = now = sse(shuffle.records, best)
+    least = now = sse(shuffle.groups.records, best)
     left, passes, change = grouped.max_events, 0, np.inf
     while change >= STANDSTILL:
         for start in range(0, n, _CHUNK):
@@ -64,8 +63,8 @@ def rcs(grouped: Grouped) -> NDArray[np.int64]:
                 shuffle, grouped.k, grouped.shuffle_probability, left, start, stop
             )
         passes += 1
-        labels = dense(shuffle.labels)
-        before, now = now, sse(shuffle.records, labels)
+        labels = dense(shuffle.groups.labels)
+        before, now = now, sse(shuffle.groups.records, labels)
         change = abs(before - now)
         if now < least:
             best, least = labels, now
@@ -74,24 +73,13 @@ def rcs(grouped: Grouped) -> NDArray[np.int64]:
 
 def _start(grouped: Grouped) -> Shuffle:
     """Lay out the groups, with a place for each that can ever be."""
-    # Centred, so that rounding is small beside the spread.
-    records = grouped.records - grouped.records.mean(axis=0)
-    n, p = records.shape
-    places = max(n // grouped.k, grouped.labels.max() + 1)
-    means = group_means(records, grouped.labels)
-    centroids = np.zeros((places, p))
-    centroids[: len(means)] = means
-    shuffle = Shuffle(
-        records=records,
-        subjects=grouped.subjects,
-        labels=grouped.labels.copy(),
-        centroids=centroids,
-        sizes=np.bincount(grouped.labels, minlength=places),
-        different=np.zeros(places, dtype=np.int64),
-        first=np.full(places, -1, dtype=np.int64),
-        following=np.full(n, -1, dtype=np.int64),
-        bound=np.zeros(n, dtype=np.int64),
+    return Shuffle(
+        groups=lay_out(
+            grouped.records,
+            grouped.labels,
+            grouped.subjects,
+            places=len(grouped.labels) // grouped.k,
+        ),
+        bound=np.zeros(len(grouped.labels), dtype=np.int64),
         random=grouped.random.integers(1, 2**63, size=1, dtype=np.uint64),
     )
-    chain_members(shuffle)
-    return shuffle

@@ -3,10 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.relocate import chain_members
 from trajanon._kernels.swap import Swaps, exchanges, find_partners, measure
-from trajanon.loss import group_means
-from trajanon.refine.grouped import Grouped
+from trajanon.refine.grouped import Grouped, lay_out
 
 _TINY = 1e-12  # of the largest squared distance to the mean: a gain below is rounding
 _PAIRS = 10_000_000  # at most compared between two words about progress
@@ -43,41 +41,31 @@ def swap(grouped: Grouped) -> NDArray[np.int64]:
     decomposition heuristic for the microaggregation problem", section 3 and Fig. 1.
     """
     swaps = _start(grouped)
-    n = len(swaps.records)
+    n = len(grouped.labels)
     rows = max(_PAIRS // n, 1)
     for start in range(0, n, rows):
         grouped.progress("Comparing pairs of records", start, n)
         find_partners(swaps, start, min(start + rows, n), grouped.k)
-    tiny = _TINY * float((swaps.records**2).sum(axis=1).max())
+    tiny = _TINY * float((swaps.groups.records**2).sum(axis=1).max())
     made, last = 0, _CHUNK
     while last == _CHUNK:
         grouped.progress("Exchanging pairs of records", made, None)
         last = exchanges(swaps, grouped.k, tiny, _CHUNK)
         made += last
-    return swaps.labels
+    return swaps.groups.labels
 
 
 def _start(grouped: Grouped) -> Swaps:
     """Lay out the groups; no record has a partner yet."""
-    # Centred, so that rounding is small beside the spread.
-    records = grouped.records - grouped.records.mean(axis=0)
-    centroids = group_means(records, grouped.labels)
-    n, g = len(records), len(centroids)
+    groups = lay_out(grouped.records, grouped.labels, grouped.subjects)
+    n, g = len(groups.labels), len(groups.sizes)
     swaps = Swaps(
-        records=records,
-        subjects=grouped.subjects,
-        labels=grouped.labels.copy(),
-        centroids=centroids,
-        sizes=np.bincount(grouped.labels),
-        different=np.zeros(g, dtype=np.int64),
-        first=np.full(g, -1, dtype=np.int64),
-        following=np.full(n, -1, dtype=np.int64),
+        groups=groups,
         away=np.zeros(n),
         radius=np.zeros(g),
         partner=np.full(n, -1, dtype=np.int64),
         change=np.zeros(n),
     )
-    chain_members(swaps)
     for group in range(g):
         measure(swaps, group)
     return swaps

@@ -1,0 +1,385 @@
+"""Descent: moves of one record, of two, of three, and of whole groups."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.compiled import kernel
+from trajanon._kernels.distance import squared_distance
+from trajanon._kernels.groups import (
+    Groups,
+    close_group,
+    exchange_change,
+    holds_subject,
+    joining_change,
+    leaving_change,
+    may_leave,
+    may_replace,
+    move,
+    open_group,
+    replacing_change,
+)
+
+
+class Descent(NamedTuple):
+    """Everything the moves read and write.
+
+    Attributes
+    ----------
+    groups
+        The records in their groups, with a place for each group that can ever be, and
+        one more.
+    neighbours
+        The nearest records of each record, nearest first, (n, c). A record may go to
+        the groups of these: they are near it.
+    changed, looked
+        Number of the move that last changed a group (g,), and of the last move that
+        a record's surroundings were compared with, (n,).
+    gathered, origins
+        Records of one move, and the groups they came from, (n,).
+    along
+        Places of the members of one group on a line, (n,).
+    tiny
+        A gain below it is rounding.
+    """
+
+    groups: Groups
+    neighbours: NDArray[np.int64]
+    changed: NDArray[np.int64]
+    looked: NDArray[np.int64]
+    gathered: NDArray[np.int64]
+    origins: NDArray[np.int64]
+    along: NDArray[np.float64]
+    tiny: float
+
+
+@kernel
+def surroundings_changed(descent, record):
+    """Whether a record's group, or a near one, changed since it was looked at."""
+    labels, since = descent.groups.labels, descent.looked[record]
+    if descent.changed[labels[record]] > since:
+        return True
+    for neighbour in descent.neighbours[record]:
+        if descent.changed[labels[neighbour]] > since:
+            return True
+    return False
+
+
+@kernel
+def near_groups(descent, record, found):
+    """The groups near a record, but for its own; how many they are."""
+    labels = descent.groups.labels
+    count = 0
+    for neighbour in descent.neighbours[record]:
+        group = labels[neighbour]
+        if group == labels[record]:
+            continue
+        known = False
+        for i in range(count):
+            known = known or found[i] == group
+        if not known:
+            found[count] = group
+            count += 1
+    return count
+
+
+@kernel
+def is_near(descent, record, group):
+    """Whether a group holds one of a record's nearest."""
+    for neighbour in descent.neighbours[record]:
+        if descent.groups.labels[neighbour] == group:
+            return True
+    return False
+
+
+@kernel
+def move_on(descent, record, target, number):
+    """Move a record, as a part of the move of a number."""
+    descent.changed[descent.groups.labels[record]] = number
+    descent.changed[target] = number
+    move(descent.groups, record, target)
+
+
+# Records that move
+
+
+@kernel
+def relocate_or_exchange(descent, x, k, number, near):
+    """Move a record to a near group, or exchange it with a member of one.
+
+    The best of these moves is made if it gains; whether one does.
+    """
+    groups = descent.groups
+    may_go = may_leave(groups, x, k)
+    leaving = leaving_change(groups, x) if may_go else 0.0
+    best, target, partner = -descent.tiny, -1, -1
+    for group in near:
+        if may_go:
+            change = leaving + joining_change(groups, x, group)
+            if change < best:
+                best, target, partner = change, group, -1
+        z = groups.first[group]
+        while z >= 0:
+            if may_replace(groups, x, z, k) and may_replace(groups, z, x, k):
+                change = exchange_change(groups, x, z)
+                if change < best:
+                    best, target, partner = change, group, z
+            z = groups.following[z]
+    if target < 0:
+        return False
+    own = groups.labels[x]
+    move_on(descent, x, target, number)
+    if partner >= 0:
+        move_on(descent, partner, own, number)
+    return True
+
+
+@kernel
+def exchange_three(descent, x, k, number, near, nearer):
+    """Move a record into the place of another, and that one on; whether that gains.
+
+    x takes the place of z in a near group, and z goes to a group near z: there it joins
+    (a chain, if x may leave its group), or it takes the place of v, which goes to the
+    group of x, if that is near v (a cycle). The first such move that gains is made.
+
+    A cycle changes three groups; if the sum gains, then from one of the three records
+    on, the first change gains, and the first two together do. So no other is followed.
+    """
+    groups = descent.groups
+    own = groups.labels[x]
+    may_go = may_leave(groups, x, k)
+    leaving = leaving_change(groups, x) if may_go else 0.0
+    for group in near:
+        z = groups.first[group]
+        while z >= 0:
+            first = replacing_change(groups, z, x)
+            if (may_go or first < 0.0) and may_replace(groups, z, x, k):
+                for other in nearer[: near_groups(descent, z, nearer)]:
+                    if other == own:
+                        continue
+                    if may_go:
+                        change = leaving + first + joining_change(groups, z, other)
+                        if change < -descent.tiny:
+                            move_on(descent, x, group, number)
+                            move_on(descent, z, other, number)
+                            return True
+                    v = groups.first[other]
+                    while v >= 0 and first < 0.0:
+                        change = first + replacing_change(groups, v, z)
+                        if (
+                            change < 0.0
+                            and may_replace(groups, v, z, k)
+                            and may_replace(groups, x, v, k)
+                            and is_near(descent, v, own)
+                        ):
+                            change += replacing_change(groups, x, v)
+                            if change < -descent.tiny:
+                                move_on(descent, x, group, number)
+                                move_on(descent, z, other, number)
+                                move_on(descent, v, own, number)
+                                return True
+                        v = groups.following[v]
+            z = groups.following[z]
+    return False
+
+
+@kernel
+def record_pass(descent, k, moves, start, stop):
+    """Look at the records from start to stop once; the moves made so far.
+
+    ``moves`` counts those before; -1 in ``looked`` marks a record never looked at.
+    """
+    near = np.empty(descent.neighbours.shape[1], dtype=np.int64)
+    nearer = np.empty_like(near)
+    for x in range(start, stop):
+        if not surroundings_changed(descent, x):
+            continue
+        descent.looked[x] = moves
+        groups = near[: near_groups(descent, x, near)]
+        moves += relocate_or_exchange(
+            descent, x, k, moves + 1, groups
+        ) or exchange_three(descent, x, k, moves + 1, groups, nearer)
+    return moves
+
+
+# Groups that are dissolved, created and split
+
+
+@kernel
+def gather(descent, group):
+    """Gather the members of a group, rising; how many they are."""
+    members, count = descent.gathered, 0
+    member = descent.groups.first[group]
+    while member >= 0:
+        place = count
+        while place > 0 and members[place - 1] > member:
+            members[place] = members[place - 1]
+            place -= 1
+        members[place] = member
+        count += 1
+        member = descent.groups.following[member]
+    return count
+
+
+@kernel
+def take_back(descent, count):
+    """Send the records gathered back where they came from, the last one first."""
+    for i in range(count - 1, -1, -1):
+        move(descent.groups, descent.gathered[i], descent.origins[i])
+
+
+@kernel
+def touch(descent, count, number):
+    """Mark the groups that the records gathered came from, and those they are in."""
+    for i in range(count):
+        descent.changed[descent.origins[i]] = number
+        descent.changed[descent.groups.labels[descent.gathered[i]]] = number
+
+
+@kernel
+def dissolve(descent, group, limit, near):
+    """Send the members, one after the other, to the near group that each costs least.
+
+    Done if the SSE changes by less than a limit. Returns how many members have moved.
+    """
+    groups = descent.groups
+    count = gather(descent, group)
+    change = 0.0
+    for i in range(count):
+        member = descent.gathered[i]
+        descent.origins[i] = group
+        target, least = -1, np.inf
+        for other in near[: near_groups(descent, member, near)]:
+            cost = joining_change(groups, member, other)
+            if cost < least:
+                target, least = other, cost
+        if target < 0:
+            take_back(descent, i)
+            return 0
+        change += leaving_change(groups, member) + least
+        move(groups, member, target)
+    if change < limit:
+        close_group(groups, group)
+        return count
+    take_back(descent, count)
+    return 0
+
+
+@kernel
+def create(descent, x, k, limit):
+    """Make a group of a record and the nearest that can be spared, of k subjects.
+
+    Done if the SSE changes by less than a limit. Returns how many records have moved.
+    """
+    groups = descent.groups
+    if not may_leave(groups, x, k):
+        return 0
+    group = open_group(groups)
+    count, change = 0, 0.0
+    for i in range(-1, descent.neighbours.shape[1]):
+        record = x if i < 0 else descent.neighbours[x, i]
+        subject = groups.subjects[record]
+        met = groups.repeats and holds_subject(groups, group, subject, -1)
+        if met or not may_leave(groups, record, k):
+            continue
+        change += leaving_change(groups, record)
+        change += joining_change(groups, record, group)
+        descent.gathered[count] = record
+        descent.origins[count] = groups.labels[record]
+        move(groups, record, group)
+        count += 1
+        if count == k:
+            break
+    if count == k and change < limit:
+        return count
+    take_back(descent, count)
+    close_group(groups, group)
+    return 0
+
+
+@kernel
+def farthest_member(descent, count, point):
+    """The one of the records gathered that is farthest from a point."""
+    records = descent.groups.records
+    farthest, most = descent.gathered[0], -1.0
+    for member in descent.gathered[:count]:
+        distance = squared_distance(records[member], point)
+        if distance > most:
+            farthest, most = member, distance
+    return farthest
+
+
+@kernel
+def order_along(descent, count):
+    """Order the records gathered on the line between two that are far apart."""
+    records, members, along = descent.groups.records, descent.gathered, descent.along
+    centroid = descent.groups.centroids[descent.groups.labels[members[0]]]
+    one = records[farthest_member(descent, count, centroid)]
+    other = records[farthest_member(descent, count, one)]
+    for i in range(count):
+        member = members[i]
+        value = squared_distance(records[member], one)
+        value -= squared_distance(records[member], other)
+        place = i
+        while place > 0 and along[place - 1] > value:
+            along[place], members[place] = along[place - 1], members[place - 1]
+            place -= 1
+        along[place], members[place] = value, member
+
+
+@kernel
+def split(descent, group, k, limit):
+    """Cut a group of 2k different subjects or more in two, on a line through it.
+
+    The cut that gains most, of those that leave k different subjects on both sides, is
+    made if the SSE changes by less than a limit. Returns how many records have moved.
+    """
+    groups = descent.groups
+    if groups.different[group] < 2 * k:
+        return 0
+    count = gather(descent, group)
+    order_along(descent, count)
+    cut_off = open_group(groups)
+    best, moved, change = limit, 0, 0.0
+    for i in range(count - 1):
+        member = descent.gathered[i]
+        descent.origins[i] = group
+        change += leaving_change(groups, member)
+        change += joining_change(groups, member, cut_off)
+        move(groups, member, cut_off)
+        both = min(groups.different[group], groups.different[cut_off])
+        if both >= k and change < best:
+            best, moved = change, i + 1
+    for i in range(count - 2, moved - 1, -1):
+        move(groups, descent.gathered[i], group)
+    if moved == 0:
+        close_group(groups, cut_off)
+    return moved
+
+
+@kernel
+def group_pass(descent, k, moves, start, stop):
+    """Split or dissolve each group from start to stop once; the moves made so far."""
+    near = np.empty(descent.neighbours.shape[1], dtype=np.int64)
+    for group in range(start, stop):
+        if descent.groups.sizes[group] == 0:
+            continue
+        moved = split(descent, group, k, -descent.tiny)
+        if moved == 0:
+            moved = dissolve(descent, group, -descent.tiny, near)
+        if moved > 0:
+            moves += 1
+            touch(descent, moved, moves)
+    return moves
+
+
+@kernel
+def creation_pass(descent, k, moves, start, stop):
+    """Create a group round each record from start to stop once; the moves so far."""
+    for record in range(start, stop):
+        moved = create(descent, record, k, -descent.tiny)
+        if moved > 0:
+            moves += 1
+            touch(descent, moved, moves)
+    return moves

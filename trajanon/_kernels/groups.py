@@ -1,0 +1,215 @@
+"""Groups of records that change record by record, with all that moves ask of them."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.compiled import kernel
+from trajanon._kernels.distance import squared_distance
+
+
+class Groups(NamedTuple):
+    """Records in groups.
+
+    Attributes
+    ----------
+    records, subjects
+        Standardised records (n, p), and their subjects (n,).
+    repeats
+        Whether any subject has several records.
+    labels
+        Group of each record, (n,).
+    centroids, sizes, different
+        Mean record (g, p), records, and different subjects of each group, (g,). A
+        group of no records is a place for a new one; its centroid means nothing.
+    first, following, preceding
+        Members of a group as a chain: its first record (g,), and the records after and
+        before each record (n,); -1 ends a chain.
+    empty
+        Groups of no records, as a stack whose height is in the last cell, (g + 1,).
+    """
+
+    records: NDArray[np.float64]
+    subjects: NDArray[np.int64]
+    repeats: bool
+    labels: NDArray[np.int64]
+    centroids: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+    different: NDArray[np.int64]
+    first: NDArray[np.int64]
+    following: NDArray[np.int64]
+    preceding: NDArray[np.int64]
+    empty: NDArray[np.int64]
+
+
+@kernel
+def holds_subject(groups, group, subject, leave_out):
+    """Whether a member of a group, but for one, is of a subject."""
+    member = groups.first[group]
+    while member >= 0:
+        if member != leave_out and groups.subjects[member] == subject:
+            return True
+        member = groups.following[member]
+    return False
+
+
+@kernel
+def chain_members(groups):
+    """Build the chains of members; count the subjects, and stack the empty groups."""
+    groups.first[:] = -1
+    groups.different[:] = 0
+    for record in range(groups.labels.shape[0] - 1, -1, -1):
+        group = groups.labels[record]
+        if not holds_subject(groups, group, groups.subjects[record], -1):
+            groups.different[group] += 1
+        head = groups.first[group]
+        groups.following[record], groups.preceding[record] = head, -1
+        if head >= 0:
+            groups.preceding[head] = record
+        groups.first[group] = record
+    groups.empty[-1] = 0
+    for group in range(groups.sizes.shape[0] - 1, -1, -1):
+        if groups.sizes[group] == 0:
+            close_group(groups, group)
+
+
+@kernel
+def close_group(groups, group):
+    """Stack a group that has become empty."""
+    groups.empty[groups.empty[-1]] = group
+    groups.empty[-1] += 1
+
+
+@kernel
+def open_group(groups):
+    """Take an empty group off the stack."""
+    groups.empty[-1] -= 1
+    return groups.empty[groups.empty[-1]]
+
+
+@kernel
+def move(groups, record, target):
+    """Move a record to another group; centroids, chains and counts follow."""
+    source = groups.labels[record]
+    if groups.repeats:
+        subject = groups.subjects[record]
+        groups.different[source] -= not holds_subject(groups, source, subject, record)
+        groups.different[target] += not holds_subject(groups, target, subject, record)
+    else:
+        groups.different[source] -= 1
+        groups.different[target] += 1
+    before, behind = groups.preceding[record], groups.following[record]
+    if before >= 0:
+        groups.following[before] = behind
+    else:
+        groups.first[source] = behind
+    if behind >= 0:
+        groups.preceding[behind] = before
+    head = groups.first[target]
+    groups.following[record], groups.preceding[record] = head, -1
+    if head >= 0:
+        groups.preceding[head] = record
+    groups.first[target] = record
+    groups.labels[record] = target
+    groups.sizes[source] -= 1
+    groups.sizes[target] += 1
+    left, joined = groups.sizes[source], groups.sizes[target]
+    # A group of one has its record as centroid, whatever was there before.
+    share = 1.0 / joined
+    for column in range(groups.records.shape[1]):
+        value = groups.records[record, column]
+        mean = groups.centroids[target, column]
+        groups.centroids[target, column] = (
+            value if joined == 1 else mean + (value - mean) * share
+        )
+        mean = groups.centroids[source, column]
+        if left > 0:
+            groups.centroids[source, column] = mean + (mean - value) / left
+
+
+@kernel
+def refresh_centroids(groups):
+    """Compute the centroids anew: many moves add up their rounding."""
+    for group in range(groups.sizes.shape[0]):
+        member = groups.first[group]
+        if member < 0:
+            continue
+        origin = groups.records[member]
+        total = np.zeros(groups.records.shape[1])
+        while member >= 0:
+            for column in range(total.shape[0]):
+                total[column] += groups.records[member, column] - origin[column]
+            member = groups.following[member]
+        for column in range(total.shape[0]):
+            away = total[column] / groups.sizes[group]
+            groups.centroids[group, column] = origin[column] + away
+
+
+@kernel
+def may_leave(groups, record, k):
+    """Whether a record's group keeps k different subjects without it."""
+    source = groups.labels[record]
+    if groups.different[source] > k:
+        return True
+    if groups.different[source] < k or not groups.repeats:
+        return False
+    return holds_subject(groups, source, groups.subjects[record], record)
+
+
+@kernel
+def may_replace(groups, leaving, entering, k):
+    """Whether a record's group keeps k different subjects with another in its place."""
+    group = groups.labels[leaving]
+    if not groups.repeats or groups.different[group] > k:
+        return True
+    if holds_subject(groups, group, groups.subjects[leaving], leaving):
+        return True
+    return not holds_subject(groups, group, groups.subjects[entering], leaving)
+
+
+# What a change of one group adds to its SSE
+
+
+@kernel
+def leaving_change(groups, record):
+    """What a record's group loses by its leaving: a change of 0 or less."""
+    group = groups.labels[record]
+    size = groups.sizes[group]
+    if size == 1:
+        return 0.0
+    away = squared_distance(groups.records[record], groups.centroids[group])
+    return -away * (size / (size - 1.0))
+
+
+@kernel
+def joining_change(groups, record, group):
+    """What a group gains by a record's joining: a change of 0 or more."""
+    size = groups.sizes[group]
+    if size == 0:
+        return 0.0
+    away = squared_distance(groups.records[record], groups.centroids[group])
+    return away * (size / (size + 1.0))
+
+
+@kernel
+def replacing_change(groups, leaving, entering):
+    """What a record's group changes by with another in its place."""
+    group = groups.labels[leaving]
+    centroid = groups.centroids[group]
+    enters = squared_distance(groups.records[entering], centroid)
+    leaves = squared_distance(groups.records[leaving], centroid)
+    apart = squared_distance(groups.records[entering], groups.records[leaving])
+    return enters - leaves - apart / groups.sizes[group]
+
+
+@kernel
+def exchange_change(groups, x, z):
+    """What exchanging two records of different groups changes the SSE by."""
+    a, b = groups.labels[x], groups.labels[z]
+    along, apart = 0.0, 0.0
+    for column in range(groups.records.shape[1]):
+        step = groups.records[z, column] - groups.records[x, column]
+        along += step * (groups.centroids[b, column] - groups.centroids[a, column])
+        apart += step * step
+    return 2.0 * along - apart * (1.0 / groups.sizes[a] + 1.0 / groups.sizes[b])

@@ -1,0 +1,71 @@
+"""The course of a search: where each step arrived, and the best partition so far."""
+
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.loss import information_loss, sse
+from trajanon.partition import Stage
+
+
+class Course:
+    """Told of every partition that a search arrives at.
+
+    Parameters
+    ----------
+    records
+        Standardised, shape (n, p).
+
+    Attributes
+    ----------
+    stages
+        The steps so far: IL and seconds of each.
+    best
+        Labels, shape (n,), of the partition with the least SSE so far; None before the
+        first one.
+    sst
+        Total sum of squares of the records.
+    """
+
+    def __init__(self, records: NDArray[np.float64]) -> None:
+        self.stages: list[Stage] = []
+        self.best: NDArray[np.int64] | None = None
+        self.sst = float((records**2).sum())
+        self._records = records
+        self._least = np.inf
+        self._since = perf_counter()
+
+    @property
+    def information_loss(self) -> float:
+        """IL of the best partition so far, percent."""
+        return information_loss(self._least, self.sst)
+
+    def offer(self, labels: NDArray[np.int64]) -> None:
+        """Keep a partition if it is the best so far."""
+        lost = sse(self._records, labels)
+        if lost < self._least:
+            self.best, self._least = labels.copy(), lost
+
+    def arrived(self, stage: str, labels: NDArray[np.int64] | None = None) -> None:
+        """End a step, with a partition if it has one: the next step begins."""
+        loss = None
+        if labels is not None:
+            self.offer(labels)
+            loss = information_loss(sse(self._records, labels), self.sst)
+        now = perf_counter()
+        self.stages.append(Stage(stage, loss, now - self._since))
+        self._since = now
+
+
+class Unheeded(Course):
+    """Told of everything, and keeps nothing: for searches that nobody asks about."""
+
+    def __init__(self) -> None:
+        super().__init__(np.zeros((1, 1)))
+
+    def offer(self, labels: NDArray[np.int64]) -> None:
+        """Forget the partition."""
+
+    def arrived(self, stage: str, labels: NDArray[np.int64] | None = None) -> None:
+        """Forget the step."""

@@ -1,0 +1,202 @@
+"""Annealing: random moves, at first hot, then ever colder, and descent at the end."""
+
+from dataclasses import replace
+from functools import partial
+from threading import Event
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.annealing import Annealing
+from trajanon._kernels.annealing import anneal as make_random_moves
+from trajanon.loss import sse
+from trajanon.neighbours import nearest_records, principal_axes
+from trajanon.partition import dense
+from trajanon.refine.blocks import draw_blocks
+from trajanon.refine.descent import NEIGHBOURS, begin, descent
+from trajanon.refine.grouped import Grouped, lay_out
+from trajanon.workers import in_threads
+
+HOT, COLD = 1.0, 0.03
+"""First and last heat: multiples of the temperature that suits the place of a move."""
+
+PASS = 500
+"""Moves per record between two drawings of blocks."""
+
+DROPPED = 0.01
+"""Share of the SSE that the axes left out of the search may hold."""
+
+_QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)
+
+
+class _Field(NamedTuple):
+    """What all runs have in common.
+
+    Attributes
+    ----------
+    records
+        In their leading principal axes, shape (n, q).
+    neighbours
+        The nearest records of each one, shape (n, c).
+    warmth
+        Square root of the temperature that suits each record, shape (n,).
+    """
+
+    records: NDArray[np.float64]
+    neighbours: NDArray[np.int64]
+    warmth: NDArray[np.float64]
+
+
+def anneal(grouped: Grouped) -> NDArray[np.int64]:
+    """Search by descent, by annealing, and by descent from where that ends.
+
+    Annealing tries random moves of the kinds that descent makes: a record and one of
+    its 16 nearest in another group are drawn; the record joins that group, or changes
+    places with another member of it; and 2 % of the moves dissolve or create a group.
+    A move that raises the SSE by d is made with the probability exp(-d / T).
+
+    T is the heat, which falls geometrically, times the temperature that suits the
+    place: sqrt(s_x s_y) for a move between records x and y, where s is the root mean
+    square distance to the k nearest, times that of a record to its centroid at the
+    start. One temperature for all would freeze the outskirts, where distances are
+    large, long after the middle, or melt the middle.
+
+    Tables beyond 2,500 records are searched in blocks of whole groups, all at once and
+    drawn anew after 500 moves a record. The search sees the leading principal axes
+    that leave out 1 % of the SSE at most; descent sees all columns.
+
+    Parameters
+    ----------
+    grouped
+        Records in groups of at least k different subjects, the moves per record, and
+        the number of runs.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Labels, shape (n,), of the best partition of all runs.
+
+    References
+    ----------
+    Kirkpatrick, Gelatt and Vecchi (Science 1983), "Optimization by simulated
+    annealing".
+    """
+    course = grouped.course
+    labels = dense(descent(grouped))
+    course.arrived("descent", labels)
+    if grouped.moves_per_record == 0:
+        return labels
+    optima = anneal_runs(replace(grouped, labels=labels))
+    best = min([labels, *optima], key=partial(sse, grouped.records))
+    course.arrived("annealing", best)
+    return best
+
+
+def anneal_runs(grouped: Grouped) -> list[NDArray[np.int64]]:
+    """Run the annealing several times, each time with other moves: the local optima."""
+    lost = sse(grouped.records, grouped.labels)
+    runs = [grouped.labels] * grouped.runs
+    if lost == 0.0:
+        return runs
+    field = _lay_field(grouped, lost)
+    passes = max(grouped.moves_per_record // PASS, 1)
+    heats = np.geomspace(HOT, COLD, passes + 1)
+    for number in range(passes):
+        grouped.progress(
+            "Annealing", number, passes, f"IL {grouped.course.information_loss:.4g} %"
+        )
+        runs = _pass(grouped, field, runs, heats[number], heats[number + 1])
+        for labels in runs:
+            grouped.course.offer(labels)
+    return in_threads([partial(_descend, grouped, labels) for labels in runs])
+
+
+def _lay_field(grouped: Grouped, lost: float) -> _Field:
+    """Find axes, neighbours and temperatures."""
+    records = grouped.records
+    neighbours = nearest_records(records, NEIGHBOURS)
+    apart = np.zeros(len(records))
+    near = neighbours[:, : grouped.k].T
+    for column in near:
+        apart += ((records - records[column]) ** 2).sum(axis=1)
+    spread = np.sqrt(apart / len(near)) * np.sqrt(lost / len(records))
+    turned = principal_axes(records)
+    held = (turned**2).sum(axis=0)
+    left_out = held.sum() - held.cumsum()
+    axes = int(np.argmax(left_out <= DROPPED * lost)) + 1
+    return _Field(np.ascontiguousarray(turned[:, :axes]), neighbours, np.sqrt(spread))
+
+
+def _pass(
+    grouped: Grouped,
+    field: _Field,
+    runs: list[NDArray[np.int64]],
+    hot: float,
+    cold: float,
+) -> list[NDArray[np.int64]]:
+    """Anneal each block of each run for a while; the labels of each run after it."""
+    blocks = [
+        (run, rows)
+        for run, labels in enumerate(runs)
+        for rows in draw_blocks(field.records, labels, grouped.random)
+    ]
+    jobs = [
+        partial(
+            _anneal_block,
+            grouped,
+            field,
+            dense(runs[run][rows]),
+            rows,
+            grouped.random.integers(1, 2**63, size=1, dtype=np.uint64),
+            (hot, cold),
+        )
+        for run, rows in blocks
+    ]
+    after = [np.empty_like(labels) for labels in runs]
+    groups = [0] * len(runs)
+    for (run, rows), labels in zip(blocks, in_threads(jobs), strict=True):
+        after[run][rows] = groups[run] + labels
+        groups[run] += int(labels.max()) + 1
+    return after
+
+
+def _anneal_block(
+    grouped: Grouped,
+    field: _Field,
+    labels: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    random: NDArray[np.uint64],
+    heats: tuple[float, float],
+    _: Event,
+) -> NDArray[np.int64]:
+    """Anneal a block: the new group of each of its records, numbered from 0."""
+    place = np.full(len(field.records), -1)
+    place[rows] = np.arange(len(rows))
+    neighbours = place[field.neighbours[rows]]
+    # A neighbour in another block is out of reach: the record itself stands for it.
+    neighbours = np.where(neighbours < 0, np.arange(len(rows))[:, None], neighbours)
+    groups = lay_out(
+        field.records[rows], labels, grouped.subjects[rows], len(rows) // grouped.k + 1
+    )
+    annealing = Annealing(
+        descent=begin(groups, neighbours),
+        warmth=field.warmth[rows],
+        quantiles=_QUANTILES,
+        random=random,
+    )
+    moves = min(PASS, grouped.moves_per_record) * len(rows)
+    make_random_moves(annealing, grouped.k, moves, *heats)
+    return dense(groups.labels)
+
+
+def _descend(
+    grouped: Grouped, labels: NDArray[np.int64], stop: Event
+) -> NDArray[np.int64]:
+    """Descend, unless the search has ended meanwhile."""
+
+    def look_up(task: str, done: float, total: float | None, note: str = "") -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+
+    return dense(descent(replace(grouped, labels=dense(labels), progress=look_up)))
