@@ -20,6 +20,15 @@ def earnings(records: Floats, prices: Floats, group: list[int]) -> float:
     return float(prices[group].sum()) - group_sse(records[group])
 
 
+def tolls(trios: Ints, tolls: Floats, group: list[int]) -> float:
+    """What a group pays for the trios of which it holds two records or more."""
+    return sum(
+        float(toll)
+        for trio, toll in zip(trios.tolist(), tolls, strict=True)
+        if len(set(trio) & set(group)) > 1
+    )
+
+
 def is_centre(records: Floats, group: list[int], centre: int) -> bool:
     """Whether no member has a smaller sum of squared distances to the others."""
     sums = {

@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 
 import highspy
@@ -11,7 +13,7 @@ from naive import Floats, Ints
 from naive_refine import grouped, random_groups
 from test_mdav import reference
 
-from trajanon import columns, loss
+from trajanon import columns, loss, workers
 from trajanon._kernels.pricing import (
     Market,
     earnings,
@@ -20,7 +22,15 @@ from trajanon._kernels.pricing import (
     grow_groups,
     search_groups,
 )
-from trajanon.columns import Master, best_groups, generate, open_market
+from trajanon.columns import (
+    Master,
+    best_groups,
+    generate,
+    meetings,
+    open_market,
+    search,
+    with_trios,
+)
 from trajanon.grouping.mdav import mdav
 from trajanon.partition import dense
 from trajanon.refine.grouped import Grouped
@@ -73,7 +83,9 @@ def test_the_search_finds_the_group_that_earns_most_round_each_record(
     records, market = random_market(seed, m, k, people, grid)
     found, sizes = room(market)
     least = -1.0
-    assert search_groups(market, least, 10**6, found, sizes, every=False) > 0
+    roots, at_most = np.arange(m), np.zeros(m)
+    args = market, roots, least, 10**6, found, sizes, at_most
+    assert search_groups(*args, every=False)[0]
     for record in range(m):
         most = naive_columns.most_earned(
             records, market.prices, market.subjects, market.k, record
@@ -87,6 +99,10 @@ def test_the_search_finds_the_group_that_earns_most_round_each_record(
             got = naive_columns.earnings(records, market.prices, group.tolist())
             assert got >= most - 1e-9
             assert earnings(market, group) == pytest.approx(got)
+        group = found[record, : sizes[record]]
+        assert at_most[record] == pytest.approx(
+            earnings(market, group) if len(group) else least
+        )
 
 
 @given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), people=peoples, grid=...)
@@ -96,7 +112,9 @@ def test_no_group_of_all_earns_more_than_the_best_found(
     records, market = random_market(seed, m, k, people, grid)
     found, sizes = room(market)
     least = -100.0
-    search_groups(market, least, 10**6, found, sizes, every=False)
+    roots, at_most = np.arange(m), np.zeros(m)
+    args = market, roots, least, 10**6, found, sizes, at_most
+    search_groups(*args, every=False)
     most = max(
         naive_columns.earnings(records, market.prices, group)
         for group in naive_columns.every_group(m, market.k, market.subjects)
@@ -118,7 +136,9 @@ def test_every_group_that_earns_enough_is_found(
     found = np.zeros((2000, market.halves.shape[1]), dtype=np.int64)
     sizes = np.zeros(2000, dtype=np.int64)
     least = 0.5
-    assert search_groups(market, least, 10**6, found, sizes, every=True) > 0
+    roots, at_most = np.arange(m), np.zeros(m)
+    args = market, roots, least, 10**6, found, sizes, at_most
+    assert search_groups(*args, every=True)[0]
     got = {tuple(sorted(found[i, : sizes[i]].tolist())) for i in np.flatnonzero(sizes)}
     every = naive_columns.every_group(m, market.k, market.subjects)
     earned = {
@@ -133,18 +153,108 @@ def test_a_search_without_room_says_so() -> None:
     _, market = random_market(5, 40, 3, None, grid=False)
     found = np.zeros((50, market.halves.shape[1]), dtype=np.int64)
     sizes = np.zeros(50, dtype=np.int64)
-    assert search_groups(market, 0.0, 10**6, found, sizes, every=True) == 0
+    args = market, np.arange(40), 0.0, 10**6, found, sizes, np.zeros(40)
+    assert search_groups(*args, every=True) == (False, 50)
     assert sizes.all()
 
 
-def test_a_search_cut_short_says_so() -> None:
+def test_a_search_cut_short_says_so_and_still_bounds_what_groups_earn() -> None:
     _, market = random_market(5, 40, 3, None, grid=False)
     found, sizes = room(market)
-    left = search_groups(market, 1e-7, 10**6, found, sizes, every=False)
-    needed = 10**6 - left
-    assert needed > 40
-    assert search_groups(market, 1e-7, needed, found, sizes, every=False) == 0
-    assert search_groups(market, 1e-7, needed + 1, found, sizes, every=False) == 1
+    roots, most, at_most = np.arange(40), np.zeros(40), np.zeros(40)
+    assert search_groups(market, roots, 0.0, 10**6, found, sizes, most, every=False)[0]
+    for nodes in (1, 2, 3, 4, 1000):
+        args = market, roots, 0.0, nodes, found, sizes, at_most
+        complete, _ = search_groups(*args, every=False)
+        assert (at_most >= most).all()
+        assert complete == (nodes > 100)
+        assert complete == bool((at_most == most).all())
+
+
+@given(
+    seed=seeds,
+    m=st.integers(3, 9),
+    k=st.integers(2, 4),
+    trios=st.integers(1, 12),
+    every=...,
+)
+def test_tolls_are_paid_once_by_groups_that_hold_two_of_three(
+    seed: int, m: int, k: int, trios: int, every: bool
+) -> None:
+    records, market = random_market(seed, m, k, None, grid=False)
+    rng = np.random.default_rng(seed)
+    of = np.array([rng.choice(m, 3, replace=False) for _ in range(trios)])
+    market = with_trios(market, of, rng.exponential(0.5, trios).round(1))
+    found = search(market, -1.0, 10**6, room=10**4 if every else None)
+    earned = {
+        tuple(group): naive_columns.earnings(records, market.prices, group)
+        - naive_columns.tolls(market.trios, market.tolls, group)
+        for group in naive_columns.every_group(m, market.k, market.subjects)
+    }
+    got = {tuple(sorted(group.tolist())) for group in found.groups}
+    assert found.complete
+    assert got <= {group for group in earned if earned[group] > -1.0 - 1e-9}
+    if every:
+        assert got >= {group for group in earned if earned[group] > -1.0 + 1e-9}
+        return
+    for group in found.groups:
+        own = earned[tuple(sorted(group.tolist()))]
+        assert found.at_most[group[0]] == pytest.approx(own)
+    for record in range(m):
+        most = max(
+            (
+                earned[group]
+                for group in earned
+                if record in group
+                and naive_columns.is_centre(records, list(group), record)
+            ),
+            default=-np.inf,
+        )
+        assert found.at_most[record] >= most - 1e-9
+
+
+@given(seed=seeds, m=st.integers(3, 9), trios=st.integers(0, 8))
+def test_what_meets_which_trio(seed: int, m: int, trios: int) -> None:
+    rng = np.random.default_rng(seed)
+    of = np.array([rng.choice(m, 3, replace=False) for _ in range(trios)])
+    groups = [sorted(rng.choice(m, 3, replace=False).tolist()) for _ in range(4)]
+    got = meetings(groups, of.reshape(-1, 3), m).toarray()
+    expected = [[len(set(group) & set(trio)) > 1 for trio in of] for group in groups]
+    assert np.array_equal(got, np.array(expected).reshape(4, trios))
+
+
+def test_a_trio_is_cut_from_the_columns_there_are_and_those_that_come() -> None:
+    """Each pair of three records is half chosen, until a cut forbids it."""
+    records = np.array([[0.0], [1.0], [2.0], [9.0], [10.0], [11.0]])
+    master = Master(open_market(records, 2, np.arange(6)).distances)
+    pairs = [np.array(pair) for pair in [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5)]]
+    master.add(pairs)
+    master.add([np.array([0, 1, 2]), np.array([3, 4, 5])])
+    master.cut(np.array([[0, 1, 2]]))
+    master.add([np.array([3, 5])])
+    without = Master(open_market(records, 2, np.arange(6)).distances)
+    without.add(np.array(group) for group in master.groups)
+    assert without.relax()[0] == pytest.approx(2 * (0.5 + 0.5 + 2.0) / 2)
+    assert master.relax()[0] == pytest.approx((0.5 + 0.5 + 2.0) / 2 + 2.0)
+    assert master.tolls.sum() > 0.0
+    master.cut(np.array([[3, 4, 5]]))
+    value, prices = master.relax()
+    assert value == pytest.approx(4.0)
+    assert value == pytest.approx(prices.sum() - master.tolls.sum())
+
+
+@pytest.mark.parametrize("room", [None, 100, 10_000])
+def test_the_search_is_the_same_on_one_core_and_two(
+    monkeypatch: pytest.MonkeyPatch, room: int | None
+) -> None:
+    _, market = random_market(3, 60, 3, None, grid=False)
+    monkeypatch.setattr(workers, "cores", lambda: 1)
+    one = search(market, 0.0, 50, room=room)
+    monkeypatch.setattr(workers, "cores", lambda: 2)
+    two = search(market, 0.0, 50, room=room)
+    assert [g.tolist() for g in one.groups] == [g.tolist() for g in two.groups]
+    assert one.complete == two.complete
+    assert np.array_equal(one.at_most, two.at_most)
 
 
 @given(seed=seeds, m=st.integers(2, 12), k=st.integers(2, 4), people=peoples)
@@ -175,7 +285,7 @@ def test_exchanges_earn_most_and_end_where_none_earns(
             exchange_member(market, group)
             assert earnings(market, group) == pytest.approx(most, abs=1e-9)
     found, sizes = room(market)
-    grow_groups(market, found, sizes)
+    grow_groups(market, np.arange(m), found, sizes)
     for members, size in zip(found, sizes, strict=True):
         if size:
             group = members[:size]
@@ -214,6 +324,20 @@ def test_a_column_is_added_once_and_costs_its_loss() -> None:
     value, prices = master.relax()
     assert value == pytest.approx(1.0)
     assert prices.sum() == pytest.approx(1.0)
+
+
+def test_a_programme_ends_when_it_is_told_to() -> None:
+    records = np.random.default_rng(0).normal(size=(100, 3))
+    market = open_market(records, 3, np.arange(100))
+    master = Master(market.distances)
+    master.add(np.arange(100).reshape(25, 4))
+    master.add(columns.first_groups(market))
+    stop = Event()
+    stop.set()
+    with ThreadPoolExecutor(1) as thread:  # HiGHS is particular about threads
+        thread.submit(columns._solve, master._relaxed, stop).result()
+    status = master._relaxed.getModelStatus()
+    assert status == highspy.HighsModelStatus.kInterrupt
 
 
 # The best groups
@@ -350,7 +474,7 @@ def test_what_a_limit_cut_short_is_not_proven(
 def test_it_says_how_far_it_is() -> None:
     said: list[tuple[str, float, float | None]] = []
 
-    def listen(task: str, done: float, total: float | None) -> None:
+    def listen(task: str, done: float, total: float | None, note: str = "") -> None:
         said.append((task, done, total))
 
     groups = random_groups(1, 50, 3, None, grid=False)
@@ -385,7 +509,7 @@ def test_the_relaxation_is_that_of_the_prototype(name: str) -> None:
     labels = mdav(records, 3, np.arange(m))
     master = Master(market.distances)
     master.add(np.flatnonzero(labels == g) for g in range(labels.max() + 1))
-    master.add(columns._first_groups(market))
+    master.add(columns.first_groups(market))
     relaxation = generate(master, market)
     assert relaxation.proven
     il = loss.information_loss(relaxation.sse, float((records**2).sum()))

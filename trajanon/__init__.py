@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from trajanon.anonymization import Release as Release
     from trajanon.anonymization import anonymize as anonymize
+    from trajanon.bound import Bound as Bound
+    from trajanon.bound import lower_bound as lower_bound
     from trajanon.errors import TrajanonError as TrajanonError
     from trajanon.files.release import read_release as read_release
     from trajanon.files.trajectories import read_trajectories as read_trajectories
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from trajanon.trajectories import Trajectories as Trajectories
 
 _HOME = {
+    "Bound": "trajanon.bound",
     "Findings": "trajanon.privacy.checker",
     "Partition": "trajanon.partition",
     "Release": "trajanon.anonymization",
@@ -33,6 +36,7 @@ _HOME = {
     "TrajanonError": "trajanon.errors",
     "anonymize": "trajanon.anonymization",
     "check": "trajanon.privacy.checker",
+    "lower_bound": "trajanon.bound",
     "microaggregate": "trajanon.microaggregation",
     "read_release": "trajanon.files.release",
     "read_trajectories": "trajanon.files.trajectories",

@@ -96,6 +96,21 @@ def show_release(report: Mapping[str, Any]) -> None:
     Console().print(table)
 
 
+def show_certificate(account: Mapping[str, Any]) -> None:
+    """Print the loss reached beside the bound."""
+    table = Table(title="The certificate", title_justify="left", show_header=False)
+    table.add_column()
+    table.add_column()
+    table.add_row("Rows", f"{account['n']:,}")
+    table.add_row("Columns", Text(", ".join(account["columns"])))
+    table.add_row("Rows in each group", f"at least {account['k']}")
+    _add_stages(table, account["stages"])
+    table.add_row("Information loss reached", f"{account['information_loss']:.5g} %")
+    table.add_row("No groups lose less than", f"{account['bound']:.5g} %")
+    table.add_row("The gap between them", f"{account['gap']:.2g} % of the loss")
+    Console().print(table)
+
+
 STOPPED = (
     "Stopped by Ctrl-C: these are the best groups so far. They keep what k promises; "
     "a longer search would lose less."

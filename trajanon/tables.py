@@ -108,7 +108,7 @@ def microaggregate_table(
             msg = f"{name} must be a list of names (got {given!r})"
             raise BadInput(msg)
     table = numeric_table.read(path)
-    chosen, kept = _choose(path, table, columns, keep, subject)
+    chosen, kept = choose_columns(path, table, columns, keep, subject)
     partition = microaggregate(
         numeric_table.records(path, table[chosen]),
         k,
@@ -132,7 +132,7 @@ def microaggregate_table(
     )
 
 
-def _choose(
+def choose_columns(
     path: Path,
     table: pd.DataFrame,
     columns: Sequence[str] | None,

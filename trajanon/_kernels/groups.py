@@ -212,4 +212,5 @@ def exchange_change(groups, x, z):
         step = groups.records[z, column] - groups.records[x, column]
         along += step * (groups.centroids[b, column] - groups.centroids[a, column])
         apart += step * step
-    return 2.0 * along - apart * (1.0 / groups.sizes[a] + 1.0 / groups.sizes[b])
+    a_size, b_size = groups.sizes[a], groups.sizes[b]
+    return 2.0 * along - apart * ((a_size + b_size) / (a_size * b_size))

@@ -12,7 +12,8 @@ class Market(NamedTuple):
     """Records, and the price paid for each.
 
     A group earns the prices of its members less its SSE, the sum of its squared pair
-    distances divided by its size.
+    distances divided by its size, and less the tolls of the trios that it meets.
+    Tolls count in the search alone; groups are grown as if there were none.
 
     Attributes
     ----------
@@ -25,6 +26,11 @@ class Market(NamedTuple):
         Of each record, (m,).
     k
         Least number of different subjects in a group.
+    trios, tolls
+        Three records, (t, 3), and what a group pays, once, that holds two of them or
+        all, (t,), not negative: the dual of a subset-row cut.
+    first_trio, trios_of
+        The trios of record i are ``trios_of[first_trio[i] : first_trio[i + 1]]``.
     """
 
     distances: NDArray[np.float64]
@@ -32,6 +38,10 @@ class Market(NamedTuple):
     subjects: NDArray[np.int64]
     prices: NDArray[np.float64]
     k: int
+    trios: NDArray[np.int64]
+    tolls: NDArray[np.float64]
+    first_trio: NDArray[np.int64]
+    trios_of: NDArray[np.int64]
 
 
 class Search(NamedTuple):
@@ -50,6 +60,11 @@ class Search(NamedTuple):
         Place of the record to be tried next, (size,).
     to_members
         Squared distances of each record to the members, summed, (size, m).
+    half_tolls
+        Half the tolls of each record's trios of which one member is there, (size, m):
+        the other half is left to the third record, which may join too.
+    met
+        Members of each trio, (t,).
     """
 
     members: NDArray[np.int64]
@@ -58,11 +73,13 @@ class Search(NamedTuple):
     listed: NDArray[np.int64]
     following: NDArray[np.int64]
     to_members: NDArray[np.float64]
+    half_tolls: NDArray[np.float64]
+    met: NDArray[np.int64]
 
 
 @kernel
 def earnings(market, members):
-    """What a group earns."""
+    """What a group earns before tolls."""
     prices, pairs = 0.0, 0.0
     for i in range(members.shape[0]):
         prices += market.prices[members[i]]
@@ -158,17 +175,17 @@ def exchange_member(market, members):
 
 
 @kernel
-def grow_groups(market, found, sizes):
-    """Grow a group round each record, and exchange members while that earns more.
+def grow_groups(market, roots, found, sizes):
+    """Grow a group round each root, and exchange members while that earns more.
 
-    ``found`` (m, size of the largest group) and ``sizes`` (m,) take the groups; size 0
-    where none holds k subjects.
+    ``found`` (roots, size of the largest group) and ``sizes`` (roots,) take the groups;
+    size 0 where none holds k subjects.
     """
-    for record in range(market.prices.shape[0]):
-        found[record, 0] = record
-        sizes[record] = grow_group(market, found[record], 1)
-        if sizes[record]:
-            group = found[record, : sizes[record]]
+    for i in range(roots.shape[0]):
+        found[i, 0] = roots[i]
+        sizes[i] = grow_group(market, found[i], 1)
+        if sizes[i]:
+            group = found[i, : sizes[i]]
             while exchange_member(market, group):
                 pass
 
@@ -202,11 +219,13 @@ def keep_promising(market, search, depth, size, earned, least):
     """Keep, in order, the records with which a group may earn more than the least.
 
     ``earned`` is what the members have by themselves: their prices, less their squared
-    pair distances divided by ``size``. Each record that joins then pays its distances
-    to the members, and half of those to the others that join: at least half of those
-    to its nearest.
+    pair distances divided by ``size`` and their tolls. Each record that joins then pays
+    its distances to the members, and half of those to the others that join: at least
+    half of those to its nearest; and half of a toll that it may share, or all of it if
+    nobody else joins.
     """
     wanted = size - depth
+    share = 2.0 if wanted == 1 else 1.0
     near, score = search.near[depth], search.score[depth]
     count = search.listed[depth]
     largest = np.full(wanted, -np.inf)
@@ -215,6 +234,7 @@ def keep_promising(market, search, depth, size, earned, least):
         record = near[i]
         cost = search.to_members[depth, record] + market.halves[record, wanted - 1]
         score[i] = market.prices[record] - cost / size
+        score[i] -= share * search.half_tolls[depth, record]
         insert(largest, score[i])
         insert(largest_by_root, bound_by_root(market, search, record))
     needed = least - earned - largest[: wanted - 1].sum()
@@ -239,8 +259,10 @@ def keep_promising(market, search, depth, size, earned, least):
 
 @kernel
 def descend(market, search, depth, record):
-    """Let a record join; those after it in the list may join next."""
-    search.members[depth] = record
+    """Let a record join; those after it in the list may join next.
+
+    Returns the tolls that it makes the group pay.
+    """
     rest = search.following[depth]
     search.listed[depth + 1] = search.listed[depth] - rest
     for i in range(search.listed[depth + 1]):
@@ -249,6 +271,32 @@ def descend(market, search, depth, record):
         search.to_members[depth + 1, other] = (
             search.to_members[depth, other] + market.distances[record, other]
         )
+        search.half_tolls[depth + 1, other] = search.half_tolls[depth, other]
+    return pay_tolls(market, search, depth + 1, record)
+
+
+@kernel
+def pay_tolls(market, search, depth, record):
+    """Count a record that has joined as the last of ``depth``; the tolls now due."""
+    due = 0.0
+    for i in range(market.first_trio[record], market.first_trio[record + 1]):
+        trio = market.trios_of[i]
+        toll = market.tolls[trio]
+        search.met[trio] += 1
+        if search.met[trio] == 2:
+            due += toll
+        if search.met[trio] <= 2:
+            change = toll / 2.0 if search.met[trio] == 1 else -toll / 2.0
+            for other in market.trios[trio]:
+                search.half_tolls[depth, other] += change
+    return due
+
+
+@kernel
+def leave(market, search, record):
+    """Count a record no more."""
+    for i in range(market.first_trio[record], market.first_trio[record + 1]):
+        search.met[market.trios_of[i]] -= 1
 
 
 @kernel
@@ -257,11 +305,13 @@ def search_group(market, search, size, least, nodes, found, sizes, place, every)
 
     ``found[place]`` takes the best, if it earns more than ``least``; or from there on
     ``found`` takes every group that does. Returns what the best earns, or else
-    ``least``; what is left of ``nodes``, 0 if the search was broken off; and the next
-    free place.
+    ``least``; what no group can exceed; what is left of ``nodes``, 0 if the search was
+    broken off; and the next free place.
     """
     root = search.members[0]
     search.to_members[1] = market.distances[root]
+    search.half_tolls[1] = 0.0
+    search.met[:] = 0
     count = 0
     for record in range(market.prices.shape[0]):
         if record != root:
@@ -269,8 +319,11 @@ def search_group(market, search, size, least, nodes, found, sizes, place, every)
             count += 1
     search.listed[1] = count
     earned = np.empty(size)
-    earned[1] = market.prices[root]
+    earned[1] = market.prices[root] - pay_tolls(market, search, 1, root)
     keep_promising(market, search, 1, size, earned[1], least)
+    most = least
+    if search.listed[1] >= size - 1:
+        most = max(least, earned[1] + search.score[1, : size - 1].sum())
     depth = 1
     while depth > 0 and nodes > 0:
         first = search.following[depth]
@@ -278,6 +331,7 @@ def search_group(market, search, size, least, nodes, found, sizes, place, every)
         at_most = earned[depth] + search.score[depth, first:last].sum()
         if last > search.listed[depth] or at_most <= least:
             depth -= 1
+            leave(market, search, search.members[depth])
             continue
         nodes -= 1
         search.following[depth] += 1
@@ -297,23 +351,26 @@ def search_group(market, search, size, least, nodes, found, sizes, place, every)
             else:
                 least = at_most
             continue
-        descend(market, search, depth, record)
         cost = search.to_members[depth, record] / size
-        earned[depth + 1] = earned[depth] + market.prices[record] - cost
+        due = descend(market, search, depth, record)
+        earned[depth + 1] = earned[depth] + market.prices[record] - cost - due
         depth += 1
         keep_promising(market, search, depth, size, earned[depth], least)
-    return least, nodes, place
+    return least, least if nodes > 0 else most, nodes, place
 
 
 @kernel
-def search_groups(market, least, nodes, found, sizes, every):
-    """Find the group round each record that earns most, or every one above ``least``.
+def search_groups(market, roots, least, nodes, found, sizes, at_most, every):
+    """Find the group round each root that earns most, or every one above ``least``.
 
     Round a record: no member has a smaller sum of squared distances to the others.
-    ``found`` (m or more, size of the largest group) and ``sizes`` take the groups,
-    those of ``every`` in a row, perhaps with a few that are round none or found twice;
-    size 0 where there is none. Returns what is left of ``nodes``: 0 if they, or the
-    room, did not suffice.
+    ``found`` (size of the largest group wide) and ``sizes`` take the groups: without
+    ``every``, one for each root, size 0 where there is none; with it, as many as there
+    are or fit in a row, perhaps with a few that are round none or found twice.
+    ``at_most`` takes what no group round each root can earn more than: what the best
+    earns, or ``least`` if none earns more. It is but a bound where the search needed
+    more than ``nodes``, of which each root has as many, or more room. Returns whether
+    none did, and how many groups were found.
     """
     m, largest = market.halves.shape
     search = Search(
@@ -323,18 +380,21 @@ def search_groups(market, least, nodes, found, sizes, every):
         listed=np.empty(largest, dtype=np.int64),
         following=np.empty(largest, dtype=np.int64),
         to_members=np.empty((largest, m)),
+        half_tolls=np.empty((largest, m)),
+        met=np.empty(market.tolls.shape[0], dtype=np.int64),
     )
     sizes[:] = 0
-    place = 0
-    for record in range(m):
-        search.members[0] = record
-        best = least
+    place, complete = 0, True
+    for i in range(roots.shape[0]):
+        search.members[0] = roots[i]
+        best, left = least, nodes
+        at_most[i] = least
         if not every:
-            place = record
+            place = i
         for size in range(market.k, largest + 1):
-            best, nodes, place = search_group(
-                market, search, size, best, nodes, found, sizes, place, every
+            best, most, left, place = search_group(
+                market, search, size, best, left, found, sizes, place, every
             )
-            if nodes == 0:
-                return 0
-    return nodes
+            at_most[i] = max(at_most[i], most)
+        complete = complete and left > 0
+    return complete, place

@@ -107,8 +107,15 @@ def _refuse_other_separator(path: Path, header: Sequence[str]) -> None:
 def _read_parquet(path: Path) -> pd.DataFrame:
     import pyarrow.parquet as pq
 
+    file = pq.ParquetFile(path)
+    if b"geo" in (file.metadata.metadata or {}):
+        msg = (
+            f"{path} holds geometries, which are no table of numbers; trajectories go "
+            "to trajanon anonymize"
+        )
+        raise BadInput(msg)
     # What pandas took for an index is a column like the others.
-    return pq.ParquetFile(path).read().to_pandas(ignore_metadata=True)
+    return file.read().to_pandas(ignore_metadata=True)
 
 
 def _refuse_names(path: Path, names: Sequence[str]) -> None:

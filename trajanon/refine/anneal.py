@@ -13,12 +13,12 @@ from trajanon._kernels.annealing import anneal as make_random_moves
 from trajanon.loss import sse
 from trajanon.neighbours import nearest_records, principal_axes
 from trajanon.partition import dense
-from trajanon.refine.blocks import draw_blocks
+from trajanon.refine.blocks import BLOCK, draw_blocks
 from trajanon.refine.descent import NEIGHBOURS, begin, descent
 from trajanon.refine.grouped import Grouped, lay_out
 from trajanon.workers import in_threads
 
-HOT, COLD = 1.0, 0.03
+HOT, COLD = 1.0, 0.05
 """First and last heat: multiples of the temperature that suits the place of a move."""
 
 PASS = 500
@@ -94,9 +94,13 @@ def anneal(grouped: Grouped) -> NDArray[np.int64]:
 
 
 def anneal_runs(grouped: Grouped) -> list[NDArray[np.int64]]:
-    """Run the annealing several times, each time with other moves: the local optima."""
+    """Run the annealing several times, each time with other moves: the local optima.
+
+    A table of several blocks keeps the cores busy by itself, and gets fewer runs.
+    """
     lost = sse(grouped.records, grouped.labels)
-    runs = [grouped.labels] * grouped.runs
+    blocks = -(-len(grouped.records) // BLOCK)
+    runs = [grouped.labels] * max(grouped.runs // blocks, 1)
     if lost == 0.0:
         return runs
     field = _lay_field(grouped, lost)

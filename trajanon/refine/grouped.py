@@ -32,7 +32,8 @@ class Grouped:
         Of Random Cluster Shuffling: how probable a shuffle is after each record, and
         how many there may be.
     moves_per_record, runs
-        Of annealing: its budget, 0 for none, and how often it is done.
+        Of annealing: its budget, 0 for none, and how often it is done with a table of
+        one block; the larger a table, the fewer runs.
     course
         Told of every step, and of every good partition on the way.
     progress

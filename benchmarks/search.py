@@ -1,0 +1,150 @@
+"""Measure the search: what it loses, how far that is from the best, and how fast.
+
+    python benchmarks/search.py losses ../shared/reference/datasets
+    python benchmarks/search.py bounds ../shared/reference/datasets
+    python benchmarks/search.py tracks cabs.parquet
+    python benchmarks/search.py speed
+
+Everything is compiled before the clock starts. ``tracks`` takes trajectories that
+`trajanon extract` wrote; docs/search.md says how those it shows were made.
+"""
+
+import argparse
+import os
+from pathlib import Path
+from time import perf_counter
+from typing import Unpack
+from unittest.mock import patch
+
+import numpy as np
+from numpy.typing import NDArray
+
+import trajanon
+from trajanon.benchmark.datasets import find_datasets
+from trajanon.microaggregation import EFFORTS, Options
+from trajanon.utility import displacement
+
+KS = (3, 4, 5, 6, 10)
+SEEDS = range(5)
+
+
+def measured(
+    records: NDArray[np.float64], k: int, **options: Unpack[Options]
+) -> tuple[float, float]:
+    """The loss of a run, percent, and its seconds."""
+    start = perf_counter()
+    found = trajanon.microaggregate(records, k, **options)
+    return found.information_loss, perf_counter() - start
+
+
+def row(*cells: object) -> None:
+    """Print a row of a table as soon as it is known."""
+    print("|", " | ".join(map(str, cells)), "|", flush=True)
+
+
+def compile_all(records: NDArray[np.float64]) -> None:
+    """Run everything once on a few records."""
+    trajanon.microaggregate(records[:60], 3, effort="best")
+    trajanon.microaggregate(records[:60], 3, method="mdav", refine="none")
+    trajanon.lower_bound(records[:60], 3)
+
+
+def losses(folder: Path) -> None:
+    """Losses and seconds on the papers' sets: balanced over five seeds, best once."""
+    row("data", "k", "balanced, mean", "best of 5", "seconds", "best", "seconds")
+    for dataset in (find() for find in find_datasets(folder)):
+        compile_all(dataset.records)
+        for k in KS:
+            runs = [measured(dataset.records, k, seed=seed) for seed in SEEDS]
+            il, seconds = np.array(runs).T
+            best, took = measured(dataset.records, k, effort="best")
+            row(
+                dataset.name,
+                k,
+                f"{il.mean():.4f}",
+                f"{il.min():.4f}",
+                f"{seconds.mean():.2f}",
+                f"{best:.4f}",
+                f"{took:.0f}",
+            )
+
+
+def bounds(folder: Path) -> None:
+    """Bounds and gaps for k = 3, 4 and 5."""
+    row("data", "k", "best", "bound", "gap %", "certified", "seconds of the bound")
+    for dataset in (find() for find in find_datasets(folder)):
+        compile_all(dataset.records)
+        for k in KS[:3]:
+            reached = trajanon.microaggregate(dataset.records, k, effort="best")
+            start = perf_counter()
+            bound = trajanon.lower_bound(dataset.records, k, upper=reached.sse)
+            seconds = perf_counter() - start
+            row(
+                dataset.name,
+                k,
+                f"{reached.information_loss:.4f}",
+                f"{bound.information_loss:.4f}",
+                f"{100 * (1 - bound.sse / reached.sse):.2f}",
+                bound.certified,
+                f"{seconds:.0f}",
+            )
+
+
+def tracks(file: Path) -> None:
+    """Real tracks: MDAV, hm2 alone, and the search, for 1,000 and for all."""
+    trajectories = trajanon.read_trajectories(file)
+    n = len(trajectories)
+    some = np.random.default_rng(1).choice(n, min(1_000, n), replace=False)
+    row("n", "k", "MDAV", "hm2", "descent", "balanced", "seconds", "moved by, m")
+    compile_all(trajectories.records)
+    for points in (trajectories.points[some], trajectories.points):
+        records = points.reshape(len(points), -1)
+        for k in (3, 4, 5, 10):
+            mdav = trajanon.microaggregate(records, k, method="mdav", refine="none")
+            start = perf_counter()
+            found = trajanon.microaggregate(records, k, seed=1)
+            seconds = perf_counter() - start
+            cut, descended = (stage.information_loss for stage in found.stages[1:3])
+            moved = [
+                displacement(points, partition.aggregated.reshape(points.shape)).mean()
+                for partition in (mdav, found)
+            ]
+            row(
+                len(points),
+                k,
+                f"{mdav.information_loss:.3f}",
+                f"{cut:.3f}",
+                f"{descended:.3f}",
+                f"{found.information_loss:.3f}",
+                f"{seconds:.2f}",
+                f"{moved[0]:.0f} -> {moved[1]:.0f}",
+            )
+
+
+def speed() -> None:
+    """Random moves a second on one core, all that annealing does included."""
+    row("n", "p", "k", "million moves a second")
+    records = np.random.default_rng(0).normal(size=(1_000, 12))
+    compile_all(records)
+    moves = EFFORTS["balanced"].moves_per_record * EFFORTS["balanced"].runs
+    with patch("trajanon.workers.cores", return_value=1):
+        for k in (3, 5, 10):
+            annealing = trajanon.microaggregate(records, k).stages[-1]
+            row(1_000, 12, k, f"{moves * len(records) / annealing.seconds / 1e6:.1f}")
+
+
+def main() -> None:
+    """Run the measurement asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["losses", "bounds", "tracks", "speed"])
+    parser.add_argument("data", type=Path, nargs="?")
+    asked = parser.parse_args()
+    print(f"load {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores")
+    if asked.what == "speed":
+        speed()
+    else:
+        {"losses": losses, "bounds": bounds, "tracks": tracks}[asked.what](asked.data)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,370 @@
+"""A certified lower bound: what no partition into groups of at least k can undercut."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import fsum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trajanon import loss
+from trajanon._kernels.pricing import Market
+from trajanon.columns import (
+    Master,
+    first_groups,
+    generate,
+    open_market,
+    search,
+    with_trios,
+)
+from trajanon.errors import BadInput, TooFewRecords
+from trajanon.grouping.mdav import mdav
+from trajanon.neighbours import nearest_records
+from trajanon.partition import check_k, dense
+from trajanon.progress import Progress, silent
+from trajanon.refine.descent import descent
+from trajanon.refine.grouped import Grouped
+
+PAIRWISE = 5_000
+"""Records up to which all their distances are held, at 16 bytes a pair."""
+
+ROUNDS = 200
+"""Linear programmes solved at most between two rounds of cuts. Up to k = 5, 91 sufficed
+on 1,080 records.
+"""
+
+POOL = 30
+"""Columns per record at which no more are generated; 14 were needed up to k = 5."""
+
+CUT_ROUNDS = 50
+"""Times that cuts are added at most; ten sufficed up to k = 5."""
+
+CUTS_PER_RECORD = 5
+"""Cuts that a record takes part in, of those added at once: the most violated."""
+
+VIOLATED = 1e-3
+"""Share of a group by which a cut has to be violated to be added."""
+
+GAIN = 1e-5
+"""Share of the SSE by which a round of cuts has to raise the bound to be followed by
+another.
+"""
+
+NODES = 20_000
+"""Of the search through all groups round a record, in which it is proven that none
+earns more than it costs.
+"""
+
+ACCURACY = 1e-6
+"""Share of the bound that the proof may take back from the linear programme."""
+
+_WHOLE = 1e-6  # from which share on a column is in the solution, and not all of it
+_FINEST = 2.0**-20  # of a squared standard deviation, the least unit of the SSE
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What no partition can undercut.
+
+    Attributes
+    ----------
+    sse
+        No partition of the standardised records into groups of at least k has a smaller
+        SSE: true whether certified or not.
+    information_loss
+        The same in percent of the SST.
+    certified
+        Whether the bound is, to a millionth, the optimum of a linear relaxation over
+        all groups, proven by a search through all of them; else limits were met, or the
+        table is too large, and what is left is weaker.
+    """
+
+    sse: float
+    information_loss: float
+    certified: bool
+
+
+def lower_bound(
+    X: ArrayLike, k: int, *, upper: float | None = None, progress: Progress = silent
+) -> Bound:
+    """Bound the SSE of every partition into groups of at least k from below.
+
+    An optimal partition has groups of k to 2k - 1 records. Each of these is a column of
+    a set-partitioning programme, and costs its SSE; the optimum of the linear
+    relaxation is a bound. Column generation finds it, and cuts lift it: of all groups
+    that hold two or more of some three records, one may be chosen. The bound returned
+    is then computed from the prices alone, safely rounded: a branch and bound shows for
+    each record that no group round it earns more than it costs, or how much it could.
+
+    Every limit is a count; the result is the same on any number of cores. A thousand
+    records take seconds for k = 3 and a minute or so for k = 5. Large groups, such as
+    k = 10, meet the limits after minutes; then, and over 5,000 records, the bound is
+    made of the distances to the k - 1 nearest, and weak.
+
+    Parameters
+    ----------
+    X
+        Records, shape (n, p), in any units, finite.
+    k
+        Least number of records in a group.
+    upper
+        SSE on standardised records beyond which nothing has to be proven, as that of
+        the best partition known: once the bound is as high, it is lifted no further.
+        The bound is true whatever is given here.
+    progress
+        Told how far the work is.
+
+    Returns
+    -------
+    Bound
+        With fewer than 2k records, exactly the SSE of the one group there is.
+
+    Raises
+    ------
+    TooFewRecords
+        If there are fewer than k records.
+    BadInput
+        If X, k or upper cannot be used.
+
+    References
+    ----------
+    du Merle, Hansen, Jaumard, Mladenović (SIAM J. Sci. Comput. 21, 2000), column
+    generation for minimum sum-of-squares clustering; Castro, Gentile,
+    Spagnolo-Arrizabalaga (PSD 2022), for microaggregation; Jepsen, Petersen,
+    Spoorendonk, Pisinger (Oper. Res. 56, 2008), subset-row cuts; Farley (Oper. Res. 38,
+    1990), bounds from prices that are not feasible.
+
+    Examples
+    --------
+    >>> lower_bound([[0.0], [1.0], [10.0], [11.0]], k=2).certified
+    True
+    """
+    raw = loss.as_records(X)
+    check_k(k)
+    n = len(raw)
+    if n < k:
+        msg = f"{n} records cannot form a group of k = {k}; lower k or add records"
+        raise TooFewRecords(msg)
+    highest = _checked_upper(upper)
+    records = loss.standardise(raw)
+    if n < 2 * k:
+        sse, certified = loss.sse(records, np.zeros(n, dtype=np.int64)), True
+    elif n > PAIRWISE:
+        sse, certified = nearest_bound(records, k), False
+    else:
+        sse, certified = _bound_by_columns(records, k, highest, progress)
+    sst = float((records**2).sum())
+    return Bound(sse, loss.information_loss(sse, sst), certified)
+
+
+def _checked_upper(upper: float | None) -> float:
+    """The SSE beyond which nothing is to be proven; infinity if not given."""
+    if upper is None:
+        return np.inf
+    number = isinstance(upper, int | float | np.integer | np.floating)
+    if not number or isinstance(upper, bool) or not 0.0 <= upper < np.inf:
+        msg = f"upper must be the SSE of a partition, 0 or more (got {upper!r})"
+        raise BadInput(msg)
+    return float(upper)
+
+
+def nearest_bound(records: NDArray[np.float64], k: int) -> float:
+    """Bound the SSE by the distances of each record to its k - 1 nearest others.
+
+    The SSE of a group of s records is the sum, over its members, of the squared
+    distances to the others divided by 2s: for each no less than those to its s - 1
+    nearest divided by 2s, which is least for s = k.
+
+    Parameters
+    ----------
+    records
+        Standardised, shape (n, p).
+    k
+        Least number of records in a group, from 2 to n.
+
+    Returns
+    -------
+    float
+        A true lower bound.
+    """
+    n, p = records.shape
+    nearest = nearest_records(records, k - 1)
+    # The neighbours were sought on turned records, whose coordinates are off by some
+    # roundings of p products: one that is found may be farther than the true one.
+    slip = 64.0 * _rounding(p) * float(np.sqrt((records**2).sum(axis=1).max()))
+    total = 0.0
+    for others in nearest.T:
+        squared = ((records - records[others]) ** 2).sum(axis=1)
+        total += float((np.maximum(np.sqrt(squared) - slip, 0.0) ** 2).sum())
+    return total / (2 * k) * (1.0 - _rounding(n + p + k))
+
+
+def _bound_by_columns(
+    records: NDArray[np.float64], k: int, upper: float, progress: Progress
+) -> tuple[float, bool]:
+    """Bound the SSE by column generation; whether that is certified."""
+    n = len(records)
+    labels = _some_groups(records, k)
+    reached = loss.sse(records, labels)
+    if reached == 0.0:
+        return 0.0, True
+    # In units near to what a record costs, for the programme is as exact as 1e-7; by a
+    # power of two nothing is rounded.
+    unit = 2.0 ** np.round(np.log2(max(reached / n, _FINEST)) / 2.0)
+    market = open_market(records / unit, k, np.arange(n))
+    priced = _priced(market, labels, upper / unit**2, progress)
+    progress("Proving the bound", 0, None)
+    sse, certified = prove(priced, records.shape[1])
+    return max(sse * float(unit) ** 2, nearest_bound(records, k)), certified
+
+
+def _some_groups(records: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """A partition to begin with."""
+    every = np.arange(len(records))
+    grouped = Grouped(
+        records=records,
+        labels=mdav(records, k, every),
+        k=k,
+        subjects=every,
+        random=np.random.default_rng(0),
+        shuffle_probability=0.0,
+        max_events=0,
+    )
+    return dense(descent(grouped))
+
+
+def _priced(
+    market: Market, labels: NDArray[np.int64], upper: float, progress: Progress
+) -> Market:
+    """Find the prices, and the trios and tolls, that prove the highest bound."""
+    master = Master(market.distances, most=np.inf)
+    master.add(np.flatnonzero(labels == g) for g in range(labels.max() + 1))
+    master.add(first_groups(market))
+    best, highest = market, 0.0
+    for done in range(CUT_ROUNDS + 1):
+        progress("Cutting", done, None)
+        relaxation = generate(master, market, progress, rounds=ROUNDS, pool=POOL)
+        if done == 0 or relaxation.proven:
+            best = market._replace(prices=relaxation.prices)
+            best = with_trios(best, master.trios, master.tolls)
+        gain, highest = relaxation.sse - highest, relaxation.sse
+        if not relaxation.proven or highest >= upper * (1.0 - ACCURACY):
+            break
+        trios = violated_trios(master.groups, master.shares, master.trios)
+        if gain < GAIN * highest or not len(trios):
+            break
+        master.cut(trios)
+    return best
+
+
+def violated_trios(
+    groups: Sequence[tuple[int, ...]],
+    shares: NDArray[np.float64],
+    known: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Find three records of which groups hold two or more, in all more than once.
+
+    Parameters
+    ----------
+    groups
+        Columns, the members of each rising.
+    shares
+        How much of each is chosen, shape (groups,).
+    known
+        Trios that are cuts already, shape (t, 3).
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Shape (new, 3), rising, the most violated first, a record in few of them only.
+    """
+    together: dict[tuple[int, ...], float] = {}
+    for column in np.flatnonzero((shares > _WHOLE) & (shares < 1.0 - _WHOLE)).tolist():
+        for size in (2, 3):
+            for few in combinations(groups[column], size):
+                together[few] = together.get(few, 0.0) + float(shares[column])
+    violated = {}
+    for trio in _joined_pairs(together):
+        held = sum(together.get(pair, 0.0) for pair in combinations(trio, 2))
+        held -= 2.0 * together.get(trio, 0.0)  # a group of all three counts once
+        if held > 1.0 + VIOLATED:
+            violated[trio] = held
+    for trio in known.tolist():
+        violated.pop(tuple(trio), None)
+    taken: Counter[int] = Counter()
+    chosen = []
+    for trio in sorted(violated, key=lambda trio: (-violated[trio], trio)):
+        if all(taken[record] < CUTS_PER_RECORD for record in trio):
+            taken.update(trio)
+            chosen.append(trio)
+    return np.array(chosen, dtype=np.int64).reshape(-1, 3)
+
+
+def _joined_pairs(
+    together: Iterable[tuple[int, ...]],
+) -> Iterator[tuple[int, ...]]:
+    """Three records of which two pairs are together, each trio once or more."""
+    partners: dict[int, set[int]] = {}
+    for few in together:
+        for record in few:
+            partners.setdefault(record, set()).update(few)
+    for record, others in partners.items():
+        for pair in combinations(sorted(others - {record}), 2):
+            yield tuple(sorted((record, *pair)))
+
+
+def prove(market: Market, p: int) -> tuple[float, bool]:
+    """Prove a bound from any prices and tolls, however they were found.
+
+    The groups of a partition cost the prices of all records less what they earn and
+    the tolls they pay; each toll is paid at most once, for no two of them hold two of
+    the same three records. There are n / k groups at most, each round another record:
+    the prices less the tolls and the n / k largest earnings round a record are a bound.
+
+    Parameters
+    ----------
+    market
+        Records, prices and tolls.
+    p
+        Columns of the records.
+
+    Returns
+    -------
+    float
+        A true lower bound.
+    bool
+        Whether no limit was met and the prices and tolls lose next to nothing.
+    """
+    found = search(market, 0.0, NODES)
+    groups = len(market.prices) // market.k
+    earned = float(np.sort(found.at_most)[-groups:].sum())
+    offered = fsum(market.prices) - fsum(market.tolls)
+    lost = earned + _margin(market, p)
+    return max(offered - lost, 0.0), found.complete and lost <= ACCURACY * offered
+
+
+def _margin(market: Market, p: int) -> float:
+    """Bound what rounding may have hidden.
+
+    Let P be the largest price, T the sum of the tolls and s the size of a group that
+    earns something. Its SSE and tolls are less than sP, the squared distance of two
+    members less than 2sP (the SSE is at least half of it), and the sum of such
+    distances to one member, divided by s, less than sP. So each of the s members adds
+    terms of 3sP at most to any bound of the search, and all of them 3s²P + T. A squared
+    distance of p columns is off by p + 3 roundings, the sums of it by one for each of
+    their terms: members, their nearest, tolls; in all fewer than four times these.
+    """
+    s = market.halves.shape[1]
+    prices = np.abs(market.prices)
+    terms = 3.0 * s**2 * prices.max() + market.tolls.sum()
+    off = 4.0 * terms * _rounding(p + 3 + 8 * s + len(market.tolls))
+    # The SSE of a partition that is held against the bound is rounded, too.
+    n = len(prices)
+    return float(off * (n // market.k) + prices.sum() * _rounding(n + p + s))
+
+
+def _rounding(count: int) -> float:
+    """Share of a sum that so many roundings may change."""
+    return count * 2.0**-52

@@ -1,0 +1,95 @@
+"""How far the groups found are from the best there can be, as a proof."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Unpack
+
+from trajanon.bound import Bound, lower_bound
+from trajanon.files import numeric_table
+from trajanon.microaggregation import Options, microaggregate
+from trajanon.partition import Partition
+from trajanon.tables import choose_columns
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Certificate:
+    """The groups found, and a bound that no others can undercut.
+
+    Attributes
+    ----------
+    columns
+        Those whose loss is meant.
+    k
+        Least number of rows in a group.
+    partition
+        The groups found.
+    bound
+        Below the SSE of every partition into groups of at least k.
+    """
+
+    columns: list[str]
+    k: int
+    partition: Partition
+    bound: Bound
+
+    @property
+    def gap(self) -> float:
+        """How much of the loss a better partition could save at most, percent."""
+        reached = self.partition.sse
+        return 100.0 * (reached - self.bound.sse) / reached if reached > 0.0 else 0.0
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "n": len(self.partition.labels),
+            "k": self.k,
+            "columns": self.columns,
+            "information_loss": self.partition.information_loss,
+            "bound": self.bound.information_loss,
+            "gap": self.gap,
+            "certified": self.bound.certified,
+            "stages": [stage.account for stage in self.partition.stages],
+            "stopped": self.partition.stopped,
+        }
+
+
+def certify_table(
+    path: str | os.PathLike[str],
+    k: int,
+    *,
+    columns: Sequence[str] | None = None,
+    **options: Unpack[Options],
+) -> Certificate:
+    """Microaggregate a table of numbers, and bound what any groups would lose.
+
+    Parameters
+    ----------
+    path
+        CSV or Parquet with a header, a record a row.
+    k
+        Least number of rows in a group.
+    columns
+        Those to microaggregate; None takes all that hold numbers.
+    options
+        As in `trajanon.microaggregate`, from ``method`` to ``progress``.
+
+    Raises
+    ------
+    BadInput
+        If the table, the columns or an option cannot be used.
+    TooFewRecords
+        If there are fewer than k rows.
+    FileProblem
+        If the table cannot be read.
+    """
+    path = Path(path)
+    table = numeric_table.read(path)
+    chosen, _ = choose_columns(path, table, columns, [], None)
+    records = numeric_table.records(path, table[chosen])
+    partition = microaggregate(records, k, **options)
+    more = {"progress": options["progress"]} if "progress" in options else {}
+    bound = lower_bound(records, k, upper=partition.sse, **more)
+    return Certificate(chosen, k, partition, bound)
