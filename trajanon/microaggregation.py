@@ -54,17 +54,20 @@ class Effort(NamedTuple):
     runs
         How often annealing is done with a table of one block of 2,500 records; the
         larger a table, the fewer runs. Two keep two cores busy.
+    recombined
+        Whether the groups of all runs are combined in the end.
     """
 
     kicks_per_record: int
     moves_per_record: int
     runs: int
+    recombined: bool
 
 
 EFFORTS = {
-    "fast": Effort(1, 0, 1),
-    "balanced": Effort(10, 10_000, 2),
-    "best": Effort(100, 40_000, 8),
+    "fast": Effort(1, 0, 1, False),
+    "balanced": Effort(10, 10_000, 2, False),
+    "best": Effort(100, 40_000, 16, True),
 }
 
 LAST_STEP = {"hm2": "MHM"}
@@ -218,6 +221,7 @@ def microaggregate(
             max_events=max_events,
             moves_per_record=budget.moves_per_record,
             runs=budget.runs,
+            recombined=budget.recombined,
             course=course,
             progress=progress,
         )

@@ -51,6 +51,9 @@ class _Field(NamedTuple):
 def anneal(grouped: Grouped) -> NDArray[np.int64]:
     """Search by descent, by annealing, and by descent from where that ends.
 
+    Several runs end in several local optima; if so asked, the best partition that their
+    groups make is chosen, and descended from.
+
     Annealing tries random moves of the kinds that descent makes: a record and one of
     its 16 nearest in another group are drawn; the record joins that group, or changes
     places with another member of it; and 2 % of the moves dissolve or create a group.
@@ -69,8 +72,8 @@ def anneal(grouped: Grouped) -> NDArray[np.int64]:
     Parameters
     ----------
     grouped
-        Records in groups of at least k different subjects, the moves per record, and
-        the number of runs.
+        Records in groups of at least k different subjects, the moves per record, the
+        number of runs, and whether they are recombined.
 
     Returns
     -------
@@ -90,6 +93,14 @@ def anneal(grouped: Grouped) -> NDArray[np.int64]:
     optima = anneal_runs(replace(grouped, labels=labels))
     best = min([labels, *optima], key=partial(sse, grouped.records))
     course.arrived("annealing", best)
+    if not grouped.recombined:
+        return best
+    from trajanon.refine.recombine import recombine  # loads HiGHS: nothing else does
+
+    best = recombine(replace(grouped, labels=best), optima)
+    course.offer(best)
+    best = dense(descent(replace(grouped, labels=best)))
+    course.arrived("recombination", best)
     return best
 
 

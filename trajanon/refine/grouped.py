@@ -34,6 +34,8 @@ class Grouped:
     moves_per_record, runs
         Of annealing: its budget, 0 for none, and how often it is done with a table of
         one block; the larger a table, the fewer runs.
+    recombined
+        Whether the groups of all runs are combined in the end.
     course
         Told of every step, and of every good partition on the way.
     progress
@@ -49,6 +51,7 @@ class Grouped:
     max_events: int
     moves_per_record: int = 0
     runs: int = 1
+    recombined: bool = False
     course: Course = field(default_factory=Unheeded)
     progress: Progress = silent
 
