@@ -336,21 +336,3 @@ def _or_opt(records: Floats, ring: list[int], near: list[int]) -> Iterator[list[
                 yield [*rest[: place + 1], *segment, *rest[place + 1 :]]
                 if place > 0:  # else it is turned where it stands: a 2-opt move
                     yield [*rest[:place], *segment[::-1], *rest[place:]]
-
-
-# Descent
-
-
-def best_relocation(
-    records: Floats, labels: Ints, k: int, subjects: Ints, neighbours: Ints
-) -> float:
-    """How much the best move of one record to a near record's group gains."""
-    before = sse(records, labels)
-    best = 0.0
-    for record in range(len(records)):
-        for target in set(labels[neighbours[record]].tolist()) - {int(labels[record])}:
-            moved = labels.copy()
-            moved[record] = target
-            if holds(moved, subjects, k):
-                best = max(best, before - sse(records, moved))
-    return best

@@ -1,12 +1,16 @@
 """Groups to refine, and slow twins of the refinements' kernels."""
 
 from collections.abc import Iterator
+from functools import partial
+from importlib import import_module
 from itertools import combinations
 
 import numpy as np
-from naive import Floats, Ints, holds, squared_distance, sse
+import pytest
+from naive import Floats, Ints, group_sse, holds, squared_distance, sse
 
 from trajanon.partition import dense
+from trajanon.refine.blocks import draw_blocks
 from trajanon.refine.grouped import Grouped
 
 
@@ -28,6 +32,13 @@ def grouped(
         shuffle_probability=events[0],
         max_events=events[1],
     )
+
+
+def search_in_blocks(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """Let annealing search in blocks of so many records at most."""
+    # By the module: of the package, the name is the function's.
+    module = import_module("trajanon.refine.anneal")
+    monkeypatch.setattr(module, "draw_blocks", partial(draw_blocks, most=most))
 
 
 def random_groups(
@@ -135,3 +146,173 @@ def recut(
     cut = [set(ordered[borders[i] : borders[i + 1]]) for i in range(runs)]
     short = any(len({int(subjects[i]) for i in run}) < k for run in cut)
     return [] if short or runs < 2 else cut
+
+
+# Descent
+
+Group = frozenset[int]
+Move = tuple[list[Group], list[Group]]
+"""Groups before, and what becomes of them."""
+
+TIE = 1e-9
+
+
+class Neighbourhood:
+    """Groups, and everything that one move of the descent makes of some of them.
+
+    Moves are those of the docstring of `trajanon.refine.descent.descent`; what they
+    gain is computed from the members alone. Where rounding may decide between equals,
+    nothing is offered.
+    """
+
+    def __init__(self, work: Grouped, neighbours: Ints) -> None:
+        self.work = work
+        self.neighbours = neighbours.tolist()
+        self.groups = [
+            frozenset(np.flatnonzero(work.labels == group).tolist())
+            for group in range(int(work.labels.max()) + 1)
+        ]
+        self._cost: dict[Group, float] = {frozenset(): 0.0}
+
+    def cost(self, group: Group) -> float:
+        if group not in self._cost:
+            self._cost[group] = group_sse(self.work.records[sorted(group)])
+        return self._cost[group]
+
+    def gain(self, move: Move) -> float:
+        before, after = (sum(map(self.cost, groups)) for groups in move)
+        return before - after
+
+    def different(self, group: Group) -> int:
+        return len(set(self.work.subjects[sorted(group)].tolist()))
+
+    def keeps(self, move: Move) -> bool:
+        """Whether the groups afterwards hold k different subjects, or nobody."""
+        return all(self.different(g) >= self.work.k for g in move[1] if g)
+
+    def near(self, record: int, groups: list[Group] | None = None) -> list[Group]:
+        """The groups near a record, but for its own."""
+        groups = self.groups if groups is None else groups
+        near = set(self.neighbours[record])
+        return [group for group in groups if group & near and record not in group]
+
+    def own(self, record: int) -> Group:
+        return next(group for group in self.groups if record in group)
+
+    def moves(self) -> Iterator[Move]:
+        """Every move that is allowed."""
+        for kind in (
+            *(self.relocations, self.exchanges, self.chains, self.cycles),
+            *(self.dissolutions, self.creations, self.splits),
+        ):
+            yield from filter(self.keeps, kind())
+
+    def relocations(self) -> Iterator[Move]:
+        for x in range(len(self.neighbours)):
+            for b in self.near(x):
+                yield [self.own(x), b], [self.own(x) - {x}, b | {x}]
+
+    def exchanges(self) -> Iterator[Move]:
+        for x in range(len(self.neighbours)):
+            a = self.own(x)
+            for b in self.near(x):
+                for z in b:
+                    yield [a, b], [a - {x} | {z}, b - {z} | {x}]
+
+    def _successions(self) -> Iterator[tuple[int, int, Group, Group, Group]]:
+        """x of A takes the place of z of B, and z goes to C."""
+        for x in range(len(self.neighbours)):
+            a = self.own(x)
+            for b in self.near(x):
+                for z in b:
+                    yield from ((x, z, a, b, c) for c in self.near(z) if c != a)
+
+    def chains(self) -> Iterator[Move]:
+        for x, z, a, b, c in self._successions():
+            yield [a, b, c], [a - {x}, b - {z} | {x}, c | {z}]
+
+    def cycles(self) -> Iterator[Move]:
+        for x, z, a, b, c in self._successions():
+            for v in c:
+                if a in self.near(v):
+                    yield (
+                        [a, b, c],
+                        [a - {x} | {v}, b - {z} | {x}, c - {v} | {z}],
+                    )
+
+    def dissolutions(self) -> Iterator[Move]:
+        for group in self.groups:
+            after = self.dissolved(group)
+            if after is not None:
+                yield self.groups, after
+
+    def dissolved(self, group: Group) -> list[Group] | None:
+        """The groups after one is dissolved; None if it cannot be, or by a tie."""
+        after, left = [g for g in self.groups if g != group], group
+        for member in sorted(group):
+            costs = sorted(
+                (self.cost(g | {member}) - self.cost(g), after.index(g))
+                for g in self.near(member, after)
+            )
+            if not costs or (len(costs) > 1 and costs[1][0] < costs[0][0] + TIE):
+                return None
+            after[costs[0][1]] |= {member}
+            left -= {member}
+        return after
+
+    def creations(self) -> Iterator[Move]:
+        for record in range(len(self.neighbours)):
+            after = self.created(record)
+            if after is not None:
+                yield self.groups, after
+
+    def created(self, record: int) -> list[Group] | None:
+        """The groups after one is made round a record; None if it cannot be."""
+        after, new, subjects = list(self.groups), frozenset[int](), self.work.subjects
+        for x in [record, *self.neighbours[record]]:
+            place = next(i for i, group in enumerate(after) if x in group)
+            spared = after[place] - {x}
+            met = any(subjects[x] == subjects[y] for y in new)
+            if not met and self.different(spared) >= self.work.k:
+                after[place] = spared
+                new |= {x}
+            elif x == record:
+                return None
+            if len(new) == self.work.k:
+                return [*after, new]
+        return None
+
+    def splits(self) -> Iterator[Move]:
+        for group in self.groups:
+            for one, other in self.cuts(group):
+                yield [group], [one, other]
+
+    def cuts(self, group: Group) -> Iterator[tuple[Group, Group]]:
+        """Ways to cut a group across the line between two members far apart."""
+        records = self.work.records
+        if self.different(group) < 2 * self.work.k:
+            return
+        members = sorted(group)
+        one = self._farthest(members, records[members].mean(axis=0))
+        other = None if one is None else self._farthest(members, records[one])
+        if one is None or other is None:
+            return
+        along = {
+            m: squared_distance(records[m], records[one])
+            - squared_distance(records[m], records[other])
+            for m in members
+        }
+        members.sort(key=along.__getitem__)
+        for i in range(1, len(members)):
+            cut = frozenset(members[:i]), frozenset(members[i:])
+            clear = along[members[i]] - along[members[i - 1]] > TIE
+            if clear and min(map(self.different, cut)) >= self.work.k:
+                yield cut
+
+    def _farthest(self, members: list[int], point: Floats) -> int | None:
+        """The member farthest from a point; None if different ones are as far."""
+        records = self.work.records
+        far = [squared_distance(records[m], point) for m in members]
+        most = [m for m, d in zip(members, far, strict=True) if d > max(far) - TIE]
+        same = (records[most] == records[most[0]]).all()
+        return most[0] if same else None

@@ -441,7 +441,7 @@ def test_lines_are_no_source(run: Run, here: Path) -> None:
         (["-k", "4", "--count", "people"], "choose from subjects, records"),
         (["-k", "4", "--method", "best"], "choose from hm2, mdav, v-mdav"),
         (["-k", "4", "--heuristic", "x"], "choose from or-opt"),
-        (["-k", "4", "--refine", "x"], "choose from none, descent"),
+        (["-k", "4", "--refine", "x"], "choose from none, anneal, descent"),
         (["-k", "4", "--effort", "x"], "choose from fast, balanced, best"),
         (["-k", "4", "--seed", "-1"], "seed must be a whole number from 0"),
         (["-k", "4", "--seed", "x"], "--seed"),
@@ -523,8 +523,10 @@ def test_a_table_is_microaggregated(run: Run, table: Path) -> None:
         "Groups 3 ",
         "Rows in each group at least 3 ",
         "Group sizes 3 to 3 ",
-        "Information loss after hm2 ",
+        "Time for the path ",
+        "Information loss after MHM ",
         "Information loss after descent ",
+        "Information loss after annealing ",
         "The rows keep the order of people.csv: whoever knows that order knows whose",
         "k counts rows: if several can be of one person or company, name the column",
     ):
@@ -587,6 +589,7 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
         "dropped": [],
         "groups": 3,
         "sizes": {"min": 3, "max": 3},
+        "stopped": False,
         "out": "microaggregated.csv",
     }
 

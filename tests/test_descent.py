@@ -5,48 +5,227 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_refine import grouped, random_groups
+from naive import Ints
+from naive_refine import Group, Neighbourhood, grouped, random_groups
 
+from trajanon import loss
+from trajanon._kernels.descent import (
+    Descent,
+    create,
+    dissolve,
+    exchange_three,
+    relocate_or_exchange,
+    split,
+)
+from trajanon._kernels.descent import near_groups as find_near_groups
 from trajanon.neighbours import nearest_records
-from trajanon.refine.descent import NEIGHBOURS, descent
+from trajanon.partition import dense
+from trajanon.refine.descent import NEIGHBOURS, begin, descent
+from trajanon.refine.grouped import Grouped, lay_out
 
 seeds = st.integers(0, 10**6)
 
 
-@given(
-    seed=seeds,
-    n=st.integers(2, 30),
-    k=st.integers(2, 5),
-    people=st.none() | st.integers(2, 15),
-    grid=st.booleans(),
-)
-def test_descent_ends_where_no_single_record_can_gain(
-    seed: int, n: int, k: int, people: int | None, grid: bool
-) -> None:
-    work = random_groups(seed, n, k, people, grid)
+@st.composite
+def starts(draw: st.DrawFn, most: int = 30) -> Grouped:
+    """Random groups of records of many kinds, k different subjects in each."""
+    rng = np.random.default_rng(draw(seeds))
+    n, p = draw(st.integers(6, most)), draw(st.integers(1, 3))
+    X = rng.normal(size=(n, p)) ** draw(st.sampled_from([1, 3]))
+    kind = draw(st.sampled_from(["free", "grid", "duplicates", "far from zero"]))
+    if kind == "grid":
+        X = X.round()
+    if kind == "duplicates":
+        X = X[rng.integers(0, max(n // 2, 1), n)]
+    if kind == "far from zero":
+        X += 1e6
+    whose = draw(st.sampled_from(["own", "few", "one has most"]))
+    subjects = np.arange(n) if whose == "own" else rng.integers(0, max(n // 2, 1), n)
+    if whose == "one has most":
+        subjects[rng.random(n) < 0.6] = 0
+    subjects = dense(subjects)
+    k = min(draw(st.integers(2, 5)), int(subjects.max()) + 1)
+    labels = dense(rng.permutation(np.arange(n) % max(n // k, 1)))
+    while not naive.holds(labels, subjects, k):
+        labels = dense(np.maximum(labels - 1, 0))
+    return grouped(loss.standardise(X), labels, k, subjects)
+
+
+def begun(work: Grouped) -> Descent:
+    """A state of the kernels in which nothing has moved."""
+    places = len(work.labels) // work.k + 1
+    groups = lay_out(work.records, work.labels, work.subjects, places)
+    return begin(groups, nearest_records(work.records, NEIGHBOURS))
+
+
+def neighbourhood(work: Grouped) -> Neighbourhood:
+    return Neighbourhood(work, nearest_records(work.records, NEIGHBOURS))
+
+
+def members(labels: Ints) -> set[Group]:
+    """Groups without their numbers."""
+    return {
+        frozenset(np.flatnonzero(labels == group).tolist())
+        for group in set(labels.tolist())
+    }
+
+
+def near_of(state: Descent, record: int) -> Ints:
+    found = np.empty(state.neighbours.shape[1], dtype=np.int64)
+    return found[: find_near_groups(state, record, found)]
+
+
+@given(work=starts())
+def test_descent_ends_where_no_move_gains(work: Grouped) -> None:
     before = work.labels.copy()
     after = descent(work)
     assert np.array_equal(work.labels, before), "the input was changed"
     assert naive.holds(after, work.subjects, work.k)
     assert naive.sse(work.records, after) <= naive.sse(work.records, before) + 1e-9
-    left = naive.best_relocation(
-        work.records,
-        after,
-        work.k,
-        work.subjects,
-        nearest_records(work.records, NEIGHBOURS),
-    )
-    assert left <= 1e-9
+    end = neighbourhood(replace(work, labels=dense(after)))
+    for move in end.moves():
+        assert end.gain(move) <= 1e-9, move
+
+
+@given(work=starts(), seed=seeds)
+def test_the_numbers_of_the_groups_at_the_start_do_not_matter(
+    work: Grouped, seed: int
+) -> None:
+    order = np.random.default_rng(seed).permutation(int(work.labels.max()) + 1)
+    after = descent(replace(work, labels=order[work.labels]))
+    assert naive.holds(after, work.subjects, work.k)
+    assert naive.sse(work.records, after) <= naive.sse(work.records, work.labels) + 1e-9
+    end = neighbourhood(replace(work, labels=dense(after)))
+    assert all(end.gain(move) <= 1e-9 for move in end.moves())
 
 
 def test_descent_repeats_itself() -> None:
     work = random_groups(1, 200, 3, 40, grid=False)
     once = descent(work)
     assert np.array_equal(descent(work), once)
-    assert np.array_equal(descent(replace(work, labels=once)), once)
+    again = descent(replace(work, labels=dense(once)))
+    assert np.array_equal(again, dense(once))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_one_group_stays_one_group(n: int) -> None:
     labels = descent(grouped(np.zeros((n, 1)), np.zeros(n, dtype=np.int64), n))
     assert labels.tolist() == [0] * n
+
+
+def test_two_far_pairs_in_one_group_are_parted() -> None:
+    records = np.array([[0.0], [9.0], [0.1], [9.1]])
+    labels = descent(grouped(records, np.zeros(4, dtype=np.int64), 2))
+    assert members(labels) == {frozenset({0, 2}), frozenset({1, 3})}
+
+
+# Each move beside its slow twin
+
+
+@given(work=starts(most=16))
+def test_of_relocations_and_exchanges_the_best_is_made(work: Grouped) -> None:
+    twin = neighbourhood(work)
+    for x in range(len(work.labels)):
+        allowed = [
+            move
+            for move in (*twin.relocations(), *twin.exchanges())
+            if twin.keeps(move) and x in move[0][0] and x not in move[1][0]
+        ]
+        gains = [
+            (twin.gain(move), move)
+            for move in allowed
+            if x in move[1][1] and (move[0][1] & set(twin.neighbours[x]))
+        ]
+        best = max((gain for gain, _ in gains), default=0.0)
+        state = begun(work)
+        made = relocate_or_exchange(state, x, work.k, 1, near_of(state, x))
+        after = naive.sse(work.records, state.groups.labels)
+        gained = naive.sse(work.records, work.labels) - after
+        assert gained == pytest.approx(max(best, 0.0), abs=1e-9)
+        if abs(best) > 1e-9:
+            assert made == (best > 0.0)
+        assert naive.holds(state.groups.labels, work.subjects, work.k)
+
+
+@given(work=starts(most=14))
+def test_chains_and_cycles_are_found_where_there_are_any(work: Grouped) -> None:
+    twin = neighbourhood(work)
+    best = max(
+        (
+            twin.gain(move)
+            for move in (*twin.chains(), *twin.cycles())
+            if twin.keeps(move)
+        ),
+        default=0.0,
+    )
+    gained = []
+    for x in range(len(work.labels)):
+        state = begun(work)
+        nearer = np.empty(state.neighbours.shape[1], dtype=np.int64)
+        if exchange_three(state, x, work.k, 1, near_of(state, x), nearer):
+            after = state.groups.labels
+            assert naive.holds(after, work.subjects, work.k)
+            gain = naive.sse(work.records, work.labels)
+            gained.append(gain - naive.sse(work.records, after))
+            assert gained[-1] > -1e-12
+            assert (after != work.labels).sum() in (2, 3)
+    if best > 1e-9:
+        assert gained
+    if gained:
+        assert max(gained) <= best + 1e-9
+
+
+@given(work=starts(most=20))
+def test_a_group_is_dissolved_as_by_the_slow_twin(work: Grouped) -> None:
+    twin = neighbourhood(work)
+    for group, inside in enumerate(twin.groups):
+        expected = twin.dissolved(inside)
+        if expected is None:
+            continue
+        change = -twin.gain((twin.groups, expected))
+        for limit in (change - 1e-9, change + 1e-9):
+            state = begun(work)
+            near = np.empty(state.neighbours.shape[1], dtype=np.int64)
+            moved = dissolve(state, group, limit, near)
+            done = limit > change
+            assert moved == (len(inside) if done else 0)
+            found = members(state.groups.labels)
+            assert found == set(expected if done else twin.groups)
+
+
+@given(work=starts(most=20))
+def test_a_group_is_created_as_by_the_slow_twin(work: Grouped) -> None:
+    twin = neighbourhood(work)
+    for record in range(len(work.labels)):
+        expected = twin.created(record)
+        if expected is None:
+            state = begun(work)
+            assert create(state, record, work.k, np.inf) == 0
+            assert members(state.groups.labels) == set(twin.groups)
+            continue
+        change = -twin.gain((twin.groups, expected))
+        for limit in (change - 1e-9, change + 1e-9):
+            state = begun(work)
+            done = limit > change
+            assert create(state, record, work.k, limit) == (work.k if done else 0)
+            found = members(state.groups.labels)
+            assert found == set(expected if done else twin.groups)
+
+
+@given(work=starts(most=20))
+def test_a_group_is_cut_where_that_gains_most(work: Grouped) -> None:
+    one = replace(work, labels=np.zeros_like(work.labels))
+    twin = neighbourhood(one)
+    (whole,) = twin.groups
+    gains = [twin.gain(([whole], list(cut))) for cut in twin.cuts(whole)]
+    state = begun(one)
+    moved = split(state, 0, work.k, np.inf)
+    found = members(state.groups.labels)
+    assert moved == (0 if len(found) == 1 else len(whole) - state.groups.sizes[0])
+    if moved:
+        assert naive.holds(state.groups.labels, work.subjects, work.k)
+    if gains:
+        gained = twin.gain(([whole], list(found)))
+        assert gained >= max(gains) - 1e-9
+    if twin.different(whole) < 2 * work.k:
+        assert moved == 0

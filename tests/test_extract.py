@@ -235,12 +235,16 @@ def test_an_answer_of_untimed_points_never_becomes_a_trajectory(
 def test_progress_is_told(server: OsmServer, tmp_path: Path) -> None:
     told: list[str] = []
     gpx(tmp_path / "a.gpx", 500)
-    extract(tmp_path, spacing=10, progress=lambda task, done, total: told.append(task))
+    extract(
+        tmp_path,
+        spacing=10,
+        progress=lambda task, done, total, note="": told.append(task),
+    )
     extract(
         area="madrid",
         spacing=10,
         api_url=server.url,
-        progress=lambda task, done, total: told.append(task),
+        progress=lambda task, done, total, note="": told.append(task),
     )
     assert set(told) == {"Reading GPX files", "Reading pages of the OSM server"}
 

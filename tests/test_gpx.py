@@ -220,7 +220,9 @@ def test_progress_is_told_after_each_file(tmp_path: Path) -> None:
     for path in paths:
         path.write_bytes(document(f"<trk>{SEGMENT}</trk>"))
     told: list[tuple[float, float | None]] = []
-    list(gpx.traces(paths, lambda task, done, total: told.append((done, total))))
+    list(
+        gpx.traces(paths, lambda task, done, total, note="": told.append((done, total)))
+    )
     assert told == [(1, 2), (2, 2)]
 
 

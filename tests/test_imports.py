@@ -17,6 +17,7 @@ FLOORS = [  # from the ground up; a module imports from its own floor or below
         "grouping",
         "neighbours",
         "columns",
+        "cuts",
         "partition",
         "course",
         "trajectories",

@@ -45,7 +45,11 @@ def report(**changes: Any) -> dict[str, Any]:
         "sizes": [4, 3, 4],
         "labels": LABELS.tolist(),
         "information_loss": 12.3456,
-        "stages": [{"name": "hm2", "information_loss": 12.3456, "seconds": 0.1}],
+        "stages": [
+            {"name": "path", "information_loss": None, "seconds": 0.1},
+            {"name": "MHM", "information_loss": 12.3456, "seconds": 0.1},
+        ],
+        "stopped": False,
         "displacement": {"mean": 126.4, "median": 86.2, "p95": 300.0, "max": 410.0},
         "notice": NOTICE,
         "attribution": OSM_ATTRIBUTION,

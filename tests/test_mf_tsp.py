@@ -108,7 +108,7 @@ def test_a_path_leads_from_every_record(seed: int, n: int) -> None:
     told: list[tuple[float, float | None]] = []
     asked = replace(
         task(np.random.default_rng(seed).normal(size=(n, 2)), 2, "two-opt"),
-        progress=lambda _, done, total: told.append((done, total)),
+        progress=lambda task, done, total, note="": told.append((done, total)),
     )
     paths = [path.tolist() for path in paths_from_every_record(asked)]
     assert [path[0] for path in paths] == list(range(n))

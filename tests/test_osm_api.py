@@ -379,7 +379,9 @@ def test_the_cache_is_the_users_and_a_folder_names_server_and_box(
 
 def test_progress_counts_pages(pages: NumberedPages) -> None:
     told: list[float] = []
-    points(replace(pages, progress=lambda task, done, total: told.append(done)))
+    points(
+        replace(pages, progress=lambda task, done, total, note="": told.append(done))
+    )
     assert told == [1, 2, 3, 4, 5]
 
 

@@ -9,6 +9,7 @@ import trajanon
 ROOT = Path(__file__).parents[1]
 
 PUBLIC = [
+    "Bound",
     "Findings",
     "Partition",
     "Release",
@@ -16,6 +17,7 @@ PUBLIC = [
     "Trajectories",
     "anonymize",
     "check",
+    "lower_bound",
     "microaggregate",
     "read_release",
     "read_trajectories",

@@ -71,7 +71,7 @@ def test_a_pass_without_events_is_its_slow_twin(
             groups.records, expected, groups.k, groups.subjects
         )
         assert left == 0
-        assert shuffle.labels.tolist() == expected.tolist()
+        assert shuffle.groups.labels.tolist() == expected.tolist()
 
 
 @given(seed=seeds, n=sizes, k=ks, people=peoples)
@@ -88,7 +88,7 @@ def test_two_groups_are_recut_as_by_the_slow_twin(
     others = [members(labels, g) for g in range(a + 1, b)]
     if not runs:
         runs = [members(labels, a), members(labels, b)]
-    found = dense(shuffle.labels)
+    found = dense(shuffle.groups.labels)
     assert naive.holds(found, groups.subjects, groups.k)
     after = [members(found, g) for g in range(found.max() + 1)]
     assert sorted(after, key=min) == sorted([*runs, *others], key=min)
@@ -132,19 +132,21 @@ def test_what_the_kernels_keep_of_the_groups_stays_true(
     shuffle = _start(groups)
     for _ in range(3):
         shuffling_pass(shuffle, groups.k, 0.5, 20, 0, n)
-    assert naive.holds(shuffle.labels, groups.subjects, groups.k)
-    for group in range(len(shuffle.sizes)):
-        inside = np.flatnonzero(shuffle.labels == group)
-        chain, member = [], shuffle.first[group]
+    assert naive.holds(shuffle.groups.labels, groups.subjects, groups.k)
+    for group in range(len(shuffle.groups.sizes)):
+        inside = np.flatnonzero(shuffle.groups.labels == group)
+        chain, member = [], shuffle.groups.first[group]
         while member >= 0:
             chain.append(int(member))
-            member = shuffle.following[member]
+            member = shuffle.groups.following[member]
         assert sorted(chain) == inside.tolist()
-        assert shuffle.sizes[group] == len(inside)
-        assert shuffle.different[group] == len(set(groups.subjects[inside].tolist()))
+        assert shuffle.groups.sizes[group] == len(inside)
+        assert shuffle.groups.different[group] == len(
+            set(groups.subjects[inside].tolist())
+        )
         if len(inside):
-            mean = shuffle.records[inside].mean(axis=0)
-            assert shuffle.centroids[group] == pytest.approx(mean, abs=1e-9)
+            mean = shuffle.groups.records[inside].mean(axis=0)
+            assert shuffle.groups.centroids[group] == pytest.approx(mean, abs=1e-9)
 
 
 @given(seed=seeds, n=sizes, k=ks, people=peoples, grid=...)
@@ -189,7 +191,7 @@ def test_far_from_zero_the_same_groups_are_found(seed: int) -> None:
 def test_rcs_says_how_far_it_is() -> None:
     said: list[tuple[str, float, float | None]] = []
 
-    def listen(task: str, done: float, total: float | None) -> None:
+    def listen(task: str, done: float, total: float | None, note: str = "") -> None:
         said.append((task, done, total))
 
     rcs(replace(random_groups(0, 2000, 3, None, grid=False), progress=listen))

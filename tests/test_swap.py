@@ -11,13 +11,8 @@ from test_mdav import reference
 
 import trajanon
 from trajanon import loss
-from trajanon._kernels.swap import (
-    exchange_change,
-    exchanges,
-    find_partners,
-    may_replace,
-    within_reach,
-)
+from trajanon._kernels.groups import exchange_change, may_replace
+from trajanon._kernels.swap import exchanges, find_partners, within_reach
 from trajanon.partition import dense
 from trajanon.refine.swap import _start, swap
 
@@ -50,7 +45,7 @@ def test_swap_makes_the_exchanges_of_its_slow_twin(
     find_partners(swaps, 0, n, groups.k)
     course = [groups.labels]
     while exchanges(swaps, groups.k, 1e-9, 1):
-        course.append(swaps.labels.copy())
+        course.append(swaps.groups.labels.copy())
     # Between two pairs, two exchanges give the same groups: the labels may differ.
     assert [dense(labels).tolist() for labels in course] == [
         dense(labels).tolist() for labels in expected
@@ -88,11 +83,13 @@ def test_each_pair_is_judged_as_by_making_the_exchange(
                 continue
             after = naive_refine.exchanged(labels, i, j)
             change = naive.sse(groups.records, after) - before
-            assert exchange_change(swaps, i, j) == pytest.approx(change, abs=1e-9)
+            assert exchange_change(swaps.groups, i, j) == pytest.approx(
+                change, abs=1e-9
+            )
             if change < -1e-9:
                 assert within_reach(swaps, a, swaps.away[i], b)
-            may = may_replace(swaps, i, j, groups.k)
-            may = may and may_replace(swaps, j, i, groups.k)
+            may = may_replace(swaps.groups, i, j, groups.k)
+            may = may and may_replace(swaps.groups, j, i, groups.k)
             assert may == naive.holds(after, groups.subjects, groups.k)
 
 
@@ -111,9 +108,9 @@ def test_the_first_of_equally_good_exchanges_is_made() -> None:
     swaps = _start(groups)
     find_partners(swaps, 0, 8, 2)
     assert exchanges(swaps, 2, 1e-9, 1) == 1
-    assert swaps.labels.tolist() == [1, 0, 0, 0, 0, 1, 1, 1]
+    assert swaps.groups.labels.tolist() == [1, 0, 0, 0, 0, 1, 1, 1]
     assert exchanges(swaps, 2, 1e-9, 9) == 1
-    assert swaps.labels.tolist() == [1, 1, 0, 0, 0, 0, 1, 1]
+    assert swaps.groups.labels.tolist() == [1, 1, 0, 0, 0, 0, 1, 1]
 
 
 @given(seed=seeds, n=st.integers(8, 20), k=st.integers(2, 4), people=peoples)
@@ -124,13 +121,13 @@ def test_what_the_kernels_keep_stays_true_after_exchanges(
     swaps = _start(groups)
     find_partners(swaps, 0, n, groups.k)
     exchanges(swaps, groups.k, 1e-9, seed % 5)
-    labels = swaps.labels.copy()
+    labels = swaps.groups.labels.copy()
     least = naive.sse(groups.records, labels)
     for i in range(n):
         group = labels == labels[i]
         distances = [
-            naive.distance(record, swaps.records[group].mean(axis=0))
-            for record in swaps.records[group]
+            naive.distance(record, swaps.groups.records[group].mean(axis=0))
+            for record in swaps.groups.records[group]
         ]
         assert swaps.radius[labels[i]] == pytest.approx(max(distances))
         partner, change = -1, -1e-9
@@ -147,7 +144,7 @@ def test_what_the_kernels_keep_stays_true_after_exchanges(
 def test_swap_repeats_itself_and_says_how_far_it_is() -> None:
     said: list[tuple[str, float, float | None]] = []
 
-    def listen(task: str, done: float, total: float | None) -> None:
+    def listen(task: str, done: float, total: float | None, note: str = "") -> None:
         said.append((task, done, total))
 
     groups = random_groups(1, 300, 3, None, grid=False)

@@ -487,7 +487,7 @@ def test_a_folder_may_hold_tables_and_gpx_and_other_things(tmp_path: Path) -> No
 def test_progress_ends_with_everything(tmp_path: Path) -> None:
     told: list[tuple[str, float, float | None]] = []
 
-    def tell(task: str, done: float, total: float | None) -> None:
+    def tell(task: str, done: float, total: float | None, note: str = "") -> None:
         told.append((task, done, total))
 
     one = csv(tmp_path, "lat,lon,id\n40,-3,1\n", "one.csv")

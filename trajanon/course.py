@@ -41,9 +41,10 @@ class Course:
         """IL of the best partition so far, percent."""
         return information_loss(self._least, self.sst)
 
-    def offer(self, labels: NDArray[np.int64]) -> None:
-        """Keep a partition if it is the best so far."""
-        lost = sse(self._records, labels)
+    def offer(self, labels: NDArray[np.int64], lost: float | None = None) -> None:
+        """Keep a partition if it is the best so far; its SSE need not be known."""
+        if lost is None:
+            lost = sse(self._records, labels)
         if lost < self._least:
             self.best, self._least = labels.copy(), lost
 
@@ -51,8 +52,9 @@ class Course:
         """End a step, with a partition if it has one: the next step begins."""
         loss = None
         if labels is not None:
-            self.offer(labels)
-            loss = information_loss(sse(self._records, labels), self.sst)
+            lost = sse(self._records, labels)
+            self.offer(labels, lost)
+            loss = information_loss(lost, self.sst)
         now = perf_counter()
         self.stages.append(Stage(stage, loss, now - self._since))
         self._since = now
@@ -64,7 +66,7 @@ class Unheeded(Course):
     def __init__(self) -> None:
         super().__init__(np.zeros((1, 1)))
 
-    def offer(self, labels: NDArray[np.int64]) -> None:
+    def offer(self, labels: NDArray[np.int64], lost: float | None = None) -> None:
         """Forget the partition."""
 
     def arrived(self, stage: str, labels: NDArray[np.int64] | None = None) -> None:

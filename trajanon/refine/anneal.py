@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.annealing import Annealing
 from trajanon._kernels.annealing import anneal as make_random_moves
+from trajanon.course import Unheeded
 from trajanon.loss import sse
 from trajanon.neighbours import nearest_records, principal_axes
 from trajanon.partition import dense
@@ -112,33 +113,43 @@ def anneal_runs(grouped: Grouped) -> list[NDArray[np.int64]]:
     lost = sse(grouped.records, grouped.labels)
     blocks = -(-len(grouped.records) // BLOCK)
     runs = [grouped.labels] * max(grouped.runs // blocks, 1)
-    if lost == 0.0:
-        return runs
+    if lost == 0.0 or len(np.unique(grouped.subjects)) < 2 * grouped.k:
+        return runs  # nothing can be better, or all is one group
     field = _lay_field(grouped, lost)
     passes = max(grouped.moves_per_record // PASS, 1)
+    best, least = list(runs), [np.inf] * len(runs)
     heats = np.geomspace(HOT, COLD, passes + 1)
     for number in range(passes):
         grouped.progress(
             "Annealing", number, passes, f"IL {grouped.course.information_loss:.4g} %"
         )
         runs = _pass(grouped, field, runs, heats[number], heats[number + 1])
-        for labels in runs:
-            grouped.course.offer(labels)
-    return in_threads([partial(_descend, grouped, labels) for labels in runs])
+        for run, labels in enumerate(runs):
+            lost = sse(grouped.records, labels)
+            grouped.course.offer(labels, lost)
+            if lost < least[run]:
+                best[run], least[run] = labels, lost
+    return in_threads([partial(_descend, grouped, labels) for labels in best])
 
 
 def _lay_field(grouped: Grouped, lost: float) -> _Field:
     """Find axes, neighbours and temperatures."""
     records = grouped.records
     neighbours = nearest_records(records, NEIGHBOURS)
-    apart = np.zeros(len(records))
+    apart, beyond = np.zeros(len(records)), np.zeros(len(records))
     near = neighbours[:, : grouped.k].T
-    for column in near:
-        apart += ((records - records[column]) ** 2).sum(axis=1)
-    spread = np.sqrt(apart / len(near)) * np.sqrt(lost / len(records))
+    for rank, column in enumerate(neighbours.T):
+        away = ((records - records[column]) ** 2).sum(axis=1)
+        beyond += away
+        if rank < len(near):
+            apart += away
+    # Records with k duplicates have farther ones to go to.
+    apart = np.where(apart > 0.0, apart / len(near), beyond / len(neighbours.T))
+    spread = np.sqrt(apart * lost / len(records))
     turned = principal_axes(records)
     held = (turned**2).sum(axis=0)
     left_out = held.sum() - held.cumsum()
+    left_out[-1] = 0.0  # but for rounding
     axes = int(np.argmax(left_out <= DROPPED * lost)) + 1
     return _Field(np.ascontiguousarray(turned[:, :axes]), neighbours, np.sqrt(spread))
 
@@ -173,7 +184,7 @@ def _pass(
     for (run, rows), labels in zip(blocks, in_threads(jobs), strict=True):
         after[run][rows] = groups[run] + labels
         groups[run] += int(labels.max()) + 1
-    return after
+    return [dense(labels) for labels in after]
 
 
 def _anneal_block(
@@ -214,4 +225,5 @@ def _descend(
         if stop.is_set():
             raise KeyboardInterrupt
 
-    return dense(descent(replace(grouped, labels=dense(labels), progress=look_up)))
+    alone = replace(grouped, labels=labels, course=Unheeded(), progress=look_up)
+    return dense(descent(alone))

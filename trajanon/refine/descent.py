@@ -11,6 +11,7 @@ from trajanon._kernels.descent import (
 )
 from trajanon._kernels.groups import Groups, refresh_centroids
 from trajanon.neighbours import nearest_records
+from trajanon.partition import dense
 from trajanon.refine.grouped import Grouped, lay_out
 
 NEIGHBOURS = 16
@@ -70,6 +71,7 @@ def descent(grouped: Grouped) -> NDArray[np.int64]:
                 stop = min(start + _CHUNK, count)
                 moves = look(descent, grouped.k, moves, start, stop)
         passes += 1
+        grouped.course.offer(dense(groups.labels))
         if moves > before:
             complete = False
         elif complete:

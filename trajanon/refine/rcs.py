@@ -68,6 +68,7 @@ def rcs(grouped: Grouped) -> NDArray[np.int64]:
         change = abs(before - now)
         if now < least:
             best, least = labels, now
+            grouped.course.offer(best)
     return best
 
 

@@ -52,6 +52,7 @@ def swap(grouped: Grouped) -> NDArray[np.int64]:
         grouped.progress("Exchanging pairs of records", made, None)
         last = exchanges(swaps, grouped.k, tiny, _CHUNK)
         made += last
+        grouped.course.offer(swaps.groups.labels)
     return swaps.groups.labels
 
 

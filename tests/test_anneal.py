@@ -1,0 +1,336 @@
+"""Annealing, the blocks it works in, and what does not depend on either."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
+from threading import Event
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import Floats, Ints
+from naive_refine import grouped, random_groups, search_in_blocks
+
+from trajanon import loss, workers
+from trajanon._kernels.groups import Groups
+from trajanon.course import Course
+from trajanon.microaggregation import microaggregate
+from trajanon.partition import dense
+from trajanon.refine.anneal import PASS, anneal, anneal_runs
+from trajanon.refine.blocks import draw_blocks
+from trajanon.refine.descent import descent
+from trajanon.refine.grouped import Grouped, lay_out
+
+MODULE = import_module("trajanon.refine.anneal")  # the package's name is the function's
+
+seeds = st.integers(0, 10**6)
+
+
+class Heard(Course):
+    """Keeps every partition that it is told of."""
+
+    def __init__(self, records: Floats) -> None:
+        super().__init__(records)
+        self.offered: list[Ints] = []
+
+    def offer(self, labels: Ints, lost: float | None = None) -> None:
+        self.offered.append(labels.copy())
+        super().offer(labels, lost)
+
+
+def searched(work: Grouped, moves: int = 4 * PASS, runs: int = 2) -> Grouped:
+    """The same groups, to be annealed, with a course that hears everything."""
+    return replace(work, moves_per_record=moves, runs=runs, course=Heard(work.records))
+
+
+def heard(work: Grouped) -> list[Ints]:
+    assert isinstance(work.course, Heard)
+    return work.course.offered
+
+
+@pytest.fixture(params=[2_500, 12], ids=["whole", "in blocks"])
+def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Records of a block at most: the table is one, or falls into several."""
+    size: int = request.param
+    search_in_blocks(monkeypatch, size)
+    return size
+
+
+# How good it is
+
+
+@given(
+    seed=seeds,
+    n=st.integers(4, 10),
+    k=st.integers(2, 4),
+    p=st.integers(1, 3),
+    ties=st.booleans(),
+)
+@settings(max_examples=15)
+def test_the_best_effort_finds_the_optimum_of_small_tables(
+    seed: int, n: int, k: int, p: int, ties: bool
+) -> None:
+    X = np.random.default_rng(seed).normal(size=(n, p))
+    X = X.round() if ties else X
+    least = naive.least_sse(loss.standardise(X), k)
+    found = microaggregate(X, k, effort="best").sse
+    assert found == pytest.approx(least, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_the_best_effort_finds_the_optimum_of_eleven_records(k: int) -> None:
+    X = np.random.default_rng(k).normal(size=(11, 2)) ** 3
+    least = naive.least_sse(loss.standardise(X), k)
+    assert microaggregate(X, k, effort="best").sse == pytest.approx(least)
+
+
+@given(seed=seeds, n=st.integers(4, 40), k=st.integers(2, 5), grid=...)
+@settings(max_examples=20)
+def test_annealing_never_ends_worse_than_descent(
+    block: int, seed: int, n: int, k: int, grid: bool
+) -> None:
+    work = searched(random_groups(seed, n, k, None, grid))
+    before = work.labels.copy()
+    after = anneal(work)
+    assert np.array_equal(work.labels, before), "the input was changed"
+    assert np.array_equal(after, dense(after))
+    lost = loss.sse(work.records, dense(descent(work)))
+    assert loss.sse(work.records, after) <= lost
+
+
+def test_annealing_finds_what_descent_does_not() -> None:
+    work = searched(random_groups(3, 300, 3, None, grid=False), 10_000)
+    gained = loss.sse(work.records, anneal(work)) / loss.sse(
+        work.records, dense(descent(work))
+    )
+    assert gained < 0.99
+
+
+def test_more_moves_find_better_groups() -> None:
+    work = random_groups(3, 300, 3, None, grid=False)
+    few, many = [
+        loss.sse(work.records, anneal(searched(work, moves, 1)))
+        for moves in (PASS, 40 * PASS)
+    ]
+    assert many < few
+
+
+# What it promises
+
+
+@given(
+    seed=seeds,
+    n=st.integers(2, 60),
+    k=st.integers(2, 5),
+    people=st.none() | st.integers(2, 30),
+    grid=...,
+)
+@settings(max_examples=20)
+def test_every_group_keeps_k_different_subjects_at_every_pass(
+    block: int, seed: int, n: int, k: int, people: int | None, grid: bool
+) -> None:
+    work = searched(random_groups(seed, n, k, people, grid))
+    holds_on_the_way(work)
+
+
+@given(seed=seeds, n=st.integers(8, 60), k=st.integers(2, 4), grid=...)
+@settings(max_examples=20)
+def test_a_subject_with_most_records_is_in_no_group_alone(
+    block: int, seed: int, n: int, k: int, grid: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    records = random_groups(seed, n, k, None, grid).records
+    subjects = np.where(rng.random(n) < 0.7, 0, np.arange(n))
+    subjects[:k] = np.arange(k)
+    labels = np.zeros(n, dtype=np.int64)
+    holds_on_the_way(searched(grouped(records, labels, k, dense(subjects))))
+
+
+def holds_on_the_way(work: Grouped) -> None:
+    after = anneal(work)
+    assert naive.holds(after, work.subjects, work.k)
+    for labels in heard(work):
+        assert len(labels) == len(work.labels)
+        assert naive.holds(labels, work.subjects, work.k)
+        assert set(labels.tolist()) == set(range(int(labels.max()) + 1))
+
+
+def test_the_course_is_told_of_every_pass_of_every_run() -> None:
+    work = searched(random_groups(0, 40, 3, None, grid=False), 3 * PASS + 1, runs=4)
+    anneal(work)
+    assert len(heard(work)) >= 1 + 3 * 4 + 1  # descent, passes, the best of all
+    assert [stage.name for stage in work.course.stages] == ["descent", "annealing"]
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+def test_each_run_ends_in_an_optimum_of_descent(runs: int) -> None:
+    work = searched(random_groups(0, 60, 3, 20, grid=False), runs=runs)
+    optima = anneal_runs(work)
+    assert len(optima) == runs
+    for labels in optima:
+        assert naive.holds(labels, work.subjects, work.k)
+        again = dense(descent(replace(work, labels=labels)))
+        assert np.array_equal(again, labels)
+    assert len({labels.tobytes() for labels in optima}) == runs
+
+
+# Blocks
+
+
+@given(
+    seed=seeds, n=st.integers(1, 60), groups=st.integers(1, 15), size=st.integers(1, 40)
+)
+def test_blocks_are_of_whole_groups_and_hold_each_record_once(
+    seed: int, n: int, groups: int, size: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    records, labels = rng.normal(size=(n, 3)), dense(rng.integers(0, groups, n))
+    drawn, again = [
+        list(draw_blocks(records, labels, np.random.default_rng(seed), size))
+        for _ in range(2)
+    ]
+    assert sorted(np.concatenate(drawn).tolist()) == list(range(n))
+    for rows, same in zip(drawn, again, strict=True):
+        assert np.array_equal(rows, same)
+        assert rows.tolist() == sorted(rows.tolist())
+        inside = set(labels[rows].tolist())
+        assert np.isin(labels, list(inside)).sum() == len(rows)
+        assert len(rows) <= size or len(inside) == 1
+
+
+def test_groups_in_one_place_are_parted_into_blocks_as_well() -> None:
+    labels = np.repeat(np.arange(20), 3)
+    drawn = draw_blocks(np.zeros((60, 2)), labels, np.random.default_rng(0), 10)
+    assert all(6 <= len(rows) <= 10 for rows in drawn)
+
+
+def test_blocks_drawn_anew_have_other_borders() -> None:
+    rng = np.random.default_rng(0)
+    records, labels = rng.normal(size=(120, 2)), np.repeat(np.arange(40), 3)
+    drawings = {
+        tuple(sorted(rows.tobytes() for rows in draw_blocks(records, labels, rng, 30)))
+        for _ in range(5)
+    }
+    assert len(drawings) == 5
+
+
+def test_no_block_is_larger_than_it_may_be_while_it_is_searched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    search_in_blocks(monkeypatch, 20)
+    seen: list[int] = []
+
+    def look(records: Floats, labels: Ints, subjects: Ints, places: int) -> Groups:
+        seen.append(len(records))
+        return lay_out(records, labels, subjects, places)
+
+    monkeypatch.setattr(MODULE, "lay_out", look)
+    work = searched(random_groups(0, 100, 3, None, grid=False))
+    anneal(work)
+    assert max(seen) <= 20
+    assert sum(seen) == 100 * 4 * 2  # records, passes, runs
+
+
+# What does not matter, and what does
+
+
+def test_the_number_of_cores_leaves_every_bit(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for cores in (1, 2, 5):
+        monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
+        work = searched(random_groups(7, 120, 3, 40, grid=True))
+        found.append([anneal(work), *heard(work)])
+    for others in found[1:]:
+        assert all(map(np.array_equal, found[0], others))
+
+
+def test_the_order_in_which_blocks_are_done_leaves_every_bit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def backwards(jobs: Sequence[object], *_: object) -> list[object]:
+        return [job(Event()) for job in reversed(jobs)][::-1]  # type: ignore[operator]
+
+    search_in_blocks(monkeypatch, 12)
+    work = random_groups(7, 120, 3, 40, grid=True)
+    once = anneal(searched(work))
+    monkeypatch.setattr(MODULE, "in_threads", backwards)
+    again = replace(searched(work), random=np.random.default_rng(7))
+    assert np.array_equal(anneal(again), once)
+
+
+def test_another_seed_takes_another_course(block: int) -> None:
+    work = random_groups(7, 120, 3, None, grid=False)
+    courses = set()
+    for seed in range(3):
+        seeded = replace(searched(work), random=np.random.default_rng(seed))
+        anneal(seeded)
+        courses.add(b"".join(labels.tobytes() for labels in heard(seeded)))
+    assert len(courses) == 3
+
+
+@given(seed=seeds)
+@settings(max_examples=10)
+def test_far_from_zero_the_same_groups_are_found(block: int, seed: int) -> None:
+    X = np.random.default_rng(seed).integers(0, 50, (40, 2)).astype(float)
+    near, far = [microaggregate(table, 3) for table in (X, X + 1e6)]
+    assert np.array_equal(near.labels, far.labels)
+
+
+# Little to do
+
+
+def test_equal_records_are_not_annealed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        pytest.fail("it was annealed")
+
+    monkeypatch.setattr(MODULE, "make_random_moves", never)
+    for X in (np.full((30, 2), 0.1), np.repeat([[0.0], [1.0], [5.0]], 10, axis=0)):
+        for effort in ("balanced", "best"):
+            assert microaggregate(X, 3, effort=effort).sse == 0.0
+
+
+def test_without_moves_it_is_descent() -> None:
+    work = searched(random_groups(3, 100, 3, None, grid=False), moves=0)
+    assert np.array_equal(anneal(work), dense(descent(work)))
+    assert [stage.name for stage in work.course.stages] == ["descent"]
+
+
+@pytest.mark.parametrize("moves", [1, 7, PASS - 1, PASS, PASS + 1])
+def test_any_number_of_moves_can_be_asked_for(moves: int) -> None:
+    work = searched(random_groups(3, 50, 3, None, grid=False), moves)
+    assert naive.holds(anneal(work), work.subjects, work.k)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_records_for_one_group_stay_one_group(n: int) -> None:
+    X = np.random.default_rng(n).normal(size=(n, 2))
+    for effort in ("fast", "balanced", "best"):
+        k = max(2, n // 2 + 1)
+        assert microaggregate(X, k, effort=effort).labels.tolist() == [0] * n
+
+
+def test_constant_columns_count_nothing() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    constant = np.column_stack([X, np.full(60, 7.0)])
+    a, b = microaggregate(X, 3), microaggregate(constant, 3)
+    assert b.information_loss == pytest.approx(a.information_loss, rel=1e-9)
+    assert np.array_equal(b.centroids[:, 2], np.full(len(b.centroids), 7.0))
+
+
+def test_progress_tells_the_loss_of_the_best_groups_so_far() -> None:
+    told: list[tuple[float, float | None, str]] = []
+
+    def listen(task: str, done: float, total: float | None, note: str = "") -> None:
+        if task == "Annealing":
+            told.append((done, total, note))
+
+    work = searched(random_groups(0, 60, 3, None, grid=False), runs=1)
+    anneal(replace(work, progress=listen))
+    assert [(done, total) for done, total, _ in told] == [(i, 4) for i in range(4)]
+    losses = [float(note.removeprefix("IL ").removesuffix(" %")) for *_, note in told]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[0] > 0.0
