@@ -9,6 +9,7 @@ from trajanon._kernels.chance import draw
 from trajanon._kernels.compiled import kernel
 from trajanon._kernels.descent import Descent, create, dissolve
 from trajanon._kernels.groups import (
+    exchange,
     exchange_change,
     joining_change,
     leaving_change,
@@ -108,5 +109,4 @@ def anneal(annealing, k, count, hot, cold):
                 and may_replace(groups, x, z, k)
                 and may_replace(groups, z, x, k)
             ):
-                move(groups, x, target)
-                move(groups, z, own)
+                exchange(groups, x, z)

@@ -246,6 +246,9 @@ def dissolve(descent, group, limit, near):
     groups = descent.groups
     count = gather(descent, group)
     change = 0.0
+    for member in descent.gathered[:count]:
+        away = squared_distance(groups.records[member], groups.centroids[group])
+        change -= away
     for i in range(count):
         member = descent.gathered[i]
         descent.origins[i] = group
@@ -254,16 +257,13 @@ def dissolve(descent, group, limit, near):
             cost = joining_change(groups, member, other)
             if cost < least:
                 target, least = other, cost
-        if target < 0:
+        change += least
+        if target < 0 or change >= limit:  # what follows can only add to it
             take_back(descent, i)
             return 0
-        change += leaving_change(groups, member) + least
         move(groups, member, target)
-    if change < limit:
-        close_group(groups, group)
-        return count
-    take_back(descent, count)
-    return 0
+    close_group(groups, group)
+    return count
 
 
 @kernel

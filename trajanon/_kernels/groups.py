@@ -129,6 +129,41 @@ def move(groups, record, target):
 
 
 @kernel
+def hand_over(groups, record, other):
+    """Give a record's place in its chain to another record."""
+    before, behind = groups.preceding[record], groups.following[record]
+    if before >= 0:
+        groups.following[before] = other
+    else:
+        groups.first[groups.labels[record]] = other
+    if behind >= 0:
+        groups.preceding[behind] = other
+    return before, behind
+
+
+@kernel
+def exchange(groups, x, z):
+    """Exchange two records of different groups; centroids, chains, counts follow."""
+    a, b = groups.labels[x], groups.labels[z]
+    if groups.repeats:
+        leaves, enters = groups.subjects[x], groups.subjects[z]
+        groups.different[a] -= not holds_subject(groups, a, leaves, x)
+        groups.different[a] += not holds_subject(groups, a, enters, x)
+        groups.different[b] -= not holds_subject(groups, b, enters, z)
+        groups.different[b] += not holds_subject(groups, b, leaves, z)
+    x_before, x_behind = hand_over(groups, x, z)
+    z_before, z_behind = hand_over(groups, z, x)
+    groups.preceding[z], groups.following[z] = x_before, x_behind
+    groups.preceding[x], groups.following[x] = z_before, z_behind
+    groups.labels[x], groups.labels[z] = b, a
+    a_share, b_share = 1.0 / groups.sizes[a], 1.0 / groups.sizes[b]
+    for column in range(groups.records.shape[1]):
+        step = groups.records[z, column] - groups.records[x, column]
+        groups.centroids[a, column] += step * a_share
+        groups.centroids[b, column] -= step * b_share
+
+
+@kernel
 def refresh_centroids(groups):
     """Compute the centroids anew: many moves add up their rounding."""
     for group in range(groups.sizes.shape[0]):
