@@ -166,7 +166,7 @@ def test_the_course_is_told_of_every_pass_of_every_run() -> None:
 
 @pytest.mark.parametrize("runs", [1, 3])
 def test_each_run_ends_in_an_optimum_of_descent(runs: int) -> None:
-    work = searched(random_groups(0, 60, 3, 20, grid=False), runs=runs)
+    work = searched(random_groups(0, 200, 3, 60, grid=False), runs=runs)
     optima = anneal_runs(work)
     assert len(optima) == runs
     for labels in optima:
