@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from types import ModuleType
 
 import naive
 import naive_bound
@@ -9,10 +10,11 @@ from hypothesis import strategies as st
 from naive import Floats
 from test_mdav import reference
 
-from trajanon import bound, loss, workers
+from trajanon import bound, cuts, loss, workers
 from trajanon._kernels.pricing import Market
-from trajanon.bound import lower_bound, nearest_bound, prove, violated_trios
+from trajanon.bound import lower_bound, nearest_bound, prove
 from trajanon.columns import Found, open_market, with_trios
+from trajanon.cuts import violated_trios
 from trajanon.errors import BadInput, TooFewRecords
 
 seeds = st.integers(0, 10**6)
@@ -107,7 +109,7 @@ def test_half_of_each_pair_of_three_records_is_cut_off(
     X = np.concatenate([corners, corners + 100.0])
     optimum = naive.least_sse(loss.standardise(X), 2)
     assert lower_bound(X, 2).sse == pytest.approx(optimum, rel=1e-6)
-    monkeypatch.setattr(bound, "CUT_ROUNDS", 0)
+    monkeypatch.setattr(cuts, "CUT_ROUNDS", 0)
     assert lower_bound(X, 2).sse == pytest.approx(0.75 * optimum, rel=1e-6)
 
 
@@ -261,7 +263,7 @@ def test_violated_trios_are_found(seed: int, n: int, count: int) -> None:
     left_out = [trio for trio in expected if trio not in got]
     for trio in left_out:
         taken = max(sum(record in other for other in got) for record in trio)
-        assert taken == bound.CUTS_PER_RECORD
+        assert taken == cuts.CUTS_PER_RECORD
     again = violated_trios(groups, shares, np.array(got).reshape(-1, 3).astype(int))
     assert not {tuple(trio) for trio in again.tolist()} & set(got)
 
@@ -270,24 +272,28 @@ def test_violated_trios_are_found(seed: int, n: int, count: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "value", "certified"),
+    ("module", "limit", "value", "certified"),
     [
-        ("NODES", 1, False),
-        ("PAIRWISE", 10, False),
-        ("ROUNDS", 1, False),
-        ("POOL", 0, False),
-        ("CUT_ROUNDS", 0, True),
-        ("CUT_ROUNDS", 1, True),
-        ("CUTS_PER_RECORD", 1, True),
-        ("GAIN", 1.0, True),
+        (bound, "NODES", 1, False),
+        (bound, "PAIRWISE", 10, False),
+        (bound, "ROUNDS", 1, False),
+        (bound, "POOL", 0, False),
+        (cuts, "CUT_ROUNDS", 0, True),
+        (cuts, "CUT_ROUNDS", 1, True),
+        (cuts, "CUTS_PER_RECORD", 1, True),
+        (cuts, "GAIN", 1.0, True),
     ],
 )
 def test_within_any_limit_the_bound_is_true(
-    monkeypatch: pytest.MonkeyPatch, limit: str, value: float, certified: bool
+    monkeypatch: pytest.MonkeyPatch,
+    module: ModuleType,
+    limit: str,
+    value: float,
+    certified: bool,
 ) -> None:
     X = table("outliers", 8, 60, 3)
     best = lower_bound(X, 3)
-    monkeypatch.setattr(bound, limit, value)
+    monkeypatch.setattr(module, limit, value)
     got = lower_bound(X, 3)
     assert got.certified == certified
     # Above what the distances alone tell, which every table gets.

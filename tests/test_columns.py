@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
@@ -23,9 +24,11 @@ from trajanon._kernels.pricing import (
     search_groups,
 )
 from trajanon.columns import (
+    Found,
     Master,
     best_groups,
     generate,
+    groups_within,
     meetings,
     open_market,
     search,
@@ -185,7 +188,10 @@ def test_tolls_are_paid_once_by_groups_that_hold_two_of_three(
     rng = np.random.default_rng(seed)
     of = np.array([rng.choice(m, 3, replace=False) for _ in range(trios)])
     market = with_trios(market, of, rng.exponential(0.5, trios).round(1))
-    found = search(market, -1.0, 10**6, room=10**4 if every else None)
+    if every:
+        found = groups_within(market, 1.0, 10**4)
+    else:
+        found = search(market, -1.0, 10**6)
     earned = {
         tuple(group): naive_columns.earnings(records, market.prices, group)
         - naive_columns.tolls(market.trios, market.tolls, group)
@@ -243,15 +249,38 @@ def test_a_trio_is_cut_from_the_columns_there_are_and_those_that_come() -> None:
     assert value == pytest.approx(prices.sum() - master.tolls.sum())
 
 
-@pytest.mark.parametrize("room", [None, 100, 10_000])
+@given(seed=seeds, room=st.integers(1, 40))
+@settings(max_examples=15)
+def test_round_each_record_are_no_more_groups_than_there_is_room(
+    seed: int, room: int
+) -> None:
+    _, market = random_market(seed, 20, 3, None, grid=False)
+    every = groups_within(market, 0.5, 10**4)
+    assert every.complete
+    found = groups_within(market, 0.5, room)
+    most = max(np.bincount([group[0] for group in every.groups], minlength=1))
+    assert found.complete == (most <= room)
+    held = {tuple(sorted(group.tolist())) for group in every.groups}
+    assert held >= {tuple(sorted(group.tolist())) for group in found.groups}
+    roots = np.bincount([group[0] for group in found.groups], minlength=20)
+    assert roots.max() <= room
+
+
+@pytest.mark.parametrize("room", [None, 2, 10_000])
 def test_the_search_is_the_same_on_one_core_and_two(
     monkeypatch: pytest.MonkeyPatch, room: int | None
 ) -> None:
     _, market = random_market(3, 60, 3, None, grid=False)
+
+    def found() -> Found:
+        if room is None:
+            return search(market, 0.0, 50)
+        return groups_within(market, 0.1, room)
+
     monkeypatch.setattr(workers, "cores", lambda: 1)
-    one = search(market, 0.0, 50, room=room)
+    one = found()
     monkeypatch.setattr(workers, "cores", lambda: 2)
-    two = search(market, 0.0, 50, room=room)
+    two = found()
     assert [g.tolist() for g in one.groups] == [g.tolist() for g in two.groups]
     assert one.complete == two.complete
     assert np.array_equal(one.at_most, two.at_most)
@@ -335,7 +364,7 @@ def test_a_programme_ends_when_it_is_told_to() -> None:
     stop = Event()
     stop.set()
     with ThreadPoolExecutor(1) as thread:  # HiGHS is particular about threads
-        thread.submit(columns._solve, master._relaxed, stop).result()
+        thread.submit(columns._solve, master._relaxed, np.inf, stop).result()
     status = master._relaxed.getModelStatus()
     assert status == highspy.HighsModelStatus.kInterrupt
 
@@ -346,10 +375,70 @@ def test_a_programme_ends_when_it_is_told_to() -> None:
 def test_where_the_limits_are_met_without_a_choice_the_groups_stay(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    groups = random_groups(0, 12, 3, None, grid=False)
-    monkeypatch.setattr(Master, "choose", lambda *_: np.zeros(0, dtype=np.int64))
-    labels = best_groups(groups.records, groups.k, groups.subjects, groups.labels)
-    assert np.array_equal(labels, groups.labels)
+    records = np.array([[0.0], [0.1], [9.0], [9.1]])
+    master = Master(open_market(records, 2, np.arange(4)).distances)
+    master.add(np.array(pair) for pair in [(0, 2), (1, 3), (0, 1), (2, 3)])
+    start, every = np.array([0, 1]), np.arange(4)
+    assert master.choose(every, start, nodes=9, gap=0.0).tolist() == [2, 3]
+    monkeypatch.setattr(columns, "_run", lambda *_: None)
+    assert master.choose(every, start, nodes=9, gap=0.0).tolist() == [0, 1]
+
+
+@given(seed=seeds, m=st.integers(4, 8), trios=st.integers(0, 5))
+@settings(max_examples=25)
+def test_columns_that_cost_too_much_are_left_out(seed: int, m: int, trios: int) -> None:
+    records, market = random_market(seed, m, 2, None, grid=False)
+    rng = np.random.default_rng(seed)
+    of = np.array([rng.choice(m, 3, replace=False) for _ in range(trios)])
+    tolls = rng.exponential(0.5, trios)
+    market = with_trios(market, of.reshape(-1, 3).astype(int), tolls)
+    master = Master(market.distances)
+    every = list(naive_columns.every_group(m, 2, market.subjects))
+    master.add(np.array(group) for group in every)
+    earned = [
+        naive_columns.earnings(records, market.prices, list(group))
+        - naive_columns.tolls(market.trios, market.tolls, list(group))
+        for group in master.groups
+    ]
+    expected = np.flatnonzero(np.array(earned) >= -0.5)
+    assert master.within(market, 0.5).tolist() == expected.tolist()
+
+
+def test_tolls_are_rows_of_the_choice_too() -> None:
+    """A cut is no loss to whole groups."""
+    records = np.random.default_rng(2).normal(size=(9, 2))
+    master = Master(open_market(records, 3, np.arange(9)).distances)
+    every = naive_columns.every_group(9, 3, np.arange(9))
+    master.add(np.array(group) for group in every)
+    start = [master.groups.index(g) for g in [(0, 1, 2), (3, 4, 5), (6, 7, 8)]]
+    args = np.arange(len(master.groups)), np.array(start)
+    before = master.choose(*args, nodes=1000, gap=0.0)
+    master.cut(np.array([[0, 1, 2], [3, 4, 8]]))
+    after = master.choose(*args, nodes=1000, gap=0.0)
+    assert sorted(before) == sorted(after)
+    least = sum(master.costs[column] for column in after)
+    assert least == pytest.approx(naive.least_sse(records, 3))
+
+
+@pytest.mark.parametrize("task", ["relax", "choose", "search", "groups_within"])
+def test_what_a_watch_raises_ends_the_work(task: str) -> None:
+    records = np.random.default_rng(0).normal(size=(60, 3))
+    market = open_market(records, 3, np.arange(60))
+    master = Master(market.distances)
+    master.add(np.arange(60).reshape(20, 3))
+
+    def watch() -> None:
+        raise KeyboardInterrupt
+
+    start = np.arange(20)
+    work: dict[str, Callable[[], object]] = {
+        "relax": lambda: master.relax(watch),
+        "choose": lambda: master.choose(start, start, nodes=1, gap=0.0, watch=watch),
+        "search": lambda: search(market, 0.0, 10, watch),
+        "groups_within": lambda: groups_within(market, 1.0, 5, watch),
+    }
+    with pytest.raises(KeyboardInterrupt):
+        work[task]()
 
 
 @given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), grid=...)
@@ -443,8 +532,8 @@ def test_labels_with_gaps_are_taken() -> None:
         ("ROUNDS", 1),
         ("POOL", 0),
         ("PRICING_NODES", 1),
-        ("SLACK", 1.0),
-        ("ROOM", 1),
+        ("HALVINGS", 0),
+        ("ROOM", 0),
         ("INTEGER_NODES", 0),
     ],
 )

@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import naive
 import naive_columns
@@ -10,8 +11,10 @@ from hypothesis import strategies as st
 from naive import Floats, Ints
 from naive_refine import grouped, random_groups
 
+from trajanon import columns, cuts
 from trajanon.partition import dense
 from trajanon.refine import recombine as module
+from trajanon.refine.blocks import draw_blocks
 from trajanon.refine.grouped import Grouped
 from trajanon.refine.recombine import recombine
 
@@ -93,10 +96,10 @@ def test_no_group_loses_its_promise_and_no_partition_its_rank(
 def test_the_best_partition_of_the_pool_is_found(
     seed: int, n: int, people: int | None, grid: bool
 ) -> None:
-    """With k > 5 no other groups come in."""
+    """Where no columns are priced."""
     groups, optima = random_optima(seed, n, 6, people, grid, 6)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "LARGEST_K", 0)
+        patch.setattr(module, "SIZES", {})
         labels = recombine(groups, optima)
     got = naive.sse(groups.records, labels)
     assert got == pytest.approx(least_of_pool(groups.records, optima), abs=1e-6)
@@ -144,35 +147,62 @@ def test_few_records_of_fewer_subjects_are_grouped_best(
 @pytest.mark.parametrize(
     ("limit", "value"),
     [
-        ("SIZES", (1,)),
-        ("SIZES", (20, 30)),
+        ("SIZES", {4: (1,)}),
+        ("SIZES", {4: (20, 30)}),
         ("POOL_SIZE", 1),
         ("POOL_SIZE", 25),
         ("ROOM", 0),
-        ("PRICING_NODES", 1),
-        ("HALVINGS", 0),
+        ("ROOM", 1),
+        ("LEAST_ROOM", 0),
+        ("SIZES", {3: (20, 30)}),
         ("INTEGER_NODES", 0),
+        ("INTEGER_GAP", 1.0),
         ("LOOKS", 0),
+        ("PRICING_NODES", 1),
+        ("ROUNDS", 1),
+        ("POOL", 0),
+        ("HALVINGS", 0),
+        ("CUT_ROUNDS", 0),
     ],
 )
 def test_within_any_limit_no_more_is_lost(
-    monkeypatch: pytest.MonkeyPatch, limit: str, value: int
+    monkeypatch: pytest.MonkeyPatch, limit: str, value: Any
 ) -> None:
     groups, optima = random_optima(8, 60, 4, None, False, 5)
-    monkeypatch.setattr(module, limit, value)
+    home = next(part for part in (module, columns, cuts) if hasattr(part, limit))
+    monkeypatch.setattr(home, limit, value)
     labels = recombine(groups, optima)
     assert naive.holds(labels, groups.subjects, 4)
     before = naive.sse(groups.records, groups.labels)
     assert naive.sse(groups.records, labels) <= before
 
 
-def test_where_no_choice_is_found_within_the_limits_the_groups_stay(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(("nodes", "regions"), [(1, 1), (10**6, 3)])
+def test_regions_grow_while_the_search_for_columns_ends(
+    monkeypatch: pytest.MonkeyPatch, nodes: int, regions: int
 ) -> None:
-    groups, optima = random_optima(3, 30, 3, None, False, 3)
-    nothing = np.zeros(0, dtype=np.int64)
-    monkeypatch.setattr(module, "_choose", lambda *_: nothing)
-    assert np.array_equal(recombine(groups, optima), groups.labels)
+    """The first round prices nothing; then follows one of each size."""
+    sizes: list[int] = []
+
+    def watched(*args: Any) -> Any:
+        sizes.append(args[3])
+        return draw_blocks(*args)
+
+    groups, optima = random_optima(8, 60, 4, None, False, 5)
+    monkeypatch.setattr(module, "SIZES", {4: (20, 40, 60)})
+    monkeypatch.setattr(module, "draw_blocks", watched)
+    monkeypatch.setattr(columns, "PRICING_NODES", nodes)
+    recombine(groups, optima)
+    assert sizes == [module.POOL_SIZE, *(20, 40, 60)[:regions]]
+
+
+def test_the_optimum_is_reached_from_the_worst_start() -> None:
+    for seed in range(6):
+        records = np.random.default_rng(seed).normal(size=(11, 2))
+        groups = grouped(records, np.arange(11) % 3, 3)
+        labels = recombine(groups, [])
+        least = naive.least_sse(records, 3)
+        assert naive.sse(records, labels) == pytest.approx(least, rel=1e-5)
 
 
 @pytest.mark.parametrize("k", [2, 5, 6])
@@ -202,13 +232,31 @@ def test_a_group_may_be_of_any_size() -> None:
 @pytest.mark.parametrize("size", [1, 7, 40, 100])
 def test_regions_part_the_records_and_no_group(size: int) -> None:
     groups, _ = random_optima(5, 100, 3, None, False, 1)
-    regions = module._draw_regions(groups, groups.labels, size)
+    args = groups.records, groups.labels, groups.random
+    regions = list(draw_blocks(*args, size))
     assert sorted(np.concatenate(regions).tolist()) == list(range(100))
     for rows in regions:
         assert (np.diff(rows) > 0).all()
         held = set(groups.labels[rows].tolist())
         assert len(rows) == sum((groups.labels == group).sum() for group in held)
         assert len(rows) <= size or len(held) == 1
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "sizes"),
+    [
+        (90, 3, [250]),
+        (300, 4, [250, 500]),
+        (2_500, 2, [250, 500, 2_500]),
+        (9_999, 4, [250, 500, 2_500]),
+        (450, 5, [250, 500]),
+        (501, 5, [250, 500, 500, 500, 2_500]),
+        (9_999, 6, [250, 250, 500, 500, 500]),
+        (9_999, 7, []),
+    ],
+)
+def test_regions_grow_up_to_the_whole(n: int, k: int, sizes: list[int]) -> None:
+    assert module._region_sizes(n, k) == sizes
 
 
 def test_the_pool_holds_each_group_once() -> None:

@@ -1,9 +1,6 @@
 """A certified lower bound: what no partition into groups of at least k can undercut."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from math import fsum
 
 import numpy as np
@@ -11,14 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from trajanon import loss
 from trajanon._kernels.pricing import Market
-from trajanon.columns import (
-    Master,
-    first_groups,
-    generate,
-    open_market,
-    search,
-    with_trios,
-)
+from trajanon.columns import Master, first_groups, open_market, search
+from trajanon.cuts import tighten
 from trajanon.errors import BadInput, TooFewRecords
 from trajanon.grouping.mdav import mdav
 from trajanon.neighbours import nearest_records
@@ -38,20 +29,6 @@ on 1,080 records.
 POOL = 30
 """Columns per record at which no more are generated; 14 were needed up to k = 5."""
 
-CUT_ROUNDS = 50
-"""Times that cuts are added at most; ten sufficed up to k = 5."""
-
-CUTS_PER_RECORD = 5
-"""Cuts that a record takes part in, of those added at once: the most violated."""
-
-VIOLATED = 1e-3
-"""Share of a group by which a cut has to be violated to be added."""
-
-GAIN = 1e-5
-"""Share of the SSE by which a round of cuts has to raise the bound to be followed by
-another.
-"""
-
 NODES = 20_000
 """Of the search through all groups round a record, in which it is proven that none
 earns more than it costs.
@@ -60,7 +37,6 @@ earns more than it costs.
 ACCURACY = 1e-6
 """Share of the bound that the proof may take back from the linear programme."""
 
-_WHOLE = 1e-6  # from which share on a column is in the solution, and not all of it
 _FINEST = 2.0**-20  # of a squared standard deviation, the least unit of the SSE
 
 
@@ -239,80 +215,14 @@ def _priced(
     market: Market, labels: NDArray[np.int64], upper: float, progress: Progress
 ) -> Market:
     """Find the prices, and the trios and tolls, that prove the highest bound."""
-    master = Master(market.distances, most=np.inf)
+    master = Master(market.distances)
     master.add(np.flatnonzero(labels == g) for g in range(labels.max() + 1))
     master.add(first_groups(market))
-    best, highest = market, 0.0
-    for done in range(CUT_ROUNDS + 1):
-        progress("Cutting", done, None)
-        relaxation = generate(master, market, progress, rounds=ROUNDS, pool=POOL)
-        if done == 0 or relaxation.proven:
-            best = market._replace(prices=relaxation.prices)
-            best = with_trios(best, master.trios, master.tolls)
-        gain, highest = relaxation.sse - highest, relaxation.sse
-        if not relaxation.proven or highest >= upper * (1.0 - ACCURACY):
-            break
-        trios = violated_trios(master.groups, master.shares, master.trios)
-        if gain < GAIN * highest or not len(trios):
-            break
-        master.cut(trios)
-    return best
-
-
-def violated_trios(
-    groups: Sequence[tuple[int, ...]],
-    shares: NDArray[np.float64],
-    known: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Find three records of which groups hold two or more, in all more than once.
-
-    Parameters
-    ----------
-    groups
-        Columns, the members of each rising.
-    shares
-        How much of each is chosen, shape (groups,).
-    known
-        Trios that are cuts already, shape (t, 3).
-
-    Returns
-    -------
-    NDArray[np.int64]
-        Shape (new, 3), rising, the most violated first, a record in few of them only.
-    """
-    together: dict[tuple[int, ...], float] = {}
-    for column in np.flatnonzero((shares > _WHOLE) & (shares < 1.0 - _WHOLE)).tolist():
-        for size in (2, 3):
-            for few in combinations(groups[column], size):
-                together[few] = together.get(few, 0.0) + float(shares[column])
-    violated = {}
-    for trio in _joined_pairs(together):
-        held = sum(together.get(pair, 0.0) for pair in combinations(trio, 2))
-        held -= 2.0 * together.get(trio, 0.0)  # a group of all three counts once
-        if held > 1.0 + VIOLATED:
-            violated[trio] = held
-    for trio in known.tolist():
-        violated.pop(tuple(trio), None)
-    taken: Counter[int] = Counter()
-    chosen = []
-    for trio in sorted(violated, key=lambda trio: (-violated[trio], trio)):
-        if all(taken[record] < CUTS_PER_RECORD for record in trio):
-            taken.update(trio)
-            chosen.append(trio)
-    return np.array(chosen, dtype=np.int64).reshape(-1, 3)
-
-
-def _joined_pairs(
-    together: Iterable[tuple[int, ...]],
-) -> Iterator[tuple[int, ...]]:
-    """Three records of which two pairs are together, each trio once or more."""
-    partners: dict[int, set[int]] = {}
-    for few in together:
-        for record in few:
-            partners.setdefault(record, set()).update(few)
-    for record, others in partners.items():
-        for pair in combinations(sorted(others - {record}), 2):
-            yield tuple(sorted((record, *pair)))
+    enough = upper * (1.0 - ACCURACY)
+    relaxation = tighten(
+        master, market, progress, upper=enough, rounds=ROUNDS, pool=POOL
+    )
+    return relaxation.market
 
 
 def prove(market: Market, p: int) -> tuple[float, bool]:

@@ -1,7 +1,7 @@
 """Groups as columns: set partitioning by column generation, with HiGHS."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from threading import Event
@@ -23,7 +23,7 @@ from trajanon._kernels.pricing import (
 from trajanon.loss import sse
 from trajanon.partition import dense
 from trajanon.progress import Progress, silent
-from trajanon.workers import in_threads
+from trajanon.workers import in_threads, unwatched
 
 NEAREST = 4
 """Neighbours with each of which a record starts groups for the first pool.
@@ -44,17 +44,14 @@ PRICING_NODES = 20_000
 k = 5, a tenth sufficed on 1,080 records.
 """
 
-SLACK = 1e-5
-"""Share of the SSE by which a column may cost too much to be in the linear programme's
-solution, at first; then it doubles.
-"""
+ROOM = 50
+"""Groups round a record that may be columns beside those generated."""
 
-ROOM = 10
-"""Columns per record that such a search may find, some of them twice."""
+HALVINGS = 10
+"""How often what such a group may cost too much is halved, if they are too many."""
 
 _ROOTS = 8  # records round which one call searches, a fraction of a second
 _SEEDS = 64  # records round which one call grows groups, likewise
-_PARTS = 16  # searches between two looks at how many groups were found
 
 INTEGER_NODES = 200
 """Of the branch and bound that chooses; the root alone usually suffices."""
@@ -72,14 +69,14 @@ class Relaxation(NamedTuple):
     ----------
     sse
         Its optimum.
-    prices
-        What each record's constraint costs, shape (m,).
+    market
+        The records, at the price that each one's constraint costs, and with the tolls.
     proven
         Whether no group of k to 2k - 1 records could lower the optimum.
     """
 
     sse: float
-    prices: NDArray[np.float64]
+    market: Market
     proven: bool
 
 
@@ -91,8 +88,7 @@ class Found(NamedTuple):
     groups
         Their members, the root first.
     at_most
-        What no group round each record earns more than, shape (m,); told by a search
-        for the best group round each.
+        What no group round each record earns more than, shape (m,).
     complete
         Whether the search looked at all groups.
     """
@@ -105,14 +101,12 @@ class Found(NamedTuple):
 class Master:
     """A pool of groups, and the linear programme that parts the records into them.
 
+    At its optimum no column earns more than it costs.
+
     Parameters
     ----------
     distances
         Squared distance of each pair of records, shape (m, m).
-    most
-        Bound of each column. Where it is 1, a column that is chosen may earn more than
-        it costs; where it is infinity, none does at the optimum, and the prices alone
-        prove it.
 
     Attributes
     ----------
@@ -128,13 +122,12 @@ class Master:
         chosen, as of the last optimum.
     """
 
-    def __init__(self, distances: NDArray[np.float64], most: float = 1.0) -> None:
+    def __init__(self, distances: NDArray[np.float64]) -> None:
         self.groups: list[tuple[int, ...]] = []
         self.costs: list[float] = []
         self.trios = np.zeros((0, 3), dtype=np.int64)
         self.tolls, self.shares = np.zeros(0), np.zeros(0)
         self._distances = distances
-        self._most = most
         self._known: set[tuple[int, ...]] = set()
         self._trios_of: list[list[int]] = [[] for _ in distances]
         self._relaxed = _programme(len(distances))
@@ -149,9 +142,8 @@ class Master:
                 self.groups.append(group)
                 within = self._distances[np.ix_(members, members)]
                 self.costs.append(float(within.sum()) / (2 * len(members)))
-        added = self.groups[before:]
-        rows = [[*group, *self._rows_met(group)] for group in added]
-        _add_columns(self._relaxed, rows, self.costs[before:], self._most)
+        # No bound but that of the rows, which is 1: the prices alone prove an optimum.
+        self._add_columns(self._relaxed, range(before, len(self.groups)), np.inf)
         return len(self.groups) - before
 
     def cut(self, trios: NDArray[np.int64]) -> None:
@@ -167,73 +159,102 @@ class Master:
                 self._trios_of[record].append(trio)
         self.trios = np.concatenate([self.trios, trios])
         met = meetings(self.groups, trios, len(self._distances)).T.tocsr()
-        least, most = np.full(len(trios), -np.inf), np.ones(len(trios))
-        self._relaxed.addRows(
-            len(trios),
-            least,
-            most,
-            met.nnz,
-            met.indptr[:-1].astype(np.int32),
-            met.indices.astype(np.int32),
-            np.ones(met.nnz),
-        )
+        _add_rows(self._relaxed, len(trios), met)
 
-    def relax(self) -> tuple[float, NDArray[np.float64]]:
+    def relax(
+        self, watch: Callable[[], None] = unwatched
+    ) -> tuple[float, NDArray[np.float64]]:
         """Solve the linear programme: its optimum, and the prices of the records."""
-        _run(self._relaxed)
+        _run(self._relaxed, watch)
         solution = self._relaxed.getSolution()
         duals = np.array(solution.row_dual)
         self.tolls = np.maximum(-duals[len(self._distances) :], 0.0)
         self.shares = np.array(solution.col_value)
         return self._relaxed.getObjectiveValue(), duals[: len(self._distances)]
 
-    def _rows_met(self, group: tuple[int, ...]) -> list[int]:
-        """Rows of the trios of which a group holds two or more records."""
-        held = Counter(trio for record in group for trio in self._trios_of[record])
-        first = len(self._distances)
-        return [first + trio for trio, count in held.items() if count > 1]
+    def within(self, market: Market, gap: float) -> NDArray[np.int64]:
+        """Find the places of the columns that cost up to a gap more than they earn."""
+        prices = market.prices
+        reduced = np.array(self.costs) - [prices[list(g)].sum() for g in self.groups]
+        reduced += meetings(self.groups, market.trios, len(prices)) @ market.tolls
+        return np.flatnonzero(reduced <= gap + _TINY)
 
     def choose(
-        self, relaxation: Relaxation, incumbent: NDArray[np.int64]
+        self,
+        candidates: NDArray[np.int64],
+        incumbent: NDArray[np.int64],
+        *,
+        nodes: int,
+        gap: float,
+        looks: float = np.inf,
+        watch: Callable[[], None] = unwatched,
     ) -> NDArray[np.int64]:
         """Choose columns that hold each record once, of the least SSE within limits.
 
         Parameters
         ----------
-        relaxation
-            Its prices tell which columns matter.
+        candidates
+            Places in the pool of the columns to choose from.
         incumbent
-            Places in the pool of columns that hold each record once: the start.
+            Places of columns that hold each record once: the start.
+        nodes
+            Of the branch and bound.
+        gap
+            Share of the SSE that may be left on the table.
+        looks
+            How often the branch and bound may ask whether to go on.
+        watch
+            Called now and then; what it raises ends the search.
 
         Returns
         -------
         NDArray[np.int64]
-            Places of the chosen columns in the pool.
+            Places of the chosen columns; the start, if nothing better was found.
         """
-        prices = relaxation.prices
-        reduced = np.array(self.costs)
-        reduced -= [prices[list(group)].sum() for group in self.groups]
-        # A column that costs more than the whole gap is in no better partition.
-        gap = np.array(self.costs)[incumbent].sum() - relaxation.sse
-        candidates = np.union1d(np.flatnonzero(reduced <= gap + _TINY), incumbent)
-        count = len(candidates)
-        programme = _programme(len(prices))
-        _add_columns(
-            programme,
-            [self.groups[column] for column in candidates],
-            [self.costs[column] for column in candidates],
-            1.0,
-        )
+        columns = np.union1d(candidates, incumbent)
+        count = len(columns)
+        programme = _programme(len(self._distances))
+        _add_rows(programme, len(self.trios))
+        self._add_columns(programme, columns.tolist(), 1.0)
         places = np.arange(count, dtype=np.int32)
         integer = np.full(count, int(highspy.HighsVarType.kInteger), dtype=np.uint8)
         programme.changeColsIntegrality(count, places, integer)
-        programme.setOptionValue("mip_max_nodes", INTEGER_NODES)
-        programme.setOptionValue("mip_rel_gap", INTEGER_GAP)
-        start = np.isin(candidates, incumbent).astype(np.float64)
+        programme.setOptionValue("mip_max_nodes", nodes)
+        programme.setOptionValue("mip_rel_gap", gap)
+        start = np.isin(columns, incumbent).astype(np.float64)
         programme.setSolution(count, places, start)
-        _run(programme)
-        chosen = np.array(programme.getSolution().col_value) > 0.5
-        return candidates[chosen]
+        _run(programme, watch, looks)
+        values = np.array(programme.getSolution().col_value)
+        chosen = columns[np.flatnonzero(values > 0.5)]
+        held = sorted(chain.from_iterable(self.groups[column] for column in chosen))
+        return chosen if held == list(range(len(self._distances))) else incumbent
+
+    def _add_columns(
+        self, programme: highspy.Highs, columns: Sequence[int], most: float
+    ) -> None:
+        """Add columns of the pool to a programme, each from 0 to a bound."""
+        if not columns:
+            return
+        groups = [self.groups[column] for column in columns]
+        rows = [[*group, *self._rows_met(group)] for group in groups]
+        lengths = np.array([len(entries) for entries in rows])
+        places = np.concatenate(rows).astype(np.int32)
+        programme.addCols(
+            len(columns),
+            np.array([self.costs[column] for column in columns]),
+            np.zeros(len(columns)),
+            np.full(len(columns), most),
+            len(places),
+            (np.cumsum(lengths) - lengths).astype(np.int32),
+            places,
+            np.ones(len(places)),
+        )
+
+    def _rows_met(self, group: tuple[int, ...]) -> list[int]:
+        """Rows of the trios of which a group holds two or more records."""
+        held = Counter(trio for record in group for trio in self._trios_of[record])
+        first = len(self._distances)
+        return [first + trio for trio, count in held.items() if count > 1]
 
 
 def best_groups(
@@ -284,13 +305,21 @@ def best_groups(
     master.add(np.flatnonzero(incumbent == g) for g in range(incumbent.max() + 1))
     master.add(first_groups(market))
     relaxation = generate(master, market, progress)
-    progress("Choosing groups", 0, None)
-    _add_nearly_optimal(master, market, relaxation)
+    watch = partial(progress, "Choosing groups", 0, None)
+    watch()
+    together = np.arange(incumbent.max() + 1)
+    gap = sum(master.costs[: len(together)]) - relaxation.sse
+    master.add(groups_within(relaxation.market, gap, ROOM, watch).groups)
+    chosen = master.choose(
+        master.within(relaxation.market, gap),
+        together,
+        nodes=INTEGER_NODES,
+        gap=INTEGER_GAP,
+        watch=watch,
+    )
     labels = np.full_like(incumbent, -1)
-    for column in master.choose(relaxation, np.arange(incumbent.max() + 1)):
+    for column in chosen:
         labels[list(master.groups[column])] = column
-    if (labels < 0).any():  # the limits were met before any choice was found
-        return incumbent
     labels = dense(labels)
     return labels if sse(records, labels) < sse(records, incumbent) else incumbent
 
@@ -373,18 +402,18 @@ def generate(
     """
     rounds = ROUNDS if rounds is None else rounds
     pool = POOL if pool is None else pool
-    value, prices = master.relax()
-    for done in range(1, rounds):
-        progress("Generating groups", done, None)
+    for done in range(1, rounds + 1):
+        watch = partial(progress, "Generating groups", done, None)
+        watch()
+        value, prices = master.relax(watch)
         market = with_trios(market._replace(prices=prices), master.trios, master.tolls)
-        if len(master.groups) >= pool * len(prices):
+        if done == rounds or len(master.groups) >= pool * len(prices):
             break
-        if len(market.tolls) or not master.add(_grown(market)):
-            groups, _, complete = search(market, _TINY, PRICING_NODES)
+        if len(market.tolls) or not master.add(_grown(market, watch)):
+            groups, _, complete = search(market, _TINY, PRICING_NODES, watch)
             if not complete or not master.add(groups):
-                return Relaxation(value, prices, complete)
-        value, prices = master.relax()
-    return Relaxation(value, prices, proven=False)
+                return Relaxation(value, market, complete)
+    return Relaxation(value, market, proven=False)
 
 
 def first_groups(market: Market) -> Iterator[NDArray[np.int64]]:
@@ -403,25 +432,10 @@ def first_groups(market: Market) -> Iterator[NDArray[np.int64]]:
                     yield group
 
 
-def _add_nearly_optimal(master: Master, market: Market, relaxation: Relaxation) -> None:
-    """Add all columns up to some reduced cost.
-
-    Of those that a good partition is made of, the linear programme needs but a few.
-    """
-    market = market._replace(prices=relaxation.prices)
-    slack, complete = relaxation.sse * SLACK, True
-    while complete and slack < relaxation.sse:
-        groups, _, complete = search(
-            market, -slack, PRICING_NODES, room=ROOM * len(market.prices)
-        )
-        master.add(groups)
-        slack *= 2.0
-
-
-def _grown(market: Market) -> list[NDArray[np.int64]]:
+def _grown(market: Market, watch: Callable[[], None]) -> list[NDArray[np.int64]]:
     """Groups grown round each record, if they earn more than they cost."""
     parts = _parts(len(market.prices), _SEEDS)
-    found = in_threads([partial(_grow_round, market, roots) for roots in parts])
+    found = in_threads([partial(_grow_round, market, roots) for roots in parts], watch)
     return [group for groups in found for group in groups]
 
 
@@ -441,9 +455,12 @@ def _parts(m: int, count: int) -> list[NDArray[np.int64]]:
 
 
 def search(
-    market: Market, least: float, nodes: int, *, room: int | None = None
+    market: Market,
+    least: float,
+    nodes: int,
+    watch: Callable[[], None] = unwatched,
 ) -> Found:
-    """Search for the best group round each record, or every one, above the least.
+    """Search for the best group round each record, if it earns more than the least.
 
     Parameters
     ----------
@@ -453,53 +470,98 @@ def search(
         What a group has to earn more than.
     nodes
         Of the branch and bound round each record.
-    room
-        How many groups may be found where every one is wanted; left out, the best
-        round each record is.
+    watch
+        Called now and then; what it raises ends the search.
 
     Returns
     -------
     Found
         The same on any number of cores.
     """
+    return _search_parts(partial(_search_round, market, least, nodes), market, watch)
+
+
+def groups_within(
+    market: Market, gap: float, room: int, watch: Callable[[], None] = unwatched
+) -> Found:
+    """Search for all groups that cost up to a gap more than they earn.
+
+    Where they are too many round a record, those within a half of the gap, or a
+    quarter, ... stand for them: where records are dense, groups differ by less.
+
+    Parameters
+    ----------
+    market
+        Records, prices and tolls, at which no group earns more than it costs.
+    gap
+        In the unit of the SSE.
+    room
+        How many groups may be found round each record.
+    watch
+        Called now and then; what it raises ends the search.
+
+    Returns
+    -------
+    Found
+        Some groups are there twice; complete, if all are there. The same on any number
+        of cores.
+    """
+    return _search_parts(partial(_search_within, market, gap, room), market, watch)
+
+
+def _search_parts(
+    work: Callable[[NDArray[np.int64], Event], Found],
+    market: Market,
+    watch: Callable[[], None],
+) -> Found:
+    """Search round a few records after the other, and gather what is found."""
     parts = _parts(len(market.prices), _ROOTS)
-    # What is found beyond the room is thrown away, so a few parts at a time.
-    step = len(parts) if room is None else _PARTS
-    done: list[Found] = []
-    groups: list[NDArray[np.int64]] = []
-    for first in range(0, len(parts), step):
-        done += in_threads(
-            [
-                partial(_search_round, market, roots, least, nodes, room)
-                for roots in parts[first : first + step]
-            ]
-        )
-        groups += [group for part in done[first:] for group in part.groups]
-        if room is not None and len(groups) > room:
-            return Found(groups[:room], np.zeros(0), complete=False)
+    done = in_threads([partial(work, roots) for roots in parts], watch)
     return Found(
-        groups,
+        [group for part in done for group in part.groups],
         np.concatenate([part.at_most for part in done]),
         complete=all(part.complete for part in done),
     )
 
 
 def _search_round(
-    market: Market,
-    roots: NDArray[np.int64],
-    least: float,
-    nodes: int,
-    room: int | None,
-    _: Event,
+    market: Market, least: float, nodes: int, roots: NDArray[np.int64], _: Event
 ) -> Found:
     """Search round a few records, which takes a fraction of a second."""
-    count = len(roots) if room is None else room + 1
-    found = np.empty((count, market.halves.shape[1]), dtype=np.int64)
-    sizes, at_most = np.empty(count, dtype=np.int64), np.empty(len(roots))
+    found = np.empty((len(roots), market.halves.shape[1]), dtype=np.int64)
+    sizes, at_most = np.empty(len(roots), dtype=np.int64), np.empty(len(roots))
     complete, _ = search_groups(
-        market, roots, least, nodes, found, sizes, at_most, room is not None
+        market, roots, least, nodes, found, sizes, at_most, False
     )
     return Found(_groups(found, sizes), at_most, complete)
+
+
+def _search_within(
+    market: Market, gap: float, room: int, roots: NDArray[np.int64], stop: Event
+) -> Found:
+    """Search for all groups within a gap round a few records, one after the other."""
+    found = np.empty((room, market.halves.shape[1]), dtype=np.int64)
+    sizes, at_most = np.empty(room, dtype=np.int64), np.full(len(roots), np.inf)
+    groups: list[NDArray[np.int64]] = []
+    at_full = 0
+    for place, root in enumerate(roots):
+        for halving in range(HALVINGS):
+            complete, _ = search_groups(
+                market,
+                np.array([root]),
+                -gap / 2**halving,
+                PRICING_NODES,
+                found,
+                sizes,
+                at_most[place : place + 1],
+                True,
+            )
+            if complete:
+                groups += _groups(found, sizes)
+                at_full += halving == 0
+            if complete or stop.is_set():
+                break
+    return Found(groups, at_most, complete=at_full == len(roots))
 
 
 def _groups(
@@ -522,54 +584,54 @@ def _programme(m: int) -> highspy.Highs:
     return programme
 
 
-def _add_columns(
-    programme: highspy.Highs,
-    rows: Sequence[Sequence[int]],
-    costs: list[float],
-    most: float,
+def _add_rows(
+    programme: highspy.Highs, count: int, held: csr_array | None = None
 ) -> None:
-    """Add a column from 0 to a bound for each group, which is in some rows."""
-    if not rows:
-        return
-    count = len(rows)
-    lengths = np.array([len(entries) for entries in rows])
-    places = np.concatenate(rows).astype(np.int32)
-    programme.addCols(
+    """Add rows that allow one column each, of those held by it, (rows, columns)."""
+    held = csr_array((count, 0)) if held is None else held
+    programme.addRows(
         count,
-        np.array(costs),
-        np.zeros(count),
-        np.full(count, most),
-        len(places),
-        (np.cumsum(lengths) - lengths).astype(np.int32),
-        places,
-        np.ones(len(places)),
+        np.full(count, -np.inf),
+        np.ones(count),
+        held.nnz,
+        held.indptr[:-1].astype(np.int32),
+        held.indices.astype(np.int32),
+        np.ones(held.nnz),
     )
 
 
-def _run(programme: highspy.Highs) -> None:
+def _run(
+    programme: highspy.Highs, watch: Callable[[], None], looks: float = np.inf
+) -> None:
     """Solve a programme in a thread of its own, so that Ctrl-C ends it.
 
     HiGHS refuses another number of threads than it had when it first ran in a thread.
     """
-    (status,) = in_threads([partial(_solve, programme)])
+    (status,) = in_threads([partial(_solve, programme, looks)], watch)
     if status == highspy.HighsStatus.kError:
         model_status = programme.modelStatusToString(programme.getModelStatus())
         msg = f"HiGHS gave up on a programme that has a solution: {model_status}"
         raise RuntimeError(msg)
 
 
-def _solve(programme: highspy.Highs, stop: Event) -> highspy.HighsStatus:
+def _solve(programme: highspy.Highs, looks: float, stop: Event) -> highspy.HighsStatus:
     """Solve a programme, or break off for good: HiGHS will not take it up again."""
+    looked = 0
 
     def interrupt(event: Any) -> None:
         if stop.is_set():
             event.interrupt()
 
-    callbacks = programme.cbSimplexInterrupt, programme.cbMipInterrupt
-    for callback in callbacks:
-        callback.subscribe(interrupt)
+    def look(event: Any) -> None:
+        nonlocal looked
+        looked += 1
+        if stop.is_set() or looked > looks:
+            event.interrupt()
+
+    programme.cbSimplexInterrupt.subscribe(interrupt)
+    programme.cbMipInterrupt.subscribe(look)
     try:
         return programme.run()
     finally:
-        for callback in callbacks:
-            callback.unsubscribe(interrupt)
+        programme.cbSimplexInterrupt.unsubscribe(interrupt)
+        programme.cbMipInterrupt.unsubscribe(look)

@@ -16,9 +16,13 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+def unwatched() -> None:
+    """Watch nothing."""
+
+
 def in_threads(
     jobs: Sequence[Callable[[Event], Result]],
-    watch: Callable[[], None] = lambda: None,
+    watch: Callable[[], None] = unwatched,
 ) -> list[Result]:
     """Do jobs in threads, as many at once as there are cores.
 

@@ -15,6 +15,7 @@ def draw_blocks(
     records: NDArray[np.float64],
     labels: NDArray[np.int64],
     random: np.random.Generator,
+    most: int = BLOCK,
 ) -> Iterator[NDArray[np.int64]]:
     """Part records into blocks of whole groups that are near each other.
 
@@ -29,17 +30,19 @@ def draw_blocks(
         Group of each record, shape (n,), numbered 0..g-1.
     random
         Source of the directions.
+    most
+        Records of a block.
 
     Yields
     ------
     NDArray[np.int64]
-        The records of a block, rising; 2,500 at most, or one larger group.
+        The records of a block, rising: no more than may be, or one larger group.
     """
     centroids, sizes = group_means(records, labels), np.bincount(labels)
     waiting = [np.arange(len(sizes))]
     while waiting:
         part = waiting.pop()
-        if sizes[part].sum() <= BLOCK or len(part) == 1:
+        if sizes[part].sum() <= most or len(part) == 1:
             inside = np.zeros(len(sizes), dtype=bool)
             inside[part] = True
             yield np.flatnonzero(inside[labels])

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Sequence
 from functools import partial
 from threading import Event
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,44 +12,45 @@ from trajanon._kernels.pricing import Market
 from trajanon.columns import (
     Master,
     Relaxation,
-    _add_columns,
-    _programme,
-    generate,
+    first_groups,
+    groups_within,
     open_market,
-    search,
 )
-from trajanon.loss import group_means, sse
+from trajanon.cuts import tighten
+from trajanon.loss import sse
 from trajanon.partition import dense
 from trajanon.progress import Progress
+from trajanon.refine.blocks import BLOCK, draw_blocks
 from trajanon.refine.grouped import Grouped
 from trajanon.workers import in_threads
 
-SIZES = (125, 125, 250, 250, 500, 500, 500, 1_000)
-"""Records of a region at most, from round to round.
+SIZES = {
+    4: (250, 500, BLOCK),
+    5: (250, 500, 500, 500, BLOCK),
+    6: (250, 250, 500, 500, 500),
+}
+"""Records of a region at most, from round to round, up to which k.
 
 Small regions are solved to the end at once, and what they gain narrows the gap, which
-tells what columns the larger ones need. Rounds of one size have other borders.
+tells what columns the larger ones need. Of larger groups there are so many more that in
+a large region the branch and bound meets its limits: it needs a better start, which
+rounds of one size give, each with other borders. With k > 6 the search for columns has
+no end.
 """
 
 POOL_SIZE = 4_000
 """Records of a region at most where groups of the local optima are all there is."""
 
-LARGEST_K = 5
-"""Largest k with which columns are priced; with more, a search has no end."""
-
-ROOM, ROOM_PER_RECORD = 1_500, 4
-"""Priced columns of a region, beside those of the linear relaxation, at most: the
-larger of the two.
+ROOM, LEAST_ROOM = 10, 1_500
+"""Groups round a record that may be columns beside those of the local optima; more, if
+a region could not have so many columns in all.
 """
-
-HALVINGS = 10
-"""How often the reduced cost of priced columns is halved, if they are too many."""
-
-PRICING_NODES = 20_000
-"""Of the search for columns round a record."""
 
 INTEGER_NODES = 200
 """Of the branch and bound in a region."""
+
+INTEGER_GAP = 1e-5
+"""Share of the SSE that the choice of groups may leave on the table."""
 
 LOOKS = 150
 """How often the branch and bound may ask whether to go on.
@@ -77,18 +77,35 @@ class _Pool(NamedTuple):
     first: NDArray[np.int64]
 
 
+class _Regrouped(NamedTuple):
+    """A region, regrouped.
+
+    Attributes
+    ----------
+    labels
+        The new group of each of its records, numbered from 0.
+    proven
+        Whether a bound tells what columns it needs.
+    """
+
+    labels: NDArray[np.int64]
+    proven: bool
+
+
 def recombine(
     grouped: Grouped, optima: Sequence[NDArray[np.int64]]
 ) -> NDArray[np.int64]:
     """Choose groups of many local optima, and others, that make a better partition.
 
     Each group of any optimum is a column of a set-partitioning programme, which HiGHS
-    solves with the best optimum as its start. Up to k = 5 the records are then parted
-    into regions of whole groups, of 125 records at first and of 1,000 in the end, each
-    time with other borders. In a region the columns are those of the optima that
-    lie inside; those that column generation finds; and all others whose reduced cost
-    is no larger than the gap between the partition and the linear relaxation, for no
-    others can better it; or, if they are too many, than a half, a quarter, ... of it.
+    solves with the best optimum as its start. Up to k = 6 the records are then parted
+    into regions of whole groups, small ones at first and larger ones later; up to k = 5
+    a table of one block is solved as a whole in the end. In a region column generation
+    with cuts bounds what can be reached. No group can better the partition that costs
+    more, at the prices of that bound, than the gap between the two. All others are
+    columns; or, if they are too many round a record, those within a half, a quarter,
+    ... of the gap. Regions grow no further once the search for columns meets its limits
+    in most.
 
     Every limit is a count, so that a seed repeats a result bit for bit on any number
     of cores.
@@ -117,16 +134,24 @@ def recombine(
     """
     labels = dense(grouped.labels)
     pool = _gather([labels, *optima])
-    sizes = [POOL_SIZE]
-    if grouped.k <= LARGEST_K:
-        # One region of all records is enough.
-        whole = [size for size in SIZES if size >= len(labels)]
-        sizes += [size for size in SIZES if size < len(labels)] + whole[:1]
+    sizes = [POOL_SIZE, *_region_sizes(len(labels), grouped.k)]
     for number, size in enumerate(sizes):
-        labels = _round(
+        grouped.progress("Recombining groups", number, len(sizes))
+        labels, proven = _round(
             grouped, labels, pool, size, (number, len(sizes)), priced=number > 0
         )
+        if number > 0 and proven < len(labels) / 2:
+            break
+    grouped.progress("Recombining groups", len(sizes), len(sizes))
     return labels
+
+
+def _region_sizes(n: int, k: int) -> list[int]:
+    """Sizes of the regions in which columns are priced, from round to round."""
+    sizes = next((SIZES[most] for most in sorted(SIZES) if k <= most), ())
+    # One region of all records is enough.
+    whole = [size for size in sizes if size >= n]
+    return [size for size in sizes if size < n] + whole[:1]
 
 
 def _gather(optima: Iterable[NDArray[np.int64]]) -> _Pool:
@@ -159,12 +184,13 @@ def _round(
     number: tuple[int, int],
     *,
     priced: bool,
-) -> NDArray[np.int64]:
+) -> tuple[NDArray[np.int64], int]:
     """Regroup the records in regions of up to a size, all at once.
 
-    ``number`` tells which round it is, and of how many.
+    ``number`` tells which round it is, and of how many. Returns the labels, and how
+    many records are in regions with a proven bound.
     """
-    regions = _draw_regions(grouped, labels, size)
+    regions = list(draw_blocks(grouped.records, labels, grouped.random, size))
     done: list[int] = []
     jobs = [
         partial(_regroup, grouped, labels, pool, rows, done, priced) for rows in regions
@@ -174,45 +200,12 @@ def _round(
         finished = number[0] + len(done) / len(regions)
         grouped.progress("Recombining groups", finished, number[1])
 
-    watch()
-    new, groups = np.empty_like(labels), 0
-    for rows, local in zip(regions, in_threads(jobs, watch), strict=True):
-        new[rows] = groups + local
-        groups += int(local.max()) + 1
-    return dense(new)
-
-
-def _draw_regions(
-    grouped: Grouped, labels: NDArray[np.int64], size: int
-) -> list[NDArray[np.int64]]:
-    """Part the records into regions of whole groups that are near each other.
-
-    The groups of a region that is too large are halved along the line from one end of
-    it to the other, as seen from a random group.
-    """
-    means, sizes = group_means(grouped.records, labels), np.bincount(labels)
-    waiting = [np.arange(len(sizes))]
-    regions: list[NDArray[np.int64]] = []
-    while waiting:
-        groups = waiting.pop()
-        if sizes[groups].sum() <= size or len(groups) == 1:
-            inside = np.zeros(len(sizes), dtype=bool)
-            inside[groups] = True
-            regions.append(np.flatnonzero(inside[labels]))
-            continue
-        here = means[groups]
-        seen_from = here[grouped.random.integers(len(groups))]
-        end = here[((here - seen_from) ** 2).sum(axis=1).argmax()]
-        other = here[((here - end) ** 2).sum(axis=1).argmax()]
-        along = ((here - end) * (other - end)).sum(axis=1)
-        groups = groups[np.argsort(along, kind="stable")]
-        held = np.cumsum(sizes[groups])
-        # Not always in the middle, lest the borders be those of the round before.
-        share = grouped.random.uniform(0.35, 0.65)
-        part = int(np.searchsorted(held, share * held[-1])) + 1
-        part = min(part, len(groups) - 1)
-        waiting += [groups[part:], groups[:part]]
-    return regions
+    new, groups, proven = np.empty_like(labels), 0, 0
+    for rows, found in zip(regions, in_threads(jobs, watch), strict=True):
+        new[rows] = groups + found.labels
+        groups += int(found.labels.max()) + 1
+        proven += len(rows) if found.proven else 0
+    return dense(new), proven
 
 
 def _regroup(
@@ -223,8 +216,8 @@ def _regroup(
     done: list[int],
     priced: bool,
     stop: Event,
-) -> NDArray[np.int64]:
-    """Regroup a region: the new group of each of its records, numbered from 0."""
+) -> _Regrouped:
+    """Regroup a region."""
 
     def look_up(task: str, done: float, total: float | None, note: str = "") -> None:
         if stop.is_set():
@@ -242,69 +235,52 @@ def _regroup(
     # First of all, so that the first columns are the groups as they are.
     master.add(np.flatnonzero(before == group) for group in range(groups))
     master.add(place[group] for group in _groups_inside(pool, inside))
+    watch = partial(look_up, "", 0, None)
     if priced:
-        relaxation = generate(master, market, look_up)
+        relaxation = _price(master, market, groups, look_up)
     else:
-        relaxation = Relaxation(*master.relax(), proven=False)
+        value, prices = master.relax(watch)
+        relaxation = Relaxation(value, market._replace(prices=prices), proven=False)
     gap = sum(master.costs[:groups]) - relaxation.sse
-    after = np.full_like(before, -1)
-    if gap > _TINY:
-        if priced:
-            market = market._replace(prices=relaxation.prices)
-            master.add(_columns_within(market, gap, look_up))
-        look_up("", 0, None)
-        for column in _choose(master, relaxation, groups, gap, stop):
+    after = before.copy()
+    if gap > _TINY and (relaxation.proven or not priced):
+        chosen = master.choose(
+            master.within(relaxation.market, gap),
+            np.arange(groups),
+            nodes=INTEGER_NODES,
+            gap=INTEGER_GAP,
+            looks=LOOKS,
+            watch=watch,
+        )
+        for column in chosen:
             after[list(master.groups[column])] = column
+    after = dense(after)
     done.append(len(rows))
-    # Without a choice within the limits, or but for rounding, they stay.
-    if (after < 0).any() or sse(records, dense(after)) >= sse(records, before):
-        return before
-    return dense(after)
+    # But for rounding, they stay as they are.
+    if sse(records, after) >= sse(records, before):
+        after = before
+    return _Regrouped(after, relaxation.proven)
 
 
-def _columns_within(
-    market: Market, gap: float, look_up: Progress
-) -> list[NDArray[np.int64]]:
-    """Find all groups whose reduced cost is within the gap, or within a part of it."""
-    room = max(ROOM, ROOM_PER_RECORD * len(market.prices))
-    for halving in range(HALVINGS):
-        look_up("", 0, None)
-        found = search(market, -gap / 2**halving, PRICING_NODES, room=room)
-        if found.complete:
-            return found.groups
-    return []
+def _price(
+    master: Master, market: Market, groups: int, progress: Progress
+) -> Relaxation:
+    """Bound what can be reached, and add the columns with which it may be.
 
-
-def _choose(
-    master: Master, relaxation: Relaxation, groups: int, gap: float, stop: Event
-) -> NDArray[np.int64]:
-    """Choose columns that hold each record once; at the start the first ones do."""
-    costs, prices = np.array(master.costs), relaxation.prices
-    reduced = costs - [prices[list(group)].sum() for group in master.groups]
-    # A column that costs more than the whole gap is in no better partition.
-    useful = reduced <= gap + _TINY
-    useful[:groups] = True
-    columns = np.flatnonzero(useful)
-    count = len(columns)
-    programme = _programme(len(prices))
-    members = [master.groups[column] for column in columns]
-    _add_columns(programme, members, costs[columns].tolist(), 1.0)
-    places = np.arange(count, dtype=np.int32)
-    integer = np.full(count, int(highspy.HighsVarType.kInteger), dtype=np.uint8)
-    programme.changeColsIntegrality(count, places, integer)
-    programme.setOptionValue("mip_max_nodes", INTEGER_NODES)
-    programme.setOptionValue("mip_rel_gap", 0.0)
-    programme.setSolution(count, places, (columns < groups).astype(np.float64))
-    looks = 0
-
-    def look(event: Any) -> None:
-        nonlocal looks
-        looks += 1
-        if stop.is_set() or looks > LOOKS:
-            event.interrupt()
-
-    programme.cbMipInterrupt.subscribe(look)
-    if programme.run() == highspy.HighsStatus.kError:
-        return np.zeros(0, dtype=np.int64)
-    chosen = np.array(programme.getSolution().col_value) > 0.5
-    return columns[chosen]
+    The bound needs many columns more, and next to none of them is in a good partition:
+    but for those in its solution they are forgotten.
+    """
+    pricing = Master(market.distances)
+    pricing.add(np.array(group) for group in master.groups)
+    pricing.add(first_groups(market))
+    incumbent = sum(master.costs[:groups])
+    relaxation = tighten(pricing, market, progress, upper=incumbent - _TINY)
+    if relaxation.proven:
+        market, gap = relaxation.market, incumbent - relaxation.sse
+        solution = np.flatnonzero(pricing.shares > 0.0)
+        master.add(np.array(pricing.groups[column]) for column in solution)
+        room = max(ROOM, LEAST_ROOM // len(market.prices))
+        watch = partial(progress, "Generating groups", 0, None)
+        master.add(groups_within(market, gap, room, watch).groups)
+        master.cut(market.trios)
+    return relaxation

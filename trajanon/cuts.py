@@ -1,0 +1,139 @@
+"""Cuts: of the groups that hold two or more of three records, one may be chosen."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.pricing import Market
+from trajanon.columns import Master, Relaxation, generate
+from trajanon.progress import Progress, silent
+
+CUT_ROUNDS = 50
+"""Times that cuts are added at most; ten sufficed up to k = 5."""
+
+CUTS_PER_RECORD = 5
+"""Cuts that a record takes part in, of those added at once: the most violated."""
+
+VIOLATED = 1e-3
+"""Share of a group by which a cut has to be violated to be added."""
+
+GAIN = 1e-5
+"""Share of the SSE by which a round of cuts has to raise the bound to be followed by
+another.
+"""
+
+_WHOLE = 1e-6  # from which share on a column is in the solution, and not all of it
+
+
+def tighten(
+    master: Master,
+    market: Market,
+    progress: Progress = silent,
+    *,
+    upper: float = np.inf,
+    rounds: int | None = None,
+    pool: int | None = None,
+) -> Relaxation:
+    """Generate columns, cut off what no choice of whole groups can be, and repeat.
+
+    Of all groups that hold two or more of some three records, one may be chosen. Such
+    cuts have their price, too, and other columns are then needed.
+
+    Parameters
+    ----------
+    master
+        Columns that hold each record once are among its own; it takes more, and cuts.
+    market
+        The same records; its prices do not matter.
+    progress
+        Told how far the work is.
+    upper
+        An SSE that the relaxation need not exceed.
+    rounds, pool
+        Limits of `generate`, between two rounds of cuts and in all.
+
+    Returns
+    -------
+    Relaxation
+        The last one that is proven, or the first.
+
+    References
+    ----------
+    Jepsen, Petersen, Spoorendonk, Pisinger (Oper. Res. 56, 2008), subset-row cuts.
+    """
+    progress("Cutting", 0, None)
+    best = relaxation = generate(master, market, progress, rounds=rounds, pool=pool)
+    for done in range(1, CUT_ROUNDS + 1):
+        if not relaxation.proven or relaxation.sse >= upper:
+            break
+        trios = violated_trios(master.groups, master.shares, master.trios)
+        if not len(trios):
+            break
+        progress("Cutting", done, None)
+        master.cut(trios)
+        relaxation = generate(master, market, progress, rounds=rounds, pool=pool)
+        gain = relaxation.sse - best.sse
+        if relaxation.proven:
+            best = relaxation
+        if gain < GAIN * best.sse:
+            break
+    return best
+
+
+def violated_trios(
+    groups: Sequence[tuple[int, ...]],
+    shares: NDArray[np.float64],
+    known: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Find three records of which groups hold two or more, in all more than once.
+
+    Parameters
+    ----------
+    groups
+        Columns, the members of each rising.
+    shares
+        How much of each is chosen, shape (groups,).
+    known
+        Trios that are cuts already, shape (t, 3).
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Shape (new, 3), rising, the most violated first, a record in few of them only.
+    """
+    together: dict[tuple[int, ...], float] = {}
+    for column in np.flatnonzero((shares > _WHOLE) & (shares < 1.0 - _WHOLE)).tolist():
+        for size in (2, 3):
+            for few in combinations(groups[column], size):
+                together[few] = together.get(few, 0.0) + float(shares[column])
+    violated = {}
+    for trio in _joined_pairs(together):
+        held = sum(together.get(pair, 0.0) for pair in combinations(trio, 2))
+        held -= 2.0 * together.get(trio, 0.0)  # a group of all three counts once
+        if held > 1.0 + VIOLATED:
+            violated[trio] = held
+    for trio in known.tolist():
+        violated.pop(tuple(trio), None)
+    taken: Counter[int] = Counter()
+    chosen = []
+    for trio in sorted(violated, key=lambda trio: (-violated[trio], trio)):
+        if all(taken[record] < CUTS_PER_RECORD for record in trio):
+            taken.update(trio)
+            chosen.append(trio)
+    return np.array(chosen, dtype=np.int64).reshape(-1, 3)
+
+
+def _joined_pairs(
+    together: Iterable[tuple[int, ...]],
+) -> Iterator[tuple[int, ...]]:
+    """Three records of which two pairs are together, each trio once or more."""
+    partners: dict[int, set[int]] = {}
+    for few in together:
+        for record in few:
+            partners.setdefault(record, set()).update(few)
+    for record, others in partners.items():
+        for pair in combinations(sorted(others - {record}), 2):
+            yield tuple(sorted((record, *pair)))
