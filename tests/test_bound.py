@@ -13,7 +13,7 @@ from test_mdav import reference
 from trajanon import bound, cuts, loss, workers
 from trajanon._kernels.pricing import Market
 from trajanon.bound import lower_bound, nearest_bound, prove
-from trajanon.columns import Found, open_market, with_trios
+from trajanon.columns import Found, Relaxation, open_market, with_trios
 from trajanon.cuts import violated_trios
 from trajanon.errors import BadInput, TooFewRecords
 
@@ -161,10 +161,15 @@ def test_it_never_exceeds_a_partition(seed: int, n: int, k: int) -> None:
 # The proof
 
 
+def said(market: Market) -> Relaxation:
+    """Prices and tolls, and that they prove their sum."""
+    return Relaxation(market.prices.sum() - market.tolls.sum(), market, proven=True)
+
+
 @given(seed=seeds, n=st.integers(4, 10), k=st.integers(2, 3))
 def test_any_prices_and_tolls_prove_a_true_bound(seed: int, n: int, k: int) -> None:
     records, market = random_market(seed, n, k)
-    sse, _ = prove(market, 2)
+    sse, _ = prove(said(market), 2)
     assert 0.0 <= sse <= naive.least_sse(records, k)
 
 
@@ -175,26 +180,30 @@ def test_a_search_cut_short_proves_a_true_bound(
     records, market = random_market(seed, n, k)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bound, "NODES", nodes)
-        sse, _ = prove(market, 2)
+        sse, _ = prove(said(market), 2)
     assert 0.0 <= sse <= naive.least_sse(records, k)
-    assert sse <= prove(market, 2)[0] + 1e-12
+    assert sse <= prove(said(market), 2)[0] + 1e-12
 
 
 @pytest.mark.parametrize(
     ("prices", "tolls", "certified"),
-    [(1.0, 1.0, True), (1.1, 1.0, False), (1.0, 0.5, False), (1.001, 1.0, False)],
+    [
+        *[(1.0, 1.0, True), (1.1, 1.0, False), (1.0, 0.5, False), (1.001, 1.0, False)],
+        *[(0.0, 0.0, False), (0.5, 0.5, False), (0.999, 0.999, False)],
+    ],
 )
 def test_wrong_prices_do_not_certify(
     monkeypatch: pytest.MonkeyPatch, prices: float, tolls: float, certified: bool
 ) -> None:
     tolls_paid = []
 
-    def wrong(market: Market, p: int) -> tuple[float, bool]:
+    def wrong(relaxation: Relaxation, p: int) -> tuple[float, bool]:
+        market = relaxation.market
         tolls_paid.append(len(market.tolls))
         wronged = market._replace(
             prices=market.prices * prices, tolls=market.tolls * tolls
         )
-        return prove(wronged, p)
+        return prove(relaxation._replace(market=wronged), p)
 
     X = table("outliers", 6, 40, 2)
     right = lower_bound(X, 2)
@@ -203,7 +212,7 @@ def test_wrong_prices_do_not_certify(
     assert max(tolls_paid) > 0
     assert right.certified
     assert got.certified == certified
-    assert 0.0 < got.sse <= right.sse + 1e-12
+    assert 0.0 <= got.sse <= right.sse + 1e-12
 
 
 def test_what_groups_might_earn_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,7 +221,7 @@ def test_what_groups_might_earn_is_taken_back(monkeypatch: pytest.MonkeyPatch) -
     market = market._replace(prices=np.full(10, 10.0))
     found = Found([], np.arange(1.0, 11.0), complete=True)
     monkeypatch.setattr(bound, "search", lambda *_: found)
-    sse, certified = prove(market, 1)
+    sse, certified = prove(said(market), 1)
     assert sse == pytest.approx(100.0 - (10 + 9 + 8 + 7 + 6))
     assert not certified
 

@@ -379,9 +379,9 @@ def test_where_the_limits_are_met_without_a_choice_the_groups_stay(
     master = Master(open_market(records, 2, np.arange(4)).distances)
     master.add(np.array(pair) for pair in [(0, 2), (1, 3), (0, 1), (2, 3)])
     start, every = np.array([0, 1]), np.arange(4)
-    assert master.choose(every, start, nodes=9, gap=0.0).tolist() == [2, 3]
+    assert master.choose(every, start, nodes=9, gap=0.0).columns.tolist() == [2, 3]
     monkeypatch.setattr(columns, "_run", lambda *_: None)
-    assert master.choose(every, start, nodes=9, gap=0.0).tolist() == [0, 1]
+    assert master.choose(every, start, nodes=9, gap=0.0).columns.tolist() == [0, 1]
 
 
 @given(seed=seeds, m=st.integers(4, 8), trios=st.integers(0, 5))
@@ -412,9 +412,9 @@ def test_tolls_are_rows_of_the_choice_too() -> None:
     master.add(np.array(group) for group in every)
     start = [master.groups.index(g) for g in [(0, 1, 2), (3, 4, 5), (6, 7, 8)]]
     args = np.arange(len(master.groups)), np.array(start)
-    before = master.choose(*args, nodes=1000, gap=0.0)
+    before = master.choose(*args, nodes=1000, gap=0.0).columns
     master.cut(np.array([[0, 1, 2], [3, 4, 8]]))
-    after = master.choose(*args, nodes=1000, gap=0.0)
+    after = master.choose(*args, nodes=1000, gap=0.0).columns
     assert sorted(before) == sorted(after)
     least = sum(master.costs[column] for column in after)
     assert least == pytest.approx(naive.least_sse(records, 3))

@@ -18,9 +18,8 @@ from trajanon._kernels.descent import (
     split,
 )
 from trajanon._kernels.descent import near_groups as find_near_groups
-from trajanon.neighbours import nearest_records
 from trajanon.partition import dense
-from trajanon.refine.descent import NEIGHBOURS, begin, descent
+from trajanon.refine.descent import begin, descent, near_records
 from trajanon.refine.grouped import Grouped, lay_out
 
 seeds = st.integers(0, 10**6)
@@ -55,11 +54,11 @@ def begun(work: Grouped) -> Descent:
     """A state of the kernels in which nothing has moved."""
     places = len(work.labels) // work.k + 1
     groups = lay_out(work.records, work.labels, work.subjects, places)
-    return begin(groups, nearest_records(work.records, NEIGHBOURS))
+    return begin(groups, near_records(work.records, work.k))
 
 
 def neighbourhood(work: Grouped) -> Neighbourhood:
-    return Neighbourhood(work, nearest_records(work.records, NEIGHBOURS))
+    return Neighbourhood(work, near_records(work.records, work.k))
 
 
 def members(labels: Ints) -> set[Group]:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trajanon import loss
 from trajanon._kernels.pricing import Market
-from trajanon.columns import Master, first_groups, open_market, search
+from trajanon.columns import Master, Relaxation, first_groups, open_market, search
 from trajanon.cuts import tighten
 from trajanon.errors import BadInput, TooFewRecords
 from trajanon.grouping.mdav import mdav
@@ -53,8 +53,9 @@ class Bound:
         The same in percent of the SST.
     certified
         Whether the bound is, to a millionth, the optimum of a linear relaxation over
-        all groups, proven by a search through all of them; else limits were met, or the
-        table is too large, and what is left is weaker.
+        all groups, proven by a search through all of them: not that any partition
+        reaches it. Else limits were met, or the table is too large, and what is left is
+        weaker. Of one group, or of equal records, nothing needs a proof.
     """
 
     sse: float
@@ -169,7 +170,7 @@ def nearest_bound(records: NDArray[np.float64], k: int) -> float:
     nearest = nearest_records(records, k - 1)
     # The neighbours were sought on turned records, whose coordinates are off by some
     # roundings of p products: one that is found may be farther than the true one.
-    slip = 64.0 * _rounding(p) * float(np.sqrt((records**2).sum(axis=1).max()))
+    slip = 64.0 * p * _rounding(p) * float(np.sqrt((records**2).sum(axis=1).max()))
     total = 0.0
     for others in nearest.T:
         squared = ((records - records[others]) ** 2).sum(axis=1)
@@ -190,9 +191,9 @@ def _bound_by_columns(
     # power of two nothing is rounded.
     unit = 2.0 ** np.round(np.log2(max(reached / n, _FINEST)) / 2.0)
     market = open_market(records / unit, k, np.arange(n))
-    priced = _priced(market, labels, upper / unit**2, progress)
+    relaxation = _priced(market, labels, upper / unit**2, progress)
     progress("Proving the bound", 0, None)
-    sse, certified = prove(priced, records.shape[1])
+    sse, certified = prove(relaxation, records.shape[1])
     return max(sse * float(unit) ** 2, nearest_bound(records, k)), certified
 
 
@@ -213,19 +214,16 @@ def _some_groups(records: NDArray[np.float64], k: int) -> NDArray[np.int64]:
 
 def _priced(
     market: Market, labels: NDArray[np.int64], upper: float, progress: Progress
-) -> Market:
+) -> Relaxation:
     """Find the prices, and the trios and tolls, that prove the highest bound."""
     master = Master(market.distances)
     master.add(np.flatnonzero(labels == g) for g in range(labels.max() + 1))
     master.add(first_groups(market))
     enough = upper * (1.0 - ACCURACY)
-    relaxation = tighten(
-        master, market, progress, upper=enough, rounds=ROUNDS, pool=POOL
-    )
-    return relaxation.market
+    return tighten(master, market, progress, upper=enough, rounds=ROUNDS, pool=POOL)
 
 
-def prove(market: Market, p: int) -> tuple[float, bool]:
+def prove(relaxation: Relaxation, p: int) -> tuple[float, bool]:
     """Prove a bound from any prices and tolls, however they were found.
 
     The groups of a partition cost the prices of all records less what they earn and
@@ -235,8 +233,8 @@ def prove(market: Market, p: int) -> tuple[float, bool]:
 
     Parameters
     ----------
-    market
-        Records, prices and tolls.
+    relaxation
+        Prices and tolls, and what they are said to prove.
     p
         Columns of the records.
 
@@ -245,14 +243,16 @@ def prove(market: Market, p: int) -> tuple[float, bool]:
     float
         A true lower bound.
     bool
-        Whether no limit was met and the prices and tolls lose next to nothing.
+        Whether no limit was met, and all but a millionth of what was said is proven.
     """
+    market = relaxation.market
     found = search(market, 0.0, NODES)
     groups = len(market.prices) // market.k
     earned = float(np.sort(found.at_most)[-groups:].sum())
     offered = fsum(market.prices) - fsum(market.tolls)
-    lost = earned + _margin(market, p)
-    return max(offered - lost, 0.0), found.complete and lost <= ACCURACY * offered
+    proven = max(offered - earned - _margin(market, p), 0.0)
+    enough = proven >= relaxation.sse * (1.0 - ACCURACY)
+    return proven, found.complete and relaxation.proven and enough
 
 
 def _margin(market: Market, p: int) -> float:

@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from trajanon.bound import Bound, lower_bound
+from trajanon.bound import Bound, lower_bound, nearest_bound
 from trajanon.files import numeric_table
+from trajanon.loss import information_loss, standardise
 from trajanon.microaggregation import Options, microaggregate
 from trajanon.partition import Partition
 from trajanon.tables import choose_columns
@@ -74,7 +75,9 @@ def certify_table(
     columns
         Those to microaggregate; None takes all that hold numbers.
     options
-        As in `trajanon.microaggregate`, from ``method`` to ``progress``.
+        As in `trajanon.microaggregate`, from ``method`` to ``progress``. Ctrl-C ends
+        the search, and the next one the work on the bound: it then is made of the
+        distances to the nearest records alone.
 
     Raises
     ------
@@ -91,5 +94,10 @@ def certify_table(
     records = numeric_table.records(path, table[chosen])
     partition = microaggregate(records, k, **options)
     more = {"progress": options["progress"]} if "progress" in options else {}
-    bound = lower_bound(records, k, upper=partition.sse, **more)
+    try:
+        bound = lower_bound(records, k, upper=partition.sse, **more)
+    except KeyboardInterrupt:  # what the search has found shall not be lost
+        partition = replace(partition, stopped=True)
+        sse = nearest_bound(standardise(records), k)
+        bound = Bound(sse, information_loss(sse, partition.sst), certified=False)
     return Certificate(chosen, k, partition, bound)

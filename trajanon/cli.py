@@ -521,7 +521,7 @@ def bound(
     Minutes for a thousand rows up to k = 5; weaker for larger groups and tables.
     """
     from trajanon.certificate import certify_table
-    from trajanon.screen import STOPPED, Bars, show_certificate, show_json
+    from trajanon.screen import Bars, show_certificate, show_json
 
     _announce_compilation()
     with Bars() as bars:
@@ -538,13 +538,13 @@ def bound(
         return
     show_certificate(certificate.account)
     if certificate.partition.stopped:
-        typer.echo(STOPPED)
+        typer.echo("Stopped by Ctrl-C: a longer search might bring the two closer.")
     typer.echo(
-        "Certified: the bound is as high as a linear programme over all groups, proven "
-        "by a search through them."
+        "The bound is certified: it is that of a linear programme over all groups, and "
+        "was proven anew. Groups that reach it need not exist."
         if certificate.bound.certified
-        else "Not certified: the bound is true, but limits were met before it was as "
-        "high as it could be."
+        else "The bound is true but not certified: limits were met before it was as "
+        "high as a linear programme over all groups."
     )
 
 

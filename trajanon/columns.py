@@ -98,6 +98,21 @@ class Found(NamedTuple):
     complete: bool
 
 
+class Choice(NamedTuple):
+    """Columns that hold each record once.
+
+    Attributes
+    ----------
+    columns
+        Their places in the pool.
+    ended
+        Whether the branch and bound ended before its limits.
+    """
+
+    columns: NDArray[np.int64]
+    ended: bool
+
+
 class Master:
     """A pool of groups, and the linear programme that parts the records into them.
 
@@ -188,7 +203,7 @@ class Master:
         gap: float,
         looks: float = np.inf,
         watch: Callable[[], None] = unwatched,
-    ) -> NDArray[np.int64]:
+    ) -> Choice:
         """Choose columns that hold each record once, of the least SSE within limits.
 
         Parameters
@@ -208,8 +223,8 @@ class Master:
 
         Returns
         -------
-        NDArray[np.int64]
-            Places of the chosen columns; the start, if nothing better was found.
+        Choice
+            The start, if nothing better was found.
         """
         columns = np.union1d(candidates, incumbent)
         count = len(columns)
@@ -227,7 +242,9 @@ class Master:
         values = np.array(programme.getSolution().col_value)
         chosen = columns[np.flatnonzero(values > 0.5)]
         held = sorted(chain.from_iterable(self.groups[column] for column in chosen))
-        return chosen if held == list(range(len(self._distances))) else incumbent
+        valid = held == list(range(len(self._distances)))
+        ended = programme.getModelStatus() == highspy.HighsModelStatus.kOptimal
+        return Choice(chosen if valid else incumbent, ended)
 
     def _add_columns(
         self, programme: highspy.Highs, columns: Sequence[int], most: float
@@ -310,7 +327,7 @@ def best_groups(
     together = np.arange(incumbent.max() + 1)
     gap = sum(master.costs[: len(together)]) - relaxation.sse
     master.add(groups_within(relaxation.market, gap, ROOM, watch).groups)
-    chosen = master.choose(
+    choice = master.choose(
         master.within(relaxation.market, gap),
         together,
         nodes=INTEGER_NODES,
@@ -318,7 +335,7 @@ def best_groups(
         watch=watch,
     )
     labels = np.full_like(incumbent, -1)
-    for column in chosen:
+    for column in choice.columns:
         labels[list(master.groups[column])] = column
     labels = dense(labels)
     return labels if sse(records, labels) < sse(records, incumbent) else incumbent

@@ -37,9 +37,11 @@ class Course:
         self._since = perf_counter()
 
     @property
-    def information_loss(self) -> float:
-        """IL of the best partition so far, percent."""
-        return information_loss(self._least, self.sst)
+    def note(self) -> str:
+        """The IL of the best partition so far, for those who watch the progress."""
+        if self.best is None:
+            return ""
+        return f"IL {information_loss(self._least, self.sst):.4g} %"
 
     def offer(self, labels: NDArray[np.int64], lost: float | None = None) -> None:
         """Keep a partition if it is the best so far; its SSE need not be known."""

@@ -1,5 +1,6 @@
 """Microaggregation: the pipeline method -> refinement, on one page."""
 
+import logging
 from collections.abc import Collection
 from typing import NamedTuple, TypedDict
 
@@ -23,6 +24,8 @@ from trajanon.paths import HEURISTICS
 from trajanon.progress import Progress, silent
 from trajanon.refine import REFINEMENTS
 from trajanon.refine.grouped import Grouped
+
+_LOG = logging.getLogger(__name__)
 
 
 class Options(TypedDict, total=False):
@@ -152,8 +155,8 @@ def microaggregate(
     -------
     Partition
         Every group has at least k records of at least k different subjects. Ctrl-C
-        during the refinement ends it, and this is the best partition so far; its
-        ``stopped`` says so.
+        during the refinement raises nothing but ends it: this then is the best
+        partition so far, and its ``stopped`` says so.
 
     Raises
     ------
@@ -228,6 +231,7 @@ def microaggregate(
         try:
             REFINEMENTS[refine](grouped)
         except KeyboardInterrupt:
+            _LOG.info("stopping: the best groups so far are taken")
             stopped = True
             course.arrived("Ctrl-C", course.best)
     if course.best is not None:

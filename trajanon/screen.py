@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from types import TracebackType
 from typing import Any, Self
 
@@ -96,6 +97,19 @@ def show_release(report: Mapping[str, Any]) -> None:
     Console().print(table)
 
 
+def rounded(value: float, way: str) -> str:
+    """Write a percentage with four decimals.
+
+    ``way`` is ROUND_FLOOR or ROUND_CEILING: a bound that were rounded up would be none.
+
+    Examples
+    --------
+    >>> rounded(8.77986335, ROUND_FLOOR), rounded(3e-9, ROUND_CEILING)
+    ('8.7798', '0.0001')
+    """
+    return f"{Decimal(value).quantize(Decimal('0.0001'), rounding=way):f}"
+
+
 def show_certificate(account: Mapping[str, Any]) -> None:
     """Print the loss reached beside the bound."""
     table = Table(title="The certificate", title_justify="left", show_header=False)
@@ -105,15 +119,23 @@ def show_certificate(account: Mapping[str, Any]) -> None:
     table.add_row("Columns", Text(", ".join(account["columns"])))
     table.add_row("Rows in each group", f"at least {account['k']}")
     _add_stages(table, account["stages"])
-    table.add_row("Information loss reached", f"{account['information_loss']:.5g} %")
-    table.add_row("No groups lose less than", f"{account['bound']:.5g} %")
-    table.add_row("The gap between them", f"{account['gap']:.2g} % of the loss")
+    reached, bound, gap = (
+        rounded(account[name], way)
+        for name, way in (
+            ("information_loss", ROUND_CEILING),
+            ("bound", ROUND_FLOOR),
+            ("gap", ROUND_CEILING),
+        )
+    )
+    table.add_row("Information loss reached", f"{reached} %")
+    table.add_row("No groups lose less than", f"{bound} %")
+    table.add_row("The gap between them", f"{gap} % of the loss")
     Console().print(table)
 
 
 STOPPED = (
     "Stopped by Ctrl-C: these are the best groups so far. They keep what k promises; "
-    "a longer search would lose less."
+    "a longer search might lose less."
 )
 
 

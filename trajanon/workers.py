@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from threading import Event
 from typing import TypeVar
 
@@ -47,8 +47,9 @@ def in_threads(
     """
     stop = Event()
     with ThreadPoolExecutor(min(len(jobs), cores())) as pool:
-        futures = [pool.submit(job, stop) for job in jobs]
+        futures: list[Future[Result]] = []
         try:
+            futures.extend(pool.submit(job, stop) for job in jobs)
             waiting = set(futures)
             while waiting:
                 done, waiting = wait(waiting, _GLANCE, FIRST_EXCEPTION)

@@ -21,6 +21,8 @@ from trajanon._kernels.groups import (
     replacing_change,
 )
 
+_LARGEST = 16  # k up to which three records are moved: beyond, there are too many
+
 
 class Descent(NamedTuple):
     """Everything the moves read and write.
@@ -146,6 +148,8 @@ def exchange_three(descent, x, k, number, near, nearer):
     A cycle changes three groups; if the sum gains, then from one of the three records
     on, the first change gains, and the first two together do. So no other is followed.
     """
+    if k > _LARGEST:
+        return False
     groups = descent.groups
     own = groups.labels[x]
     may_go = may_leave(groups, x, k)

@@ -12,10 +12,10 @@ from trajanon._kernels.annealing import Annealing
 from trajanon._kernels.annealing import anneal as make_random_moves
 from trajanon.course import Unheeded
 from trajanon.loss import sse
-from trajanon.neighbours import nearest_records, principal_axes
+from trajanon.neighbours import principal_axes
 from trajanon.partition import dense
 from trajanon.refine.blocks import BLOCK, draw_blocks
-from trajanon.refine.descent import NEIGHBOURS, begin, descent
+from trajanon.refine.descent import begin, descent, near_records
 from trajanon.refine.grouped import Grouped, lay_out
 from trajanon.workers import in_threads
 
@@ -120,9 +120,7 @@ def anneal_runs(grouped: Grouped) -> list[NDArray[np.int64]]:
     best, least = list(runs), [np.inf] * len(runs)
     heats = np.geomspace(HOT, COLD, passes + 1)
     for number in range(passes):
-        grouped.progress(
-            "Annealing", number, passes, f"IL {grouped.course.information_loss:.4g} %"
-        )
+        grouped.progress("Annealing", number, passes, grouped.course.note)
         runs = _pass(grouped, field, runs, heats[number], heats[number + 1])
         for run, labels in enumerate(runs):
             lost = sse(grouped.records, labels)
@@ -135,7 +133,7 @@ def anneal_runs(grouped: Grouped) -> list[NDArray[np.int64]]:
 def _lay_field(grouped: Grouped, lost: float) -> _Field:
     """Find axes, neighbours and temperatures."""
     records = grouped.records
-    neighbours = nearest_records(records, NEIGHBOURS)
+    neighbours = near_records(records, grouped.k)
     apart, beyond = np.zeros(len(records)), np.zeros(len(records))
     near = neighbours[:, : grouped.k].T
     for rank, column in enumerate(neighbours.T):

@@ -15,24 +15,27 @@ from trajanon.partition import dense
 from trajanon.refine.grouped import Grouped, lay_out
 
 NEIGHBOURS = 16
-"""A record moves only to a group that holds one of so many nearest records."""
+"""A record moves only to a group that holds one of so many nearest records; or of 2k
+nearest, if these are more, for a group is created of them."""
 
 _TINY = 1e-12  # of the largest squared distance to the mean: a gain below is rounding
-_CHUNK = 1000  # records looked at between two words about progress
+_CHUNK = 3_000  # records times k, looked at between two words about progress
 
 
 def descent(grouped: Grouped) -> NDArray[np.int64]:
     """Make moves that lower the SSE until there are none.
 
-    A group is near a record if it holds one of its 16 nearest records. The moves:
+    A group is near a record if it holds one of its 16 nearest records, or of its 2k
+    nearest beyond k = 8. The moves:
 
     - a record leaves its group, which can spare it, and joins a near one;
     - two records change places, where the group of one is near the other;
     - x takes the place of z in a near group, and z joins a group near z: a chain;
-    - x takes the place of z, z that of v, and v that of x, each in a near group;
+    - x takes the place of z, z that of v, and v that of x, each in a near group: a
+      cycle. Beyond k = 16 there are too many of both, and neither is tried;
     - a group is dissolved: its members, in their order, each join the near group where
       that costs least;
-    - a group is created of a record and the nearest that their groups can spare, of 16;
+    - a group is created of a record and the nearest of these that can be spared;
     - a group of 2k different subjects is cut in two, across the line between two
       members that are far apart.
 
@@ -56,8 +59,9 @@ def descent(grouped: Grouped) -> NDArray[np.int64]:
     groups = lay_out(
         grouped.records, grouped.labels, grouped.subjects, n // grouped.k + 1
     )
-    descent = begin(groups, nearest_records(grouped.records, NEIGHBOURS))
+    descent = begin(groups, near_records(grouped.records, grouped.k))
     places = len(groups.sizes)
+    chunk = max(_CHUNK // grouped.k, 1)
     moves, passes, complete = 0, 0, True
     while True:
         before = moves
@@ -66,9 +70,9 @@ def descent(grouped: Grouped) -> NDArray[np.int64]:
             (group_pass, places),
             (creation_pass, n),
         ):
-            for start in range(0, count, _CHUNK):
-                grouped.progress("Moving records", passes, None)
-                stop = min(start + _CHUNK, count)
+            for start in range(0, count, chunk):
+                grouped.progress("Moving records", passes, None, grouped.course.note)
+                stop = min(start + chunk, count)
                 moves = look(descent, grouped.k, moves, start, stop)
         passes += 1
         grouped.course.offer(dense(groups.labels))
@@ -81,6 +85,11 @@ def descent(grouped: Grouped) -> NDArray[np.int64]:
             descent.looked[:] = -1
             refresh_centroids(groups)
             complete = True
+
+
+def near_records(records: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """Find the records whose groups a record may move to: 16 nearest, or 2k."""
+    return nearest_records(records, max(NEIGHBOURS, 2 * k))
 
 
 def begin(groups: Groups, neighbours: NDArray[np.int64]) -> Descent:

@@ -25,17 +25,15 @@ from trajanon.refine.grouped import Grouped
 from trajanon.workers import in_threads
 
 SIZES = {
-    4: (250, 500, BLOCK),
-    5: (250, 500, 500, 500, BLOCK),
-    6: (250, 250, 500, 500, 500),
+    5: (200, 300, 400, 300, 400, 500, 500, BLOCK),
+    6: (150, 200, 250, 300, 400),
 }
 """Records of a region at most, from round to round, up to which k.
 
 Small regions are solved to the end at once, and what they gain narrows the gap, which
-tells what columns the larger ones need. Of larger groups there are so many more that in
-a large region the branch and bound meets its limits: it needs a better start, which
-rounds of one size give, each with other borders. With k > 6 the search for columns has
-no end.
+tells what columns the larger ones need; each round has other borders. Regions grow no
+further once they are not solved to the end any more. With k > 6 the search for columns
+has no end.
 """
 
 POOL_SIZE = 4_000
@@ -84,12 +82,12 @@ class _Regrouped(NamedTuple):
     ----------
     labels
         The new group of each of its records, numbered from 0.
-    proven
-        Whether a bound tells what columns it needs.
+    solved
+        Whether its columns were found and chosen from without meeting a limit.
     """
 
     labels: NDArray[np.int64]
-    proven: bool
+    solved: bool
 
 
 def recombine(
@@ -100,12 +98,11 @@ def recombine(
     Each group of any optimum is a column of a set-partitioning programme, which HiGHS
     solves with the best optimum as its start. Up to k = 6 the records are then parted
     into regions of whole groups, small ones at first and larger ones later; up to k = 5
-    a table of one block is solved as a whole in the end. In a region column generation
-    with cuts bounds what can be reached. No group can better the partition that costs
-    more, at the prices of that bound, than the gap between the two. All others are
-    columns; or, if they are too many round a record, those within a half, a quarter,
-    ... of the gap. Regions grow no further once the search for columns meets its limits
-    in most.
+    a table of one block is solved as a whole in the end, if that is to be hoped for. In
+    a region column generation with cuts bounds what can be reached. No group can better
+    the partition that costs more, at the prices of that bound, than the gap between the
+    two. All others are columns; or, if they are too many round a record, those within a
+    half, a quarter, ... of the gap.
 
     Every limit is a count, so that a seed repeats a result bit for bit on any number
     of cores.
@@ -135,14 +132,17 @@ def recombine(
     labels = dense(grouped.labels)
     pool = _gather([labels, *optima])
     sizes = [POOL_SIZE, *_region_sizes(len(labels), grouped.k)]
+    most = BLOCK
     for number, size in enumerate(sizes):
-        grouped.progress("Recombining groups", number, len(sizes))
-        labels, proven = _round(
-            grouped, labels, pool, size, (number, len(sizes)), priced=number > 0
+        priced = number > 0
+        if priced and size > most:
+            continue
+        labels, solved = _round(
+            grouped, labels, pool, size, (number, len(sizes)), priced=priced
         )
-        if number > 0 and proven < len(labels) / 2:
-            break
-    grouped.progress("Recombining groups", len(sizes), len(sizes))
+        grouped.course.offer(labels)
+        if priced and solved < len(labels) / 2:
+            most = size
     return labels
 
 
@@ -188,7 +188,7 @@ def _round(
     """Regroup the records in regions of up to a size, all at once.
 
     ``number`` tells which round it is, and of how many. Returns the labels, and how
-    many records are in regions with a proven bound.
+    many records are in regions that were solved.
     """
     regions = list(draw_blocks(grouped.records, labels, grouped.random, size))
     done: list[int] = []
@@ -198,14 +198,15 @@ def _round(
 
     def watch() -> None:
         finished = number[0] + len(done) / len(regions)
-        grouped.progress("Recombining groups", finished, number[1])
+        note = grouped.course.note
+        grouped.progress("Recombining groups", finished, number[1], note)
 
-    new, groups, proven = np.empty_like(labels), 0, 0
+    new, groups, solved = np.empty_like(labels), 0, 0
     for rows, found in zip(regions, in_threads(jobs, watch), strict=True):
         new[rows] = groups + found.labels
         groups += int(found.labels.max()) + 1
-        proven += len(rows) if found.proven else 0
-    return dense(new), proven
+        solved += len(rows) if found.solved else 0
+    return dense(new), solved
 
 
 def _regroup(
@@ -242,9 +243,9 @@ def _regroup(
         value, prices = master.relax(watch)
         relaxation = Relaxation(value, market._replace(prices=prices), proven=False)
     gap = sum(master.costs[:groups]) - relaxation.sse
-    after = before.copy()
+    after, solved = before.copy(), relaxation.proven
     if gap > _TINY and (relaxation.proven or not priced):
-        chosen = master.choose(
+        choice = master.choose(
             master.within(relaxation.market, gap),
             np.arange(groups),
             nodes=INTEGER_NODES,
@@ -252,14 +253,15 @@ def _regroup(
             looks=LOOKS,
             watch=watch,
         )
-        for column in chosen:
+        solved = choice.ended
+        for column in choice.columns:
             after[list(master.groups[column])] = column
     after = dense(after)
     done.append(len(rows))
     # But for rounding, they stay as they are.
     if sse(records, after) >= sse(records, before):
         after = before
-    return _Regrouped(after, relaxation.proven)
+    return _Regrouped(after, solved)
 
 
 def _price(
