@@ -334,3 +334,10 @@ def test_progress_tells_the_loss_of_the_best_groups_so_far() -> None:
     losses = [float(note.removeprefix("IL ").removesuffix(" %")) for *_, note in told]
     assert losses == sorted(losses, reverse=True)
     assert losses[0] > 0.0
+
+
+def test_large_groups_gain_by_annealing() -> None:
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    stages = microaggregate(X, 20).stages
+    losses = {stage.name: stage.information_loss for stage in stages}
+    assert (losses["annealing"] or 0.0) < (losses["descent"] or 0.0)

@@ -228,3 +228,12 @@ def test_a_group_is_cut_where_that_gains_most(work: Grouped) -> None:
         assert gained >= max(gains) - 1e-9
     if twin.different(whole) < 2 * work.k:
         assert moved == 0
+
+
+def test_large_groups_are_split_where_they_fall_apart() -> None:
+    rng = np.random.default_rng(0)
+    centres = np.repeat(rng.normal(size=(6, 2)) * 100, 40, axis=0)
+    records = centres + rng.normal(size=(240, 2))
+    heaps = np.arange(240) // 80  # two heaps of 40 in each group
+    labels = descent(grouped(records, heaps, 40))
+    assert sorted(np.bincount(dense(labels)).tolist()) == [40] * 6
