@@ -137,12 +137,14 @@ def recombine(
         priced = number > 0
         if priced and size > most:
             continue
+        grouped.progress("Recombining groups", number, len(sizes), grouped.course.note)
         labels, solved = _round(
             grouped, labels, pool, size, (number, len(sizes)), priced=priced
         )
         grouped.course.offer(labels)
         if priced and solved < len(labels) / 2:
             most = size
+    grouped.progress("Recombining groups", len(sizes), len(sizes), grouped.course.note)
     return labels
 
 
