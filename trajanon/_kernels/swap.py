@@ -9,9 +9,9 @@ from trajanon._kernels.compiled import kernel
 from trajanon._kernels.distance import squared_distance
 from trajanon._kernels.groups import (
     Groups,
+    exchange,
     exchange_change,
     may_replace,
-    move,
 )
 
 
@@ -110,11 +110,10 @@ def touches(swaps, record, a, b):
 
 
 @kernel
-def exchange(swaps, i, j, k):
+def exchange_partners(swaps, i, j, k):
     """Exchange two records; partners follow, wherever one of the two groups counts."""
     a, b = swaps.groups.labels[i], swaps.groups.labels[j]
-    move(swaps.groups, i, b)
-    move(swaps.groups, j, a)
+    exchange(swaps.groups, i, j)
     measure(swaps, a)
     measure(swaps, b)
     for group in range(swaps.groups.sizes.shape[0]):
@@ -139,5 +138,5 @@ def exchanges(swaps, k, tiny, count):
         best = np.argmin(swaps.change)
         if swaps.change[best] >= -tiny:
             return done
-        exchange(swaps, best, swaps.partner[best], k)
+        exchange_partners(swaps, best, swaps.partner[best], k)
     return count
