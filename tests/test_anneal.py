@@ -18,12 +18,14 @@ from trajanon._kernels.groups import Groups
 from trajanon.course import Course
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense
-from trajanon.refine.anneal import PASS, anneal, anneal_runs
+from trajanon.refine.anneal import anneal, anneal_runs
 from trajanon.refine.blocks import draw_blocks
 from trajanon.refine.descent import descent
 from trajanon.refine.grouped import Grouped, lay_out
+from trajanon.refine.random_moves import PASS
 
 MODULE = import_module("trajanon.refine.anneal")  # the package's name is the function's
+MOVES = import_module("trajanon.refine.random_moves")
 
 seeds = st.integers(0, 10**6)
 
@@ -226,7 +228,7 @@ def test_no_block_is_larger_than_it_may_be_while_it_is_searched(
         seen.append(len(records))
         return lay_out(records, labels, subjects, places)
 
-    monkeypatch.setattr(MODULE, "lay_out", look)
+    monkeypatch.setattr(MOVES, "lay_out", look)
     work = searched(random_groups(0, 100, 3, None, grid=False))
     anneal(work)
     assert max(seen) <= 20
@@ -287,7 +289,7 @@ def test_equal_records_are_not_annealed(monkeypatch: pytest.MonkeyPatch) -> None
     def never(*_: object) -> None:
         pytest.fail("it was annealed")
 
-    monkeypatch.setattr(MODULE, "make_random_moves", never)
+    monkeypatch.setattr(MOVES, "make_random_moves", never)
     for X in (np.full((30, 2), 0.1), np.repeat([[0.0], [1.0], [5.0]], 10, axis=0)):
         for effort in ("balanced", "best"):
             assert microaggregate(X, 3, effort=effort).sse == 0.0

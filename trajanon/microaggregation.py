@@ -58,7 +58,8 @@ class Effort(NamedTuple):
         How often annealing is done with a table of one block of 2,500 records; the
         larger a table, the fewer runs. Two keep two cores busy.
     recombined
-        Whether the groups of all runs are combined in the end.
+        Whether the groups of all runs are combined in the end, and regions of what
+        comes of it annealed anew.
     """
 
     kicks_per_record: int
@@ -142,8 +143,8 @@ def microaggregate(
     effort
         How many moves the search may try: ``fast`` is descent without annealing,
         ``balanced`` tries 10,000 a record in each of two runs, ``best`` four times as
-        many in each of 16, whose groups are then combined; tables of more than 2,500
-        records get fewer runs.
+        many in each of 16, combines their groups, and beyond k = 5 anneals regions
+        anew; tables of more than 2,500 records get fewer runs.
     subjects
         Whose record each one is, shape (n,), any values; None if each record is its
         own subject.

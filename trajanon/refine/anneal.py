@@ -3,57 +3,33 @@
 from dataclasses import replace
 from functools import partial
 from threading import Event
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.annealing import Annealing
-from trajanon._kernels.annealing import anneal as make_random_moves
 from trajanon.course import Unheeded
 from trajanon.loss import sse
-from trajanon.neighbours import principal_axes
 from trajanon.partition import dense
 from trajanon.refine.blocks import BLOCK, draw_blocks
-from trajanon.refine.descent import begin, descent, near_records
-from trajanon.refine.grouped import Grouped, lay_out
+from trajanon.refine.descent import descent
+from trajanon.refine.grouped import Grouped
+from trajanon.refine.random_moves import PASS, Field, anneal_part, lay_field
+from trajanon.refine.regions import anneal_regions
 from trajanon.workers import in_threads
+
+SOLVED = 5
+"""Up to this k, recombination solves regions to the end, and none need be annealed."""
 
 HOT, COLD = 1.0, 0.05
 """First and last heat: multiples of the temperature that suits the place of a move."""
-
-PASS = 500
-"""Moves per record between two drawings of blocks."""
-
-DROPPED = 0.01
-"""Share of the SSE that the axes left out of the search may hold."""
-
-_QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)
-
-
-class _Field(NamedTuple):
-    """What all runs have in common.
-
-    Attributes
-    ----------
-    records
-        In their leading principal axes, shape (n, q).
-    neighbours
-        The nearest records of each one, shape (n, c).
-    warmth
-        Square root of the temperature that suits each record, shape (n,).
-    """
-
-    records: NDArray[np.float64]
-    neighbours: NDArray[np.int64]
-    warmth: NDArray[np.float64]
 
 
 def anneal(grouped: Grouped) -> NDArray[np.int64]:
     """Search by descent, by annealing, and by descent from where that ends.
 
     Several runs end in several local optima; if so asked, the best partition that their
-    groups make is chosen, and descended from.
+    groups make is chosen, and descended from. Beyond k = 5, where that leaves more to
+    gain, its regions are then annealed anew.
 
     Annealing tries random moves of the kinds that descent makes: a record and one of
     its 16 nearest in another group are drawn; the record joins that group, or changes
@@ -102,6 +78,10 @@ def anneal(grouped: Grouped) -> NDArray[np.int64]:
     course.offer(best)
     best = dense(descent(replace(grouped, labels=best)))
     course.arrived("recombination", best)
+    if grouped.k > SOLVED:
+        best = anneal_regions(replace(grouped, labels=best))
+        best = dense(descent(replace(grouped, labels=best)))
+        course.arrived("regions", best)
     return best
 
 
@@ -115,13 +95,13 @@ def anneal_runs(grouped: Grouped) -> list[NDArray[np.int64]]:
     runs = [grouped.labels] * max(grouped.runs // blocks, 1)
     if lost == 0.0 or len(np.unique(grouped.subjects)) < 2 * grouped.k:
         return runs  # nothing can be better, or all is one group
-    field = _lay_field(grouped, lost)
+    field = lay_field(grouped)
     passes = max(grouped.moves_per_record // PASS, 1)
     best, least = list(runs), [np.inf] * len(runs)
     heats = np.geomspace(HOT, COLD, passes + 1)
     for number in range(passes):
         grouped.progress("Annealing", number, passes, grouped.course.note)
-        runs = _pass(grouped, field, runs, heats[number], heats[number + 1])
+        runs = _pass(grouped, field, runs, heats[number : number + 2])
         for run, labels in enumerate(runs):
             lost = sse(grouped.records, labels)
             grouped.course.offer(labels, lost)
@@ -130,34 +110,11 @@ def anneal_runs(grouped: Grouped) -> list[NDArray[np.int64]]:
     return in_threads([partial(_descend, grouped, labels) for labels in best])
 
 
-def _lay_field(grouped: Grouped, lost: float) -> _Field:
-    """Find axes, neighbours and temperatures."""
-    records = grouped.records
-    neighbours = near_records(records, grouped.k)
-    apart, beyond = np.zeros(len(records)), np.zeros(len(records))
-    near = neighbours[:, : grouped.k].T
-    for rank, column in enumerate(neighbours.T):
-        away = ((records - records[column]) ** 2).sum(axis=1)
-        beyond += away
-        if rank < len(near):
-            apart += away
-    # Records with k duplicates have farther ones to go to.
-    apart = np.where(apart > 0.0, apart / len(near), beyond / len(neighbours.T))
-    spread = np.sqrt(apart * lost / len(records))
-    turned = principal_axes(records)
-    held = (turned**2).sum(axis=0)
-    left_out = held.sum() - held.cumsum()
-    left_out[-1] = 0.0  # but for rounding
-    axes = int(np.argmax(left_out <= DROPPED * lost)) + 1
-    return _Field(np.ascontiguousarray(turned[:, :axes]), neighbours, np.sqrt(spread))
-
-
 def _pass(
     grouped: Grouped,
-    field: _Field,
+    field: Field,
     runs: list[NDArray[np.int64]],
-    hot: float,
-    cold: float,
+    heats: NDArray[np.float64],
 ) -> list[NDArray[np.int64]]:
     """Anneal each block of each run for a while; the labels of each run after it."""
     blocks = [
@@ -167,13 +124,14 @@ def _pass(
     ]
     jobs = [
         partial(
-            _anneal_block,
+            anneal_part,
             grouped,
             field,
             dense(runs[run][rows]),
             rows,
-            grouped.random.integers(1, 2**63, size=1, dtype=np.uint64),
-            (hot, cold),
+            grouped.random.integers(1, 2**63, dtype=np.uint64),
+            min(PASS, grouped.moves_per_record),
+            heats,
         )
         for run, rows in blocks
     ]
@@ -183,35 +141,6 @@ def _pass(
         after[run][rows] = groups[run] + labels
         groups[run] += int(labels.max()) + 1
     return [dense(labels) for labels in after]
-
-
-def _anneal_block(
-    grouped: Grouped,
-    field: _Field,
-    labels: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    random: NDArray[np.uint64],
-    heats: tuple[float, float],
-    _: Event,
-) -> NDArray[np.int64]:
-    """Anneal a block: the new group of each of its records, numbered from 0."""
-    place = np.full(len(field.records), -1)
-    place[rows] = np.arange(len(rows))
-    neighbours = place[field.neighbours[rows]]
-    # A neighbour in another block is out of reach: the record itself stands for it.
-    neighbours = np.where(neighbours < 0, np.arange(len(rows))[:, None], neighbours)
-    groups = lay_out(
-        field.records[rows], labels, grouped.subjects[rows], len(rows) // grouped.k + 1
-    )
-    annealing = Annealing(
-        descent=begin(groups, neighbours),
-        warmth=field.warmth[rows],
-        quantiles=_QUANTILES,
-        random=random,
-    )
-    moves = min(PASS, grouped.moves_per_record) * len(rows)
-    make_random_moves(annealing, grouped.k, moves, *heats)
-    return dense(groups.labels)
 
 
 def _descend(

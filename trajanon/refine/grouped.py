@@ -35,7 +35,8 @@ class Grouped:
         Of annealing: its budget, 0 for none, and how often it is done with a table of
         one block; the larger a table, the fewer runs.
     recombined
-        Whether the groups of all runs are combined in the end.
+        Whether the groups of all runs are combined in the end, and regions of what
+        comes of it annealed anew.
     course
         Told of every step, and of every good partition on the way.
     progress

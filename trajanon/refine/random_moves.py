@@ -1,0 +1,118 @@
+"""Random moves in a part of a table, and what all parts have in common."""
+
+from itertools import pairwise
+from threading import Event
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.annealing import Annealing
+from trajanon._kernels.annealing import anneal as make_random_moves
+from trajanon.loss import sse
+from trajanon.neighbours import principal_axes
+from trajanon.partition import dense
+from trajanon.refine.descent import begin, near_records
+from trajanon.refine.grouped import Grouped, lay_out
+
+PASS = 500
+"""Moves per record between two looks at what else is to be done."""
+
+DROPPED = 0.01
+"""Share of the SSE that the axes left out of the search may hold."""
+
+_QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)
+
+
+class Field(NamedTuple):
+    """What random moves in all parts of a table have in common.
+
+    Attributes
+    ----------
+    records
+        In their leading principal axes, shape (n, q).
+    neighbours
+        The nearest records of each one, shape (n, c).
+    warmth
+        Square root of the temperature that suits each record, shape (n,).
+    """
+
+    records: NDArray[np.float64]
+    neighbours: NDArray[np.int64]
+    warmth: NDArray[np.float64]
+
+
+def lay_field(grouped: Grouped) -> Field:
+    """Find axes, neighbours and temperatures; the SSE of the groups must not be 0."""
+    records = grouped.records
+    lost = sse(records, grouped.labels)
+    neighbours = near_records(records, grouped.k)
+    apart, beyond = np.zeros(len(records)), np.zeros(len(records))
+    near = neighbours[:, : grouped.k].T
+    for rank, column in enumerate(neighbours.T):
+        away = ((records - records[column]) ** 2).sum(axis=1)
+        beyond += away
+        if rank < len(near):
+            apart += away
+    # Records with k duplicates have farther ones to go to.
+    apart = np.where(apart > 0.0, apart / len(near), beyond / len(neighbours.T))
+    spread = np.sqrt(apart * lost / len(records))
+    turned = principal_axes(records)
+    held = (turned**2).sum(axis=0)
+    left_out = held.sum() - held.cumsum()
+    left_out[-1] = 0.0  # but for rounding
+    axes = int(np.argmax(left_out <= DROPPED * lost)) + 1
+    return Field(np.ascontiguousarray(turned[:, :axes]), neighbours, np.sqrt(spread))
+
+
+def anneal_part(
+    grouped: Grouped,
+    field: Field,
+    labels: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    word: np.uint64,
+    moves: int,
+    heats: NDArray[np.float64],
+    stop: Event,
+) -> NDArray[np.int64]:
+    """Make random moves in a part of a table while the heat falls.
+
+    Parameters
+    ----------
+    grouped, field
+        The table.
+    labels, rows
+        Groups of the part's records, numbered from 0, and which records they are.
+    word
+        Random bits, not all 0, that decide on all moves.
+    moves
+        Per record, between two heats.
+    heats
+        From the first to the last.
+    stop
+        Once it is set, no moves begin between the next two heats.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        The new group of each record of the part, numbered from 0.
+    """
+    place = np.full(len(field.records), -1)
+    place[rows] = np.arange(len(rows))
+    neighbours = place[field.neighbours[rows]]
+    # A neighbour in another part is out of reach: the record itself stands for it.
+    neighbours = np.where(neighbours < 0, np.arange(len(rows))[:, None], neighbours)
+    groups = lay_out(
+        field.records[rows], labels, grouped.subjects[rows], len(rows) // grouped.k + 1
+    )
+    annealing = Annealing(
+        descent=begin(groups, neighbours),
+        warmth=field.warmth[rows],
+        quantiles=_QUANTILES,
+        random=np.array([word]),
+    )
+    for hot, cold in pairwise(heats):
+        if stop.is_set():
+            raise KeyboardInterrupt
+        make_random_moves(annealing, grouped.k, moves * len(rows), hot, cold)
+    return dense(groups.labels)

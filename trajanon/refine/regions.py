@@ -1,0 +1,108 @@
+"""Regions of a table are annealed anew, and what gains is kept."""
+
+from dataclasses import replace
+from functools import partial
+from threading import Event
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.course import Unheeded
+from trajanon.loss import sse
+from trajanon.partition import dense
+from trajanon.refine.blocks import BLOCK, draw_blocks
+from trajanon.refine.descent import descent
+from trajanon.refine.grouped import Grouped
+from trajanon.refine.random_moves import PASS, Field, anneal_part, lay_field
+from trajanon.workers import in_threads
+
+GROUPS = 25
+"""Groups of a region, if they are small: it holds so many times k records."""
+
+HOT, COLD = 0.6, 0.05
+"""First and last heat: what groups look like from afar is settled before."""
+
+
+def anneal_regions(grouped: Grouped) -> NDArray[np.int64]:
+    """Anneal each region of a table anew, again and again, and keep what gains.
+
+    A run ends well in one place and badly in another, and which is which is left to
+    chance. A small region on its own is tried again with the moves that a whole run
+    spends on it, and every gain is kept. Regions are parts of whole groups, with other
+    borders every time.
+
+    Parameters
+    ----------
+    grouped
+        Records in groups of at least k different subjects, well grouped already. There
+        are as many rounds as there were runs of annealing.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Labels, shape (n,), of an SSE that is no larger.
+    """
+    labels = dense(grouped.labels)
+    if sse(grouped.records, labels) == 0.0:
+        return labels
+    field = lay_field(grouped)
+    rounds = max(grouped.runs // -(-len(labels) // BLOCK), 1)
+    for number in range(rounds):
+        grouped.progress("Annealing regions", number, rounds, grouped.course.note)
+        labels = _round(grouped, field, labels)
+        grouped.course.offer(labels)
+    return labels
+
+
+def _round(
+    grouped: Grouped, field: Field, labels: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Anneal each region once, all at once."""
+    regions = list(
+        draw_blocks(field.records, labels, grouped.random, GROUPS * grouped.k)
+    )
+    jobs = [
+        partial(
+            _search,
+            grouped,
+            field,
+            dense(labels[rows]),
+            rows,
+            grouped.random.integers(1, 2**63, dtype=np.uint64),
+        )
+        for rows in regions
+    ]
+    after, groups = np.empty_like(labels), 0
+    for rows, found in zip(regions, in_threads(jobs), strict=True):
+        after[rows] = groups + found
+        groups += int(found.max()) + 1
+    return dense(after)
+
+
+def _search(
+    grouped: Grouped,
+    field: Field,
+    labels: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    word: np.uint64,
+    stop: Event,
+) -> NDArray[np.int64]:
+    """Search a region: the better one of its groups as they were and as they are."""
+
+    def look_up(task: str, done: float, total: float | None, note: str = "") -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+
+    heats = np.geomspace(HOT, COLD, max(grouped.moves_per_record // PASS, 1) + 1)
+    found = anneal_part(grouped, field, labels, rows, word, PASS, heats, stop)
+    region = replace(
+        grouped,
+        records=grouped.records[rows],
+        labels=found,
+        subjects=dense(grouped.subjects[rows]),
+        course=Unheeded(),
+        progress=look_up,
+    )
+    found = dense(descent(region))
+    gains = sse(region.records, found) < sse(region.records, labels)
+    return found if gains else labels
