@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from trajanon.extract.rules import Rules
 from trajanon.extract.split import clip, split
 from trajanon.extract.trace import Trace
 from trajanon.partition import dense
+from trajanon.tracks import Tracks, joined
 from trajanon.trajectories import Trajectories
 
 BATCH = 200_000
@@ -30,6 +32,7 @@ def cut(
     source: str = "",
     attribution: str | None = None,
     counts: Counter[str] | None = None,
+    tracks: bool = True,
 ) -> Trajectories:
     """Turn recordings into trajectories of equally spaced points.
 
@@ -52,6 +55,8 @@ def cut(
         The line that must go with everything made of the traces, if there is one.
     counts
         Counts to go on from, as the source kept them while reading.
+    tracks
+        Whether to keep the tracks on which the windows may slide.
 
     Returns
     -------
@@ -64,7 +69,7 @@ def cut(
     NoTrajectories
         If nothing is left; says at which step and what to change.
     """
-    work = _Cutting(rules, box, Counter() if counts is None else counts)
+    work = _Cutting(rules, box, Counter() if counts is None else counts, tracks)
     for some in _batches(traces):
         work.add(some)
     if not work.points:
@@ -72,11 +77,13 @@ def cut(
     work.counts["subjects read"] = len(np.unique(work.recordings.people()))
     points, subject = np.concatenate(work.points), work.subject()
     trace = np.concatenate(work.traces)
+    ground = joined(work.tracks) if tracks else None
     if rules.max_per_subject is not None:
         # At the end: two names may have been found to be one person on the way.
         kept = _first_of_each(subject, rules.max_per_subject)
         work.counts["trajectories over the limit of a subject"] = int((~kept).sum())
         points, subject, trace = points[kept], subject[kept], trace[kept]
+        ground = None if ground is None else ground.take(kept)
     work.counts["trajectories"] = len(points)
     return Trajectories(
         points=points,
@@ -91,6 +98,7 @@ def cut(
             "max_gap": rules.max_gap,
             "counts": {name: int(count) for name, count in work.counts.items()},
         },
+        tracks=ground,
     )
 
 
@@ -120,13 +128,17 @@ def _batches(traces: Iterable[Trace]) -> Iterator[list[Trace]]:
 class _Cutting:
     """What one run has found so far."""
 
-    def __init__(self, rules: Rules, box: Box | None, counts: Counter[str]) -> None:
+    def __init__(
+        self, rules: Rules, box: Box | None, counts: Counter[str], keep_tracks: bool
+    ) -> None:
         self.rules = rules
         self.box = box
         self.counts = counts
+        self.keep_tracks = keep_tracks
         self.points: list[NDArray[np.float64]] = []
         self.subjects: list[NDArray[np.int64]] = []
         self.traces: list[NDArray[np.int64]] = []
+        self.tracks: list[Tracks] = []
         self.longest = 0.0
         self.swapped_inside = 0
         self.recordings = Recordings()
@@ -152,7 +164,7 @@ class _Cutting:
         self.counts["points used"] += len(points)
         if len(points) == 0:
             return
-        found = windows(points, self.rules)
+        found = windows(points, self.rules, keep_tracks=self.keep_tracks)
         self._account_lengths(found)
         self._keep(found, np.array(trace_number), np.array(subject_number))
 
@@ -202,16 +214,21 @@ class _Cutting:
         trace_number: NDArray[np.int64],
         subject_number: NDArray[np.int64],
     ) -> None:
-        points, subject = found.points, subject_number[found.trace]
-        trace = trace_number[found.trace]
-        if self.box is not None:
-            # A geodesic along a parallel bulges over the border by millimetres.
-            west, south, east, north = self.box.sides
-            points = np.clip(points, (south, west), (north, east))
-        if len(points):
-            self.points.append(points)
-            self.subjects.append(subject)
-            self.traces.append(trace)
+        if not len(found.points):
+            return
+        self.points.append(self._inside(found.points))
+        self.subjects.append(subject_number[found.trace])
+        self.traces.append(trace_number[found.trace])
+        if found.tracks is not None:
+            inside = self._inside(found.tracks.points)
+            self.tracks.append(replace(found.tracks, points=inside))
+
+    def _inside(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A geodesic along a parallel bulges over the border by millimetres."""
+        if self.box is None:
+            return points
+        west, south, east, north = self.box.sides
+        return np.clip(points, (south, west), (north, east))
 
     def why_nothing(self) -> str:
         """Say in one sentence where everything went, and what to change."""

@@ -31,6 +31,7 @@ def extract(
     points: int = 30,
     max_gap: float | None = 500.0,
     max_per_subject: int | None = None,
+    tracks: bool = True,
     columns: Mapping[str, str] | None = None,
     api_url: str = SERVER,
     max_pages: int = MAX_PAGES,
@@ -55,6 +56,8 @@ def extract(
         Metres; a longer hop between two fixes ends a track. None for no limit.
     max_per_subject
         Take the first so many trajectories of a subject; None for all.
+    tracks
+        Whether to keep the tracks on which the windows may slide.
     columns
         Of tables: column names by role (lat, lon, time, id, subject).
     api_url
@@ -111,7 +114,13 @@ def extract(
         attribution = files.attribution(paths)
         traces = files.file_traces(paths, columns, counts=counts, progress=progress)
     return cut(
-        traces, rules, box=box, source=name, attribution=attribution, counts=counts
+        traces,
+        rules,
+        box=box,
+        source=name,
+        attribution=attribution,
+        counts=counts,
+        tracks=tracks,
     )
 
 

@@ -33,7 +33,11 @@ settings.load_profile("trajanon")
 def madrid() -> Trajectories:
     """The bundled sample, extracted; its arrays cannot be changed."""
     trajectories = extract(str(sample()), "madrid")
-    for array in (trajectories.points, trajectories.subject, trajectories.trace):
+    tracks = trajectories.tracks
+    assert tracks is not None
+    arrays = [trajectories.points, trajectories.subject, trajectories.trace]
+    arrays += [tracks.points, tracks.first, tracks.run, tracks.start]
+    for array in arrays:
         assert isinstance(array, np.ndarray)
         array.flags.writeable = False
     return trajectories

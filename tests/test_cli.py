@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from commands import Answer, Run
 from osm_server import Fault, OsmServer, serving
@@ -201,6 +202,23 @@ def test_the_server_is_the_default_source(run: Run, tmp_path: Path) -> None:
     assert server.asked_for == [0, 1]
     assert OSM_ATTRIBUTION in answer.out
     assert read_trajectories(tmp_path / "trajectories.parquet").attribution
+
+
+def test_tracks_are_kept_unless_they_are_not_wanted(run: Run, here: Path) -> None:
+    (here / "a.gpx").write_text(track())
+    extract = ["extract", "a.gpx", "--spacing", 5, "--out"]
+    assert run(*extract, "with.parquet").code == 0
+    assert run(*extract, "without.parquet", "--no-tracks").code == 0
+    names = ["trajectory", "subject", "trace", "geometry"]
+    assert pq.read_schema(here / "without.parquet").names == names
+    names[3:3] = ["run", "start"]
+    assert pq.read_schema(here / "with.parquet").names == [*names, "track"]
+    kept = read_trajectories(here / "with.parquet")
+    left = read_trajectories(here / "without.parquet")
+    assert kept.tracks is not None
+    assert left.tracks is None
+    assert kept.provenance == left.provenance
+    assert kept.points.tobytes() == left.points.tobytes()
 
 
 # JSON

@@ -115,6 +115,37 @@ def test_the_limit_takes_the_first_of_a_subject() -> None:
     np.testing.assert_array_equal(some.points, everything.points[:2])
 
 
+def test_under_the_limit_windows_keep_their_runs_and_others_go() -> None:
+    """Ann's first run gives all she may; Bob's keeps the ground of his third."""
+    traces = [walk("1", 55, "ann"), walk("2", 85, "bob", 40.1)]
+    traces += [walk("3", 25, "ann", 40.2), walk("4", 25, "cy", 40.3)]
+    everything = cut(traces, RULES).tracks
+    some = cut(traces, replace(RULES, max_per_subject=2)).tracks
+    assert everything is not None
+    assert some is not None
+    assert everything.run.tolist() == [0, 0, 1, 1, 1, 2, 3]
+    assert some.run.tolist() == [0, 0, 1, 1, 2]
+    assert some.start.tolist() == [0, 12, 0, 12, 0]
+    sizes = np.diff(everything.first).tolist()
+    assert sizes == [23, 35, 11, 11]
+    assert np.diff(some.first).tolist() == [23, 35, 11]
+    third = slice(everything.first[2], everything.first[3])
+    np.testing.assert_array_equal(
+        some.points, np.delete(everything.points, third, axis=0)
+    )
+
+
+def test_tracks_are_left_out_where_they_are_not_wanted() -> None:
+    traces = [walk("1", 55, "ann"), walk("2", 85, "bob", 40.1)]
+    for rules in (RULES, replace(RULES, max_per_subject=1)):
+        with_tracks = cut(traces, rules)
+        without = cut(traces, rules, tracks=False)
+        assert with_tracks.tracks is not None
+        assert without.tracks is None
+        np.testing.assert_array_equal(without.points, with_tracks.points)
+        assert without.provenance == with_tracks.provenance
+
+
 @pytest.mark.parametrize("subject", [None, "cy", "ann"])
 def test_a_recording_that_comes_again_is_taken_once(subject: str | None) -> None:
     """Under whatever name: one person's file, copied, would count as two subjects."""

@@ -20,6 +20,7 @@ FLOORS = [  # from the ground up; a module imports from its own floor or below
         "cuts",
         "partition",
         "course",
+        "tracks",
         "trajectories",
         "files",
     },

@@ -143,6 +143,25 @@ def test_cabs_give_as_many_trajectories_as_were_counted(
     assert found == pytest.approx(expected, rel=0.02, abs=2)
 
 
+def test_tracks_of_cabs_are_read_as_they_were_cut(
+    cabs: list[Trace], tmp_path: Path
+) -> None:
+    """Runs are a third longer than their windows: so much room there is to slide."""
+    box = Box(*map(float, CITY.split(",")))
+    found = cut(cabs, Rules(spacing=100, max_gap=1000), box=box)
+    assert found.tracks is not None
+    tracks = found.tracks
+    assert box.contains(tracks.points[:, 0], tracks.points[:, 1]).all()
+    assert len(np.unique(tracks.run)) == len(tracks.first) - 1 == near(7989)
+    metres = (np.diff(tracks.first) - 1).sum() * 25
+    assert metres == pytest.approx(1.32 * len(found) * 2900, rel=0.02)
+    trajanon.write_trajectories(tmp_path / "cabs.parquet", found)
+    read = read_trajectories(tmp_path / "cabs.parquet").tracks
+    assert read is not None
+    for name in ("points", "first", "run", "start"):
+        assert getattr(read, name).tobytes() == getattr(tracks, name).tobytes()
+
+
 def test_each_cab_is_its_own_subject(cabs: list[Trace]) -> None:
     found = cut(cabs, Rules(spacing=50, max_gap=1000, max_per_subject=1))
     assert found.subject is not None

@@ -5,15 +5,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tracks import START, Leg, bent, distance, line, points, trace, walk
+from naive import Floats
+from tracks import GEOD, START, Leg, bent, distance, line, points, trace, walk
 
-from trajanon.extract import cutting
+from trajanon.extract import cutting, resample
 from trajanon.extract.areas import Box
 from trajanon.extract.cutting import cut
 from trajanon.extract.resample import Windows, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import clip, split
 from trajanon.extract.trace import Trace
+from trajanon.tracks import Tracks
 
 legs = st.lists(
     st.tuples(st.floats(0, 360), st.floats(0.01, 400)), min_size=1, max_size=25
@@ -25,6 +27,15 @@ sizes = st.integers(2, 9)
 
 def cut_windows(recorded: Trace, spacing: float, size: int) -> Windows:
     return windows(points(recorded), Rules(spacing=spacing, points=size, max_gap=None))
+
+
+def tracks_of(found: Windows) -> Tracks:
+    assert found.tracks is not None
+    return found.tracks
+
+
+def runs_of(tracks: Tracks) -> list[Floats]:
+    return [tracks.points[a:b] for a, b in pairwise(tracks.first.tolist())]
 
 
 def fixes(recorded: Trace) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
@@ -55,6 +66,108 @@ def test_on_a_straight_track_points_are_exactly_the_spacing_apart(
     for window in found:
         for here, there in pairwise(window):
             assert distance(here, there) == pytest.approx(spacing, abs=0.01)
+
+
+@given(legs=legs, start=starts, spacing=spacings, size=sizes)
+def test_windows_lie_where_they_would_without_tracks(
+    legs: list[Leg], start: tuple[float, float], spacing: float, size: int
+) -> None:
+    """To the bit: the steps between their points do not move them."""
+    recorded = bent(legs, start=start)
+    rules = Rules(spacing=spacing, points=size, max_gap=None)
+    without = windows(points(recorded), rules, keep_tracks=False)
+    assert without.tracks is None
+    lat, lon = recorded.lat, recorded.lon
+    azimuth, _, length = GEOD.inv(lon[:-1], lat[:-1], lon[1:], lat[1:])
+    walked = np.append(0.0, np.cumsum(length))
+    found = cut_windows(recorded, spacing, size).points
+    assert found.tobytes() == without.points.tobytes()
+    for i, point in enumerate(found.reshape(-1, 2)):
+        hop = min(np.flatnonzero(walked <= i * spacing)[-1], len(length) - 1)
+        onward = min(i * spacing - walked[hop], length[hop])
+        east, north, _ = GEOD.fwd(lon[hop], lat[hop], azimuth[hop], onward)
+        assert point.tolist() == [north, east]
+
+
+@given(legs=legs, start=starts, spacing=spacings, size=sizes)
+def test_the_run_is_the_whole_piece_in_quarter_steps(
+    legs: list[Leg], start: tuple[float, float], spacing: float, size: int
+) -> None:
+    recorded = bent(legs, start=start)
+    found = cut_windows(recorded, spacing, size)
+    runs = runs_of(tracks_of(found))
+    assert len(runs) == min(len(found.points), 1)
+    for run in runs:
+        walked = walk(fixes(recorded), spacing / 4)
+        assert abs(len(run) - len(walked)) <= 1  # rounding, at an exact fit
+        for point, place in zip(run, walked, strict=False):
+            assert distance(point, place) < 0.01
+
+
+@given(legs=legs, others=legs, spacing=spacings, size=sizes)
+def test_runs_hold_the_windows_of_their_piece_in_order(
+    legs: list[Leg], others: list[Leg], spacing: float, size: int
+) -> None:
+    """Every fourth point, one window behind the other, the first at the beginning."""
+    rules = Rules(spacing=spacing, points=size, max_gap=None)
+    both = points(bent(legs), bent(others, start=(10.0, 20.0), name="other"))
+    found = windows(both, rules)
+    tracks = tracks_of(found)
+    assert sorted(set(tracks.run.tolist())) == list(range(len(tracks.first) - 1))
+    for number, run in enumerate(runs_of(tracks)):
+        on = np.flatnonzero(tracks.run == number)
+        assert len(set(found.trace[on].tolist())) == 1
+        assert (np.diff(on) == 1).all()
+        assert tracks.start[on].tolist() == [4 * size * i for i in range(len(on))]
+        for i in on:
+            begin = tracks.start[i]
+            own = run[begin : begin + 4 * size - 3 : 4]
+            np.testing.assert_array_equal(found.points[i], own)
+
+
+@given(azimuth=st.floats(0, 360), start=starts, spacing=spacings)
+def test_on_a_straight_track_steps_are_a_quarter_of_the_spacing(
+    azimuth: float, start: tuple[float, float], spacing: float
+) -> None:
+    straight = line(np.linspace(0, 3000, 50).tolist(), azimuth=azimuth, start=start)
+    (run,) = runs_of(tracks_of(cut_windows(straight, spacing, 5)))
+    assert len(run) == int(4 * (3000 / spacing + 1e-6)) + 1
+    for here, there in pairwise(run):
+        assert distance(here, there) == pytest.approx(spacing / 4, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("metres", "steps"), [(20, 8), (22.4, 8), (22.5, 9), (49.9, 19), (50, 20)]
+)
+def test_a_run_ends_with_its_last_whole_step(metres: float, steps: int) -> None:
+    """Windows of 3 points every 10 m; on 20 m there is one, and no room."""
+    found = cut_windows(line([0, metres]), 10, 3)
+    assert tracks_of(found).first.tolist() == [0, steps + 1]
+    assert len(found.points) == 1 + (metres == 50)
+
+
+def test_a_track_that_is_interrupted_gives_two_runs() -> None:
+    """Between them lies ground that nobody is known to have walked."""
+    recorded = line([*range(0, 400, 20), *range(1000, 1300, 20)])
+    rules = Rules(spacing=10, points=5, max_gap=500)
+    pieces = split(points(recorded), rules, Counter())
+    tracks = tracks_of(windows(pieces, rules))
+    assert tracks.first.tolist() == [0, 153, 153 + 113]
+    for run, length in zip(runs_of(tracks), (380, 280), strict=True):
+        assert distance(run[0], run[-1]) == pytest.approx(length, abs=0.01)
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 100])
+def test_the_result_does_not_depend_on_what_is_worked_on_at_once(
+    at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = points(line([0, 300, 700]), line([5, 123], name="other"))
+    rules = Rules(spacing=10, points=3)
+    whole = tracks_of(windows(both, rules))
+    monkeypatch.setattr(resample, "_AT_ONCE", at_once)
+    parts = tracks_of(windows(both, rules))
+    np.testing.assert_array_equal(parts.points, whole.points)
+    np.testing.assert_array_equal(parts.first, whole.first)
 
 
 @given(legs=legs, others=legs, spacing=spacings, size=sizes)
@@ -174,6 +287,12 @@ def test_the_result_does_not_depend_on_batches(
     assert batched.trace is not None
     assert whole.trace is not None
     assert batched.trace.tolist() == whole.trace.tolist()
+    assert batched.tracks is not None
+    assert whole.tracks is not None
+    np.testing.assert_allclose(batched.tracks.points, whole.tracks.points, atol=1e-9)
+    for name in ("first", "run", "start"):
+        one, other = getattr(batched.tracks, name), getattr(whole.tracks, name)
+        assert one.tolist() == other.tolist()
     counts, expected = batched.provenance["counts"], whole.provenance["counts"]
     for name in ("metres of track", "metres used"):  # rounded batch by batch
         assert counts.pop(name) == pytest.approx(expected.pop(name), abs=25)
@@ -186,8 +305,10 @@ def test_every_point_lies_in_the_box(legs: list[Leg], spacing: float) -> None:
     rules = Rules(spacing=spacing, points=2, max_gap=None)
     inside = clip(split(points(bent(legs)), rules, Counter()), box)
     if len(windows(inside, rules).points):
-        found = cut([bent(legs)], rules, box=box).points
-        assert box.contains(found[..., 0], found[..., 1]).all()
+        found = cut([bent(legs)], rules, box=box)
+        assert found.tracks is not None
+        for places in (found.points, found.tracks.points):
+            assert box.contains(places[..., 0], places[..., 1]).all()
 
 
 @pytest.mark.parametrize(("lat", "box"), [(60.0, (59, 60)), (-60.0, (-60, -59))])
@@ -199,5 +320,7 @@ def test_a_geodesic_along_the_border_does_not_bulge_over_it(
     assert (np.abs(windows(points(along), rules).points[..., 0]) > 60.0).any()
     found = cut([along], rules, box=Box(1.0, box[0], 3.0, box[1]))
     assert len(found) == 2
-    assert (np.abs(found.points[..., 0]) <= 60.0).all()
-    assert (np.abs(found.points[..., 0]) > 60.0 - 1e-6).all()
+    assert found.tracks is not None
+    for places in (found.points, found.tracks.points):
+        assert (np.abs(places[..., 0]) <= 60.0).all()
+        assert (np.abs(places[..., 0]) > 60.0 - 1e-6).all()

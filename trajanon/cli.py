@@ -187,6 +187,12 @@ def extract(
     max_per_subject: Annotated[
         int | None, typer.Option(help="Take at most so many trajectories of a subject.")
     ] = None,
+    no_tracks: Annotated[
+        bool,
+        typer.Option(
+            "--no-tracks", help="Leave out the tracks on which windows may slide."
+        ),
+    ] = False,
     columns: Annotated[
         str | None,
         typer.Option(help="Of a table: id=...,lat=...,lon=...,time=...,subject=..."),
@@ -223,6 +229,7 @@ def extract(
             points=points,
             max_gap=_metres_or_none(max_gap),
             max_per_subject=max_per_subject,
+            tracks=not no_tracks,
             columns=parse_columns(columns) if columns else None,
             api_url=api_url,
             max_pages=max_pages,

@@ -1,13 +1,14 @@
 """Trajectories: the one shape of data that extraction makes and the method takes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
+from trajanon.tracks import STEPS, Tracks
 
 OSM_ATTRIBUTION = (
     "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.org/copyright"
@@ -31,17 +32,21 @@ class Trajectories:
     provenance
         How the trajectories came about, ready for JSON: box, spacing, points, source,
         attribution, counts of what was dropped. Empty where not known.
+    tracks
+        The runs on which the windows may slide; None where not known.
 
     Raises
     ------
     BadInput
-        If a shape is wrong, or a coordinate is not finite or not on Earth.
+        If a shape is wrong, a coordinate is not finite or not on Earth, or the
+        trajectories are not what lies on their tracks, each on ground of its own.
     """
 
     points: NDArray[np.float64]
     subject: NDArray[np.int64] | None = None
     trace: NDArray[np.int64] | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    tracks: Tracks | None = None
 
     def __post_init__(self) -> None:
         if self.points.ndim != 3 or self.points.shape[2] != 2:
@@ -66,6 +71,36 @@ class Trajectories:
                 "in -90..90, longitudes in -180..180 (are the two swapped?)"
             )
             raise BadInput(msg)
+        if self.tracks is not None:
+            self._refuse_other_tracks(self.tracks)
+
+    def _refuse_other_tracks(self, tracks: Tracks) -> None:
+        if tracks.run.shape != (len(self),):
+            msg = (
+                f"tracks must have one run for each of the {len(self)} trajectories; "
+                f"got shape {tracks.run.shape}"
+            )
+            raise BadInput(msg)
+        m = self.points.shape[1]
+        differs = (tracks.windows(m) != self.points).any(axis=(1, 2))
+        if differs.any():
+            msg = (
+                f"trajectory {np.argmax(differs)} is not every {STEPS}th point of its "
+                "track from its start on; to move trajectories along their tracks use "
+                "slid, and leave tracks out where points are changed otherwise"
+            )
+            raise BadInput(msg)
+        order = np.lexsort((tracks.start, tracks.run))
+        apart = np.diff(tracks.start[order])
+        shared = (np.diff(tracks.run[order]) == 0) & (apart <= STEPS * (m - 1))
+        if shared.any():
+            one, other = order[np.argmax(shared) + np.arange(2)].tolist()
+            msg = (
+                f"trajectories {one} and {other} share ground on run "
+                f"{tracks.run[one]}; starts on one run must lie more than "
+                f"{STEPS * (m - 1)} steps apart"
+            )
+            raise BadInput(msg)
 
     def __len__(self) -> int:
         return len(self.points)
@@ -80,3 +115,29 @@ class Trajectories:
         """The line that must be shown with these data, if there is one."""
         attribution = self.provenance.get("attribution")
         return None if attribution is None else str(attribution)
+
+    def slid(self, start: NDArray[np.int64]) -> "Trajectories":
+        """Move every window to another start on its run.
+
+        Parameters
+        ----------
+        start
+            Place within its run of each window's first point, shape (n,), in steps.
+
+        Returns
+        -------
+        Trajectories
+            The same trajectories with other points; subjects, traces and provenance
+            are kept.
+
+        Raises
+        ------
+        BadInput
+            If there are no tracks, a window would leave its run, or two would share
+            ground.
+        """
+        if self.tracks is None:
+            msg = "trajectories without tracks cannot slide; extract them with tracks"
+            raise BadInput(msg)
+        tracks = replace(self.tracks, start=start)
+        return replace(self, points=tracks.windows(self.points.shape[1]), tracks=tracks)

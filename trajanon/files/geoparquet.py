@@ -5,7 +5,7 @@ Written with pyarrow and shapely alone: what a data frame library adds of its ow
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from trajanon.errors import FileProblem
 from trajanon.files.released import Line, ReleasedFile, unknown_attribution
 
+# No "crs": that means longitude, latitude on WGS 84 (OGC:CRS84).
+_LINES = {"encoding": "WKB", "geometry_types": ["LineString"]}
 _GEO = {
     "version": "1.1.0",
     "primary_column": "geometry",
-    # No "crs": that means longitude, latitude on WGS 84 (OGC:CRS84).
-    "columns": {"geometry": {"encoding": "WKB", "geometry_types": ["LineString"]}},
+    "columns": {"geometry": _LINES},
 }
 
 
@@ -28,16 +29,27 @@ def write_lines(
     columns: Mapping[str, NDArray[Any]],
     points: NDArray[np.float64],
     metadata: Mapping[str, str],
+    further: Mapping[str, Iterable[NDArray[Any]]] | None = None,
 ) -> None:
-    """Write lines of lat, lon points (n, m, 2), with columns and file metadata."""
+    """Write lines of lat, lon points (n, m, 2), with columns and file metadata.
+
+    Further columns of lines, of any lengths, come as shapely geometries, some rows at
+    a time.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
     import shapely
 
-    lines = shapely.linestrings(points[:, :, ::-1])
-    table = pa.table(
-        {**columns, "geometry": pa.array(shapely.to_wkb(lines), type=pa.binary())},
-    ).replace_schema_metadata({"geo": json.dumps(_GEO), **metadata})
+    def as_wkb(lines: NDArray[Any]) -> pa.Array:
+        return pa.array(shapely.to_wkb(lines), type=pa.binary())
+
+    lines = {"geometry": as_wkb(shapely.linestrings(points[:, :, ::-1]))}
+    for name, parts in (further or {}).items():
+        lines[name] = pa.chunked_array(map(as_wkb, parts), type=pa.binary())
+    geo = {**_GEO, "columns": dict.fromkeys(lines, _LINES)}
+    table = pa.table({**columns, **lines}).replace_schema_metadata(
+        {"geo": json.dumps(geo), **metadata}
+    )
     pq.write_table(table, path, compression="zstd", write_statistics=False)
 
 
@@ -49,7 +61,7 @@ class Table:
     lines
         Its geometries, in longitude and latitude if its metadata are right.
     columns
-        All others, by name.
+        All others, by name; further columns of geometries among them, as written.
     metadata
         Of the file; what stands under ``geo`` is parsed in `geo`.
     bare

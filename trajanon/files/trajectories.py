@@ -11,8 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files import geoparquet
+from trajanon.files import geoparquet, pieces
 from trajanon.partition import number_subjects
+from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 
 
@@ -21,35 +22,43 @@ def write_trajectories(
 ) -> None:
     """Write trajectories as GeoParquet: LineStrings in WGS 84 with their numbers.
 
-    Columns: trajectory (row number), subject, trace, geometry. The provenance stands in
-    the file's metadata under ``trajanon``.
+    Columns: trajectory (row number), subject, trace, geometry; with tracks also run,
+    start and track, as `trajanon.files.pieces` describes. The provenance stands in the
+    file's metadata under ``trajanon``.
     """
     n = len(trajectories)
     columns = {"trajectory": np.arange(n)}
     for name in ("subject", "trace"):
         if (numbers := getattr(trajectories, name)) is not None:
             columns[name] = numbers
+    further = {}
+    if (tracks := trajectories.tracks) is not None:
+        columns |= {"run": tracks.run, "start": tracks.start}
+        further["track"] = pieces.of_rows(tracks)
     provenance = json.dumps(dict(trajectories.provenance), ensure_ascii=False)
     geoparquet.write_lines(
-        Path(path), columns, trajectories.points, {"trajanon": provenance}
+        Path(path), columns, trajectories.points, {"trajanon": provenance}, further
     )
 
 
 def read_trajectories(path: str | os.PathLike[str]) -> Trajectories:
     """Read trajectories: what `write_trajectories` wrote, or any GeoParquet of lines.
 
+    Some of the rows, in any order, are as good as all.
+
     Parameters
     ----------
     path
         GeoParquet whose geometries are LineStrings of equally many points, in WGS 84.
-        A column ``subject`` of any values says whose they are.
+        A column ``subject`` of any values says whose they are; columns ``run``,
+        ``start`` and ``track`` on what they may slide.
 
     Raises
     ------
     FileProblem
         If there is no such file, or it is not GeoParquet.
     BadInput
-        If its geometries are not trajectories.
+        If its geometries are not trajectories, or not what lies on their tracks.
     """
     path = Path(path)
     if not path.exists():
@@ -70,11 +79,13 @@ def read_trajectories(path: str | os.PathLike[str]) -> Trajectories:
         )
         raise BadInput(msg)
     subject, trace = _subjects_and_traces(path, table)
+    points = np.ascontiguousarray(np.stack(lines)[:, :, ::-1])
     return Trajectories(
-        points=np.ascontiguousarray(np.stack(lines)[:, :, ::-1]),
+        points=points,
         subject=subject,
         trace=trace,
         provenance=_provenance(table.metadata.get("trajanon", "{}")),
+        tracks=_tracks(path, table, points),
     )
 
 
@@ -94,6 +105,24 @@ def _subjects_and_traces(
         msg = f"{path} has a subject or trace column that holds no single values"
         raise BadInput(msg) from error
     return np.where(missing, subject.max() + 1 + trace, subject), trace
+
+
+def _tracks(
+    path: Path, table: geoparquet.Table, points: NDArray[np.float64]
+) -> Tracks | None:
+    """Read the tracks; None where another program means something else by the word."""
+    column = table.columns.get
+    track = column("track")
+    if track is None or "track" not in table.geo.get("columns", {}):
+        return None
+    try:
+        return pieces.read(column("run"), column("start"), track, points)
+    except BadInput as error:
+        msg = (
+            f"{path}: {error}; extract again, or leave out the columns run, start and "
+            "track"
+        )
+        raise BadInput(msg) from None
 
 
 def _refuse_other_system(path: Path, table: geoparquet.Table) -> None:

@@ -1,0 +1,520 @@
+"""Tracks: what lies on them, how they are kept in a file, and what is refused."""
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import geopandas
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyproj
+import pytest
+import shapely
+from commands import Run
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import Floats, Ints
+
+import trajanon
+from trajanon.errors import BadInput
+from trajanon.files import pieces
+from trajanon.files.release import FORMATS, read_as_found, write_release
+from trajanon.files.trajectories import read_trajectories, write_trajectories
+from trajanon.tracks import STEPS, Tracks, joined
+from trajanon.trajectories import Trajectories
+
+NAMES = ("points", "first", "run", "start")
+
+
+def places(t: int, *, seed: int = 0, few: bool = False) -> Floats:
+    """Places on Earth; with few of them a track repeats itself to the bit."""
+    rng = np.random.default_rng(seed)
+    somewhere = rng.uniform((-90, -180), (90, 180), (2 if few else t, 2))
+    return somewhere[rng.integers(0, 2, t)] if few else somewhere
+
+
+def laid_out(m: int, runs: list[list[int]], points: Floats | None = None) -> Tracks:
+    """Windows of m points on runs, told by the free steps before each and at the end.
+
+    [[0, 3, 2]] is one run of two windows: the first begins with the run, the second
+    three steps behind the first, and two steps are left behind it.
+    """
+    window = STEPS * (m - 1) + 1
+    sizes = [sum(free) + window * (len(free) - 1) for free in runs]
+    return Tracks(
+        points=places(sum(sizes)) if points is None else points,
+        first=np.cumsum([0, *sizes]),
+        run=np.repeat(np.arange(len(runs)), [len(free) - 1 for free in runs]),
+        start=np.array(
+            [
+                sum(free[: i + 1]) + window * i
+                for free in runs
+                for i in range(len(free) - 1)
+            ],
+            dtype=np.int64,
+        ),
+    )
+
+
+def shuffled(tracks: Tracks, m: int, seed: int = 0) -> Trajectories:
+    """The trajectories on tracks, in any order of rows."""
+    order = np.random.default_rng(seed).permutation(len(tracks.run))
+    tracks = replace(tracks, run=tracks.run[order], start=tracks.start[order])
+    n = len(order)
+    return Trajectories(
+        tracks.windows(m), np.arange(n) // 2, np.arange(n), {"points": m}, tracks
+    )
+
+
+@st.composite
+def any_trajectories(draw: st.DrawFn, few: bool = False) -> Trajectories:
+    m, seed = draw(st.integers(2, 5)), draw(st.integers(0, 10**6))
+    free = st.lists(st.integers(0, 9), min_size=2, max_size=6)
+    runs = draw(st.lists(free, min_size=1, max_size=5))
+    t = len(laid_out(m, runs).points)
+    tracks = laid_out(m, runs, places(t, seed=seed, few=few))
+    return shuffled(tracks, m, seed)
+
+
+def example(n_runs: int = 3) -> Trajectories:
+    """Windows of three points: two on each run, with room before, between, behind."""
+    return shuffled(laid_out(3, [[2, 5, 3]] * n_runs), 3)
+
+
+def tracks_of(trajectories: Trajectories) -> Tracks:
+    assert trajectories.tracks is not None
+    return trajectories.tracks
+
+
+def runs_of(tracks: Tracks) -> list[Floats]:
+    return [tracks.points[a:b] for a, b in pairwise(tracks.first.tolist())]
+
+
+# What lies on tracks
+
+
+@given(trajectories=any_trajectories())
+def test_a_window_is_every_fourth_point_of_its_run(trajectories: Trajectories) -> None:
+    tracks = tracks_of(trajectories)
+    m = trajectories.points.shape[1]
+    runs = runs_of(tracks)
+    for i, window in enumerate(trajectories.points):
+        begin = tracks.start[i]
+        there = runs[tracks.run[i]][begin : begin + STEPS * (m - 1) + 1 : STEPS]
+        np.testing.assert_array_equal(window, there)
+
+
+@given(trajectories=any_trajectories(), data=st.data())
+def test_windows_that_slide_stay_what_they_are(
+    trajectories: Trajectories, data: st.DataObject
+) -> None:
+    """All to one end of their free ground: nothing but points and starts changes."""
+    tracks = tracks_of(trajectories)
+    m = trajectories.points.shape[1]
+    window = STEPS * (m - 1) + 1
+    start = tracks.start.copy()
+    back = data.draw(st.booleans())
+    for r, size in enumerate(np.diff(tracks.first)):
+        on = np.flatnonzero(tracks.run == r)
+        on = on[np.argsort(tracks.start[on])]
+        close = np.arange(len(on)) * window
+        start[on] = close if back else size - window - close[::-1]
+    slid = trajectories.slid(start)
+    np.testing.assert_array_equal(tracks_of(slid).start, start)
+    np.testing.assert_array_equal(slid.points, tracks.windows(m, start))
+    assert tracks_of(slid).points is tracks.points
+    assert slid.subject is trajectories.subject
+    assert slid.trace is trajectories.trace
+    assert slid.provenance is trajectories.provenance
+    again = slid.slid(tracks.start)
+    np.testing.assert_array_equal(again.points, trajectories.points)
+
+
+def test_a_window_as_long_as_its_run_can_only_stay() -> None:
+    alone = shuffled(laid_out(3, [[0, 0]]), 3)
+    np.testing.assert_array_equal(alone.slid(np.array([0])).points, alone.points)
+    for start in (-1, 1):
+        with pytest.raises(BadInput, match=f"cannot start at {start}: its run has 9 "):
+            alone.slid(np.array([start]))
+
+
+@given(trajectories=any_trajectories(), data=st.data())
+def test_some_of_the_trajectories_keep_their_whole_runs(
+    trajectories: Trajectories, data: st.DataObject
+) -> None:
+    tracks = tracks_of(trajectories)
+    m, n = trajectories.points.shape[1], len(trajectories)
+    chosen = data.draw(st.lists(st.booleans(), min_size=n, max_size=n))
+    mask = np.array(chosen)
+    for which in (mask, np.flatnonzero(mask)[::-1]):
+        kept = tracks.take(which)
+        np.testing.assert_array_equal(kept.windows(m), trajectories.points[which])
+        assert len(kept.first) - 1 == len(set(tracks.run[which].tolist()))
+        before = runs_of(tracks)
+        for run, was in zip(kept.run, tracks.run[which], strict=True):
+            np.testing.assert_array_equal(runs_of(kept)[run], before[was])
+
+
+@given(parts=st.lists(any_trajectories(), min_size=1, max_size=4))
+def test_batches_are_put_one_after_another(parts: list[Trajectories]) -> None:
+    batches = [tracks_of(part) for part in parts]
+    whole = joined(batches)
+    expected = [run for batch in batches for run in runs_of(batch)]
+    for run, other in zip(runs_of(whole), expected, strict=True):
+        np.testing.assert_array_equal(run, other)
+    windows = [window for batch in batches for window in batch.windows(2)]
+    np.testing.assert_array_equal(whole.windows(2), windows)
+
+
+# What is refused
+
+
+def changed(name: str, place: int, value: float) -> Callable[[], object]:
+    def make() -> object:
+        tracks = laid_out(3, [[2, 5, 3]] * 3)
+        array = getattr(tracks, name).copy()
+        array.reshape(-1)[place] = value
+        return replace(tracks, **{name: array})
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: replace(tracks_of(example()), points=np.zeros((84, 3))), "84, 3"),
+        (changed("points", 6, 91.0), "point 3 of the tracks is not on Earth"),
+        (changed("points", 0, np.nan), "point 0 of the tracks is not on Earth"),
+        (changed("first", 0, 1), "rise from 0 to the number of points, 84"),
+        (changed("first", 3, 85), "rise from 0 to the number of points, 84"),
+        (changed("first", 2, 28), "rise from 0 to the number of points, 84"),
+        (
+            lambda: replace(tracks_of(example()), first=np.array([], int)),
+            "must rise from",
+        ),
+        (
+            lambda: replace(tracks_of(example()), run=np.zeros(5, int)),
+            r"\(5,\) and \(6,\)",
+        ),
+        (changed("run", 4, 3), "trajectory 4 is on run 3; .* there are 3"),
+        (changed("run", 4, -1), "trajectory 4 is on run -1"),
+        (changed("start", 4, -1), "trajectory 4 cannot start at -1"),
+        (changed("start", 4, 28), "trajectory 4 cannot start at 28"),
+    ],
+)
+def test_tracks_that_cannot_be_are_refused(
+    make: Callable[[], object], says: str
+) -> None:
+    with pytest.raises(BadInput, match=says) as caught:
+        make()
+    assert "\n" not in str(caught.value)
+
+
+def test_points_that_are_not_on_their_tracks_are_refused() -> None:
+    moved = example().points.copy()
+    moved[2, 1, 0] = np.nextafter(moved[2, 1, 0], 0)
+    with pytest.raises(BadInput, match="trajectory 2 is not every 4th point"):
+        replace(example(), points=moved)
+    with pytest.raises(BadInput, match=r"trajectory \d cannot start at"):
+        replace(example(), points=np.zeros((6, 9, 2)))
+    with pytest.raises(BadInput, match="one run for each of the 2 trajectories"):
+        Trajectories(example().points[:2], tracks=example().tracks)
+
+
+def test_windows_on_the_same_ground_are_refused() -> None:
+    """From start 9 on the last point of the first is the first of the second."""
+    tracks = replace(laid_out(3, [[2, 5, 3]]), start=np.array([0, 9]))
+    pair = Trajectories(tracks.windows(3), tracks=tracks)
+    with pytest.raises(BadInput, match="trajectories 0 and 1 share ground on run 0"):
+        pair.slid(np.array([1, 9]))
+    with pytest.raises(BadInput, match="more than 8 steps apart"):
+        pair.slid(np.array([9, 9]))
+    with pytest.raises(BadInput, match="trajectories 1 and 0 share ground"):
+        pair.slid(np.array([12, 9]))
+    assert len(pair.slid(np.array([18, 9]))) == 2
+
+
+def test_without_tracks_nothing_slides() -> None:
+    with pytest.raises(BadInput, match="extract them with tracks"):
+        Trajectories(example().points).slid(np.zeros(6, dtype=np.int64))
+
+
+# In a file
+
+
+def assert_equal(one: Tracks | None, other: Tracks | None) -> None:
+    assert one is not None
+    assert other is not None
+    for name in NAMES:
+        a, b = getattr(one, name), getattr(other, name)
+        assert a.dtype == b.dtype
+        assert a.tobytes() == b.tobytes(), name
+
+
+@pytest.mark.parametrize("few", [False, True])
+@given(data=st.data(), at_once=st.sampled_from([1, 30, 10**6]))
+def test_tracks_are_read_to_the_bit_as_they_were_written(
+    few: bool, data: st.DataObject, at_once: int, tmp_path: Path
+) -> None:
+    trajectories = data.draw(any_trajectories(few))
+    path = tmp_path / "trajectories.parquet"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pieces, "_AT_ONCE", at_once)
+        write_trajectories(path, trajectories)
+    got = read_trajectories(path)
+    assert got.points.tobytes() == trajectories.points.tobytes()
+    assert_equal(got.tracks, trajectories.tracks)
+    assert tracks_of(got).points.flags.c_contiguous
+
+
+def rows_of(path: Path, which: Ints) -> None:
+    """Keep some of the rows of a file, as anybody would."""
+    geopandas.read_parquet(path).iloc[which].to_parquet(path)
+
+
+@given(trajectories=any_trajectories(), data=st.data())
+def test_some_rows_in_any_order_are_valid_by_themselves(
+    trajectories: Trajectories, data: st.DataObject, tmp_path: Path
+) -> None:
+    """Each run that is left is a part of one that was, and no ground is on two."""
+    path = tmp_path / "trajectories.parquet"
+    write_trajectories(path, trajectories)
+    rows = st.permutations(range(len(trajectories)))
+    size = data.draw(st.integers(1, len(trajectories)))
+    which = np.array(data.draw(rows)[:size])
+    rows_of(path, which)
+    got = read_trajectories(path)
+    np.testing.assert_array_equal(got.points, trajectories.points[which])
+    before, after = tracks_of(trajectories), tracks_of(got)
+    ground: list[int] = []
+    for r, run in enumerate(runs_of(after)):
+        one = np.flatnonzero(after.run == r)[0]
+        was = which[one]
+        begin = before.first[before.run[was]] + before.start[was] - after.start[one]
+        np.testing.assert_array_equal(run, before.points[begin : begin + len(run)])
+        ground += range(begin, begin + len(run))
+    assert len(ground) == len(set(ground))
+    write_trajectories(path, got)
+    assert_equal(read_trajectories(path).tracks, got.tracks)
+
+
+def test_a_run_falls_apart_where_a_row_is_missing(tmp_path: Path) -> None:
+    """Windows of 9 steps from 2, 16, 30 and 44 on a run of 56 points.
+
+    Without the second, the first keeps the ground up to where the second began, and
+    the others what they had: 30 up to 43, and 44 up to 55.
+    """
+    tracks = laid_out(3, [[2, 5, 5, 5, 3]])
+    path = tmp_path / "trajectories.parquet"
+    write_trajectories(path, Trajectories(tracks.windows(3), tracks=tracks))
+    rows_of(path, np.array([3, 0, 2]))
+    got = tracks_of(read_trajectories(path))
+    assert got.first.tolist() == [0, 17, 43]
+    assert got.run.tolist() == [1, 0, 1]
+    assert got.start.tolist() == [14, 2, 0]
+    np.testing.assert_array_equal(
+        got.points, np.delete(tracks.points, range(17, 30), 0)
+    )
+
+
+def test_a_place_that_is_met_again_does_not_hide_a_missing_row(tmp_path: Path) -> None:
+    """The second window begins where the third does; without it, two runs are left."""
+    points = places(40)
+    points[28] = points[14]
+    tracks = laid_out(3, [[0, 5, 5, 3]], points)
+    path = tmp_path / "trajectories.parquet"
+    write_trajectories(path, Trajectories(tracks.windows(3), tracks=tracks))
+    assert_equal(read_trajectories(path).tracks, tracks)
+    rows_of(path, np.array([0, 2]))
+    assert tracks_of(read_trajectories(path)).first.tolist() == [0, 15, 27]
+
+
+def test_files_put_together_stay_on_their_own_runs(tmp_path: Path) -> None:
+    """Runs are numbered from 0 in each; their grounds must not be joined."""
+    m, path = 3, tmp_path / "trajectories.parquet"
+    tables, parts = [], []
+    for seed in (1, 2):
+        tracks = laid_out(m, [[2, 5, 3]], places(28, seed=seed))
+        parts.append(tracks)
+        write_trajectories(path, Trajectories(tracks.windows(m), tracks=tracks))
+        tables.append(geopandas.read_parquet(path))
+    for some in ([0, 1, 2, 3], [0, 3], [1, 2]):
+        pd.concat(tables).iloc[some].to_parquet(path)
+        got = tracks_of(read_trajectories(path))
+        whole = joined(parts)
+        np.testing.assert_array_equal(got.windows(m), whole.windows(m)[some])
+        steps = {p.tobytes() for run in runs_of(whole) for p in run}
+        pairs = {
+            (a.tobytes(), b.tobytes()) for r in runs_of(whole) for a, b in pairwise(r)
+        }
+        for run in runs_of(got):
+            assert {p.tobytes() for p in run} <= steps
+            assert {(a.tobytes(), b.tobytes()) for a, b in pairwise(run)} <= pairs
+
+
+def test_tracks_are_a_second_column_of_lines_for_everybody(tmp_path: Path) -> None:
+    path = tmp_path / "trajectories.parquet"
+    write_trajectories(path, example())
+    table = geopandas.read_parquet(path)
+    assert list(table.columns) == [
+        *("trajectory", "subject", "trace", "run", "start", "geometry", "track")
+    ]
+    assert table.geometry.name == "geometry"
+    for name in ("geometry", "track"):
+        assert table[name].crs == pyproj.CRS("OGC:CRS84")
+        assert set(table[name].geom_type) == {"LineString"}
+    schema = pq.read_schema(path)
+    assert schema.field("run").type == schema.field("start").type == pa.int64()
+    assert all(not field.metadata for field in schema)
+    geo = json.loads(schema.metadata[b"geo"])
+    assert geo["primary_column"] == "geometry"
+    lines = {"encoding": "WKB", "geometry_types": ["LineString"]}
+    assert geo["columns"] == {"geometry": lines, "track": lines}
+    on_track = shapely.get_coordinates(table.track.iloc[0])[:, ::-1].tolist()
+    assert all(point in on_track for point in example().points[0].tolist())
+
+
+def test_without_tracks_the_file_is_as_ever(tmp_path: Path) -> None:
+    path = tmp_path / "trajectories.parquet"
+    write_trajectories(path, replace(example(), tracks=None))
+    table = geopandas.read_parquet(path)
+    assert list(table.columns) == ["trajectory", "subject", "trace", "geometry"]
+    assert set(json.loads(pq.read_schema(path).metadata[b"geo"])["columns"]) == {
+        "geometry"
+    }
+    assert read_trajectories(path).tracks is None
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_release_never_holds_tracks(tmp_path: Path, suffix: str) -> None:
+    with_tracks, without = (tmp_path / f"{name}{suffix}" for name in "ab")
+    write_release(with_tracks, example())
+    write_release(without, Trajectories(example().points))
+    found = read_as_found(with_tracks)
+    assert not found.extras
+    assert len(found.lines) == 6
+    if suffix != ".gpkg":  # whose header counts the seconds
+        assert with_tracks.read_bytes() == without.read_bytes()
+
+
+def test_a_release_of_trajectories_with_tracks_passes_the_gate(
+    tmp_path: Path, madrid: Trajectories
+) -> None:
+    assert madrid.tracks is not None
+    release = trajanon.anonymize(madrid, 4, method="mdav", refine="none")
+    assert release.trajectories.tracks is None
+    release.write(tmp_path / "anonymized.parquet")
+    assert trajanon.check(tmp_path / "anonymized.parquet", k=4).holds
+    assert pq.read_schema(tmp_path / "anonymized.parquet").names == ["id", "geometry"]
+
+
+# Damaged files
+
+Damage = Callable[[pa.Table], pa.Table]
+
+
+def column(name: str, change: Callable[[list[Any]], object]) -> Damage:
+    """Change a column, by hand or as another program might."""
+
+    def damage(table: pa.Table) -> pa.Table:
+        place = table.column_names.index(name)
+        values = change(table[name].to_pylist())
+        return table.set_column(place, name, pa.array(values))
+
+    return damage
+
+
+def row(value: object) -> Callable[[list[Any]], object]:
+    """Put another value in the third row."""
+    return lambda values: [*values[:2], value, *values[3:]]
+
+
+def moved(line: bytes, place: int, to: tuple[float, float]) -> bytes:
+    points = shapely.get_coordinates(shapely.from_wkb(line))
+    points[place] = to
+    with np.errstate(invalid="ignore"):
+        return bytes(shapely.to_wkb(shapely.LineString(points)))
+
+
+def point_of_third(
+    place: int, to: tuple[float, float]
+) -> Callable[[list[Any]], object]:
+    return lambda lines: [*lines[:2], moved(lines[2], place, to), *lines[3:]]
+
+
+def dropped(*names: str) -> Damage:
+    return lambda table: table.drop_columns(list(names))
+
+
+OFF = "the trajectory of row 2 is not every 4th point of its track from its start on"
+MISSING = "the track of row 2 is missing, or is no LineString"
+SHORT = shapely.to_wkb(shapely.LineString([(0, 0), (1, 1)]))
+EMPTY = shapely.to_wkb(shapely.LineString())
+POINT = shapely.to_wkb(shapely.Point(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (column("track", point_of_third(7, (0.0, 0.0))), OFF),
+        (column("geometry", point_of_third(1, (0.0, 0.0))), OFF),
+        (column("start", row(1)), OFF),
+        (column("start", row(2**63 - 1)), OFF),
+        (column("start", row(-(2**63))), OFF),
+        (column("track", row(SHORT)), OFF),
+        (column("track", row(EMPTY)), OFF),
+        (column("track", row(POINT)), MISSING),
+        (column("track", row(None)), MISSING),
+        (column("track", row(b"LINESTRING")), MISSING),
+        (column("track", lambda lines: list(range(len(lines)))), "track of row 0 is"),
+        (column("track", point_of_third(-1, (0.0, 91.0))), "is not on Earth"),
+        (column("track", point_of_third(-1, (0.0, math.nan))), "is not on Earth"),
+        (column("run", row(None)), "its column run does not hold a whole number"),
+        (column("run", lambda runs: [r + 0.5 for r in runs]), "its column run does"),
+        (column("start", lambda starts: list(map(str, starts))), "its column start"),
+        (dropped("run"), "it has a column track, and no column run"),
+        (dropped("start"), "it has a column track, and no column start"),
+    ],
+)
+def test_a_damaged_track_is_one_sentence_with_the_way_out(
+    run: Run, tmp_path: Path, damage: Damage, says: str
+) -> None:
+    """The third row is the first window of its run, three steps from its beginning."""
+    tracks = laid_out(3, [[3, 2], [0, 3], [3, 5, 2]])
+    path = tmp_path / "trajectories.parquet"
+    write_trajectories(path, Trajectories(tracks.windows(3), tracks=tracks))
+    table = damage(pq.read_table(path))
+    pq.write_table(table, tmp_path / "damaged.parquet")
+    sentence = run("anonymize", "damaged.parquet", "-k", 2).sentence
+    assert sentence.startswith("trajanon: damaged.parquet: ")
+    assert says in sentence
+    assert "extract again, or leave out the columns run, start and track" in sentence
+    left = [name for name in table.column_names if name in ("run", "start", "track")]
+    pq.write_table(dropped(*left)(table), tmp_path / "without.parquet")
+    assert read_trajectories(tmp_path / "without.parquet").tracks is None
+
+
+def test_what_others_call_a_track_is_not_ours(tmp_path: Path) -> None:
+    """A column of numbers, or of lines that the metadata do not name."""
+    path = tmp_path / "other.parquet"
+    lines = shapely.linestrings(example().points[:, :, ::-1])
+    table = geopandas.GeoDataFrame(
+        {"track": np.arange(6), "run": 1, "start": 2}, geometry=lines, crs="EPSG:4326"
+    )
+    table.to_parquet(path)
+    assert read_trajectories(path).tracks is None
+
+
+def test_runs_and_starts_may_have_become_floats(tmp_path: Path) -> None:
+    """As pandas makes them where it once had to hold a missing one."""
+    path = tmp_path / "trajectories.parquet"
+    write_trajectories(path, example())
+    table = geopandas.read_parquet(path)
+    table.astype({"run": float, "start": float}).to_parquet(path)
+    assert_equal(read_trajectories(path).tracks, example().tracks)

@@ -1,0 +1,159 @@
+"""Tracks: the runs that windows were cut from, on which they may slide."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.errors import BadInput
+
+STEPS = 4
+"""Steps of a track between two points of a trajectory."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tracks:
+    """The runs that trajectories were cut from, and where on them each one lies.
+
+    A run is an unbroken piece of track inside the box. A trajectory on it is a window:
+    every `STEPS`-th point of the run, from its start on. Starts count in steps.
+
+    Attributes
+    ----------
+    points
+        Latitude and longitude in degrees, WGS 84, of all runs one after another, shape
+        (t, 2); those of a run lie spacing / `STEPS` metres apart along it.
+    first
+        Place in `points` of each run's first point, shape (r + 1,); the last is t.
+    run
+        The run of each trajectory, shape (n,).
+    start
+        Place within its run of each trajectory's first point, shape (n,).
+
+    Raises
+    ------
+    BadInput
+        If a shape is wrong, a point is not on Earth, or a trajectory is not on a run.
+    """
+
+    points: NDArray[np.float64]
+    first: NDArray[np.int64]
+    run: NDArray[np.int64]
+    start: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        if self.points.ndim != 2 or self.points.shape[1] != 2:
+            msg = (
+                "the points of tracks must have shape (points, 2) as lat, lon; "
+                f"got {self.points.shape}"
+            )
+            raise BadInput(msg)
+        on_earth = np.abs(self.points) <= (90.0, 180.0)  # False for NaN too
+        if not on_earth.all():
+            worst = int(np.argwhere(~on_earth)[0, 0])
+            msg = (
+                f"point {worst} of the tracks is not on Earth; latitudes lie in "
+                "-90..90, longitudes in -180..180 (are the two swapped?)"
+            )
+            raise BadInput(msg)
+        whole = self.first.ndim == 1 and len(self.first) > 0
+        if (
+            not whole
+            or self.first[0] != 0
+            or self.first[-1] != len(self.points)
+            or (np.diff(self.first) < 1).any()
+        ):
+            msg = (
+                "the first points of runs must rise from 0 to the number of points, "
+                f"{len(self.points)}; got {self.first}"
+            )
+            raise BadInput(msg)
+        self._refuse_stray_windows()
+
+    def _refuse_stray_windows(self) -> None:
+        if self.run.ndim != 1 or self.run.shape != self.start.shape:
+            msg = (
+                "every trajectory needs one run and one start on it; got shapes "
+                f"{self.run.shape} and {self.start.shape}"
+            )
+            raise BadInput(msg)
+        runs = len(self.first) - 1
+        stray = np.flatnonzero((self.run < 0) | (self.run >= runs))
+        if len(stray):
+            msg = (
+                f"trajectory {stray[0]} is on run {self.run[stray[0]]}; runs are "
+                f"numbered from 0, and there are {runs}"
+            )
+            raise BadInput(msg)
+        self._room(self.start, 1)
+
+    def _room(self, start: NDArray[np.int64], m: int) -> None:
+        """Refuse starts from which a window of m points leaves its run."""
+        size = np.diff(self.first)[self.run]
+        off = np.flatnonzero((start < 0) | (start + STEPS * (m - 1) >= size))
+        if len(off):
+            one = off[0]
+            msg = (
+                f"trajectory {one} cannot start at {start[one]}: its run has "
+                f"{size[one]} points, and {m} of them, every {STEPS}th, must lie on it"
+            )
+            raise BadInput(msg)
+
+    def windows(
+        self, m: int, start: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float64]:
+        """Read the points of each trajectory off its run.
+
+        Parameters
+        ----------
+        m
+            Points of a trajectory.
+        start
+            Other starts than those of the trajectories, shape (n,).
+
+        Returns
+        -------
+        NDArray[np.float64]
+            Latitude and longitude in degrees, shape (n, m, 2).
+
+        Raises
+        ------
+        BadInput
+            If a window would leave its run.
+        """
+        start = self.start if start is None else start
+        self._room(start, m)
+        place = self.first[self.run] + start
+        points: NDArray[np.float64] = self.points[place[:, None] + STEPS * np.arange(m)]
+        return points
+
+    def take(self, which: NDArray[np.bool_] | NDArray[np.int64]) -> "Tracks":
+        """Keep some of the trajectories, by mask or in a new order.
+
+        Whole runs stay; those that no trajectory is on any more go.
+        """
+        kept, run = np.unique(self.run[which], return_inverse=True)
+        size = np.diff(self.first)
+        stays = np.zeros(len(size), dtype=np.bool_)
+        stays[kept] = True
+        return Tracks(
+            points=self.points[np.repeat(stays, size)],
+            first=np.append(0, np.cumsum(size[kept])),
+            run=run,
+            start=self.start[which],
+        )
+
+
+def joined(parts: Sequence[Tracks]) -> Tracks:
+    """Put tracks of several batches of trajectories one after another."""
+    size = np.concatenate([np.diff(part.first) for part in parts])
+    before = np.cumsum([0] + [len(part.first) - 1 for part in parts])
+    return Tracks(
+        points=np.concatenate([part.points for part in parts]),
+        first=np.append(0, np.cumsum(size)),
+        run=np.concatenate(
+            [part.run + runs for part, runs in zip(parts, before, strict=False)]
+        ),
+        start=np.concatenate([part.start for part in parts]),
+    )
