@@ -10,7 +10,7 @@ from naive import Floats, Ints
 from test_paths import journey, kinds, records_of
 
 from trajanon._kernels.nearest_neighbour import shortest_walk, walk
-from trajanon.neighbours import nearest_records, principal_axes
+from trajanon.neighbours import nearest_records, principal_axes, turn
 from trajanon.paths.length import path_length
 from trajanon.paths.nearest_neighbour import nearest_neighbour, repetitive_nn
 
@@ -54,7 +54,12 @@ def test_the_shortest_walk_is_the_shortest_of_all(
     length, middle = np.inf, n // 2
     for first, last in ((0, middle), (middle, n)):  # a chunk, and another
         length = shortest_walk(
-            principal_axes(records), *lists(records, count), first, last, best, length
+            turn(records, principal_axes(records)),
+            *lists(records, count),
+            first,
+            last,
+            best,
+            length,
         )
     expected = min(
         (naive_paths.walk(records, start) for start in range(n)),

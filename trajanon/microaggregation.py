@@ -51,7 +51,8 @@ class Effort(NamedTuple):
     Attributes
     ----------
     kicks_per_record
-        Of a path heuristic that can use them.
+        Of a path heuristic that can use them; where annealing follows, which forgets
+        where it began, those of ``fast`` do.
     moves_per_record
         Of annealing; 0 leaves it out.
     runs
@@ -206,7 +207,7 @@ def microaggregate(
         expansion=expansion,
         gamma=gamma,
         subsets=subsets,
-        kicks_per_record=budget.kicks_per_record,
+        kicks_per_record=_kicks(budget, refine),
         random=random,
         course=course,
         progress=progress,
@@ -250,6 +251,12 @@ def microaggregate(
         stages=tuple(course.stages),
         stopped=stopped,
     )
+
+
+def _kicks(budget: Effort, refine: str) -> int:
+    """How often a path is kicked: more than a little pays only if it matters later."""
+    annealed = refine == "anneal" and budget.moves_per_record > 0
+    return (EFFORTS["fast"] if annealed else budget).kicks_per_record
 
 
 def _check_options(**chosen: str) -> None:

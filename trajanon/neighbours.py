@@ -25,7 +25,7 @@ def nearest_records(records: NDArray[np.float64], count: int) -> NDArray[np.int6
     """
     n = len(records)
     count = min(count, n - 1)
-    turned = principal_axes(records)
+    turned = turn(records, principal_axes(records))
     _, found = cKDTree(turned).query(turned, k=range(1, count + 2))
     # A record is its own nearest, but need not come first among its duplicates.
     other = found != np.arange(n)[:, None]
@@ -35,11 +35,16 @@ def nearest_records(records: NDArray[np.float64], count: int) -> NDArray[np.int6
 
 
 def principal_axes(records: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Turn standardised records, (n, p), to their principal axes, the longest first.
+    """Find the principal axes of standardised records, (n, p): columns, longest first.
 
-    Distances stay as they are. Sums run in a fixed order, so the number of cores
-    changes nothing.
+    Sums run in a fixed order, so the number of cores changes nothing.
     """
     covariance = np.einsum("ij,ik->jk", records, records)
-    _, axes = np.linalg.eigh(covariance)
-    return np.ascontiguousarray(np.einsum("ij,jk->ik", records, axes[:, ::-1]))
+    return np.linalg.eigh(covariance)[1][:, ::-1]
+
+
+def turn(
+    records: NDArray[np.float64], axes: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Turn records, (n, p), to axes, (p, q); all axes leave distances as they are."""
+    return np.ascontiguousarray(np.einsum("ij,jk->ik", records, axes))

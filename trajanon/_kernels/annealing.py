@@ -18,7 +18,7 @@ from trajanon._kernels.groups import (
     move,
 )
 
-_STEPS = 256  # moves tried at one heat
+AT_ONE_HEAT = 256  # moves
 _LOW = np.uint64(0xFFFFFFFF)
 _WORD = np.uint64(32)
 _RARE = np.uint64(0.02 * 2**32)  # of 2^32 moves, so many are of whole groups
@@ -53,6 +53,12 @@ def some(word, limit):
 
 
 @kernel
+def other_bits(bits):
+    """Of 32 bits, those that a choice by the low ones leaves, as a word of 32."""
+    return (bits << np.uint64(8)) & _LOW
+
+
+@kernel
 def other_member(groups, record, word):
     """Another member of a record's group; the record itself if it is alone."""
     group = groups.labels[record]
@@ -66,36 +72,52 @@ def other_member(groups, record, word):
 
 
 @kernel
+def draw_move(annealing, heat):
+    """Draw a record, which of its neighbours, the rise allowed, and 32 bits more.
+
+    A rise of the SSE is taken with the probability exp(-rise / temperature).
+    """
+    neighbours, warmth = annealing.descent.neighbours, annealing.warmth
+    one, two = draw(annealing.random), draw(annealing.random)
+    x = some(one >> _WORD, neighbours.shape[0])
+    rank = some(two >> _WORD, neighbours.shape[1])
+    limit = heat * warmth[x] * warmth[neighbours[x, rank]]
+    limit *= annealing.quantiles[one & np.uint64(4095)]
+    return x, rank, limit, two & _LOW
+
+
+@kernel
+def regroup(annealing, x, k, limit, bits, near):
+    """Dissolve a record's group, or create one round it, if the bits say so."""
+    if bits >= _RARE:
+        return False
+    if bits & np.uint64(1):
+        dissolve(annealing.descent, annealing.descent.groups.labels[x], limit, near)
+    else:
+        create(annealing.descent, x, k, limit)
+    return True
+
+
+@kernel
 def anneal(annealing, k, count, hot, cold):
     """Try random moves, so many, while the heat falls from hot to cold."""
-    descent = annealing.descent
-    groups, neighbours = descent.groups, descent.neighbours
+    groups, neighbours = annealing.descent.groups, annealing.descent.neighbours
     near = np.empty(neighbours.shape[1], dtype=np.int64)
-    n = groups.labels.shape[0]
-    cooling = (cold / hot) ** (_STEPS / count)
+    cooling = (cold / hot) ** (AT_ONE_HEAT / count)
     heat = hot
     for step in range(count):
-        if step % _STEPS == _STEPS - 1:
+        if step % AT_ONE_HEAT == AT_ONE_HEAT - 1:
             heat *= cooling
-        one, two = draw(annealing.random), draw(annealing.random)
-        x = some(one >> _WORD, n)
-        y = neighbours[x, some(two >> _WORD, neighbours.shape[1])]
-        # A rise of the SSE is taken with the probability exp(-rise / temperature).
-        limit = heat * annealing.warmth[x] * annealing.warmth[y]
-        limit *= annealing.quantiles[one & np.uint64(4095)]
-        left = two & _LOW
-        if left < _RARE:
-            if left & np.uint64(1):
-                dissolve(descent, groups.labels[x], limit, near)
-            else:
-                create(descent, x, k, limit)
+        x, rank, limit, bits = draw_move(annealing, heat)
+        if regroup(annealing, x, k, limit, bits, near):
             continue
+        y = neighbours[x, rank]
         target = groups.labels[y]
         own = groups.labels[x]
         if target == own:
             continue
         if (
-            left & np.uint64(1)
+            bits & np.uint64(1)
             and groups.different[target] < 2 * k - 1
             and may_leave(groups, x, k)
         ):
@@ -103,7 +125,7 @@ def anneal(annealing, k, count, hot, cold):
             if change < limit:
                 move(groups, x, target)
         else:
-            z = other_member(groups, y, (left << np.uint64(8)) & _LOW)
+            z = other_member(groups, y, other_bits(bits))
             if (
                 exchange_change(groups, x, z) < limit
                 and may_replace(groups, x, z, k)

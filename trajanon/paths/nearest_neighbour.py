@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.nearest_neighbour import shortest_walk, walk
-from trajanon.neighbours import nearest_records, principal_axes
+from trajanon.neighbours import nearest_records, principal_axes, turn
 from trajanon.paths.journey import Journey
 from trajanon.paths.tours import begun_at_start
 
@@ -78,7 +78,7 @@ def _repetitive_nn(journey: Journey) -> NDArray[np.int64]:
     neighbours = nearest_records(records, _LISTED)
     away = records[:, None, :] - records[neighbours]
     near = np.sqrt((away**2).sum(axis=2))
-    turned = principal_axes(records)
+    turned = turn(records, principal_axes(records))
     best = np.empty(n, dtype=np.int64)
     shortest = np.inf
     for first in range(0, n, _CHUNK):

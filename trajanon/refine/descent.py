@@ -59,8 +59,14 @@ def descent(grouped: Grouped) -> NDArray[np.int64]:
     groups = lay_out(
         grouped.records, grouped.labels, grouped.subjects, n // grouped.k + 1
     )
-    descent = begin(groups, near_records(grouped.records, grouped.k))
-    places = len(groups.sizes)
+    settle(grouped, begin(groups, near_records(grouped.records, grouped.k)))
+    return groups.labels
+
+
+def settle(grouped: Grouped, descent: Descent) -> bool:
+    """Make moves in groups that are laid out until none gains; whether any did."""
+    groups = descent.groups
+    n, places = len(groups.labels), len(groups.sizes)
     chunk = max(_CHUNK // grouped.k, 1)
     moves, passes, complete = 0, 0, True
     while True:
@@ -79,7 +85,7 @@ def descent(grouped: Grouped) -> NDArray[np.int64]:
         if moves > before:
             complete = False
         elif complete:
-            return groups.labels
+            return moves > 0
         else:
             # A move of three groups may have become possible out of a record's sight.
             descent.looked[:] = -1

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trajanon._kernels.annealing import Annealing
 from trajanon._kernels.annealing import anneal as make_random_moves
 from trajanon.loss import sse
-from trajanon.neighbours import principal_axes
+from trajanon.neighbours import principal_axes, turn
 from trajanon.partition import dense
 from trajanon.refine.descent import begin, near_records
 from trajanon.refine.grouped import Grouped, lay_out
@@ -47,8 +47,28 @@ def lay_field(grouped: Grouped) -> Field:
     records = grouped.records
     lost = sse(records, grouped.labels)
     neighbours = near_records(records, grouped.k)
+    return Field(
+        records=turn(records, leading_axes(records, lost)),
+        neighbours=neighbours,
+        warmth=warmth(records, neighbours, grouped.k, lost),
+    )
+
+
+def leading_axes(records: NDArray[np.float64], lost: float) -> NDArray[np.float64]:
+    """Find the axes, (p, q), that a search needs to see, where so much is lost."""
+    axes = principal_axes(records)
+    held = (turn(records, axes) ** 2).sum(axis=0)
+    left_out = held.sum() - held.cumsum()
+    left_out[-1] = 0.0  # but for rounding
+    return axes[:, : int(np.argmax(left_out <= DROPPED * lost)) + 1]
+
+
+def warmth(
+    records: NDArray[np.float64], neighbours: NDArray[np.int64], k: int, lost: float
+) -> NDArray[np.float64]:
+    """Find the square root of the temperature that suits each record."""
     apart, beyond = np.zeros(len(records)), np.zeros(len(records))
-    near = neighbours[:, : grouped.k].T
+    near = neighbours[:, :k].T
     for rank, column in enumerate(neighbours.T):
         away = ((records - records[column]) ** 2).sum(axis=1)
         beyond += away
@@ -56,13 +76,7 @@ def lay_field(grouped: Grouped) -> Field:
             apart += away
     # Records with k duplicates have farther ones to go to.
     apart = np.where(apart > 0.0, apart / len(near), beyond / len(neighbours.T))
-    spread = np.sqrt(apart * lost / len(records))
-    turned = principal_axes(records)
-    held = (turned**2).sum(axis=0)
-    left_out = held.sum() - held.cumsum()
-    left_out[-1] = 0.0  # but for rounding
-    axes = int(np.argmax(left_out <= DROPPED * lost)) + 1
-    return Field(np.ascontiguousarray(turned[:, :axes]), neighbours, np.sqrt(spread))
+    return np.sqrt(np.sqrt(apart * lost / len(records)))
 
 
 def anneal_part(
