@@ -46,7 +46,7 @@ def compare(
     Parameters
     ----------
     trajectories
-        The originals.
+        The originals; where they slid on their tracks, they are drawn as slid.
     release
         What was released of them, in any order.
     report
@@ -64,6 +64,7 @@ def compare(
     BadInput
         If there is nothing to draw, or the three do not belong together.
     """
+    trajectories = _as_slid(trajectories, report)
     labels = _labels(trajectories, release, report)
     sizes = np.bincount(labels)
     lines = _released_lines(trajectories, release, labels, sizes)
@@ -96,6 +97,16 @@ def compare(
         attribution=report.get("attribution") or trajectories.attribution,
         tiles=tiles,
     )
+
+
+def _as_slid(trajectories: Trajectories, report: Mapping[str, Any]) -> Trajectories:
+    """Move trajectories to where they were when they were averaged."""
+    if report.get("alignment") is None:
+        return trajectories
+    try:
+        return trajectories.slid(np.asarray(report["alignment"]["starts"]))
+    except (BadInput, LookupError, TypeError, ValueError) as error:
+        raise BadInput(_STRANGERS) from error
 
 
 def _labels(

@@ -12,14 +12,21 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.align.account import account
+from trajanon.align.alignment import align as slide_to_groups
 from trajanon.errors import BadInput, FileProblem, TooFewSubjects
 from trajanon.files.release import check_format, write_release
 from trajanon.files.released import DECIMALS, unknown_attribution
-from trajanon.microaggregation import Options, microaggregate
+from trajanon.microaggregation import (
+    BY_DEFAULT,
+    EFFORTS,
+    Options,
+    microaggregate,
+)
 from trajanon.outputs import replacing
 from trajanon.partition import Partition, subjects_per_group
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
-from trajanon.utility import displacement
+from trajanon.utility import displacement, summary
 
 COUNTS = ("subjects", "records")
 
@@ -79,6 +86,7 @@ def anonymize(
     k: int,
     *,
     count: str = "subjects",
+    align: bool = True,
     **options: Unpack[Options],
 ) -> Release:
     """Replace each trajectory by the centroid of a group of at least k.
@@ -93,6 +101,10 @@ def anonymize(
     count
         ``subjects``, or ``records`` to count trajectories although several may be of
         one subject; the report then says so in its first line.
+    align
+        Whether trajectories that know their tracks slide on these towards their groups.
+        Losses and displacements are then those of the trajectories as slid, and the
+        report also tells what they were before.
     options
         As in `trajanon.microaggregate`, from ``method`` to ``progress``. The seed
         repeats the groups and centroids; the order of the release comes from the
@@ -129,6 +141,11 @@ def anonymize(
     except TooFewSubjects as error:
         msg = f"{error}, or count trajectories with --count records"
         raise TooFewSubjects(msg) from error
+    cut = aligned = trajectories, partition
+    if align and not partition.stopped:
+        aligned = _align(*cut, k, counts_subjects, options)
+    alignment = account(cut, aligned)
+    trajectories, partition = aligned
     centroids = partition.aggregated.reshape(trajectories.points.shape)
     released = np.round(centroids, DECIMALS)
     order = list(range(len(released)))
@@ -138,7 +155,29 @@ def anonymize(
             points=np.ascontiguousarray(released[order]),
             provenance={"attribution": trajectories.attribution},
         ),
-        _report(trajectories, released, partition, k, counts_subjects),
+        _report(trajectories, released, partition, k, counts_subjects, alignment),
+    )
+
+
+def _align(
+    trajectories: Trajectories,
+    partition: Partition,
+    k: int,
+    counts_subjects: bool,
+    options: Options,
+) -> tuple[Trajectories, Partition]:
+    """Slide trajectories to their groups, with the options of the search for these."""
+    chosen = BY_DEFAULT | options
+    annealed = chosen["refine"] == "anneal"
+    return slide_to_groups(
+        trajectories,
+        partition,
+        k,
+        subjects=trajectories.subject if counts_subjects else None,
+        regroup=chosen["refine"] != "none",
+        moves_per_record=EFFORTS[chosen["effort"]].moves_per_record * annealed,
+        seed=chosen["seed"],
+        progress=chosen["progress"],
     )
 
 
@@ -167,6 +206,7 @@ def _report(
     partition: Partition,
     k: int,
     counts_subjects: bool,
+    alignment: dict[str, Any] | None,
 ) -> dict[str, Any]:
     moved = displacement(trajectories.points, released)
     sizes = partition.sizes
@@ -183,12 +223,8 @@ def _report(
         "information_loss": partition.information_loss,
         "stages": [stage.account for stage in partition.stages],
         "stopped": partition.stopped,
-        "displacement": {
-            "mean": float(moved.mean()),
-            "median": float(np.median(moved)),
-            "p95": float(np.percentile(moved, 95)),
-            "max": float(moved.max()),
-        },
+        "displacement": summary(moved),
+        "alignment": alignment,
         "attribution": trajectories.attribution,
         "versions": {
             "trajanon": version("trajanon"),

@@ -283,6 +283,13 @@ def anonymize(
     shuffle_probability: ShuffleProbability = 0.001,
     max_events: MaxEvents = 10,
     effort: Effort = "balanced",
+    align: Annotated[
+        bool,
+        typer.Option(
+            "--align/--no-align",
+            help="Let trajectories slide on their tracks towards their groups.",
+        ),
+    ] = True,
     seed: Seed = 0,
     out: Annotated[
         Path, typer.Option(help="Ends in .parquet, .gpkg, .geojson, .csv or .gpx.")
@@ -295,7 +302,13 @@ def anonymize(
     from trajanon.files.release import check_format
     from trajanon.files.trajectories import read_trajectories
     from trajanon.outputs import replacing
-    from trajanon.screen import STOPPED, Bars, show_json, show_release
+    from trajanon.screen import (
+        STOPPED,
+        Bars,
+        show_json,
+        show_release,
+        without_lists,
+    )
 
     check_format(out)
     _announce_compilation()
@@ -305,6 +318,7 @@ def anonymize(
             read_trajectories(trajectories),
             k,
             count=count,
+            align=align,
             method=method,
             heuristic=heuristic,
             compression=compression,
@@ -320,8 +334,7 @@ def anonymize(
         )
         release.write_drafts(*drafts)
     if as_json:
-        lists = ("labels", "sizes", "subjects_per_group")
-        show_json({key: v for key, v in release.report.items() if key not in lists})
+        show_json(without_lists(release.report))
         return
     show_release(release.report)
     if release.report["stopped"]:

@@ -45,6 +45,10 @@ class Options(TypedDict, total=False):
     progress: Progress
 
 
+BY_DEFAULT = Options(refine="anneal", effort="balanced", seed=0, progress=silent)
+"""What those who hand options on must know of them."""
+
+
 class Effort(NamedTuple):
     """A budget in moves, never in seconds: a seed repeats a result.
 

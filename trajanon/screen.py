@@ -63,6 +63,17 @@ def show_json(result: Mapping[str, Any]) -> None:
     print(json.dumps(dict(result), indent=1))  # noqa: T201
 
 
+def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out of a report what has an entry for each trajectory or group."""
+    short = {}
+    for name, value in report.items():
+        if isinstance(value, Mapping):
+            short[name] = without_lists(value)
+        elif name == "stages" or not isinstance(value, list):
+            short[name] = value
+    return short
+
+
 def show_account(counts: Mapping[str, int]) -> None:
     """Print what extraction read, dropped and kept."""
     table = Table("Step", title="What became of the points", title_justify="left")
@@ -94,7 +105,15 @@ def show_release(report: Mapping[str, Any]) -> None:
     table.add_row("(median)", f"{moved['median']:,.0f} m")
     table.add_row("(95 % of points, at most)", f"{moved['p95']:,.0f} m")
     table.add_row("(farthest)", f"{moved['max']:,.0f} m")
+    if (alignment := report["alignment"]) is not None:
+        before = alignment["before"]["displacement"]
+        table.add_row("Before alignment (mean)", f"{before['mean']:,.0f} m")
+        table.add_row("(median)", f"{before['median']:,.0f} m")
+        table.add_row("Trajectories that slid", f"{alignment['slid']['share']:.0%}")
+        table.add_row("(mean, on the track)", f"{alignment['slid']['mean']:,.0f} m")
     Console().print(table)
+    if alignment is not None:
+        Console().print(alignment["measured"], soft_wrap=True)
 
 
 def rounded(value: float, way: str) -> str:

@@ -7,6 +7,16 @@ _EQUATOR = 6_378_137.0  # metres, WGS 84
 _ECCENTRICITY_SQUARED = 0.00669437999014
 
 
+def summary(metres: NDArray[np.float64]) -> dict[str, float]:
+    """Sum up distances in metres, ready for JSON: mean, median, 95 %, the farthest."""
+    return {
+        "mean": float(metres.mean()),
+        "median": float(np.median(metres)),
+        "p95": float(np.percentile(metres, 95)),
+        "max": float(metres.max()),
+    }
+
+
 def displacement(
     original: NDArray[np.float64], released: NDArray[np.float64]
 ) -> NDArray[np.float64]:
@@ -18,12 +28,12 @@ def displacement(
     Parameters
     ----------
     original, released
-        Latitude and longitude in degrees, WGS 84, shape (n, m, 2).
+        Latitude and longitude in degrees, WGS 84, shape (..., 2).
 
     Returns
     -------
     NDArray[np.float64]
-        Metres, shape (n, m).
+        Metres, shape (...).
 
     Examples
     --------

@@ -1,5 +1,7 @@
 """Descent: moves of few records lower the SSE till none does any more."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -59,37 +61,54 @@ def descent(grouped: Grouped) -> NDArray[np.int64]:
     groups = lay_out(
         grouped.records, grouped.labels, grouped.subjects, n // grouped.k + 1
     )
-    settle(grouped, begin(groups, near_records(grouped.records, grouped.k)))
+    descent = begin(groups, near_records(grouped.records, grouped.k))
+    settle(grouped, descent, looks_of(descent))
     return groups.labels
 
 
-def settle(grouped: Grouped, descent: Descent) -> bool:
-    """Make moves in groups that are laid out until none gains; whether any did."""
-    groups = descent.groups
-    n, places = len(groups.labels), len(groups.sizes)
+Look = Callable[[Descent, int, int, int, int], int]
+"""The moves of records or groups, with k, from a number to another; counts moves on."""
+
+
+def looks_of(descent: Descent) -> list[tuple[Look, int]]:
+    """List the moves of descent, and how many records or groups make them."""
+    n, places = len(descent.groups.labels), len(descent.groups.sizes)
+    return [(record_pass, n), (group_pass, places), (creation_pass, n)]
+
+
+def settle(
+    grouped: Grouped, descent: Descent, looks: Sequence[tuple[Look, int]]
+) -> None:
+    """Make moves in groups that are laid out until none gains.
+
+    Parameters
+    ----------
+    grouped
+        Of it, k, the course and the progress.
+    descent
+        The groups.
+    looks
+        Kinds of moves, and how many records or groups make them.
+    """
     chunk = max(_CHUNK // grouped.k, 1)
     moves, passes, complete = 0, 0, True
     while True:
         before = moves
-        for look, count in (
-            (record_pass, n),
-            (group_pass, places),
-            (creation_pass, n),
-        ):
+        for look, count in looks:
             for start in range(0, count, chunk):
                 grouped.progress("Moving records", passes, None, grouped.course.note)
                 stop = min(start + chunk, count)
                 moves = look(descent, grouped.k, moves, start, stop)
         passes += 1
-        grouped.course.offer(dense(groups.labels))
+        grouped.course.offer(dense(descent.groups.labels))
         if moves > before:
             complete = False
         elif complete:
-            return moves > 0
+            return
         else:
             # A move of three groups may have become possible out of a record's sight.
             descent.looked[:] = -1
-            refresh_centroids(groups)
+            refresh_centroids(descent.groups)
             complete = True
 
 

@@ -21,7 +21,8 @@ PASS = 500
 DROPPED = 0.01
 """Share of the SSE that the axes left out of the search may hold."""
 
-_QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)
+QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)
+"""Of the exponential distribution."""
 
 
 class Field(NamedTuple):
@@ -79,6 +80,17 @@ def warmth(
     return np.sqrt(np.sqrt(apart * lost / len(records)))
 
 
+def neighbours_within(
+    neighbours: NDArray[np.int64], rows: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Find the neighbours of a part's records in it, as places in the part."""
+    place = np.full(len(neighbours), -1)
+    place[rows] = np.arange(len(rows))
+    within = place[neighbours[rows]]
+    # A neighbour in another part is out of reach: the record itself stands for it.
+    return np.where(within < 0, np.arange(len(rows))[:, None], within)
+
+
 def anneal_part(
     grouped: Grouped,
     field: Field,
@@ -111,18 +123,14 @@ def anneal_part(
     NDArray[np.int64]
         The new group of each record of the part, numbered from 0.
     """
-    place = np.full(len(field.records), -1)
-    place[rows] = np.arange(len(rows))
-    neighbours = place[field.neighbours[rows]]
-    # A neighbour in another part is out of reach: the record itself stands for it.
-    neighbours = np.where(neighbours < 0, np.arange(len(rows))[:, None], neighbours)
+    neighbours = neighbours_within(field.neighbours, rows)
     groups = lay_out(
         field.records[rows], labels, grouped.subjects[rows], len(rows) // grouped.k + 1
     )
     annealing = Annealing(
         descent=begin(groups, neighbours),
         warmth=field.warmth[rows],
-        quantiles=_QUANTILES,
+        quantiles=QUANTILES,
         random=np.array([word]),
     )
     for hot, cold in pairwise(heats):

@@ -1,0 +1,284 @@
+"""Windows that slide on their runs: records that change, in groups that change."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.annealing import (
+    AT_ONE_HEAT,
+    draw_move,
+    other_bits,
+    other_member,
+    regroup,
+    some,
+)
+from trajanon._kernels.compiled import kernel
+from trajanon._kernels.distance import squared_distance
+from trajanon._kernels.groups import (
+    exchange,
+    leaving_change,
+    may_leave,
+    may_replace,
+    move,
+)
+
+_FAR = 4  # steps that a window slides at most where no neighbour leads it
+
+
+class Ground(NamedTuple):
+    """Where windows may slide, and what record a window is at each place.
+
+    A window that starts at s is the record of its run's points s, s + stride, ...
+
+    Attributes
+    ----------
+    points
+        Of all runs one after another, (t, 2).
+    stride
+        From one point of a window to the next.
+    place, most
+        Of each window, (n,): the place of its run's first point, and its last start.
+    before, after
+        The windows before and after each one on its run, (n,); -1 for none.
+    apart
+        How far behind the start of the window before a window must start, (n,).
+    mean, share
+        Of each number of a record, (p,): what is subtracted from it, and what the rest
+        is multiplied by.
+    """
+
+    points: NDArray[np.float64]
+    stride: int
+    place: NDArray[np.int64]
+    most: NDArray[np.int64]
+    before: NDArray[np.int64]
+    after: NDArray[np.int64]
+    apart: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    share: NDArray[np.float64]
+
+
+class Slides(NamedTuple):
+    """The records of all windows at all their starts, and where each window is.
+
+    Attributes
+    ----------
+    rows
+        Of each window after the other, from its first start to its last, (v, q).
+    first, starts
+        Of each window, (n,): its first row, and how many it has.
+    start
+        Of each window, (n,).
+    meeting
+        Of each window, (n, c): the start where it was nearest to each neighbour, when
+        they were at ``began``.
+    began
+        As ``start``.
+    """
+
+    rows: NDArray[np.float64]
+    first: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    start: NDArray[np.int64]
+    meeting: NDArray[np.int64]
+    began: NDArray[np.int64]
+
+
+@kernel
+def first_start(ground, start, x):
+    """The first start that a window may have with the one before it where it is."""
+    before = ground.before[x]
+    return 0 if before < 0 else start[before] + ground.apart[x]
+
+
+@kernel
+def last_start(ground, start, x):
+    """The last start that a window may have with the one after it where it is."""
+    after = ground.after[x]
+    return ground.most[x] if after < 0 else start[after] - ground.apart[after]
+
+
+@kernel
+def read_record(ground, x, start, record):
+    """Read the record of a window at a start."""
+    for number in range(record.shape[0]):
+        point = ground.place[x] + start + ground.stride * (number // 2)
+        value = ground.points[point, number % 2] - ground.mean[number]
+        record[number] = value * ground.share[number]
+
+
+@kernel
+def lay_rows(ground, axes, first, rows):
+    """Read all windows at all their starts, turned to axes (p, q)."""
+    record = np.empty(axes.shape[0])
+    for x in range(first.shape[0]):
+        for start in range(ground.most[x] + 1):
+            read_record(ground, x, start, record)
+            row = rows[first[x] + start]
+            row[:] = 0.0
+            for number in range(record.shape[0]):
+                for axis in range(row.shape[0]):
+                    row[axis] += record[number] * axes[number, axis]
+
+
+@kernel
+def find_meetings(slides, neighbours):
+    """Find the start where each window is nearest to each of its neighbours."""
+    for x in range(neighbours.shape[0]):
+        for rank in range(neighbours.shape[1]):
+            y = neighbours[x, rank]
+            met = slides.rows[slides.first[y] + slides.start[y]]
+            best, least = slides.start[x], np.inf
+            for start in range(slides.starts[x]):
+                away = squared_distance(slides.rows[slides.first[x] + start], met)
+                if away < least:
+                    best, least = start, away
+            slides.meeting[x, rank] = best
+
+
+# What a slide changes
+
+
+@kernel
+def sliding_change(groups, x, record):
+    """What a record's group changes by with the record being another."""
+    group = groups.labels[x]
+    along, apart = 0.0, 0.0
+    for column in range(record.shape[0]):
+        step = record[column] - groups.records[x, column]
+        away = groups.records[x, column] - groups.centroids[group, column]
+        along += step * away
+        apart += step * step
+    return 2.0 * along + apart * (1.0 - 1.0 / groups.sizes[group])
+
+
+@kernel
+def slide(groups, x, record):
+    """Let a record be another; the centroid of its group follows."""
+    group = groups.labels[x]
+    share = 1.0 / groups.sizes[group]
+    for column in range(record.shape[0]):
+        step = record[column] - groups.records[x, column]
+        groups.centroids[group, column] += step * share
+        groups.records[x, column] = record[column]
+
+
+@kernel
+def slid_exchange_change(groups, x, record, z):
+    """What exchanging two records of different groups changes, x being another."""
+    a, b = groups.labels[x], groups.labels[z]
+    along, a_apart, b_apart = 0.0, 0.0, 0.0
+    for column in range(record.shape[0]):
+        leaves, enters = groups.records[x, column], groups.records[z, column]
+        a_step = enters - leaves
+        b_step = record[column] - enters
+        along += a_step * (leaves - groups.centroids[a, column])
+        along += b_step * (enters - groups.centroids[b, column])
+        a_apart += a_step * a_step
+        b_apart += b_step * b_step
+    change = a_apart * (1.0 - 1.0 / groups.sizes[a])
+    change += b_apart * (1.0 - 1.0 / groups.sizes[b])
+    return 2.0 * along + change
+
+
+@kernel
+def slide_pass(descent, ground, start, looked, moves, begin, end):
+    """Slide windows to where that gains most in their groups; the moves made so far.
+
+    Each from ``begin`` to ``end`` once, in their order: where windows share a run, the
+    others are where they are by then. Those whose group has not changed since they
+    were looked at, (n,), and that have a run of their own, are passed over.
+    """
+    groups = descent.groups
+    record, best = np.empty((2, groups.records.shape[1]))
+    for x in range(begin, end):
+        group = groups.labels[x]
+        alone = ground.before[x] < 0 and ground.after[x] < 0
+        if alone and descent.changed[group] <= looked[x]:
+            continue
+        looked[x] = moves
+        target, least = start[x], -descent.tiny
+        for here in range(
+            first_start(ground, start, x), last_start(ground, start, x) + 1
+        ):
+            read_record(ground, x, here, record)
+            change = sliding_change(groups, x, record)
+            if change < least:
+                target, least = here, change
+                best[:] = record
+        if target != start[x]:
+            slide(groups, x, best)
+            start[x] = target
+            moves += 1
+            descent.changed[group] = moves
+    return moves
+
+
+# Random moves
+
+
+@kernel
+def slide_to(groups, slides, x, start):
+    """Slide a window to a start."""
+    if start != slides.start[x]:
+        slide(groups, x, slides.rows[slides.first[x] + start])
+        slides.start[x] = start
+
+
+@kernel
+def draw_start(annealing, slides, x, rank, bits):
+    """Draw a start: where the window meets a neighbour, or one near its own.
+
+    The neighbour may have slid since the two met; then the window slides as far.
+    """
+    y = annealing.descent.neighbours[x, rank]
+    labels = annealing.descent.groups.labels
+    start = slides.start[x]
+    if bits & np.uint64(2):
+        start = slides.meeting[x, rank] + slides.start[y] - slides.began[y]
+    elif labels[x] == labels[y]:
+        start += some(other_bits(bits), 2 * _FAR + 1) - _FAR
+    return min(max(start, 0), slides.starts[x] - 1)
+
+
+@kernel
+def anneal_sliding(annealing, slides, k, count, hot, cold):
+    """Try random moves of windows that may slide, while the heat falls."""
+    groups, neighbours = annealing.descent.groups, annealing.descent.neighbours
+    near = np.empty(neighbours.shape[1], dtype=np.int64)
+    cooling = (cold / hot) ** (AT_ONE_HEAT / count)
+    heat = hot
+    for step in range(count):
+        if step % AT_ONE_HEAT == AT_ONE_HEAT - 1:
+            heat *= cooling
+        x, rank, limit, bits = draw_move(annealing, heat)
+        if regroup(annealing, x, k, limit, bits, near):
+            continue
+        y = neighbours[x, rank]
+        start = draw_start(annealing, slides, x, rank, bits)
+        record = slides.rows[slides.first[x] + start]
+        target = groups.labels[y]
+        if target == groups.labels[x]:
+            if start != slides.start[x] and sliding_change(groups, x, record) < limit:
+                slide_to(groups, slides, x, start)
+        elif (
+            bits & np.uint64(1)
+            and groups.different[target] < 2 * k - 1
+            and may_leave(groups, x, k)
+        ):
+            size = groups.sizes[target]
+            joining = squared_distance(record, groups.centroids[target])
+            joining *= size / (size + 1.0)
+            if leaving_change(groups, x) + joining < limit:
+                slide_to(groups, slides, x, start)
+                move(groups, x, target)
+        else:
+            z = other_member(groups, y, other_bits(bits))
+            if (
+                slid_exchange_change(groups, x, record, z) < limit
+                and may_replace(groups, x, z, k)
+                and may_replace(groups, z, x, k)
+            ):
+                slide_to(groups, slides, x, start)
+                exchange(groups, x, z)

@@ -1,0 +1,1 @@
+"""Windows slide on their tracks towards their groups."""

@@ -1,0 +1,113 @@
+"""What alignment did, for the holder of the data."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from trajanon.partition import Partition
+from trajanon.tracks import STEPS, Tracks
+from trajanon.trajectories import Trajectories
+from trajanon.utility import displacement, summary
+from trajanon.workers import cores
+
+MEASURED = (
+    "Losses and displacements after alignment are measured on the windows as slid."
+)
+
+_EARTH = 6_371_000.0  # metres, the mean radius
+
+
+def account(
+    before: tuple[Trajectories, Partition], after: tuple[Trajectories, Partition]
+) -> dict[str, Any] | None:
+    """Tell how alignment changed trajectories, ready for JSON.
+
+    Parameters
+    ----------
+    before, after
+        The trajectories as they were cut and as slid, each with their groups.
+
+    Returns
+    -------
+    dict or None
+        None if nothing slid. What is measured on what; IL and displacement before; the
+        share of windows that slid, and how far, in metres along the track; the share of
+        all tracks that is under windows, which sliding leaves as it is, and that lies
+        within a spacing of a released trajectory, before and after; the start of each
+        window as slid, in steps of its run.
+    """
+    tracks, slid = before[0].tracks, after[0].tracks
+    if tracks is None or slid is None or before[0] is after[0]:
+        return None
+    step = step_lengths(tracks)
+    far = np.abs(slid.start - tracks.start) * step[tracks.run]
+    spacing = STEPS * float(np.median(step))
+    moved = displacement(before[0].points, _released(*before))
+    return {
+        "measured": MEASURED,
+        "before": {
+            "information_loss": before[1].information_loss,
+            "displacement": summary(moved),
+        },
+        "slid": {"share": float((far > 0.0).mean()), **summary(far)},
+        "tracks": {
+            "under_windows": _under_windows(tracks, before[0].points.shape[1]),
+            "near_release_before": near_lines(tracks, _released(*before), spacing),
+            "near_release_after": near_lines(tracks, _released(*after), spacing),
+        },
+        "starts": slid.start.tolist(),
+    }
+
+
+def _released(trajectories: Trajectories, partition: Partition) -> NDArray[np.float64]:
+    return partition.aggregated.reshape(trajectories.points.shape)
+
+
+def _under_windows(tracks: Tracks, m: int) -> float:
+    steps = len(tracks.run) * STEPS * (m - 1)
+    return steps / float((np.diff(tracks.first) - 1).sum())
+
+
+def step_lengths(tracks: Tracks) -> NDArray[np.float64]:
+    """Measure the metres along the track between neighbouring points of each run.
+
+    The longest way between two is taken: where the track bends, it is shorter.
+    """
+    hops = displacement(tracks.points[:-1], tracks.points[1:])
+    hops[tracks.first[1:-1] - 1] = 0.0  # from one run to the next
+    return np.maximum.reduceat(np.append(hops, 0.0), tracks.first[:-1])
+
+
+def near_lines(tracks: Tracks, lines: NDArray[np.float64], metres: float) -> float:
+    """Measure the share of tracks that lies within so many metres of some lines.
+
+    Parameters
+    ----------
+    tracks
+        Looked at every `STEPS` steps.
+    lines
+        Latitude and longitude, shape (n, m, 2); may be repeated.
+    metres
+        From a point of a track to the nearest point of a line.
+    """
+    lines = np.unique(lines, axis=0)
+    along = np.arange(STEPS)[:, None, None, None] / STEPS
+    between = lines[:, :-1] + along * (lines[:, 1:] - lines[:, :-1])
+    points = np.concatenate([between.reshape(-1, 2), lines[:, -1]])
+    away, _ = cKDTree(_in_space(points)).query(
+        _in_space(tracks.points[::STEPS]),
+        distance_upper_bound=metres,
+        workers=cores(),
+    )
+    return float(np.isfinite(away).mean())
+
+
+def _in_space(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Turn latitude and longitude to metres from the middle of a round Earth."""
+    latitude, longitude = np.radians(points).T
+    ring = np.cos(latitude)
+    return _EARTH * np.column_stack(
+        [ring * np.cos(longitude), ring * np.sin(longitude), np.sin(latitude)]
+    )

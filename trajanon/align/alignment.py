@@ -1,0 +1,117 @@
+"""Alignment: windows slide on their tracks towards their groups, on one page."""
+
+import logging
+from dataclasses import replace
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon import loss
+from trajanon.align.ground import lay_ground, reach
+from trajanon.align.search import Aligned, Best, search
+from trajanon.errors import TrajanonError
+from trajanon.partition import Partition, Stage, broken_promises, dense
+from trajanon.progress import Progress, silent
+from trajanon.trajectories import Trajectories
+from trajanon.utility import displacement
+
+_LOG = logging.getLogger(__name__)
+
+
+def align(
+    trajectories: Trajectories,
+    partition: Partition,
+    k: int,
+    *,
+    subjects: NDArray[np.int64] | None,
+    regroup: bool,
+    moves_per_record: int,
+    seed: int,
+    progress: Progress = silent,
+) -> tuple[Trajectories, Partition]:
+    """Slide trajectories on their tracks, and regroup them, to be near their groups.
+
+    Where a trajectory begins on its track is an accident of the cutting: two people who
+    went the same way get trajectories that differ by where theirs begin. So the window
+    that cuts each one out of its run may slide on it. All windows keep their length,
+    their spacing, their direction and their order on a run, stay on their runs, and
+    share no ground; none is dropped.
+
+    Parameters
+    ----------
+    trajectories
+        As they were cut, with their tracks.
+    partition
+        Groups of at least k of them, of k different subjects.
+    k
+        Least number of different subjects in a group.
+    subjects
+        Subject of each trajectory, shape (n,); None if each is its own.
+    regroup
+        Whether trajectories may also change groups.
+    moves_per_record
+        What the search for groups was given; half of it is used here.
+    seed
+        Repeats the result bit for bit.
+    progress
+        Told how far the work is.
+
+    Returns
+    -------
+    tuple[Trajectories, Partition]
+        The trajectories as slid, and their groups; the losses and centroids of these
+        are those of the trajectories as slid. Both as they were given if there are no
+        tracks, if no window has room, or if the mean displacement did not become less.
+        Ctrl-C raises nothing but ends the search: then they are the best so far.
+    """
+    since, tracks = perf_counter(), trajectories.tracks
+    if tracks is None:
+        return trajectories, partition
+    ground = lay_ground(tracks, trajectories.points.shape[1])
+    first, last = reach(ground, tracks.start)
+    if (first == last).all():
+        return trajectories, partition
+    own = np.arange(len(trajectories)) if subjects is None else dense(subjects)
+    best = Best(ground, Aligned(tracks.start, partition.labels))
+    stopped = False
+    try:
+        search(
+            ground,
+            best,
+            k,
+            own,
+            regroup=regroup,
+            moves_per_record=moves_per_record,
+            random=np.random.default_rng(seed),
+            progress=progress,
+        )
+    except KeyboardInterrupt:
+        _LOG.info("stopping: the best windows and groups so far are taken")
+        stopped = True
+    start, labels = best.aligned
+    labels = dense(labels)
+    if broken_promises(labels, own, k):
+        msg = f"alignment left a group of fewer than {k}; please report it"
+        raise TrajanonError(msg)
+    slid = trajectories.slid(start)
+    records = loss.standardise(slid.records)
+    aligned = replace(
+        partition,
+        labels=labels,
+        centroids=loss.group_means(slid.records, labels),
+        sse=loss.sse(records, labels),
+        sst=float((records**2).sum()),
+        stopped=stopped,
+    )
+    if _mean_displacement(slid, aligned) >= _mean_displacement(trajectories, partition):
+        return trajectories, replace(partition, stopped=stopped)
+    seconds = perf_counter() - since
+    stage = Stage("alignment", aligned.information_loss, seconds)
+    return slid, replace(aligned, stages=(*partition.stages, stage))
+
+
+def _mean_displacement(trajectories: Trajectories, partition: Partition) -> float:
+    points = trajectories.points
+    released = partition.aggregated.reshape(points.shape)
+    return float(displacement(points, released).mean())

@@ -1,0 +1,103 @@
+"""The windows that come near each window when it slides, or they do."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from trajanon._kernels.sliding import Ground
+from trajanon.align.ground import reach, records_at
+from trajanon.neighbours import turn
+from trajanon.workers import cores
+
+_PACE = 8
+"""Steps between two places where a window is looked for: twice the spacing."""
+
+_SEEN = 3
+"""How many places are looked at for each window wanted: several are of one window."""
+
+_AT_ONCE = 20_000  # windows, as their records take memory
+
+
+def near_windows(
+    ground: Ground, start: NDArray[np.int64], axes: NDArray[np.float64], count: int
+) -> NDArray[np.int64]:
+    """Find windows that are near each one, if either of the two slides.
+
+    Each window where it is, and all others at every eighth step that they may slide
+    to. Two that are near in one of these ways are neighbours of each other.
+
+    Parameters
+    ----------
+    ground
+        Where windows may slide.
+    start
+        Where they are, shape (n,).
+    axes
+        In which distances are measured, shape (p, q).
+    count
+        Neighbours wanted.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Shape (n, count), nearest first; the window itself stands where there are no
+        more.
+    """
+    n = len(start)
+    first, last = reach(ground, start)
+    back, on = (start - first) // _PACE, (last - start) // _PACE
+    places = back + on + 1
+    window = np.repeat(np.arange(n), places)
+    rank = np.arange(len(window)) - np.repeat(np.cumsum(places) - places, places)
+    there = start[window] + (rank - back[window]) * _PACE
+    rows = np.concatenate(
+        [
+            _turned(ground, window[some], there[some], axes)
+            for some in np.split(
+                np.arange(len(window)), range(_AT_ONCE, len(window), _AT_ONCE)
+            )
+        ]
+    )
+    here = rows[back + np.cumsum(places) - places]
+    seen = min(_SEEN * count, len(rows))
+    away, found = cKDTree(rows).query(here, k=range(1, seen + 1), workers=cores())
+    one, other = np.repeat(np.arange(n), seen), window[found.ravel()]
+    return _nearest_of_pairs(n, one, other, away.ravel(), count)
+
+
+def _turned(
+    ground: Ground,
+    window: NDArray[np.int64],
+    there: NDArray[np.int64],
+    axes: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    some = ground._replace(place=ground.place[window])
+    return turn(records_at(some, there), axes)
+
+
+def _nearest_of_pairs(
+    n: int,
+    one: NDArray[np.int64],
+    other: NDArray[np.int64],
+    away: NDArray[np.float64],
+    count: int,
+) -> NDArray[np.int64]:
+    """List each window's nearest partners in pairs, each counted once and both ways."""
+    pairs = one != other
+    away = np.tile(away[pairs], 2)
+    one, other = (
+        np.concatenate([one[pairs], other[pairs]]),
+        np.concatenate([other[pairs], one[pairs]]),
+    )
+    order = np.lexsort((away, other, one))
+    new = np.append(True, (np.diff(one[order]) != 0) | (np.diff(other[order]) != 0))[
+        : len(order)
+    ]
+    order = order[new]
+    order = order[np.lexsort((other[order], away[order], one[order]))]
+    one, other = one[order], other[order]
+    rank = np.arange(len(one)) - np.searchsorted(one, one)
+    near = np.repeat(np.arange(n)[:, None], count, axis=1)
+    kept = rank < count
+    near[one[kept], rank[kept]] = other[kept]
+    return near
