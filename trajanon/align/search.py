@@ -37,8 +37,8 @@ from trajanon.refine.random_moves import (
 )
 from trajanon.workers import in_threads
 
-HOT, COLD = 0.3, 0.05
-"""First and last heat: the groups are good ones already, for windows that stay."""
+HOT, COLD = 0.7, 0.03
+"""First and last heat; what groups look like from afar is settled before."""
 
 ROUNDS = 3
 """How often it is asked which windows come near each other; they slide meanwhile."""

@@ -1,0 +1,190 @@
+"""Measure alignment: what sliding on their tracks brings trajectories, and changes.
+
+    python benchmarks/alignment.py numbers cabs.parquet
+    python benchmarks/alignment.py figure cabs.parquet group.png
+
+Both take trajectories that `trajanon extract` wrote; docs/alignment.md says how those
+it shows were made. The figure needs matplotlib. Trajectories are counted, not subjects,
+unless --subjects is given. Everything is compiled before the clock starts.
+"""
+
+import argparse
+import os
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+import trajanon
+from trajanon.align.account import near_lines, step_lengths
+from trajanon.align.alignment import align
+from trajanon.loss import group_means
+from trajanon.microaggregation import EFFORTS
+from trajanon.partition import Partition
+from trajanon.tracks import STEPS, Tracks
+from trajanon.trajectories import Trajectories
+from trajanon.utility import displacement
+
+KS = (3, 4, 5, 10)
+SEED = 1
+
+
+def aligned(
+    cut: Trajectories, k: int, subjects: NDArray[np.int64] | None
+) -> tuple[Partition, Trajectories, Partition, float, float]:
+    """Groups, windows as slid and their groups, and the seconds of both searches."""
+    start = perf_counter()
+    groups = trajanon.microaggregate(cut.records, k, subjects=subjects, seed=SEED)
+    between = perf_counter()
+    slid, others = align(
+        cut,
+        groups,
+        k,
+        subjects=subjects,
+        regroup=True,
+        moves_per_record=EFFORTS["balanced"].moves_per_record,
+        seed=SEED,
+    )
+    return groups, slid, others, between - start, perf_counter() - between
+
+
+def moved(trajectories: Trajectories, partition: Partition) -> NDArray[np.float64]:
+    """Metres between each point and the released one."""
+    points = trajectories.points
+    return displacement(points, partition.aggregated.reshape(points.shape))
+
+
+def in_cells(points: NDArray[np.float64], metres: float) -> NDArray[np.int64]:
+    """The cell, so many metres wide, that each point lies in."""
+    latitude, longitude = points[..., 0], points[..., 1]
+    north = np.floor(latitude * 111_200.0 / metres).astype(np.int64)
+    wide = 111_200.0 * np.cos(np.radians(latitude.mean()))
+    return north * 10**6 + np.floor(longitude * wide / metres).astype(np.int64)
+
+
+def busyness(tracks: Tracks, points: NDArray[np.float64], metres: float) -> float:
+    """How many runs cross the cells of these points, on average."""
+    run = np.repeat(np.arange(len(tracks.first) - 1), np.diff(tracks.first))
+    crossed = np.unique(np.column_stack([in_cells(tracks.points, metres), run]), axis=0)
+    cells, runs = np.unique(crossed[:, 0], return_counts=True)
+    return float(runs[np.searchsorted(cells, in_cells(points, metres))].mean())
+
+
+def numbers(cut: Trajectories, subjects: NDArray[np.int64] | None) -> None:
+    """Print a row for each k."""
+    tracks = cut.tracks
+    assert tracks is not None
+    spacing = STEPS * float(np.median(step_lengths(tracks)))
+    print(
+        "k | MDAV: mean, median m | IL % | mean m | median m | seconds "
+        "| runs where windows are | tracks near the release | slid | runs begun at once"
+    )
+    for k in KS:
+        mdav = trajanon.microaggregate(
+            cut.records, k, subjects=subjects, method="mdav", refine="none"
+        )
+        far = moved(cut, mdav)
+        groups, slid, others, took, more = aligned(cut, k, subjects)
+        was, now = moved(cut, groups), moved(slid, others)
+        busy = [busyness(tracks, points.points, spacing) for points in (cut, slid)]
+        assert slid.tracks is not None
+        share = float((slid.tracks.start != tracks.start).mean())
+        near = [
+            near_lines(tracks, lines.reshape(cut.points.shape), spacing)
+            for lines in (groups.aggregated, others.aggregated)
+        ]
+        begins = [
+            len(np.unique(windows.run[windows.start < STEPS])) / (len(tracks.first) - 1)
+            for windows in (tracks, slid.tracks)
+        ]
+        print(
+            k,
+            f"{far.mean():.0f}, {np.median(far):.0f}",
+            f"{groups.information_loss:.3f} -> {others.information_loss:.3f}",
+            f"{was.mean():.1f} -> {now.mean():.1f}",
+            f"{np.median(was):.1f} -> {np.median(now):.1f}",
+            f"{took:.1f} + {more:.1f}",
+            f"{busy[0]:.1f} -> {busy[1]:.1f}",
+            f"{near[0]:.1%} -> {near[1]:.1%}",
+            f"{share:.0%}",
+            f"{begins[0]:.0%} -> {begins[1]:.0%}",
+            sep=" | ",
+            flush=True,
+        )
+
+
+def figure(cut: Trajectories, out: Path) -> None:
+    """Draw one group, member by member: as cut above, as slid below."""
+    from matplotlib import pyplot
+
+    _, slid, groups, *_ = aligned(cut, 4, None)
+    tracks = cut.tracks
+    assert tracks is not None
+    means = group_means(cut.records, groups.labels)[groups.labels]
+    was = displacement(cut.points, means.reshape(cut.points.shape)).mean(axis=1)
+    now = moved(slid, groups).mean(axis=1)
+    average = np.array(
+        [np.bincount(groups.labels, w) / groups.sizes for w in (was, now)]
+    )
+    # The group of four that is most like all of them.
+    unlike = np.abs(average / np.array([[was.mean()], [now.mean()]]) - 1.0).max(axis=0)
+    unlike[groups.sizes != 4] = np.inf
+    group = int(np.argmin(unlike))
+    members = np.flatnonzero(groups.labels == group)
+    runs = [
+        tracks.points[tracks.first[run] : tracks.first[run + 1]]
+        for run in tracks.run[members]
+    ]
+    around = np.concatenate([cut.points[members], slid.points[members]]).reshape(-1, 2)
+    low, high = around.min(axis=0) - 0.002, around.max(axis=0) + 0.002
+    near = np.all((tracks.points > low) & (tracks.points < high), axis=1)
+    streets = tracks.points[near]
+    plot, axes = pyplot.subplots(2, 4, figsize=(12, 6.6), layout="constrained")
+    for row, (windows, name) in enumerate(((cut, "as cut"), (slid, "as slid"))):
+        centroid = windows.points[members].mean(axis=0)
+        away = displacement(windows.points[members], centroid[None]).mean(axis=1)
+        for place, member in enumerate(members):
+            axis = axes[row, place]
+            axis.plot(*streets[:, ::-1].T, ".", ms=1, color="0.8", alpha=0.3, zorder=0)
+            axis.plot(*runs[place][:, ::-1].T, color="0.6", lw=1, label="its run")
+            line = windows.points[member]
+            axis.plot(*line[:, ::-1].T, color="#0072b2", lw=2.2, label="trajectory")
+            axis.plot(*line[0, ::-1], "o", color="#0072b2", ms=5)
+            axis.plot(*centroid[:, ::-1].T, color="#d55e00", lw=2.2, label="released")
+            axis.plot(*centroid[0, ::-1], "o", color="#d55e00", ms=5)
+            axis.set_title(f"{name}: moved by {away[place]:.0f} m", fontsize=10)
+            axis.set_xlim(low[1], high[1])
+            axis.set_ylim(low[0], high[0])
+            axis.set_aspect(1 / np.cos(np.radians(low[0])))
+            axis.set_xticks([])
+            axis.set_yticks([])
+    plot.legend(
+        *axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3
+    )
+    plot.savefig(out, dpi=110)
+    print(f"group {group}: {average[0, group]:.0f} -> {average[1, group]:.0f} m")
+
+
+def main() -> None:
+    """Run the measurement asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["numbers", "figure"])
+    parser.add_argument("trajectories", type=Path)
+    parser.add_argument("out", type=Path, nargs="?", default=Path("group.png"))
+    parser.add_argument("--subjects", action="store_true")
+    asked = parser.parse_args()
+    cut = trajanon.read_trajectories(asked.trajectories)
+    print(f"load {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores; n = {len(cut)}")
+    few = np.arange(min(len(cut), 60))
+    assert cut.tracks is not None
+    some = Trajectories(cut.points[few], tracks=cut.tracks.take(few))
+    aligned(some, 3, None)
+    if asked.what == "figure":
+        figure(cut, asked.out)
+    else:
+        numbers(cut, cut.subject if asked.subjects else None)
+
+
+if __name__ == "__main__":
+    main()
