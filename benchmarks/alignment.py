@@ -55,20 +55,18 @@ def moved(trajectories: Trajectories, partition: Partition) -> NDArray[np.float6
     return displacement(points, partition.aggregated.reshape(points.shape))
 
 
-def in_cells(points: NDArray[np.float64], metres: float) -> NDArray[np.int64]:
-    """The cell, so many metres wide, that each point lies in."""
-    latitude, longitude = points[..., 0], points[..., 1]
-    north = np.floor(latitude * 111_200.0 / metres).astype(np.int64)
-    wide = 111_200.0 * np.cos(np.radians(latitude.mean()))
-    return north * 10**6 + np.floor(longitude * wide / metres).astype(np.int64)
-
-
 def busyness(tracks: Tracks, points: NDArray[np.float64], metres: float) -> float:
-    """How many runs cross the cells of these points, on average."""
+    """How many runs cross the cells of these points, so many metres wide: the mean."""
+    degree = 111_200.0 * np.array([1.0, np.cos(np.radians(tracks.points[0, 0]))])
+
+    def in_cells(some: NDArray[np.float64]) -> NDArray[np.int64]:
+        north, east = np.moveaxis(np.floor(some * degree / metres), -1, 0)
+        return (north * 10**6 + east).astype(np.int64)
+
     run = np.repeat(np.arange(len(tracks.first) - 1), np.diff(tracks.first))
-    crossed = np.unique(np.column_stack([in_cells(tracks.points, metres), run]), axis=0)
+    crossed = np.unique(np.column_stack([in_cells(tracks.points), run]), axis=0)
     cells, runs = np.unique(crossed[:, 0], return_counts=True)
-    return float(runs[np.searchsorted(cells, in_cells(points, metres))].mean())
+    return float(runs[np.searchsorted(cells, in_cells(points))].mean())
 
 
 def numbers(cut: Trajectories, subjects: NDArray[np.int64] | None) -> None:

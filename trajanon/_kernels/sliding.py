@@ -86,20 +86,6 @@ class Slides(NamedTuple):
 
 
 @kernel
-def first_start(ground, start, x):
-    """The first start that a window may have with the one before it where it is."""
-    before = ground.before[x]
-    return 0 if before < 0 else start[before] + ground.apart[x]
-
-
-@kernel
-def last_start(ground, start, x):
-    """The last start that a window may have with the one after it where it is."""
-    after = ground.after[x]
-    return ground.most[x] if after < 0 else start[after] - ground.apart[after]
-
-
-@kernel
 def read_record(ground, x, start, record):
     """Read the record of a window at a start."""
     for number in range(record.shape[0]):
@@ -182,36 +168,111 @@ def slid_exchange_change(groups, x, record, z):
     return 2.0 * along + change
 
 
+# Slides of all windows of a run
+
+
+@kernel
+def cost_of_run(groups, ground, start, head, costs, record):
+    """Write what each slide of each window of a run alone changes, (c, slack + 1).
+
+    Column o is for windows that have left o steps more than they must behind them.
+    """
+    x, least, place = head, 0, 0
+    while x >= 0:
+        least += ground.apart[x]
+        for slack in range(costs.shape[1]):
+            costs[place, slack] = 0.0
+            if least + slack != start[x]:
+                read_record(ground, x, least + slack, record)
+                costs[place, slack] = sliding_change(groups, x, record)
+        x, place = ground.after[x], place + 1
+
+
+@kernel
+def best_slacks(costs, slacks):
+    """Choose a column of each row, none before that of the row above; the least sum."""
+    for place in range(costs.shape[0]):
+        least = np.inf
+        for slack in range(costs.shape[1]):
+            if place > 0:
+                costs[place, slack] += costs[place - 1, slack]
+            # From here on: the least sum down to this row, up to this column.
+            least = min(least, costs[place, slack])
+            costs[place, slack] = least
+    column = costs.shape[1] - 1
+    total = costs[-1, column]
+    for place in range(costs.shape[0] - 1, -1, -1):
+        while column > 0 and costs[place, column - 1] == costs[place, column]:
+            column -= 1
+        slacks[place] = column
+    return total
+
+
+@kernel
+def slide_run(groups, ground, start, head, slacks, record):
+    """Slide the windows of a run; what that changes the SSE by.
+
+    ``slacks`` are exchanged for those that lead back.
+    """
+    x, least, place, change = head, 0, 0, 0.0
+    while x >= 0:
+        least += ground.apart[x]
+        before, start[x] = start[x] - least, least + slacks[place]
+        read_record(ground, x, start[x], record)
+        change += sliding_change(groups, x, record)
+        slide(groups, x, record)
+        slacks[place] = before
+        x, place = ground.after[x], place + 1
+    return change
+
+
+@kernel
+def run_changed(descent, ground, head, since):
+    """Count the windows of a run; 0 if the groups of all are as they were."""
+    count, changed, x = 0, False, head
+    while x >= 0:
+        changed = changed or descent.changed[descent.groups.labels[x]] > since
+        count += 1
+        x = ground.after[x]
+    return count if changed else 0
+
+
 @kernel
 def slide_pass(descent, ground, start, looked, moves, begin, end):
-    """Slide windows to where that gains most in their groups; the moves made so far.
+    """Slide the windows of runs to where that gains most; the moves made so far.
 
-    Each from ``begin`` to ``end`` once, in their order: where windows share a run, the
-    others are where they are by then. Those whose group has not changed since they
-    were looked at, (n,), and that have a run of their own, are passed over.
+    Of each run whose first window is from ``begin`` to ``end``, all windows at once:
+    starts that keep them apart, with the least sum of what each slide alone changes.
+    That is exact but where two of a group slide; they go back if nothing is gained.
+    Runs whose groups have not changed since their
+    first window was looked at, (n,), are passed over.
     """
     groups = descent.groups
-    record, best = np.empty((2, groups.records.shape[1]))
-    for x in range(begin, end):
-        group = groups.labels[x]
-        alone = ground.before[x] < 0 and ground.after[x] < 0
-        if alone and descent.changed[group] <= looked[x]:
+    record = np.empty(groups.records.shape[1])
+    for head in range(begin, end):
+        if ground.before[head] >= 0:
             continue
-        looked[x] = moves
-        target, least = start[x], -descent.tiny
-        for here in range(
-            first_start(ground, start, x), last_start(ground, start, x) + 1
-        ):
-            read_record(ground, x, here, record)
-            change = sliding_change(groups, x, record)
-            if change < least:
-                target, least = here, change
-                best[:] = record
-        if target != start[x]:
-            slide(groups, x, best)
-            start[x] = target
-            moves += 1
-            descent.changed[group] = moves
+        count = run_changed(descent, ground, head, looked[head])
+        if count == 0:
+            continue
+        looked[head] = moves
+        room, x = ground.most[head], ground.after[head]
+        while x >= 0:
+            room -= ground.apart[x]
+            x = ground.after[x]
+        costs = np.empty((count, room + 1))
+        cost_of_run(groups, ground, start, head, costs, record)
+        slacks = np.empty(count, dtype=np.int64)
+        if best_slacks(costs, slacks) >= -descent.tiny:
+            continue
+        if slide_run(groups, ground, start, head, slacks, record) >= -descent.tiny:
+            slide_run(groups, ground, start, head, slacks, record)  # back again
+            continue
+        moves += 1
+        x = head
+        while x >= 0:
+            descent.changed[groups.labels[x]] = moves
+            x = ground.after[x]
     return moves
 
 

@@ -6,6 +6,8 @@ from numpy.typing import NDArray
 from trajanon._kernels.sliding import Ground
 from trajanon.tracks import STEPS, Tracks
 
+_SIGHT = 2  # lengths of a window
+
 
 def lay_ground(tracks: Tracks, points: int) -> Ground:
     """Lay out tracks for windows of so many points that slide on them.
@@ -66,19 +68,33 @@ def centred(ground: Ground, start: NDArray[np.int64]) -> Ground:
 def reach(
     ground: Ground, start: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Find the first and the last start of each window while all others stay."""
+    """Find the first and the last start of each window while all others stay.
+
+    Each within two lengths of a window from where it is: where few windows were kept of
+    long tracks, there would be too much ground to look at.
+    """
     first, last = np.zeros_like(start), ground.most.copy()
     later = np.flatnonzero(ground.before >= 0)
     first[later] = start[ground.before[later]] + ground.apart[later]
     earlier = ground.before[later]
     last[earlier] = start[later] - ground.apart[later]
-    return first, last
+    return _in_sight(ground, start, first, last)
+
+
+def _in_sight(
+    ground: Ground,
+    start: NDArray[np.int64],
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    far = _SIGHT * ground.stride * (len(ground.mean) // 2)
+    return np.maximum(first, start - far), np.minimum(last, start + far)
 
 
 def shared_out(
     ground: Ground, start: NDArray[np.int64], random: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Share out what lies between the windows of each run, at random.
+    """Share out what lies between the windows of each run, at random; as in `reach`.
 
     Returns
     -------
@@ -91,7 +107,7 @@ def shared_out(
     free = start[later] - ground.apart[later] - start[earlier]
     last[earlier] = start[earlier] + random.integers(0, free, endpoint=True)
     first[later] = last[earlier] + ground.apart[later]
-    return first, last
+    return _in_sight(ground, start, first, last)
 
 
 def part_of(
