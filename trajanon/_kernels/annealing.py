@@ -21,7 +21,7 @@ from trajanon._kernels.groups import (
 AT_ONE_HEAT = 256  # moves
 _LOW = np.uint64(0xFFFFFFFF)
 _WORD = np.uint64(32)
-_RARE = np.uint64(0.02 * 2**32)  # of 2^32 moves, so many are of whole groups
+RARE = np.uint64(0.02 * 2**32)  # of 2^32 moves, so many are of whole groups
 
 
 class Annealing(NamedTuple):
@@ -88,14 +88,11 @@ def draw_move(annealing, heat):
 
 @kernel
 def regroup(annealing, x, k, limit, bits, near):
-    """Dissolve a record's group, or create one round it, if the bits say so."""
-    if bits >= _RARE:
-        return False
+    """Dissolve a record's group, or create one round it, as the bits say."""
     if bits & np.uint64(1):
         dissolve(annealing.descent, annealing.descent.groups.labels[x], limit, near)
     else:
         create(annealing.descent, x, k, limit)
-    return True
 
 
 @kernel
@@ -109,7 +106,8 @@ def anneal(annealing, k, count, hot, cold):
         if step % AT_ONE_HEAT == AT_ONE_HEAT - 1:
             heat *= cooling
         x, rank, limit, bits = draw_move(annealing, heat)
-        if regroup(annealing, x, k, limit, bits, near):
+        if bits < RARE:
+            regroup(annealing, x, k, limit, bits, near)
             continue
         y = neighbours[x, rank]
         target = groups.labels[y]

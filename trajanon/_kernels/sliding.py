@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.annealing import (
     AT_ONE_HEAT,
+    RARE,
     draw_move,
     other_bits,
     other_member,
@@ -288,17 +289,15 @@ def slide_to(groups, slides, x, start):
 
 
 @kernel
-def draw_start(annealing, slides, x, rank, bits):
-    """Draw a start: where the window meets a neighbour, or one near its own.
+def draw_start(slides, x, y, rank, together, bits):
+    """Draw a start: where a window meets a neighbour, or if together, one near its own.
 
     The neighbour may have slid since the two met; then the window slides as far.
     """
-    y = annealing.descent.neighbours[x, rank]
-    labels = annealing.descent.groups.labels
     start = slides.start[x]
     if bits & np.uint64(2):
         start = slides.meeting[x, rank] + slides.start[y] - slides.began[y]
-    elif labels[x] == labels[y]:
+    elif together:
         start += some(other_bits(bits), 2 * _FAR + 1) - _FAR
     return min(max(start, 0), slides.starts[x] - 1)
 
@@ -314,12 +313,13 @@ def anneal_sliding(annealing, slides, k, count, hot, cold):
         if step % AT_ONE_HEAT == AT_ONE_HEAT - 1:
             heat *= cooling
         x, rank, limit, bits = draw_move(annealing, heat)
-        if regroup(annealing, x, k, limit, bits, near):
+        if bits < RARE:
+            regroup(annealing, x, k, limit, bits, near)
             continue
         y = neighbours[x, rank]
-        start = draw_start(annealing, slides, x, rank, bits)
-        record = slides.rows[slides.first[x] + start]
         target = groups.labels[y]
+        start = draw_start(slides, x, y, rank, target == groups.labels[x], bits)
+        record = slides.rows[slides.first[x] + start]
         if target == groups.labels[x]:
             if start != slides.start[x] and sliding_change(groups, x, record) < limit:
                 slide_to(groups, slides, x, start)
