@@ -70,8 +70,9 @@ def compare(
     lines = _released_lines(trajectories, release, labels, sizes)
     about = _about(trajectories.points, lines, labels, sizes)
     colour = colours(lines)
+    slid = "" if report.get("alignment") is None else ", as slid"
     originals = layer(
-        f"Original trajectories ({len(labels):,}, thin)",
+        f"Original trajectories{slid} ({len(labels):,}, thin)",
         _members(trajectories.points, labels, sizes),
         about=about,
         colour=colour,

@@ -1,6 +1,6 @@
 """Windows that may slide, and slow twins of what slides them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -111,6 +111,7 @@ def town(
 
 def random_labels(seed: int, n: int, k: int, subjects: Ints | None = None) -> Ints:
     """Groups drawn at random that keep k; one group, if need be."""
+    assert holds(np.zeros(n, np.int64), subjects, k), "k is too much for one group"
     rng = np.random.default_rng(seed)
     labels = dense(rng.permutation(np.arange(n) % max(n // k, 1)))
     while not holds(labels, subjects, k):
@@ -166,6 +167,20 @@ def starts_allowed(tracks: Tracks, m: int, start: Ints, x: int) -> list[int]:
             for (one, other), gap in least.items()
         )
     ]
+
+
+def slid_at_random(tracks: Tracks, m: int, seed: int) -> Ints:
+    """Starts that windows may have at once, drawn one after the other."""
+    rng = np.random.default_rng(seed)
+    start = tracks.start.copy()
+    for x in rng.permutation(len(start)):
+        start[x] = rng.choice(starts_allowed(tracks, m, start, int(x)))
+    return start
+
+
+def in_sight(m: int, here: int, starts: Iterable[int]) -> list[int]:
+    """Of some starts, those within two lengths of a window of m points."""
+    return [s for s in starts if abs(s - here) <= 2 * STEPS * m]
 
 
 def put(values: Ints, x: int, value: int) -> Ints:
@@ -278,8 +293,9 @@ def move_drawn(
     if bits < 0.02 * 2**32:
         return None
     word = np.uint64(bits)
-    start = put(slides.start, x, draw_start(annealing, slides, x, rank, word))
     y = int(annealing.descent.neighbours[x, rank])
+    together = groups.labels[x] == groups.labels[y]
+    start = put(slides.start, x, draw_start(slides, x, y, rank, together, word))
     z = other_member(groups, y, other_bits(word))
     kind, labels = _candidate(groups, x, y, z, k, bool(bits & 1))
     if kind == "slide" and (start == slides.start).all():

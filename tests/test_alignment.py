@@ -332,6 +332,19 @@ def test_two_tracks_equal_but_for_phase_become_one(method: str, refine: str) -> 
     assert ways == {2}
 
 
+@pytest.mark.parametrize("refine", ["none", "descent", "anneal"])
+def test_two_rounds_of_one_way_in_one_group_become_one(refine: str) -> None:
+    """One window has to slide: where both do, they pass each other and gain nothing."""
+    turn = 2 * np.pi * np.arange(94) / 40
+    block = 1e-3 * np.column_stack([np.cos(turn), np.sin(turn)])
+    points = np.concatenate([MADRID + block, MADRID + block + 0.01])
+    before = on_runs(4, [[10, 33, 25], [12, 35, 21]], points)
+    report = trajanon.anonymize(before, 2, refine=refine).report
+    assert report["alignment"] is not None
+    assert report["alignment"]["before"]["displacement"]["mean"] > 40
+    assert report["displacement"]["max"] < ROUNDING
+
+
 @pytest.mark.parametrize("people", [None, 7])
 @pytest.mark.parametrize("regroup", [False, True])
 def test_no_single_slide_gains_in_the_end(
@@ -540,6 +553,54 @@ def test_parts_are_no_larger_than_they_may_be(monkeypatch: pytest.MonkeyPatch) -
     assert sorted(np.concatenate(seen).tolist()) == list(range(60))
 
 
+def test_parts_that_do_nothing_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    slide_in_blocks(monkeypatch, 9)
+    monkeypatch.setattr(search, "_settle_part", lambda *given: given[2].aligned)
+    before, told = town(7, 60, 3), []
+    tracks = tracks_of(before)
+    best = Best(lay_ground(tracks, 3), Aligned(tracks.start, cut(before, 3).labels))
+    # Slides alone come first, then parts, and all of them again in the end.
+    monkeypatch.setattr(search, "_settle", lambda *given: given[2])
+    monkeypatch.setattr(Best, "offer", lambda _, found: told.append(found))
+    search.search(
+        lay_ground(tracks, 3),
+        best,
+        3,
+        np.arange(60),
+        regroup=True,
+        moves_per_record=0,
+        random=np.random.default_rng(0),
+        progress=silent,
+    )
+    assert len(told) == 3
+    for found in told:
+        assert np.array_equal(found.start, best.aligned.start)
+        assert np.array_equal(dense(found.labels), best.aligned.labels)
+
+
+@pytest.mark.parametrize(
+    ("options", "moved"),
+    [
+        ({}, True),
+        ({"effort": "fast"}, False),
+        ({"refine": "descent"}, False),
+        ({"refine": "none"}, False),
+    ],
+)
+def test_random_moves_are_made_where_annealing_is_asked_for(
+    options: Options, moved: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+
+    def count(annealing: Any, slides: Any, k: int, moves: int, *heats: float) -> None:
+        made.append(moves)
+
+    monkeypatch.setattr(search, "anneal_sliding", count)
+    trajanon.anonymize(town(7, 60, 3), 3, **options)
+    # Half of the moves that the search for groups was given.
+    assert sum(made) == (2 * PASS * 60 if moved else 0)
+
+
 # Ctrl-C
 
 
@@ -669,17 +730,17 @@ def test_progress_tells_the_loss_of_the_best_so_far() -> None:
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
 def test_streets_of_san_francisco_end_nearer() -> None:
-    """Some of its pages, at 5 m; they are of one account, so records are counted."""
-    pages = sorted((REAL / "osm_trackpoints_san_francisco").glob("*.gpx.gz"))[:12]
+    """At 5 m; they are of one account, so records are counted."""
+    pages = REAL / "osm_trackpoints_san_francisco"
     before = extract(pages, "-122.6188,37.6883,-122.3273,37.8223", spacing=5)
     assert before.tracks is not None
     plain, release = [
         trajanon.anonymize(before, 4, count="records", align=on, refine="descent")
         for on in (False, True)
     ]
-    for name in ("mean", "median"):
+    for name, share in (("mean", 0.95), ("median", 0.9)):
         moved = [r.report["displacement"][name] for r in (plain, release)]
-        assert moved[1] < 0.98 * moved[0]
+        assert moved[1] < share * moved[0]
     assert release.report["information_loss"] < plain.report["information_loss"]
     alignment = release.report["alignment"]
     assert lie_well(before, before.slid(np.array(alignment["starts"])))

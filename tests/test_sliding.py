@@ -13,6 +13,7 @@ from naive_sliding import (
     STEP,
     at_all_starts,
     gaps,
+    in_sight,
     move_drawn,
     nearest_in_reach,
     on_runs,
@@ -21,6 +22,7 @@ from naive_sliding import (
     room,
     rows_at,
     single_slides_that_gain,
+    slid_at_random,
     slid_losses,
     standardised,
     starts_allowed,
@@ -86,15 +88,6 @@ def towns(draw: st.DrawFn, most: int = 24, windows: int = 4) -> Trajectories:
 def points_of(trajectories: Trajectories) -> int:
     m: int = trajectories.points.shape[1]
     return m
-
-
-def slid_somewhere(tracks: Tracks, m: int, seed: int) -> Ints:
-    """Starts that windows may have at once, drawn one after the other."""
-    rng = np.random.default_rng(seed)
-    start = tracks.start.copy()
-    for x in rng.permutation(len(start)):
-        start[x] = rng.choice(starts_allowed(tracks, m, start, int(x)))
-    return start
 
 
 # Records that change
@@ -207,14 +200,14 @@ def test_the_ground_is_that_of_the_tracks(trajectories: Trajectories) -> None:
 
 
 @given(trajectories=towns(), seed=seeds)
-def test_a_window_reaches_as_far_as_the_others_leave_it(
+def test_a_window_reaches_as_far_as_the_others_leave_it_and_it_sees(
     trajectories: Trajectories, seed: int
 ) -> None:
     tracks, m = tracks_of(trajectories), points_of(trajectories)
-    ground, start = lay_ground(tracks, m), slid_somewhere(tracks, m, seed)
+    ground, start = lay_ground(tracks, m), slid_at_random(tracks, m, seed)
     first, last = reach(ground, start)
     for x in range(len(start)):
-        allowed = starts_allowed(tracks, m, start, x)
+        allowed = in_sight(m, start[x], starts_allowed(tracks, m, start, x))
         assert allowed == list(range(first[x], last[x] + 1))
 
 
@@ -223,7 +216,7 @@ def test_whatever_all_do_within_their_shares_is_allowed(
     trajectories: Trajectories, seed: int, draw: int
 ) -> None:
     tracks, m = tracks_of(trajectories), points_of(trajectories)
-    start, rng = slid_somewhere(tracks, m, seed), np.random.default_rng(draw)
+    start, rng = slid_at_random(tracks, m, seed), np.random.default_rng(draw)
     first, last = shared_out(lay_ground(tracks, m), start, rng)
     assert (first <= start).all()
     assert (start <= last).all()
@@ -234,19 +227,19 @@ def test_whatever_all_do_within_their_shares_is_allowed(
 
 
 def test_shares_leave_no_ground_and_differ_every_time() -> None:
-    """Their starts are 49 steps apart, and must stay 12 apart: 37 to share."""
+    """Their starts are 25 steps apart, and must stay 12 apart: 13 to share."""
     tracks = tracks_of(
-        on_runs(3, [[10, 40, 10]], np.random.default_rng(0).random((78, 2)))
+        on_runs(3, [[10, 16, 10]], np.random.default_rng(0).random((54, 2)))
     )
     ground, rng = lay_ground(tracks, 3), np.random.default_rng(0)
     shares = set()
     for _ in range(400):
         first, last = shared_out(ground, tracks.start, rng)
         assert first[0] == 0
-        assert last[1] == ground.most[1] == 69
+        assert last[1] == ground.most[1] == 45
         assert first[1] - last[0] == STEPS * 3
         shares.add(int(last[0]))
-    assert shares == set(range(10, 10 + 37 + 1))
+    assert shares == set(range(10, 10 + 13 + 1))
 
 
 @given(trajectories=towns(), seed=seeds)
@@ -263,9 +256,9 @@ def test_a_part_is_the_same_ground_for_each_window_alone(
     np.testing.assert_array_equal(
         records_at(part, (there - first)[rows]), records_at(ground, there)[rows]
     )
-    low, high = reach(part, (there - first)[rows])
-    assert (low == 0).all()
-    assert np.array_equal(high, (last - first)[rows])
+    assert np.array_equal(part.most, (last - first)[rows])
+    assert (part.before == -1).all()
+    assert (part.after == -1).all()
 
 
 @given(trajectories=towns(), seed=seeds)
@@ -273,7 +266,7 @@ def test_records_are_standardised_as_those_that_were_cut(
     trajectories: Trajectories, seed: int
 ) -> None:
     tracks, m = tracks_of(trajectories), points_of(trajectories)
-    ground, start = lay_ground(tracks, m), slid_somewhere(tracks, m, seed)
+    ground, start = lay_ground(tracks, m), slid_at_random(tracks, m, seed)
     for found, expected in (
         (records_at(ground, tracks.start), naive.standardise(trajectories.records)),
         (records_at(ground, start), standardised(tracks, m, start)),
@@ -438,7 +431,7 @@ def about_to_slide(tracks: Tracks, m: int, labels: Ints) -> Slid:
 def followed(slid: Slid, labels: Ints) -> bool:
     """Whether records, centroids and groups are those of the windows where they are."""
     groups, there = slid.descent.groups, records_at(slid.ground, slid.start)
-    np.testing.assert_allclose(groups.records, there, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(groups.records, there, rtol=0, atol=1e-6)
     assert np.array_equal(groups.labels, labels)
     return not unsound(groups)
 
@@ -449,7 +442,7 @@ def test_a_window_slides_to_where_its_group_loses_least(
     trajectories: Trajectories, seed: int, k: int
 ) -> None:
     tracks, m, n = tracks_of(trajectories), points_of(trajectories), len(trajectories)
-    labels, moves = random_labels(seed, n, k), 0
+    labels, moves = random_labels(seed, n, min(k, n)), 0
     slid = about_to_slide(tracks, m, labels)
     for x in np.random.default_rng(seed).permutation(n).tolist():
         before, changed = slid.start.copy(), slid.descent.changed.copy()
@@ -476,7 +469,7 @@ def test_passes_gain_until_no_single_slide_does(
 ) -> None:
     """Whether windows of a run are in one group, or in several."""
     tracks, m, n = tracks_of(trajectories), points_of(trajectories), len(trajectories)
-    labels, moves = random_labels(seed, n, k), 0
+    labels, moves = random_labels(seed, n, min(k, n)), 0
     slid = about_to_slide(tracks, m, labels)
     lost = [naive.sse(standardised(tracks, m, slid.start), labels)]
     for _ in range(100):
@@ -562,7 +555,7 @@ def test_a_start_is_drawn_where_two_meet_or_near_by(scene: Scene) -> None:
         met = slides.meeting[x, rank] + slides.start[y] - slides.began[y]
         drawn = set()
         for word in rng.integers(0, 2**32, 40, dtype=np.uint64):
-            start = draw_start(annealing, slides, x, rank, word)
+            start = draw_start(slides, x, y, rank, same, word)
             if word & np.uint64(2):
                 assert start == np.clip(met, 0, most)
             else:
@@ -574,14 +567,13 @@ def test_a_start_is_drawn_where_two_meet_or_near_by(scene: Scene) -> None:
 
 
 def test_near_by_is_four_steps_either_way_and_each_as_often() -> None:
-    annealing, slides, _ = scene(1, 12, 2)
+    slides = scene(1, 12, 2).slides
     x = int(np.argmax(slides.starts))
     assert slides.starts[x] > 9
     slides.start[x] = 4
-    annealing.descent.neighbours[x, 0] = x
     words = np.random.default_rng(0).integers(0, 2**32, 4_000, dtype=np.uint64)
     words &= ~np.uint64(2)
-    drawn = [draw_start(annealing, slides, x, 0, word) for word in words]
+    drawn = [draw_start(slides, x, x, 0, True, word) for word in words]
     counts = np.bincount(drawn, minlength=9)
     assert len(counts) == 9
     assert counts.min() > 0.7 * 4_000 / 9
@@ -661,7 +653,7 @@ def far_apart(trajectories: Trajectories, pace: int) -> tuple[list[Floats], Floa
             [
                 record
                 for s, record in at_all_starts(tracks, m, now, x).items()
-                if (s - now[x]) % pace == 0
+                if (s - now[x]) % pace == 0 and in_sight(m, now[x], [s])
             ]
         )
         for x in range(len(now))
@@ -709,13 +701,13 @@ def test_windows_that_are_near_know_of_each_other(
 
 
 def test_windows_out_of_phase_are_near() -> None:
-    """Two on one street, eight windows apart; and others beside where each is now."""
+    """Two on one street, three windows apart; and others beside where each is now."""
     rng = np.random.default_rng(0)
-    way = np.column_stack([40 + 1e-4 * np.arange(81), -3.7 + 1e-5 * np.arange(81)])
-    window, free = STEPS * 2 + 1, [[0, 72], [72, 0]]
+    way = np.column_stack([40 + 1e-4 * np.arange(33), -3.7 + 1e-5 * np.arange(33)])
+    window, free = STEPS * 2 + 1, [[0, 24], [24, 0]]
     beside = [
         way[begin : begin + window] + rng.normal(0, 3e-4, (window, 2))
-        for begin in [0] * 5 + [72] * 5
+        for begin in [0] * 5 + [24] * 5
     ]
     trajectories = on_runs(
         3, [*free, *[[0, 0]] * 10], np.concatenate([way, way, *beside])

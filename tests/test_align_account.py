@@ -1,0 +1,358 @@
+"""What is told of alignment: in the report, on the screen, and on the map."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import naive
+import numpy as np
+import pytest
+from commands import Run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_sliding import (
+    metres,
+    on_runs,
+    random_labels,
+    share_near,
+    slid_at_random,
+    town,
+    tracks_of,
+)
+
+import trajanon
+from trajanon import loss
+from trajanon.align.account import MEASURED, account, near_lines, step_lengths
+from trajanon.anonymization import read_report
+from trajanon.files.trajectories import write_trajectories
+from trajanon.partition import Partition
+from trajanon.screen import without_lists
+from trajanon.tracks import STEPS
+from trajanon.trajectories import Trajectories
+from trajanon.utility import displacement
+
+seeds = st.integers(0, 10**6)
+FAST = ("--method", "mdav", "--refine", "none")
+
+
+def grouped(trajectories: Trajectories, seed: int, k: int) -> Partition:
+    labels = random_labels(seed, len(trajectories), k)
+    records = loss.standardise(trajectories.records)
+    return Partition(
+        labels=labels,
+        centroids=loss.group_means(trajectories.records, labels),
+        sse=loss.sse(records, labels),
+        sst=float((records**2).sum()),
+        path_length=None,
+        stages=(),
+    )
+
+
+def released(trajectories: Trajectories, partition: Partition) -> naive.Floats:
+    return partition.aggregated.reshape(trajectories.points.shape)
+
+
+# The account
+
+
+@given(seed=seeds, n=st.integers(4, 12), m=st.integers(2, 4))
+@settings(max_examples=25)
+def test_the_account_is_what_can_be_counted(seed: int, n: int, m: int) -> None:
+    before = town(seed, n, m, slack=8)
+    tracks = tracks_of(before)
+    after = before.slid(slid_at_random(tracks, m, seed))
+    pair = (before, grouped(before, seed, 2)), (after, grouped(after, seed + 1, 3))
+    found = account(*pair)
+    assert found is not None
+    assert json.loads(json.dumps(found)) == found
+    assert found["measured"] == MEASURED
+    assert set(found) == {"measured", "before", "slid", "tracks", "starts"}
+    slid = before.slid(np.array(found["starts"]))
+    assert np.array_equal(slid.points, after.points)
+
+    # Before: of windows as they were cut.
+    moved = displacement(before.points, released(*pair[0]))
+    assert found["before"]["information_loss"] == pair[0][1].information_loss
+    told = found["before"]["displacement"]
+    assert told["mean"] == pytest.approx(moved.mean(), rel=1e-6, abs=ROUNDING)
+    assert told["max"] == pytest.approx(moved.max(), rel=1e-6, abs=ROUNDING)
+
+    # How far they slid: the longest step of a run, for it may bend between two points.
+    step, far = [], []
+    for run in range(len(tracks.first) - 1):
+        on = tracks.points[tracks.first[run] : tracks.first[run + 1]]
+        step.append(max(metres(a, b) for a, b in pairwise(on)))
+    for x in range(n):
+        steps = abs(int(found["starts"][x]) - int(tracks.start[x]))
+        far.append(steps * step[tracks.run[x]])
+    slides = found["slid"]
+    assert slides["share"] == np.mean(np.array(far) > 0)
+    assert slides["mean"] == pytest.approx(np.mean(far), rel=0.01)
+    assert slides["median"] == pytest.approx(np.median(far), rel=0.01)
+    assert slides["max"] == pytest.approx(max(far), rel=0.01)
+
+    # What is under windows stays as it is.
+    under = n * (m - 1) * STEPS
+    whole = sum(np.diff(tracks.first) - 1)
+    assert found["tracks"]["under_windows"] == pytest.approx(under / whole)
+
+
+ROUNDING = 0.02  # metres: a release has seven decimals of a degree
+
+
+def test_metres_of_a_run_are_those_of_its_longest_step() -> None:
+    north = [[40.0 + 1e-4 * i, -3.7] for i in range(9)]
+    bent = [[41.0, -3.7 + 2e-4 * i] for i in range(9)]
+    bent[4:] = [[41.0 + 1e-4, lon] for _, lon in bent[4:]]
+    alone = on_runs(3, [[0, 0], [0, 0]], np.array(north + bent))
+    found = step_lengths(tracks_of(alone))
+    assert found[0] == pytest.approx(11.1, rel=0.01)
+    assert found[1] == pytest.approx(np.hypot(16.8, 11.1), rel=0.01)
+
+
+@given(seed=seeds, n=st.integers(3, 8), within=st.sampled_from([5.0, 20.0, 60.0]))
+@settings(max_examples=15)
+def test_the_share_of_tracks_near_lines_is_what_can_be_measured(
+    seed: int, n: int, within: float
+) -> None:
+    before = town(seed, n, 3, slack=8)
+    lines = released(before, grouped(before, seed, 2))
+    near = near_lines(tracks_of(before), lines, within)
+    # One place may lie just there, as one Earth is round and the other is not.
+    few, many = [
+        share_near(tracks_of(before), lines, within * w) for w in (0.999, 1.001)
+    ]
+    assert few <= near <= many
+
+
+def test_near_is_within_a_spacing_of_the_release() -> None:
+    """Two runs go east; of each, a half lies beside the line that is released."""
+    step = 1e-4
+    east = np.column_stack([np.zeros(33), step * np.arange(33)])
+    points = np.concatenate([east, east + np.array([0.5 * step, 0.0])])
+    before = on_runs(5, [[0, 16], [0, 16]], points)
+    after = before.slid(np.array([16, 16]))
+    labels = np.zeros(2, dtype=np.int64)
+    pairs = [(t, replace(grouped(t, 0, 2), labels=labels)) for t in (before, after)]
+    found = account(pairs[0], pairs[1])
+    assert found is not None
+    # Every fourth of 66 points in a row, and a spacing of four steps beyond the end.
+    where = np.concatenate([np.arange(33), np.arange(33)])[::STEPS]
+    assert found["tracks"]["near_release_before"] == np.mean(where <= 16 + 3)
+    assert found["tracks"]["near_release_after"] == np.mean(where >= 16 - 3)
+
+
+def test_there_is_no_account_where_nothing_slid() -> None:
+    before = town(1, 12, 3)
+    partition = grouped(before, 1, 2)
+    assert account((before, partition), (before, partition)) is None
+    without = replace(before, tracks=None)
+    assert account((without, partition), (without, partition)) is None
+
+
+# The report
+
+
+@pytest.mark.parametrize("refine", ["none", "descent"])
+def test_before_alignment_is_what_a_release_without_it_tells(refine: str) -> None:
+    before = town(5, 40, 4, people=12)
+    plain, report = [
+        trajanon.anonymize(before, 3, align=on, refine=refine).report
+        for on in (False, True)
+    ]
+    told = report["alignment"]["before"]
+    assert told["information_loss"] == plain["information_loss"]
+    for name, value in plain["displacement"].items():
+        assert told["displacement"][name] == pytest.approx(value, abs=ROUNDING)
+    stages = [stage["name"] for stage in report["stages"]]
+    assert stages == [*(stage["name"] for stage in plain["stages"]), "alignment"]
+    assert report["information_loss"] < plain["information_loss"]
+
+
+def test_lists_are_left_out_at_every_depth() -> None:
+    report = {
+        "n": 3,
+        "labels": [0, 0, 1],
+        "stages": [{"name": "path"}],
+        "alignment": {"starts": [1, 2], "slid": {"share": 0.5, "all": [1]}},
+        "nothing": None,
+    }
+    assert without_lists(report) == {
+        "n": 3,
+        "stages": [{"name": "path"}],
+        "alignment": {"slid": {"share": 0.5}},
+        "nothing": None,
+    }
+    assert report["labels"] == [0, 0, 1]
+
+
+def test_alignment_tells_nothing_in_the_release(tmp_path: Path) -> None:
+    before = town(5, 40, 4, people=12)
+    release = trajanon.anonymize(before, 3)
+    assert release.report["alignment"] is not None
+    release.write(tmp_path / "out.parquet")
+    assert trajanon.check(tmp_path / "out.parquet", 3).holds
+    assert read_report(tmp_path / "out.parquet") == release.report
+    assert dict(release.trajectories.provenance) == {"attribution": None}
+
+
+# The commands
+
+
+@pytest.fixture
+def here(run: Run, tmp_path: Path) -> Path:
+    """A folder with trajectories that have room to slide."""
+    write_trajectories(tmp_path / "trajectories.parquet", town(5, 40, 4, people=12))
+    return tmp_path
+
+
+def report_in(folder: Path) -> Any:
+    return json.loads((folder / "anonymized.report.json").read_text())
+
+
+def test_windows_slide_unless_it_is_declined(run: Run, here: Path) -> None:
+    for how in ([], ["--align"]):
+        answer = run("anonymize", "-k", 3, *FAST, *how)
+        assert answer.code == 0, answer.err
+        alignment = report_in(here)["alignment"]
+        assert len(alignment["starts"]) == 40
+        assert alignment["measured"] == MEASURED
+        assert MEASURED in answer.out
+        assert "Information loss after alignment" in answer.out
+        mean = alignment["before"]["displacement"]["mean"]
+        (line,) = [li for li in answer.out.splitlines() if "Before alignment" in li]
+        assert f"{mean:,.0f} m" in line
+        (line,) = [li for li in answer.out.splitlines() if "that slid" in li]
+        assert f"{alignment['slid']['share']:.0%}" in line
+        assert run("check", "-k", 3).code == 0
+    declined = run("anonymize", "-k", 3, *FAST, "--no-align")
+    assert declined.code == 0
+    assert report_in(here)["alignment"] is None
+    assert "lignment" not in declined.out
+    assert "slid" not in declined.out
+
+
+def test_json_has_no_list_of_starts(run: Run, here: Path) -> None:
+    answer = run("anonymize", "-k", 3, *FAST, "--json")
+    assert answer.code == 0
+    alignment = json.loads(answer.out)["alignment"]
+    kept = report_in(here)["alignment"]
+    assert "starts" not in alignment
+    assert alignment == {name: kept[name] for name in kept if name != "starts"}
+    declined = run("anonymize", "-k", 3, *FAST, "--json", "--no-align")
+    assert json.loads(declined.out)["alignment"] is None
+
+
+def test_without_tracks_nothing_is_said_of_alignment(run: Run, here: Path) -> None:
+    path = here / "trajectories.parquet"
+    write_trajectories(path, replace(town(5, 40, 4), tracks=None))
+    answer = run("anonymize", "-k", 3, *FAST)
+    assert answer.code == 0
+    assert "lignment" not in answer.out
+    assert report_in(here)["alignment"] is None
+
+
+# The map
+
+
+def test_the_map_shows_windows_as_slid(
+    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("anonymize", "-k", 3, *FAST).code == 0
+    maps = import_module("trajanon.maps.compare")  # of the package, it is a function
+    shown: list[list[naive.Floats]] = []
+
+    def layer(name: str, lines: list[naive.Floats], **style: Any) -> Any:
+        shown.append(lines)
+        return drawn(name, lines, **style)
+
+    drawn = maps.layer
+    monkeypatch.setattr(maps, "layer", layer)
+    answer = run("map")
+    assert answer.code == 0, answer.err
+    before = trajanon.read_trajectories(here / "trajectories.parquet")
+    after = before.slid(np.array(report_in(here)["alignment"]["starts"]))
+    found = np.concatenate(shown[0])
+    labels = np.array(report_in(here)["labels"])
+    assert np.array_equal(found, after.points[np.argsort(labels, kind="stable")])
+    assert run("map", "--public").code == 0
+
+
+def no_starts(report: dict[str, Any]) -> None:
+    del report["alignment"]["starts"]
+
+
+def starts(values: Callable[[list[int]], object]) -> Callable[[dict[str, Any]], None]:
+    def change(report: dict[str, Any]) -> None:
+        report["alignment"]["starts"] = values(report["alignment"]["starts"])
+
+    return change
+
+
+def alignment(value: object) -> Callable[[dict[str, Any]], None]:
+    def change(report: dict[str, Any]) -> None:
+        report["alignment"] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        no_starts,
+        alignment([]),
+        alignment("slid"),
+        alignment(3),
+        starts(lambda s: s[:-1]),
+        starts(lambda s: [*s, 0]),
+        starts(lambda s: [-1, *s[1:]]),
+        starts(lambda s: [10**6, *s[1:]]),
+        starts(lambda s: [2**63 - 1, *s[1:]]),
+        starts(lambda s: [2**70, *s[1:]]),
+        starts(lambda s: [0.5, *s[1:]]),
+        starts(lambda s: [None, *s[1:]]),
+        starts(lambda s: ["1", *s[1:]]),
+        starts(lambda s: [[1], *s[1:]]),
+        starts(lambda s: [[v] for v in s]),
+        starts(lambda s: [True] * len(s)),
+        starts(lambda s: s[::-1]),
+        starts(lambda s: [0] * len(s)),
+        starts(lambda _: []),
+        starts(lambda _: None),
+        starts(lambda _: 5),
+        starts(lambda _: {"0": 1}),
+    ],
+)
+def test_wrong_starts_are_one_sentence(
+    run: Run, here: Path, damage: Callable[[dict[str, Any]], None]
+) -> None:
+    assert run("anonymize", "-k", 3, *FAST).code == 0
+    report = report_in(here)
+    damage(report)
+    (here / "anonymized.report.json").write_text(json.dumps(report))
+    sentence = run("map").sentence
+    assert "do not belong together: run trajanon anonymize again" in sentence
+    assert not (here / "map.html").exists()
+
+
+def test_a_map_of_trajectories_that_lost_their_tracks_is_refused(
+    run: Run, here: Path
+) -> None:
+    assert run("anonymize", "-k", 3, *FAST).code == 0
+    before = trajanon.read_trajectories(here / "trajectories.parquet")
+    write_trajectories(here / "trajectories.parquet", replace(before, tracks=None))
+    assert "do not belong together" in run("map").sentence
+
+
+def test_a_report_from_before_there_was_alignment_is_still_shown(
+    run: Run, here: Path
+) -> None:
+    assert run("anonymize", "-k", 3, *FAST, "--no-align").code == 0
+    report = report_in(here)
+    del report["alignment"]
+    (here / "anonymized.report.json").write_text(json.dumps(report))
+    assert run("map").code == 0
