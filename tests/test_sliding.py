@@ -1,5 +1,6 @@
 """What the kernels do to windows that slide, the ground they slide on, who is near."""
 
+from itertools import pairwise, product
 from typing import NamedTuple
 
 import naive
@@ -14,6 +15,8 @@ from naive_sliding import (
     at_all_starts,
     gaps,
     in_sight,
+    last_starts,
+    least_gaps,
     move_drawn,
     nearest_in_reach,
     on_runs,
@@ -460,6 +463,53 @@ def test_a_window_slides_to_where_its_group_loses_least(
             changed[labels[x]] = moves
         assert np.array_equal(slid.descent.changed, changed)
     assert followed(slid, labels)
+
+
+def least_of_run(tracks: Tracks, m: int, labels: Ints, on: list[int]) -> float:
+    """The least that windows of a run lose, if each is in a group of its own kind.
+
+    Of all starts that keep them apart, one after the other.
+    """
+    rows, least = standardised(tracks, m, tracks.start), least_gaps(tracks, m)
+    lost: list[list[float]] = []
+    for x in on:
+        there = []
+        for s in range(int(last_starts(tracks, m)[x]) + 1):
+            rows_then = rows.copy()
+            rows_then[x] = standardised(tracks, m, put(tracks.start, x, s))[x]
+            there.append(naive.group_sse(rows_then[labels == labels[x]]))
+        lost.append(there)
+    apart = [least[pair] for pair in pairwise(on)]
+    return min(
+        sum(there[s] for there, s in zip(lost, starts, strict=True))
+        for starts in product(*(range(len(there)) for there in lost))
+        if all(
+            b - a >= gap for (a, b), gap in zip(pairwise(starts), apart, strict=True)
+        )
+    )
+
+
+@given(seed=seeds, k=st.integers(2, 4), noise=st.sampled_from([0.0, 0.4]))
+@settings(max_examples=25)
+def test_windows_of_a_run_in_several_groups_slide_to_where_all_lose_least(
+    seed: int, k: int, noise: float
+) -> None:
+    trajectories = town(seed, 14, 2, slack=3, most=3, noise=noise)
+    tracks, labels = tracks_of(trajectories), random_labels(seed, 14, k)
+    for run in range(len(tracks.first) - 1):
+        on = np.flatnonzero(tracks.run == run)
+        on = on[np.argsort(tracks.start[on])]
+        if len(on) == 1 or len(set(labels[on].tolist())) < len(on):
+            continue
+        slid = about_to_slide(tracks, 2, labels)
+        slid.go(0, int(on[0]), int(on[0]) + 1)
+        assert np.array_equal(np.delete(slid.start, on), np.delete(tracks.start, on))
+        assert room(tracks, 2, slid.start)
+        rows = standardised(tracks, 2, slid.start)
+        lost = sum(naive.group_sse(rows[labels == group]) for group in labels[on])
+        least = least_of_run(tracks, 2, labels, on.tolist())
+        assert lost == pytest.approx(least, rel=1e-8, abs=1e-8)
+        assert followed(slid, labels)
 
 
 @given(trajectories=towns(most=20), seed=seeds, k=st.integers(2, 5))

@@ -128,7 +128,12 @@ def anonymize(
     if count not in COUNTS:
         msg = f"count {count!r} is not known; choose from {', '.join(COUNTS)}"
         raise BadInput(msg)
+    if not isinstance(align, bool):
+        msg = f"align must be True or False (got {align!r})"
+        raise BadInput(msg)
     _refuse_antimeridian(trajectories.points)
+    if align and trajectories.tracks is not None:
+        _refuse_antimeridian(trajectories.tracks.points)
     _refuse_unknown_attribution(trajectories.attribution)
     counts_subjects = count == "subjects" and trajectories.subject is not None
     try:

@@ -1,8 +1,16 @@
 """The nearest records of each record: the candidate lists of every search."""
 
+from functools import partial
+from threading import Event
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
+
+from trajanon.workers import in_threads
+
+_AT_ONCE = 1_000  # points that a thread asks for
 
 
 def nearest_records(records: NDArray[np.float64], count: int) -> NDArray[np.int64]:
@@ -32,6 +40,45 @@ def nearest_records(records: NDArray[np.float64], count: int) -> NDArray[np.int6
     other[other.all(axis=1), -1] = False
     neighbours: NDArray[np.int64] = found[other].reshape(n, count)
     return neighbours.astype(np.int64)
+
+
+def nearest_points(
+    tree: cKDTree,
+    points: NDArray[np.float64],
+    count: int,
+    within: float = np.inf,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Ask a tree for the points nearest to each of some, in threads that Ctrl-C ends.
+
+    The tree's own threads would go on after Ctrl-C, in memory that is given back.
+
+    Parameters
+    ----------
+    tree
+        Of points, shape (m, p).
+    points
+        Shape (n, p), n > 0.
+    count
+        Wanted for each.
+    within
+        Farther ones are left out.
+
+    Returns
+    -------
+    tuple[NDArray[np.float64], NDArray[np.int64]]
+        Distances, and which points of the tree, each of shape (n, count), the nearest
+        first; infinity and m where there are no more.
+    """
+
+    def ask(some: NDArray[np.float64], stop: Event) -> tuple[Any, Any]:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        return tree.query(some, k=range(1, count + 1), distance_upper_bound=within)  # type: ignore[no-any-return]
+
+    parts = np.split(points, range(_AT_ONCE, len(points), _AT_ONCE))
+    found = in_threads([partial(ask, part) for part in parts])
+    away, which = (np.concatenate(part) for part in zip(*found, strict=True))
+    return away, which
 
 
 def principal_axes(records: NDArray[np.float64]) -> NDArray[np.float64]:

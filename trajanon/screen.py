@@ -110,7 +110,9 @@ def show_release(report: Mapping[str, Any]) -> None:
         table.add_row("Before alignment (mean)", f"{before['mean']:,.0f} m")
         table.add_row("(median)", f"{before['median']:,.0f} m")
         table.add_row("Trajectories that slid", f"{alignment['slid']['share']:.0%}")
-        table.add_row("(mean, on the track)", f"{alignment['slid']['mean']:,.0f} m")
+        table.add_row(
+            "(on their tracks by, mean)", f"{alignment['slid']['mean']:,.0f} m"
+        )
     Console().print(table)
     if alignment is not None:
         Console().print(alignment["measured"], soft_wrap=True)

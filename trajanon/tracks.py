@@ -78,6 +78,10 @@ class Tracks:
                 f"{self.run.shape} and {self.start.shape}"
             )
             raise BadInput(msg)
+        for name in ("run", "start"):
+            if getattr(self, name).dtype.kind not in "iu":
+                msg = f"{name} must hold whole numbers; got {getattr(self, name).dtype}"
+                raise BadInput(msg)
         runs = len(self.first) - 1
         stray = np.flatnonzero((self.run < 0) | (self.run >= runs))
         if len(stray):

@@ -139,5 +139,5 @@ class Trajectories:
         if self.tracks is None:
             msg = "trajectories without tracks cannot slide; extract them with tracks"
             raise BadInput(msg)
-        tracks = replace(self.tracks, start=start)
+        tracks = replace(self.tracks, start=np.asarray(start))
         return replace(self, points=tracks.windows(self.points.shape[1]), tracks=tracks)

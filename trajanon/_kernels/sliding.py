@@ -24,7 +24,9 @@ from trajanon._kernels.groups import (
     move,
 )
 
-_FAR = 4  # steps that a window slides at most where no neighbour leads it
+SIGHT = 2  # lengths of a window that it looks ahead and back at most by itself
+_FAR = 4  # steps that it slides at most where no neighbour leads it
+_LARGEST = 1_000_000  # costs of the windows of a run that are looked at together
 
 
 class Ground(NamedTuple):
@@ -239,17 +241,61 @@ def run_changed(descent, ground, head, since):
 
 
 @kernel
+def slide_alone(groups, ground, start, x, record, best, tiny):
+    """Slide a window to where that gains most while the others stay; whether it does.
+
+    ``record`` and ``best`` are room for a record each.
+    """
+    sight = SIGHT * ground.stride * (record.shape[0] // 2)
+    first, last = max(0, start[x] - sight), min(ground.most[x], start[x] + sight)
+    before, after = ground.before[x], ground.after[x]
+    if before >= 0:
+        first = max(first, start[before] + ground.apart[x])
+    if after >= 0:
+        last = min(last, start[after] - ground.apart[after])
+    target, least = start[x], -tiny
+    for here in range(first, last + 1):
+        read_record(ground, x, here, record)
+        change = sliding_change(groups, x, record)
+        if change < least:
+            target, least = here, change
+            best[:] = record
+    if target == start[x]:
+        return False
+    slide(groups, x, best)
+    start[x] = target
+    return True
+
+
+@kernel
+def slide_together(groups, ground, start, head, count, room, record, tiny):
+    """Slide all windows of a run, so many with so much room; whether that gains.
+
+    To the starts that keep them apart, with the least sum of what each slide alone
+    changes. That is exact but where two of a group slide; they go back if it is a loss.
+    """
+    costs = np.empty((count, room + 1))
+    cost_of_run(groups, ground, start, head, costs, record)
+    slacks = np.empty(count, dtype=np.int64)
+    if best_slacks(costs, slacks) >= -tiny:
+        return False
+    if slide_run(groups, ground, start, head, slacks, record) < -tiny:
+        return True
+    slide_run(groups, ground, start, head, slacks, record)  # back again
+    return False
+
+
+@kernel
 def slide_pass(descent, ground, start, looked, moves, begin, end):
     """Slide the windows of runs to where that gains most; the moves made so far.
 
-    Of each run whose first window is from ``begin`` to ``end``, all windows at once:
-    starts that keep them apart, with the least sum of what each slide alone changes.
-    That is exact but where two of a group slide; they go back if nothing is gained.
-    Runs whose groups have not changed since their
-    first window was looked at, (n,), are passed over.
+    Of each run whose first window is from ``begin`` to ``end``: all windows together,
+    unless there is too much to look at, and then one by one. Runs
+    whose groups have not changed since their first window was looked at, (n,), are
+    passed over.
     """
     groups = descent.groups
-    record = np.empty(groups.records.shape[1])
+    record, best = np.empty((2, groups.records.shape[1]))
     for head in range(begin, end):
         if ground.before[head] >= 0:
             continue
@@ -261,13 +307,16 @@ def slide_pass(descent, ground, start, looked, moves, begin, end):
         while x >= 0:
             room -= ground.apart[x]
             x = ground.after[x]
-        costs = np.empty((count, room + 1))
-        cost_of_run(groups, ground, start, head, costs, record)
-        slacks = np.empty(count, dtype=np.int64)
-        if best_slacks(costs, slacks) >= -descent.tiny:
-            continue
-        if slide_run(groups, ground, start, head, slacks, record) >= -descent.tiny:
-            slide_run(groups, ground, start, head, slacks, record)  # back again
+        together = count * (room + 1) <= _LARGEST
+        slid = together and slide_together(
+            groups, ground, start, head, count, room, record, descent.tiny
+        )
+        x = head
+        while x >= 0 and (count > 1 or not together):
+            if slide_alone(groups, ground, start, x, record, best, descent.tiny):
+                slid = True
+            x = ground.after[x]
+        if not slid:
             continue
         moves += 1
         x = head

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from trajanon.neighbours import nearest_points
 from trajanon.partition import Partition
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement, summary
-from trajanon.workers import cores
 
 MEASURED = (
     "Losses and displacements after alignment are measured on the windows as slid."
@@ -32,11 +32,11 @@ def account(
     Returns
     -------
     dict or None
-        None if nothing slid. What is measured on what; IL and displacement before; the
-        share of windows that slid, and how far, in metres along the track; the share of
-        all tracks that is under windows, which sliding leaves as it is, and that lies
-        within a spacing of a released trajectory, before and after; the start of each
-        window as slid, in steps of its run.
+        None if nothing was aligned. What is measured on what; IL and displacement
+        before; the share of windows that slid, and how far these did, in metres along
+        the track; the share of the runs that is under windows, which sliding leaves as
+        it is, and that lies within a spacing of a released trajectory, before and
+        after; the start of each window as slid, in steps of its run.
     """
     tracks, slid = before[0].tracks, after[0].tracks
     if tracks is None or slid is None or before[0] is after[0]:
@@ -44,25 +44,30 @@ def account(
     step = step_lengths(tracks)
     far = np.abs(slid.start - tracks.start) * step[tracks.run]
     spacing = STEPS * float(np.median(step))
-    moved = displacement(before[0].points, _released(*before))
+    cut = before[0].points
+    moved = displacement(cut, before[1].aggregated.reshape(cut.shape))
+    lines = [
+        groups.centroids.reshape(-1, *cut.shape[1:]) for _, groups in (before, after)
+    ]
     return {
         "measured": MEASURED,
         "before": {
             "information_loss": before[1].information_loss,
             "displacement": summary(moved),
         },
-        "slid": {"share": float((far > 0.0).mean()), **summary(far)},
-        "tracks": {
-            "under_windows": _under_windows(tracks, before[0].points.shape[1]),
-            "near_release_before": near_lines(tracks, _released(*before), spacing),
-            "near_release_after": near_lines(tracks, _released(*after), spacing),
+        "slid": {"share": float((far > 0.0).mean()), **_of_those_that_slid(far)},
+        "runs": {
+            "under_windows": _under_windows(tracks, cut.shape[1]),
+            "near_release_before": near_lines(tracks, lines[0], spacing),
+            "near_release_after": near_lines(tracks, lines[1], spacing),
         },
         "starts": slid.start.tolist(),
     }
 
 
-def _released(trajectories: Trajectories, partition: Partition) -> NDArray[np.float64]:
-    return partition.aggregated.reshape(trajectories.points.shape)
+def _of_those_that_slid(far: NDArray[np.float64]) -> dict[str, float]:
+    slid = far[far > 0.0]
+    return summary(slid if len(slid) else np.zeros(1))
 
 
 def _under_windows(tracks: Tracks, m: int) -> float:
@@ -88,19 +93,15 @@ def near_lines(tracks: Tracks, lines: NDArray[np.float64], metres: float) -> flo
     tracks
         Looked at every `STEPS` steps.
     lines
-        Latitude and longitude, shape (n, m, 2); may be repeated.
+        Latitude and longitude, shape (g, m, 2).
     metres
         From a point of a track to the nearest point of a line.
     """
-    lines = np.unique(lines, axis=0)
     along = np.arange(STEPS)[:, None, None, None] / STEPS
     between = lines[:, :-1] + along * (lines[:, 1:] - lines[:, :-1])
     points = np.concatenate([between.reshape(-1, 2), lines[:, -1]])
-    away, _ = cKDTree(_in_space(points)).query(
-        _in_space(tracks.points[::STEPS]),
-        distance_upper_bound=metres,
-        workers=cores(),
-    )
+    tree, looked_at = cKDTree(_in_space(points)), _in_space(tracks.points[::STEPS])
+    away, _ = nearest_points(tree, looked_at, 1, metres)
     return float(np.isfinite(away).mean())
 
 

@@ -51,7 +51,7 @@ def align(
     regroup
         Whether trajectories may also change groups.
     moves_per_record
-        What the search for groups was given; half of it is used here.
+        What each run of the search for groups was given; half of it is used here.
     seed
         Repeats the result bit for bit.
     progress
@@ -61,9 +61,10 @@ def align(
     -------
     tuple[Trajectories, Partition]
         The trajectories as slid, and their groups; the losses and centroids of these
-        are those of the trajectories as slid. Both as they were given if there are no
-        tracks, if no window has room, or if the mean displacement did not become less.
-        Ctrl-C raises nothing but ends the search: then they are the best so far.
+        are those of the trajectories as slid, and a stage tells of the alignment. As
+        they were given if there are no tracks or no window has room; but for the stage,
+        if the mean displacement did not become less. Ctrl-C raises nothing but ends the
+        search: then they are the best so far, and ``stopped`` says so.
     """
     since, tracks = perf_counter(), trajectories.tracks
     if tracks is None:
@@ -83,7 +84,9 @@ def align(
             own,
             regroup=regroup,
             moves_per_record=moves_per_record,
-            random=np.random.default_rng(seed),
+            random=np.random.default_rng(
+                [seed, 1]
+            ),  # not the numbers of the search before
             progress=progress,
         )
     except KeyboardInterrupt:
@@ -105,7 +108,7 @@ def align(
         stopped=stopped,
     )
     if _mean_displacement(slid, aligned) >= _mean_displacement(trajectories, partition):
-        return trajectories, replace(partition, stopped=stopped)
+        slid, aligned = trajectories, replace(partition, stopped=stopped)
     seconds = perf_counter() - since
     stage = Stage("alignment", aligned.information_loss, seconds)
     return slid, replace(aligned, stages=(*partition.stages, stage))

@@ -3,10 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.sliding import Ground
+from trajanon._kernels.sliding import SIGHT, Ground
 from trajanon.tracks import STEPS, Tracks
-
-_SIGHT = 2  # lengths of a window
 
 
 def lay_ground(tracks: Tracks, points: int) -> Ground:
@@ -87,7 +85,7 @@ def _in_sight(
     first: NDArray[np.int64],
     last: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    far = _SIGHT * ground.stride * (len(ground.mean) // 2)
+    far = SIGHT * ground.stride * (len(ground.mean) // 2)
     return np.maximum(first, start - far), np.minimum(last, start + far)
 
 

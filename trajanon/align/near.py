@@ -6,11 +6,15 @@ from scipy.spatial import cKDTree
 
 from trajanon._kernels.sliding import Ground
 from trajanon.align.ground import reach, records_at
-from trajanon.neighbours import turn
-from trajanon.workers import cores
+from trajanon.neighbours import nearest_points, turn
+from trajanon.tracks import STEPS
 
-_PACE = 8
+_PACE = 2 * STEPS
 """Steps between two places where a window is looked for: twice the spacing."""
+
+_PLACES = 15
+"""Of a window, about, at most: where there is more room, its places lie farther apart.
+"""
 
 _SEEN = 3
 """How many places are looked at for each window wanted: several are of one window."""
@@ -24,7 +28,8 @@ def near_windows(
     """Find windows that are near each one, if either of the two slides.
 
     Each window where it is, and all others at every eighth step that they may slide
-    to. Two that are near in one of these ways are neighbours of each other.
+    to, or at fewer where they have much room. Two that are near in one of these ways
+    are neighbours of each other.
 
     Parameters
     ----------
@@ -45,11 +50,12 @@ def near_windows(
     """
     n = len(start)
     first, last = reach(ground, start)
-    back, on = (start - first) // _PACE, (last - start) // _PACE
+    pace = np.maximum(_PACE, (last - first) // _PLACES)
+    back, on = (start - first) // pace, (last - start) // pace
     places = back + on + 1
     window = np.repeat(np.arange(n), places)
     rank = np.arange(len(window)) - np.repeat(np.cumsum(places) - places, places)
-    there = start[window] + (rank - back[window]) * _PACE
+    there = start[window] + (rank - back[window]) * pace[window]
     rows = np.concatenate(
         [
             _turned(ground, window[some], there[some], axes)
@@ -60,7 +66,7 @@ def near_windows(
     )
     here = rows[back + np.cumsum(places) - places]
     seen = min(_SEEN * count, len(rows))
-    away, found = cKDTree(rows).query(here, k=range(1, seen + 1), workers=cores())
+    away, found = nearest_points(cKDTree(rows), here, seen)
     one, other = np.repeat(np.arange(n), seen), window[found.ravel()]
     return _nearest_of_pairs(n, one, other, away.ravel(), count)
 

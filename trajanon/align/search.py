@@ -21,6 +21,7 @@ from trajanon._kernels.sliding import (
 )
 from trajanon.align.ground import centred, part_of, records_at, shared_out
 from trajanon.align.near import near_windows
+from trajanon.course import Unheeded
 from trajanon.loss import information_loss, sse
 from trajanon.neighbours import turn
 from trajanon.partition import dense
@@ -44,7 +45,7 @@ ROUNDS = 3
 """How often it is asked which windows come near each other; they slide meanwhile."""
 
 SHARE = 0.5
-"""Of the moves that the search before was given."""
+"""Of the moves that a run of the search before was given."""
 
 
 class Aligned(NamedTuple):
@@ -140,7 +141,10 @@ def search(
     progress
         Told how far the work is.
     """
-    say = _Saying(progress, best)
+
+    def say(task: str, done: float, total: float | None, note: str = "") -> None:
+        progress("Settling windows", done, total, best.note)
+
     grouped = Grouped(
         records=records_at(ground, best.aligned.start),
         labels=best.aligned.labels,
@@ -151,16 +155,15 @@ def search(
         max_events=0,
         progress=say,
     )
-    aligned = _settle(grouped, ground, best.aligned, None)
-    best.offer(aligned)
+    aligned = _settle(grouped, ground, best.aligned, None, best)
     if not regroup:
         return
     passes = int(SHARE * moves_per_record) // PASS
     heats = np.geomspace(HOT, COLD, passes + 1)
-    for some in np.array_split(np.arange(passes), ROUNDS):
+    for some in filter(len, np.array_split(np.arange(passes), ROUNDS)):
         field = _lay_field(ground, aligned, k)
-        for number in some:
-            say("", number, passes)
+        for number in some.tolist():
+            progress("Sliding windows", number, passes, best.note)
             work = partial(_anneal_part, k, field, heats[number : number + 2])
             aligned = _in_parts(grouped, ground, aligned, field, work)
             best.offer(aligned)
@@ -168,20 +171,20 @@ def search(
     work = partial(_settle_part, grouped, field)
     aligned = _in_parts(grouped, ground, aligned, field, work)
     best.offer(aligned)
-    best.offer(_settle(grouped, ground, aligned, field.near))
+    _settle(grouped, ground, aligned, field.near, best)
 
 
-class _Saying:
-    """Passes on what is done, as this search says it."""
+class _Heard(Unheeded):
+    """Offers what descent arrives at, with the windows as they are by then."""
 
-    def __init__(self, progress: Progress, best: Best) -> None:
-        self._progress = progress
+    def __init__(self, best: Best, start: NDArray[np.int64]) -> None:
+        super().__init__()
         self._best = best
+        self._start = start
 
-    def __call__(
-        self, task: str, done: float, total: float | None, note: str = ""
-    ) -> None:
-        self._progress("Sliding windows", done, total, self._best.note)
+    def offer(self, labels: NDArray[np.int64], lost: float | None = None) -> None:
+        """Offer windows and groups."""
+        self._best.offer(Aligned(self._start, labels))
 
 
 def _lay_field(ground: Ground, aligned: Aligned, k: int) -> _Field:
@@ -239,7 +242,7 @@ def _in_parts(
 
 
 def _anneal_part(
-    k: int, field: _Field, heats: NDArray[np.float64], part: _Part, _: Event
+    k: int, field: _Field, heats: NDArray[np.float64], part: _Part, stop: Event
 ) -> Aligned:
     """Make random moves in a part."""
     near = neighbours_within(field.near, part.rows)
@@ -251,6 +254,8 @@ def _anneal_part(
     start = part.aligned.start.copy()
     slides = Slides(rows, first, starts, start, np.empty_like(near), start.copy())
     find_meetings(slides, near)
+    if stop.is_set():
+        raise KeyboardInterrupt
     records = rows[first + start].astype(np.float64)
     groups = lay_out(records, part.aligned.labels, part.subjects, len(start) // k + 1)
     annealing = Annealing(
@@ -272,7 +277,7 @@ def _settle_part(grouped: Grouped, field: _Field, part: _Part, stop: Event) -> A
 
     mine = replace(grouped, subjects=part.subjects, progress=look_up)
     near = neighbours_within(field.near, part.rows)
-    return _settle(mine, part.ground, part.aligned, near)
+    return _settle(mine, part.ground, part.aligned, near, None)
 
 
 def _settle(
@@ -280,6 +285,7 @@ def _settle(
     ground: Ground,
     aligned: Aligned,
     near: NDArray[np.int64] | None,
+    best: Best | None,
 ) -> Aligned:
     """Slide windows, and regroup them if neighbours are given, until neither gains."""
     n, start = len(aligned.start), aligned.start.copy()
@@ -293,6 +299,8 @@ def _settle(
     def slide(_: Descent, k: int, moves: int, first: int, end: int) -> int:
         return int(slide_pass(descent, ground, start, looked, moves, first, end))
 
+    if best is not None:
+        grouped = replace(grouped, course=_Heard(best, start))
     looks: list[tuple[Look, int]] = [(slide, n)]
     settle(grouped, descent, looks if near is None else looks + looks_of(descent))
     return Aligned(start, dense(groups.labels))
