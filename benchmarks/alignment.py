@@ -69,6 +69,17 @@ def busyness(tracks: Tracks, points: NDArray[np.float64], metres: float) -> floa
     return float(runs[np.searchsorted(cells, in_cells(points))].mean())
 
 
+def ends_covered(tracks: Tracks, m: int) -> tuple[float, float]:
+    """The shares of runs with a window within a spacing of their begin, and end."""
+    size = np.diff(tracks.first)
+    left = size[tracks.run] - 1 - tracks.start - STEPS * (m - 1)
+    begun, ended = (
+        len(np.unique(tracks.run[near < STEPS])) / len(size)
+        for near in (tracks.start, left)
+    )
+    return begun, ended
+
+
 def numbers(cut: Trajectories, subjects: NDArray[np.int64] | None) -> None:
     """Print a row for each k."""
     tracks = cut.tracks
@@ -76,7 +87,8 @@ def numbers(cut: Trajectories, subjects: NDArray[np.int64] | None) -> None:
     spacing = STEPS * float(np.median(step_lengths(tracks)))
     print(
         "k | MDAV: mean, median m | IL % | mean m | median m | seconds "
-        "| runs where windows are | tracks near the release | slid | runs begun at once"
+        "| runs where windows are | tracks near the release | slid "
+        "| first metres | last metres"
     )
     for k in KS:
         mdav = trajanon.microaggregate(
@@ -92,10 +104,9 @@ def numbers(cut: Trajectories, subjects: NDArray[np.int64] | None) -> None:
             near_lines(tracks, lines.reshape(cut.points.shape), spacing)
             for lines in (groups.aggregated, others.aggregated)
         ]
-        begins = [
-            len(np.unique(windows.run[windows.start < STEPS])) / (len(tracks.first) - 1)
-            for windows in (tracks, slid.tracks)
-        ]
+        begun, ended = np.array(
+            [ends_covered(some, cut.points.shape[1]) for some in (tracks, slid.tracks)]
+        ).T
         print(
             k,
             f"{far.mean():.0f}, {np.median(far):.0f}",
@@ -106,7 +117,8 @@ def numbers(cut: Trajectories, subjects: NDArray[np.int64] | None) -> None:
             f"{busy[0]:.1f} -> {busy[1]:.1f}",
             f"{near[0]:.1%} -> {near[1]:.1%}",
             f"{share:.0%}",
-            f"{begins[0]:.0%} -> {begins[1]:.0%}",
+            f"{begun[0]:.0%} -> {begun[1]:.0%}",
+            f"{ended[0]:.0%} -> {ended[1]:.0%}",
             sep=" | ",
             flush=True,
         )

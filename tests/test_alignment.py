@@ -268,10 +268,26 @@ def test_every_release_is_of_windows_that_only_slid(
     assert release.trajectories.tracks is None
 
 
-def test_another_unit_of_a_column_is_no_reason_to_move_farther(
+def test_a_column_that_was_constant_counts_once_windows_slid() -> None:
+    """All go north side by side, and on a wave that each of them meets elsewhere."""
+    rng, step = np.random.default_rng(0), np.arange(40)
+    ways = [
+        np.column_stack([40 + 1e-7 * step, -3.7 + 1e-3 * np.sin((step + phase) / 5)])
+        for phase in rng.integers(0, 30, 12)
+    ]
+    before = on_runs(4, [[10, 17]] * 12, np.concatenate(ways))
+    partition = cut(before, 3)
+    assert partition.sst == pytest.approx(4 * 11)
+    after, found = aligned(before, partition, 3)
+    assert np.ptp(start_of(after)) > 0
+    assert found.sst == pytest.approx(8 * 11)
+    assert loses_what_it_says(after, found)
+
+
+def test_a_search_that_ends_farther_away_is_thrown_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A search that ends with less SSE and more metres is thrown away, and silently."""
+    """As it might end with a smaller SSE, in the units of before, and more metres."""
     before = town(3, 24, 3)
     partition = cut(before, 3)
 

@@ -55,8 +55,7 @@ class Effort(NamedTuple):
     Attributes
     ----------
     kicks_per_record
-        Of a path heuristic that can use them; where annealing follows, which forgets
-        where it began, those of ``fast`` do.
+        Of a path heuristic that can use them.
     moves_per_record
         Of annealing; 0 leaves it out.
     runs
@@ -211,7 +210,7 @@ def microaggregate(
         expansion=expansion,
         gamma=gamma,
         subsets=subsets,
-        kicks_per_record=_kicks(budget, refine),
+        kicks_per_record=budget.kicks_per_record,
         random=random,
         course=course,
         progress=progress,
@@ -255,12 +254,6 @@ def microaggregate(
         stages=tuple(course.stages),
         stopped=stopped,
     )
-
-
-def _kicks(budget: Effort, refine: str) -> int:
-    """How often a path is kicked: more than a little pays only if it matters later."""
-    annealed = refine == "anneal" and budget.moves_per_record > 0
-    return (EFFORTS["fast"] if annealed else budget).kicks_per_record
 
 
 def _check_options(**chosen: str) -> None:

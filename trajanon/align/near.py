@@ -17,7 +17,7 @@ _PLACES = 15
 """
 
 _SEEN = 3
-"""How many places are looked at for each window wanted: several are of one window."""
+"""How many places are looked at for each window wanted, at least."""
 
 _AT_ONCE = 20_000  # windows, as their records take memory
 
@@ -65,7 +65,8 @@ def near_windows(
         ]
     )
     here = rows[back + np.cumsum(places) - places]
-    seen = min(_SEEN * count, len(rows))
+    # Several of the nearest places are of one window, the more it has.
+    seen = min(max(_SEEN, -(-len(rows) // (2 * n))) * count, len(rows))
     away, found = nearest_points(cKDTree(rows), here, seen)
     one, other = np.repeat(np.arange(n), seen), window[found.ravel()]
     return _nearest_of_pairs(n, one, other, away.ravel(), count)
