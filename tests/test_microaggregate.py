@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from inspect import signature
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ import trajanon
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.methods import METHODS
 from trajanon.methods.hm2 import EXPANSIONS
-from trajanon.microaggregation import Options, microaggregate
+from trajanon.microaggregation import BY_DEFAULT, Options, microaggregate
 from trajanon.partition import Partition, dense
 from trajanon.paths import HEURISTICS
 from trajanon.refine import REFINEMENTS
@@ -559,3 +560,9 @@ def test_hm2_loses_less_than_mdav_on_the_sample(madrid: Trajectories, k: int) ->
     assert by["hm2", "none"] < by["mdav", "none"]
     assert by["hm2", "descent"] < by["hm2", "none"]
     assert by["mdav", "descent"] < by["mdav", "none"]
+
+
+def test_what_hands_options_on_knows_their_defaults() -> None:
+    parameters = signature(microaggregate).parameters
+    for name, value in BY_DEFAULT.items():
+        assert parameters[name].default == value

@@ -536,6 +536,20 @@ def test_passes_gain_until_no_single_slide_does(
     assert not single_slides_that_gain(tracks, m, slid.start, labels)
 
 
+def test_on_a_very_long_run_a_window_goes_as_far_as_it_sees_at_once() -> None:
+    """To the other of its group, 100 steps on; two lengths of a window are 16."""
+    step = np.arange(1_000_100)
+    way = np.column_stack([40 + 1e-7 * step, -3.7 + 1e-8 * step])
+    points = np.concatenate([way, way[500_100:500_105]])
+    tracks = tracks_of(on_runs(2, [[500_000, 500_095], [0, 0]], points))
+    slid = about_to_slide(tracks, 2, np.zeros(2, dtype=np.int64))
+    moves = 0
+    for there in (*range(500_016, 500_100, 16), 500_100, 500_100):
+        moves = slid.go(moves)
+        assert slid.start.tolist() == [there, 0]
+    assert moves == 7
+
+
 def test_windows_are_looked_at_again_only_if_something_changed() -> None:
     """Twelve runs of one window each, in four groups."""
     slid = about_to_slide(tracks_of(town(3, 12, 3, most=1)), 3, np.arange(12) // 3)
