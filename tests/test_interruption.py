@@ -145,7 +145,7 @@ def test_ctrl_c_before_there_are_groups_ends_everything(how: Options) -> None:
 def test_ctrl_c_while_threads_anneal_ends_them_all(
     cores: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = import_module("trajanon.refine.anneal")
+    module = import_module("trajanon.refine.random_moves")
     make_random_moves, begun = module.make_random_moves, []
 
     def interrupted(*arguments: Any) -> None:

@@ -24,8 +24,8 @@ def lay_ground(tracks: Tracks, points: int) -> Ground:
     )
     records = tracks.windows(points).reshape(len(size), -1)
     centred = records - records[0]  # about one of them: nothing is lost far from zero
-    constant = (centred == 0.0).all(axis=0)
-    spread = np.where(constant, np.inf, centred.std(axis=0, ddof=1))
+    spread = centred.std(axis=0, ddof=1)
+    spread[spread == 0.0] = np.inf
     return Ground(
         points=tracks.points,
         stride=STEPS,
