@@ -96,12 +96,10 @@ def _nearest_of_pairs(
         np.concatenate([one[pairs], other[pairs]]),
         np.concatenate([other[pairs], one[pairs]]),
     )
-    order = np.lexsort((away, other, one))
-    new = np.append(True, (np.diff(one[order]) != 0) | (np.diff(other[order]) != 0))[
-        : len(order)
-    ]
-    order = order[new]
-    order = order[np.lexsort((other[order], away[order], one[order]))]
+    pair = one * n + other
+    order = np.lexsort((away, pair))
+    order = order[np.append(True, np.diff(pair[order]) != 0)[: len(order)]]
+    order = order[np.lexsort((away[order], one[order]))]  # equally near ones by number
     one, other = one[order], other[order]
     rank = np.arange(len(one)) - np.searchsorted(one, one)
     near = np.repeat(np.arange(n)[:, None], count, axis=1)
