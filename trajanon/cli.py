@@ -128,10 +128,10 @@ def _announce_compilation() -> None:
 
     def say(kept: bool) -> None:
         if kept:
-            _say("compiling the kernels, once: some 10 to 20 seconds")
+            _say("compiling the kernels, once: some 20 to 40 seconds")
         else:
             _say(
-                "compiling the kernels, some 10 to 20 seconds at every run: no folder "
+                "compiling the kernels, some 20 to 40 seconds at every run: no folder "
                 "to keep them can be written (NUMBA_CACHE_DIR names another)"
             )
 

@@ -105,7 +105,8 @@ def lay_rows(ground, axes, first, rows):
         for start in range(ground.most[x] + 1):
             read_record(ground, x, start, record)
             row = rows[first[x] + start]
-            row[:] = 0.0
+            for axis in range(row.shape[0]):
+                row[axis] = 0.0
             for number in range(record.shape[0]):
                 for axis in range(row.shape[0]):
                     row[axis] += record[number] * axes[number, axis]
@@ -259,7 +260,8 @@ def slide_alone(groups, ground, start, x, record, best, tiny):
         change = sliding_change(groups, x, record)
         if change < least:
             target, least = here, change
-            best[:] = record
+            for number in range(record.shape[0]):
+                best[number] = record[number]
     if target == start[x]:
         return False
     slide(groups, x, best)
@@ -295,7 +297,8 @@ def slide_pass(descent, ground, start, looked, moves, begin, end):
     passed over.
     """
     groups = descent.groups
-    record, best = np.empty((2, groups.records.shape[1]))
+    record = np.empty(groups.records.shape[1])
+    best = np.empty_like(record)
     for head in range(begin, end):
         if ground.before[head] >= 0:
             continue
