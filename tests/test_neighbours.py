@@ -1,5 +1,6 @@
 """Points that are nearest, asked for in threads."""
 
+from collections.abc import Callable
 from threading import Event
 
 import numpy as np
@@ -57,10 +58,10 @@ def test_ctrl_c_ends_the_threads_that_ask(monkeypatch: pytest.MonkeyPatch) -> No
 def test_no_more_is_asked_once_the_work_has_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def at_once(jobs: list[object]) -> None:
+    def at_once(jobs: list[Callable[[Event], object]]) -> None:
         stop = Event()
         stop.set()
-        jobs[0](stop)  # type: ignore[operator]
+        jobs[0](stop)
 
     monkeypatch.setattr(neighbours, "in_threads", at_once)
     with pytest.raises(KeyboardInterrupt):

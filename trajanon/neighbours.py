@@ -73,7 +73,9 @@ def nearest_points(
     def ask(some: NDArray[np.float64], stop: Event) -> tuple[Any, Any]:
         if stop.is_set():
             raise KeyboardInterrupt
-        return tree.query(some, k=range(1, count + 1), distance_upper_bound=within)  # type: ignore[no-any-return]
+        ranks = range(1, count + 1)
+        away, which = tree.query(some, k=ranks, distance_upper_bound=within)
+        return away, which
 
     parts = np.split(points, range(_AT_ONCE, len(points), _AT_ONCE))
     found = in_threads([partial(ask, part) for part in parts])

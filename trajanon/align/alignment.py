@@ -84,9 +84,8 @@ def align(
             own,
             regroup=regroup,
             moves_per_record=moves_per_record,
-            random=np.random.default_rng(
-                [seed, 1]
-            ),  # not the numbers of the search before
+            # Not the numbers of the search before.
+            random=np.random.default_rng([seed, 1]),
             progress=progress,
         )
     except KeyboardInterrupt:

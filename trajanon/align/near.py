@@ -45,8 +45,8 @@ def near_windows(
     Returns
     -------
     NDArray[np.int64]
-        Shape (n, count), nearest first; the window itself stands where there are no
-        more.
+        Shape (n, count), nearest first; the window itself stands where no more were
+        found among the nearest places.
     """
     n = len(start)
     first, last = reach(ground, start)
