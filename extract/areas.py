@@ -2,11 +2,47 @@
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
+
+
+class Area(Protocol):
+    """Where trajectories may lie: a box, or any other part of the Earth."""
+
+    @property
+    def bounds(self) -> "Box":
+        """The smallest box that holds it."""
+
+    def contains(
+        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Tell which points (degrees) lie inside or on the border, shape (n,)."""
+
+    def leaves(
+        self,
+        lat: NDArray[np.float64],
+        lon: NDArray[np.float64],
+        start: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:
+        """Tell which ways leave the area between two points of it.
+
+        Parameters
+        ----------
+        lat, lon
+            Points, in degrees, shape (n,).
+        start
+            The ways begin at these points and end at the next ones, all inside, shape
+            (ways,).
+
+        Returns
+        -------
+        NDArray[np.bool_]
+            Whether the geodesic may have a place outside, shape (ways,).
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +107,20 @@ class Box:
             & (lon <= self.east)
         )
         return inside
+
+    @property
+    def bounds(self) -> "Box":
+        """The box itself."""
+        return self
+
+    def leaves(
+        self,
+        lat: NDArray[np.float64],
+        lon: NDArray[np.float64],
+        start: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:
+        """No way between two points of a box leaves it, but by millimetres."""
+        return np.zeros(len(start), dtype=np.bool_)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,102 @@
+"""What every reader is told, and the streams it reads from."""
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trajanon.errors import FileProblem
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
+"""What reading from a packed stream raises where it is damaged or cut off."""
+
+_BUFFER = 1 << 18
+
+_PACKED: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
+    b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+}
+"""How a packed stream begins, and what unpacks it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """How files are to be read, and whom to tell.
+
+    Attributes
+    ----------
+    columns
+        Of tables: column by role (lat, lon, time, id, subject), where the usual names
+        do not say.
+    strict
+        Whether a broken row or member is refused; otherwise it is counted and left
+        out.
+    counts
+        Told of what was left out while reading, in words.
+    read
+        Told of each number of bytes taken from a file, for the progress.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    strict: bool = False
+    counts: Counter[str] = field(default_factory=Counter)
+    read: Callable[[int], None] = lambda size: None
+
+    def open(self, path: Path) -> io.BufferedReader:
+        """Open a file as it is; what is read of it counts as progress.
+
+        Raises
+        ------
+        FileProblem
+            If it cannot be opened.
+        """
+        try:
+            return io.BufferedReader(_Metered(path, self.read), _BUFFER)
+        except OSError as error:
+            msg = f"cannot read {path}: {error.strerror}"
+            raise FileProblem(msg) from error
+
+    def unpacked(self, path: Path) -> io.BufferedIOBase:
+        """Open a file and unpack it, if it is packed by gzip, bzip2 or xz.
+
+        Raises
+        ------
+        FileProblem
+            If it cannot be opened.
+        """
+        return unpacked(self.open(path))
+
+
+def unpacked(stream: io.BufferedReader) -> io.BufferedIOBase:
+    """Unpack a stream that is packed by gzip, bzip2 or xz; its first bytes tell.
+
+    Reading from a damaged one raises one of `DAMAGED`.
+    """
+    head = stream.peek(6)
+    for magic, unpack in _PACKED.items():
+        if head.startswith(magic):
+            return unpack(stream)
+    return stream
+
+
+class _Metered(io.FileIO):
+    """A file that tells how much is taken from it."""
+
+    def __init__(self, path: Path, read: Callable[[int], None]) -> None:
+        super().__init__(path)
+        self._read = read
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        size = super().readinto(buffer) or 0
+        self._read(size)
+        return size
