@@ -1,10 +1,33 @@
 """GPS traces -> trajectories of equally spaced points."""
 
-from trajanon.extract.areas import Box
+from trajanon.extract.areas import Area, Box
 from trajanon.extract.cutting import cut
-from trajanon.extract.extraction import extract
+from trajanon.extract.extraction import Extraction, extract, traces
+from trajanon.extract.frames import from_collection, from_frame, to_collection, to_frame
+from trajanon.extract.osm_file import boundary
+from trajanon.extract.places import hidden
+from trajanon.extract.regions import Region, read_outline
+from trajanon.extract.roads import Roads, roads
 from trajanon.extract.rules import Rules
-from trajanon.extract.sources.files import file_traces
 from trajanon.extract.trace import Trace
 
-__all__ = ["Box", "Rules", "Trace", "cut", "extract", "file_traces"]
+__all__ = [
+    "Area",
+    "Box",
+    "Extraction",
+    "Region",
+    "Roads",
+    "Rules",
+    "Trace",
+    "boundary",
+    "cut",
+    "extract",
+    "from_collection",
+    "from_frame",
+    "hidden",
+    "read_outline",
+    "roads",
+    "to_collection",
+    "to_frame",
+    "traces",
+]

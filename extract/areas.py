@@ -1,20 +1,26 @@
-"""Where: a city of the papers, or a box in degrees."""
+"""Where: a city, a box in degrees, or several of them."""
 
-import math
+import csv
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
+from trajanon.extract.box import Box
+
+__all__ = ["CITIES", "KNOWN", "Area", "Box", "City", "area", "areas"]
 
 
 class Area(Protocol):
     """Where trajectories may lie: a box, or any other part of the Earth."""
 
     @property
-    def bounds(self) -> "Box":
+    def bounds(self) -> Box:
         """The smallest box that holds it."""
 
     def contains(
@@ -46,91 +52,13 @@ class Area(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
-    """A box of longitudes and latitudes, its border included.
-
-    Attributes
-    ----------
-    west, south, east, north
-        Degrees, WGS 84.
-
-    Raises
-    ------
-    BadInput
-        If the box is not on Earth, is empty, or crosses the antimeridian.
-    """
-
-    west: float
-    south: float
-    east: float
-    north: float
-
-    def __post_init__(self) -> None:
-        if not all(math.isfinite(side) for side in self.sides):
-            msg = f"the box {self} has a side that is not a number"
-            raise BadInput(msg)
-        if abs(self.west) > 180 or abs(self.east) > 180:
-            msg = f"the box {self} needs longitudes in -180..180 (order: W,S,E,N)"
-            raise BadInput(msg)
-        if abs(self.south) > 90 or abs(self.north) > 90:
-            msg = f"the box {self} needs latitudes in -90..90 (order: W,S,E,N)"
-            raise BadInput(msg)
-        if self.west > self.east:
-            msg = (
-                f"the box {self} has west > east; if it crosses the antimeridian, "
-                f"give two boxes: one up to 180, one from -180 (order: W,S,E,N)"
-            )
-            raise BadInput(msg)
-        if self.south > self.north:
-            msg = f"the box {self} has south > north (order: W,S,E,N)"
-            raise BadInput(msg)
-        if self.west == self.east or self.south == self.north:
-            msg = f"the box {self} is empty (order: W,S,E,N)"
-            raise BadInput(msg)
-
-    def __str__(self) -> str:
-        return ",".join(f"{side:.10g}" for side in self.sides)
-
-    @property
-    def sides(self) -> tuple[float, float, float, float]:
-        """West, south, east, north."""
-        return self.west, self.south, self.east, self.north
-
-    def contains(
-        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
-        """Tell which points lie inside or on the border."""
-        inside: NDArray[np.bool_] = (
-            (lat >= self.south)
-            & (lat <= self.north)
-            & (lon >= self.west)
-            & (lon <= self.east)
-        )
-        return inside
-
-    @property
-    def bounds(self) -> "Box":
-        """The box itself."""
-        return self
-
-    def leaves(
-        self,
-        lat: NDArray[np.float64],
-        lon: NDArray[np.float64],
-        start: NDArray[np.int64],
-    ) -> NDArray[np.bool_]:
-        """No way between two points of a box leaves it, but by millimetres."""
-        return np.zeros(len(start), dtype=np.bool_)
-
-
-@dataclass(frozen=True, slots=True)
 class City:
-    """A box of the papers and its spacing.
+    """A box that has a name, and its spacing.
 
     Attributes
     ----------
     box
-        The corners printed in thesis section 2.3.
+        Degrees, WGS 84; small enough for one request to the OSM API.
     spacing
         Metres between the points of a trajectory.
     """
@@ -139,13 +67,25 @@ class City:
     spacing: float
 
 
-CITIES = {
-    "barcelona": City(Box(2.1268845, 41.3726866, 2.1903992, 41.4078446), 100.0),
-    "madrid": City(Box(-3.7398145, 40.387613, -3.653985, 40.483515), 150.0),
-    "tarraco": City(Box(1.226008, 41.0967083, 1.2946691, 41.141174), 5.0),
-}
+def _cities() -> Mapping[str, City]:
+    text = Path(__file__).with_name("cities.csv").read_text(encoding="utf-8")
+    return {
+        row["name"]: City(
+            Box(*(float(row[side]) for side in ("west", "south", "east", "north"))),
+            float(row["spacing"]),
+        )
+        for row in csv.DictReader(text.splitlines())
+    }
+
+
+CITIES = _cities()
 """The three areas of Maya-López, "Contributions to Statistical Disclosure Control"
-(thesis, URV 2023), section 2.3."""
+(thesis, URV 2023), section 2.3, and then other large cities by name."""
+
+_PAPERS, _OTHERS = list(CITIES)[:3], list(CITIES)[3:]
+
+KNOWN = f"{', '.join(_PAPERS)} or one of {len(_OTHERS)} more ({', '.join(_OTHERS)})"
+"""The cities, as a message may list them."""
 
 
 def area(text: str) -> tuple[Box, float | None]:
@@ -173,15 +113,53 @@ def area(text: str) -> tuple[Box, float | None]:
     >>> str(area("-3.75,40.38,-3.65,40.48")[0])
     '-3.75,40.38,-3.65,40.48'
     """
-    city = CITIES.get(text.strip().lower())
+    name = text.strip().lower()
+    city = CITIES.get(name)
     if city is not None:
         return city.box, city.spacing
     try:
         west, south, east, north = (float(side) for side in text.split(","))
     except ValueError:
+        words = "-".join(name.split())
+        near = [] if "," in words else get_close_matches(words, CITIES)
+        cities = f"did you mean {' or '.join(near)}?" if near else f"name {KNOWN};"
         msg = (
-            f"{text!r} is not an area: name {', '.join(CITIES)}, or four degrees "
+            f"{text!r} is not an area: {cities} Any other box is four degrees "
             "W,S,E,N such as --bbox=-3.75,40.38,-3.65,40.48"
         )
         raise BadInput(msg) from None
     return Box(west, south, east, north), None
+
+
+def areas(texts: Sequence[str]) -> tuple[Area, float | None]:
+    """Read what a user gave as areas, and unite them.
+
+    Parameters
+    ----------
+    texts
+        Each a city or a box, as for `area`.
+
+    Returns
+    -------
+    tuple[Area, float | None]
+        The box, if there is but one; else what lies in any of them. The spacing in
+        metres, if all agree in it.
+
+    Raises
+    ------
+    BadInput
+        If there is no text, or one is no area.
+    """
+    if not texts:
+        msg = f"no area is given: name {KNOWN}, or four degrees W,S,E,N"
+        raise BadInput(msg)
+    boxes, spacings = zip(*map(area, texts), strict=True)
+    spacing = spacings[0] if len(set(spacings)) == 1 else None
+    if len(boxes) == 1:
+        return boxes[0], spacing
+    import shapely
+
+    from trajanon.extract.regions import Region
+
+    shape = shapely.union_all([shapely.box(*box.sides) for box in boxes])
+    return Region(shape, " + ".join(text.strip() for text in texts)), spacing

@@ -36,7 +36,20 @@ def settle_times(points: Points) -> Points:
 
 def sort_by_time(points: Points) -> Points:
     """Put each piece in the order of time; stable, so that an untimed one stays."""
-    return points.take(np.lexsort((points.time, points.piece)))
+    falls = points.follows
+    falls[1:] &= points.time[1:] < points.time[:-1]
+    if not falls.any():
+        return points
+    first = np.flatnonzero(~points.follows)
+    size = np.diff(np.append(first, len(points)))
+    fallen = np.add.reduceat(falls.astype(np.int64), first)
+    # Newest first is common, and turned around faster than sorted.
+    turned = np.flatnonzero(np.repeat(fallen == size - 1, size))
+    mixed = np.flatnonzero(np.repeat((fallen > 0) & (fallen < size - 1), size))
+    order = np.arange(len(points))
+    order[turned] = np.repeat(2 * first + size - 1, size)[turned] - turned
+    order[mixed] = mixed[np.lexsort((points.time[mixed], points.piece[mixed]))]
+    return points.take(order)
 
 
 def average_equal_times(points: Points) -> Points:

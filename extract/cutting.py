@@ -1,123 +1,49 @@
 """Traces -> trajectories, a batch at a time, with an account of what was dropped."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import NoTrajectories
 from trajanon.extract import clean
-from trajanon.extract.areas import Box
+from trajanon.extract.areas import Area, Box
+from trajanon.extract.ends import trim
+from trajanon.extract.marks import Marks, marks
 from trajanon.extract.points import Points, batch
 from trajanon.extract.recordings import Recordings
 from trajanon.extract.resample import Windows, windows
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import clip, split
+from trajanon.extract.selection import select
+from trajanon.extract.split import Zone, clip, hide, split
 from trajanon.extract.trace import Trace
 from trajanon.partition import dense
-from trajanon.tracks import Tracks, joined
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories import Trajectories, joined
 
 BATCH = 200_000
 """Points that are worked on at once: enough for arrays to pay, few for memory."""
 
+_PLACES = 10
+"""Places a spacing apart that a point may bring, for memory; where a longer hop may
+bring more, ways are measured before."""
 
-def cut(
-    traces: Iterable[Trace],
-    rules: Rules,
-    *,
-    box: Box | None = None,
-    source: str = "",
-    attribution: str | None = None,
-    counts: Counter[str] | None = None,
-    tracks: bool = True,
-) -> Trajectories:
-    """Turn recordings into trajectories of equally spaced points.
-
-    In this order: drop impossible points, settle what is timed, sort by time, average
-    points of equal time, drop zero-length hops, split at pauses, long hops and
-    impossible speeds, clip to the box, resample along the track, cut consecutive
-    windows.
-
-    Parameters
-    ----------
-    traces
-        Recordings, in any number; only one batch of them is held at a time.
-    rules
-        Spacing, points and the limits of a hop.
-    box
-        Where trajectories may lie; None for everywhere.
-    source
-        Where the traces come from, in words; kept in the provenance.
-    attribution
-        The line that must go with everything made of the traces, if there is one.
-    counts
-        Counts to go on from, as the source kept them while reading.
-    tracks
-        Whether to keep the tracks on which the windows may slide.
-
-    Returns
-    -------
-    Trajectories
-        In the order of the source, with pseudonymous numbers for subjects and traces;
-        the provenance holds the counts of what was dropped at each step.
-
-    Raises
-    ------
-    NoTrajectories
-        If nothing is left; says at which step and what to change.
-    """
-    work = _Cutting(rules, box, Counter() if counts is None else counts, tracks)
-    for some in _batches(traces):
-        work.add(some)
-    if not work.points:
-        raise NoTrajectories(work.why_nothing())
-    work.counts["subjects read"] = len(np.unique(work.recordings.people()))
-    points, subject = np.concatenate(work.points), work.subject()
-    trace = np.concatenate(work.traces)
-    ground = joined(work.tracks) if tracks else None
-    if rules.max_per_subject is not None:
-        # At the end: two names may have been found to be one person on the way.
-        kept = _first_of_each(subject, rules.max_per_subject)
-        work.counts["trajectories over the limit of a subject"] = int((~kept).sum())
-        points, subject, trace = points[kept], subject[kept], trace[kept]
-        ground = None if ground is None else ground.take(kept)
-    work.counts["trajectories"] = len(points)
-    return Trajectories(
-        points=points,
-        subject=subject,
-        trace=trace,
-        provenance={
-            "source": source,
-            "attribution": attribution,
-            "box": None if box is None else list(box.sides),
-            "spacing": rules.spacing,
-            "points": rules.points,
-            "max_gap": rules.max_gap,
-            "counts": {name: int(count) for name, count in work.counts.items()},
-        },
-        tracks=ground,
-    )
+_DEGREE = 111_200.0
+"""Metres of a degree of latitude, and at most of one of longitude."""
 
 
-def _first_of_each(subject: NDArray[np.int64], limit: int) -> NDArray[np.bool_]:
-    """Mark the first trajectories of each subject, up to a number."""
-    order = np.argsort(subject, kind="stable")
-    first = np.flatnonzero(np.diff(subject[order], prepend=-1))
-    size = np.diff(np.append(first, len(order)))
-    kept = np.empty(len(subject), dtype=np.bool_)
-    kept[order] = np.arange(len(order)) - np.repeat(first, size) < limit
-    return kept
-
-
-def _batches(traces: Iterable[Trace]) -> Iterator[list[Trace]]:
+def batches(traces: Iterable[Trace], rules: Rules) -> Iterator[list[Trace]]:
+    """Gather traces to batches; the result does not depend on their size."""
+    measure = rules.max_gap is None or rules.max_gap > _PLACES * rules.spacing
     some: list[Trace] = []
     size = 0
     for trace in traces:
         some.append(trace)
-        size += len(trace)
+        size += 1 + len(trace)
+        if measure:
+            size += _spacings(trace, rules) // _PLACES
         if size >= BATCH:
             yield some
             some, size = [], 0
@@ -125,68 +51,107 @@ def _batches(traces: Iterable[Trace]) -> Iterator[list[Trace]]:
         yield some
 
 
-class _Cutting:
-    """What one run has found so far."""
+def _spacings(trace: Trace, rules: Rules) -> int:
+    """Spacings that the hops of a trace are long, at most."""
+    hops = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
+    metres = _DEGREE * np.where(hops < 720.0, hops, 0.0)  # NaN and worse are dropped
+    if rules.max_gap is not None:
+        metres = np.minimum(metres, 1.5 * rules.max_gap)
+    return int(metres.sum() / rules.spacing)
+
+
+class Cutter:
+    """Turns recordings into trajectories; knows what one extraction has found so far.
+
+    In this order: drop impossible points, settle what is timed, sort by time, average
+    points of equal time, drop zero-length hops, split at pauses, long hops and
+    impossible speeds, cut out the ends and what is hidden, clip to the area, resample
+    along the track, cut consecutive windows, drop those that stand still or that
+    nobody recorded.
+
+    Parameters
+    ----------
+    rules
+        Spacing, points, and the limits of a hop and of a window.
+    area
+        Where trajectories may lie; None for everywhere.
+    hidden
+        Where nothing may be kept of a track; None for nowhere.
+    tracks
+        Whether to keep the tracks on which the windows may slide.
+    read
+        What the readers of the source left out, in words.
+    key
+        Secret 64-bit number from which the randomness of trimmed ends is drawn.
+
+    Attributes
+    ----------
+    counts
+        What was read, dropped and kept, in words.
+    recordings
+        Whose the recordings are, as far as is known.
+    longest
+        Metres of the longest unbroken piece of track.
+    swapped
+        Points that would lie in the area with latitude and longitude swapped.
+    """
 
     def __init__(
-        self, rules: Rules, box: Box | None, counts: Counter[str], keep_tracks: bool
+        self,
+        rules: Rules,
+        *,
+        area: Area | None = None,
+        hidden: Zone | None = None,
+        tracks: bool = True,
+        read: Counter[str] | None = None,
+        key: int = 0,
     ) -> None:
         self.rules = rules
-        self.box = box
-        self.counts = counts
-        self.keep_tracks = keep_tracks
-        self.points: list[NDArray[np.float64]] = []
-        self.subjects: list[NDArray[np.int64]] = []
-        self.traces: list[NDArray[np.int64]] = []
-        self.tracks: list[Tracks] = []
-        self.longest = 0.0
-        self.swapped_inside = 0
+        self.area = area
+        self.hidden = hidden
+        self.tracks = tracks
+        self.key = key
+        self.read = Counter() if read is None else read
+        self.counts: Counter[str] = Counter()
         self.recordings = Recordings()
-        self._numbered = 0
+        self.longest = 0.0
+        self.swapped = 0
 
-    def add(self, some: list[Trace]) -> None:
-        """Cut a batch of traces."""
-        new = []
-        for trace in some:
-            numbers = self.recordings.number(trace)
-            if self._admits(trace, *numbers):
-                new.append((trace, *numbers))
-        if not new:
-            return
-        traces, trace_number, subject_number = zip(*new, strict=True)
-        points = self._clean(batch(traces))
-        points = split(points, self.rules, self.counts)
-        if self.box is not None:
-            self._look_for_swapped_columns(points, self.box)
-            before = len(points)
-            points = clip(points, self.box)
-            self.counts["points outside the box"] += before - len(points)
-        self.counts["points used"] += len(points)
-        if len(points) == 0:
-            return
-        found = windows(points, self.rules, keep_tracks=self.keep_tracks)
-        self._account_lengths(found)
-        self._keep(found, np.array(trace_number), np.array(subject_number))
+    def cut(self, some: Sequence[Trace]) -> tuple[Trajectories, Marks]:
+        """Cut a batch of traces.
 
-    def _admits(self, trace: Trace, number: int, subject: int) -> bool:
-        """Count a trace; tell whether it is new, and has a point at all."""
-        if number == self._numbered:
-            self._numbered += 1
-            self.counts["recordings read"] += 1
-            if trace.subject is None:
-                self.counts["recordings of unknown subjects"] += 1
-        self.counts["points read"] += len(trace)
-        if not self.recordings.repeats(trace, subject):
-            return len(trace) > 0
-        self.counts["recordings repeated"] += 1
-        self.counts["points of repeated recordings"] += len(trace)
-        return False
+        Returns
+        -------
+        tuple[Trajectories, Marks]
+            The trajectories, in the order of the traces, their subjects numbered as
+            yet: two numbers may turn out to be one person's. And what `recordings` was
+            told, to tell another one.
+        """
+        points = batch(some)
+        told = marks(some, points)
+        entered = self.recordings.enter(told)
+        sizes = np.array([len(one) for one in some])
+        self.counts["recordings read"] += int(entered.new.sum())
+        unknown = int((entered.new & told.nameless).sum())
+        self.counts["recordings of unknown subjects"] += unknown
+        self.counts["points read"] += len(points)
+        self.counts["recordings repeated"] += int(entered.repeated.sum())
+        again = int(sizes[entered.repeated].sum())
+        self.counts["points of repeated recordings"] += again
+        if again:
+            points = points.take(~entered.repeated[points.trace])
+        found = self._windows(self._tracked(points, told.subject))
+        cut = Trajectories(
+            points=found.points,
+            subject=entered.subject[found.trace],
+            trace=entered.trace[found.trace],
+            tracks=found.tracks,
+        )
+        return cut, told
 
-    def subject(self) -> NDArray[np.int64]:
-        """Subject of each trajectory, those found to be one person made one."""
-        return dense(self.recordings.people()[np.concatenate(self.subjects)])
-
-    def _clean(self, points: Points) -> Points:
+    def _tracked(self, points: Points, subject: NDArray[np.uint64]) -> Points:
+        """Clean points and cut them to unbroken pieces of track that may be shown."""
+        rules, counts = self.rules, self.counts
         for step, dropped in (
             (clean.drop_impossible, "points impossible"),
             (clean.settle_times, "points without time in a timed recording"),
@@ -197,42 +162,94 @@ class _Cutting:
             before = len(points)
             points = step(points)
             if dropped is not None:
-                self.counts[dropped] += before - len(points)
+                counts[dropped] += before - len(points)
+        points = split(points, rules, counts)
+        if rules.trim_ends:
+            before = len(points)
+            points = trim(points, rules.trim_ends, rules.max_pause, subject, self.key)
+            counts["points near the ends of a trace"] += before - len(points)
+        if self.hidden is not None:
+            before = len(points)
+            points = hide(points, self.hidden)
+            counts["points near hidden places"] += before - len(points)
+        if self.area is not None:
+            swapped = self.area.bounds.contains(points.lon, points.lat)
+            self.swapped += int(swapped.sum())
+            before = len(points)
+            points = clip(points, self.area)
+            counts["points outside the area"] += before - len(points)
+        counts["points used"] += len(points)
         return points
 
-    def _look_for_swapped_columns(self, points: Points, box: Box) -> None:
-        self.swapped_inside += int(box.contains(points.lon, points.lat).sum())
+    def _windows(self, points: Points) -> Windows:
+        """Cut windows, and keep those that are worth it."""
+        rules, counts = self.rules, self.counts
+        found = windows(points, rules, keep_tracks=self.tracks)
+        # Whole metres of each piece: a sum of others would depend on the batches.
+        counts["metres of track"] += int(np.rint(found.track_length).sum())
+        self.longest = max(self.longest, float(found.track_length.max(initial=0.0)))
+        stands = found.displacement < rules.min_displacement * rules.length
+        filled = ~stands & (found.filled > rules.max_fill * rules.points)
+        if rules.min_displacement:
+            counts["trajectories that stand still"] += int(stands.sum())
+        if rules.max_fill < 1.0:
+            counts["trajectories on lines nobody recorded"] += int(filled.sum())
+        found = _taken(found, ~(stands | filled))
+        counts["points placed"] += len(found.points) * rules.points
+        windows_so_far = counts["points placed"] // rules.points
+        counts["metres used"] = round(windows_so_far * rules.length)
+        counts["points placed far from a fix"] += int(found.filled.sum())
+        return found if self.area is None else self._inside(found, self.area)
 
-    def _account_lengths(self, found: Windows) -> None:
-        self.counts["metres of track"] += round(float(found.track_length.sum()))
-        self.counts["metres used"] += round(len(found.points) * self.rules.length)
-        self.longest = max(self.longest, float(found.track_length.max()))
+    def _inside(self, found: Windows, area: Area) -> Windows:
+        """Put back the millimetres that a geodesic bulges over a border."""
+        west, south, east, north = area.bounds.sides
+        points = np.clip(found.points, (south, west), (north, east))
+        tracks = found.tracks
+        if tracks is not None:
+            inside = np.clip(tracks.points, (south, west), (north, east))
+            tracks = replace(tracks, points=inside)
+        return replace(found, points=points, tracks=tracks)
 
-    def _keep(
-        self,
-        found: Windows,
-        trace_number: NDArray[np.int64],
-        subject_number: NDArray[np.int64],
-    ) -> None:
-        if not len(found.points):
-            return
-        self.points.append(self._inside(found.points))
-        self.subjects.append(subject_number[found.trace])
-        self.traces.append(trace_number[found.trace])
-        if found.tracks is not None:
-            inside = self._inside(found.tracks.points)
-            self.tracks.append(replace(found.tracks, points=inside))
+    def choose(
+        self, subject: NDArray[np.int64], trace: NDArray[np.int64]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """Choose among all windows, when all recordings are known; count what is taken.
 
-    def _inside(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """A geodesic along a parallel bulges over the border by millimetres."""
-        if self.box is None:
-            return points
-        west, south, east, north = self.box.sides
-        return np.clip(points, (south, west), (north, east))
+        Parameters
+        ----------
+        subject, trace
+            Of all trajectories that were cut, in order, shape (n,).
+
+        Returns
+        -------
+        tuple[NDArray[np.bool_], NDArray[np.int64]]
+            Which are taken, and their subjects, those found to be one person made one;
+            both of shape (n,).
+        """
+        people = self.recordings.people()
+        person = dense(people[subject])
+        self.counts["subjects read"] = len(np.unique(people))
+        taken = select(person, trace, self.rules, self.counts)
+        self.counts["trajectories"] = int(taken.sum())
+        return taken, person
+
+    def provenance(self) -> dict[str, Any]:
+        """Say how the trajectories came about, ready for JSON."""
+        area = self.area
+        rules = asdict(self.rules)
+        far = self.counts["points placed far from a fix"]
+        return {
+            "area": None if area is None else str(area),
+            "box": None if area is None else list(area.bounds.sides),
+            **rules,
+            "fill": far / max(1, self.counts["points placed"]),
+            "counts": {**self.read, **self.counts},
+        }
 
     def why_nothing(self) -> str:
         """Say in one sentence where everything went, and what to change."""
-        counts, rules = self.counts, self.rules
+        counts, rules = self.read + self.counts, self.rules
         read = counts["points read"]
         if read == 0 and counts["points without time"]:
             return (
@@ -248,16 +265,24 @@ class _Cutting:
                 "look whether lat and lon are swapped (--columns lat=...,lon=...), or "
                 "are no numbers (write 40.5, not 40,5)"
             )
-        if self.box is not None and counts["points used"] == 0:
+        if self.area is not None and counts["points used"] == 0:
             swapped = (
                 "; with latitude and longitude swapped they would be inside, so name "
                 "the right columns with --columns lat=...,lon=..."
-                if self.swapped_inside
+                if self.swapped
                 else "; give the box that holds them with --bbox=W,S,E,N"
             )
+            where = "inside the box" if isinstance(self.area, Box) else "in the area"
             return (
-                f"no trajectories: none of the {read:,} points is inside the box "
-                f"{self.box}{swapped}"
+                f"no trajectories: none of the {read:,} points is {where} "
+                f"{self.area}{swapped}"
+            )
+        if self.longest >= rules.length:
+            return (
+                "no trajectories: all windows were left out, "
+                f"{counts['trajectories that stand still']:,} that stand still and "
+                f"{counts['trajectories on lines nobody recorded']:,} on lines nobody "
+                "recorded; lower --min-displacement, or raise --max-fill"
             )
         return (
             f"no trajectories: the longest unbroken piece of track is "
@@ -265,3 +290,75 @@ class _Cutting:
             f"{rules.spacing:g} m need {rules.length:,.0f} m; lower --spacing or "
             "--points, or raise --max-gap"
         )
+
+
+def cut(
+    traces: Iterable[Trace],
+    rules: Rules,
+    *,
+    area: Area | None = None,
+    tracks: bool = True,
+) -> Trajectories:
+    """Turn recordings into trajectories of equally spaced points, as `Cutter` does.
+
+    Parameters
+    ----------
+    traces
+        Recordings, in any number; only one batch of them is held at a time.
+    rules
+        Spacing, points, and the limits of a hop and of a window.
+    area
+        Where trajectories may lie; None for everywhere.
+    tracks
+        Whether to keep the tracks on which the windows may slide.
+
+    Returns
+    -------
+    Trajectories
+        In the order of the source, with pseudonymous numbers for subjects and traces;
+        the provenance holds the rules, and the counts of what was dropped at each step.
+
+    Raises
+    ------
+    NoTrajectories
+        If nothing is left; says at which step and what to change.
+    """
+    cutter = Cutter(rules, area=area, tracks=tracks)
+    return finished([cutter.cut(some)[0] for some in batches(traces, rules)], cutter)
+
+
+def finished(parts: Sequence[Trajectories], cutter: Cutter) -> Trajectories:
+    """Put together what was cut, once all recordings are known.
+
+    Raises
+    ------
+    NoTrajectories
+        If nothing is left.
+    """
+    if not any(map(len, parts)):
+        raise NoTrajectories(cutter.why_nothing())
+    taken, person = cutter.choose(
+        *(
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("subject", "trace")
+        )
+    )
+    return replace(
+        joined(parts).take(taken),
+        subject=person[taken],
+        provenance=cutter.provenance(),
+    )
+
+
+def _taken(found: Windows, which: NDArray[np.bool_]) -> Windows:
+    """Keep some windows."""
+    if which.all():
+        return found
+    return replace(
+        found,
+        points=found.points[which],
+        trace=found.trace[which],
+        filled=found.filled[which],
+        displacement=found.displacement[which],
+        tracks=None if found.tracks is None else found.tracks.take(which),
+    )

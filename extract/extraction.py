@@ -1,65 +1,79 @@
 """Sources -> trajectories: the whole of extraction, on one page."""
 
 import os
+import secrets
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import wraps
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any, ParamSpec
 
 from trajanon.errors import BadInput
-from trajanon.extract.areas import CITIES, Box
-from trajanon.extract.areas import area as parse_area
-from trajanon.extract.cutting import cut
+from trajanon.extract.areas import KNOWN, Area, areas
+from trajanon.extract.cutting import Cutter, batches, finished
+from trajanon.extract.growing import Growing, asked_for
 from trajanon.extract.rules import Rules
-from trajanon.extract.sources import files, trackpoints
-from trajanon.extract.sources.osm_api import MAX_PAGES, SERVER, NumberedPages, Pages
+from trajanon.extract.sources import files, osm_api, osm_traces
+from trajanon.extract.sources.formats import SourceFile
+from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.source import Numbered, Source
+from trajanon.extract.sources.untimed import check_untimed, ordered
+from trajanon.extract.split import Zone
 from trajanon.extract.trace import Trace
+from trajanon.files.trajectories import write_parts
+from trajanon.outputs import replacing
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 OSM_API = "osm-api"
 """The source that is a server; all others are files and folders."""
 
-Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+From = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+In = str | Sequence[str] | Area | None
 
 
-def extract(
-    source: Source = OSM_API,
-    area: str | Box | None = None,
-    *,
-    spacing: float | None = None,
-    points: int = 30,
-    max_gap: float | None = 500.0,
-    max_per_subject: int | None = None,
-    tracks: bool = True,
-    columns: Mapping[str, str] | None = None,
-    api_url: str = SERVER,
-    max_pages: int = MAX_PAGES,
-    refresh: bool = False,
-    progress: Progress = silent,
-) -> Trajectories:
-    """Turn the GPS traces of a source into trajectories.
+@dataclass
+class Extraction:
+    """Traces of a source, and how they become trajectories.
 
-    Parameters
+    What is asked for is looked at when it is made, the source is read when its
+    trajectories are asked for.
+
+    Attributes
     ----------
     source
-        ``osm-api``, or files and folders: GPX 1.0 and 1.1 (.gpx, .gpx.gz), tables of
-        points (.csv, .csv.gz, .parquet, .geoparquet).
+        ``osm-api``, or files and folders of the kinds that
+        `trajanon.extract.sources.formats` lists.
     area
-        ``madrid``, ``barcelona`` or ``tarraco``, ``W,S,E,N`` in degrees, or a box.
-        Files may be taken whole: None.
+        ``madrid`` or another city, ``W,S,E,N`` in degrees, several of these, or a box
+        or region. Files may be taken whole: None.
     spacing
         Metres between points along the track; a city has its own.
     points
         Points of a trajectory.
-    max_gap
-        Metres; a longer hop between two fixes ends a track. None for no limit.
-    max_per_subject
-        Take the first so many trajectories of a subject; None for all.
+    max_gap, trim_ends, min_displacement, max_fill
+        Where tracks end and which windows are worth it, as in
+        `trajanon.extract.rules.Rules`.
+    windows, per_trace, max_per_subject, limit
+        Which windows are taken, as in `trajanon.extract.rules.Rules`.
+    hidden
+        A zone that is cut out of all tracks, such as `trajanon.extract.near` gives;
+        None for none.
     tracks
         Whether to keep the tracks on which the windows may slide.
     columns
         Of tables: column names by role (lat, lon, time, id, subject).
+    format
+        The format of all files; None to look at each.
+    untimed
+        "accept" traces without times in their order, or "reject" them. The server's
+        points without times have no order, and are always left out.
+    strict
+        Whether a file or row that cannot be read is refused; otherwise it is counted
+        and left out.
+    jobs
+        Files to read at once, by as many processes; the result is the same.
     api_url
         Another server with the OSM API.
     max_pages
@@ -69,87 +83,260 @@ def extract(
     progress
         Told how far the work is.
 
-    Returns
-    -------
-    Trajectories
-        With the account of what was dropped, and why, in their provenance.
-
     Raises
     ------
     BadInput
-        If the area or a value makes no sense.
-    NoTrajectories
-        If nothing becomes a trajectory; says why.
-    FileProblem
-        If a file cannot be read.
-    ServerProblem
-        If the server cannot be reached, or refuses.
-    """
-    box, city_spacing = parse_area(area) if isinstance(area, str) else (area, None)
-    paths = source_files(source)
-    if not paths and box is None:
-        msg = f"say where: --bbox {', '.join(CITIES)}, or four degrees W,S,E,N"
-        raise BadInput(msg)
-    rules = Rules(
-        spacing=_first_given(spacing, city_spacing),
-        points=points,
-        max_gap=max_gap,
-        max_per_subject=max_per_subject,
-    )
-    counts: Counter[str] = Counter()
-    attribution: str | None
-    if box is not None and not paths:
-        name, attribution = f"OSM API, {_public_url(api_url)}", OSM_ATTRIBUTION
-        pages: Pages = NumberedPages(
-            box=box,
-            url=api_url,
-            max_pages=max_pages,
-            refresh=refresh,
-            progress=progress,
-        )
-        traces: Iterator[Trace] = trackpoints.traces(pages, counts)
-    else:
-        name = ", ".join(_as_text(path.name) for path in paths[:3])
-        name += f" and {len(paths) - 3} more files" if len(paths) > 3 else ""
-        attribution = files.attribution(paths)
-        traces = files.file_traces(paths, columns, counts=counts, progress=progress)
-    return cut(
-        traces,
-        rules,
-        box=box,
-        source=name,
-        attribution=attribution,
-        counts=counts,
-        tracks=tracks,
-    )
-
-
-def source_files(source: Source) -> list[Path]:
-    """List the files of a source: none for the OSM API.
-
-    Raises
-    ------
-    BadInput
-        If the API and files are mixed, or a file is of no known kind.
+        If the area or a value makes no sense, or a file is of no known kind.
     FileProblem
         If a file does not exist.
     """
-    names = [source] if isinstance(source, str | os.PathLike) else list(source)
-    if not all(map(os.fspath, names)) or not names:
-        msg = f"no source is given: name files or folders, or {OSM_API}"
-        raise BadInput(msg)
-    if OSM_API not in map(str, names):
-        return files.find([Path(name) for name in names])
-    if len(names) > 1:
-        msg = f"{OSM_API} and files cannot be one source: extract them one by one"
-        raise BadInput(msg)
-    return []
+
+    source: From = OSM_API
+    area: In = None
+    _: KW_ONLY
+    spacing: float | None = None
+    points: int = 30
+    max_gap: float | None = 500.0
+    trim_ends: float = 0.0
+    min_displacement: float = 0.0
+    max_fill: float = 1.0
+    windows: str = "all"
+    per_trace: int | None = None
+    max_per_subject: int | None = None
+    limit: int | None = None
+    hidden: Zone | None = None
+    tracks: bool = True
+    columns: Mapping[str, str] = field(default_factory=dict)
+    format: str | None = None
+    untimed: str = "accept"
+    strict: bool = False
+    jobs: int = 1
+    api_url: str = osm_api.SERVER
+    max_pages: int = osm_api.MAX_PAGES
+    refresh: bool = False
+    progress: Progress = silent
+
+    def __post_init__(self) -> None:
+        check_untimed(self.untimed)
+        if self.jobs < 1:
+            msg = f"--jobs must be at least 1 (got {self.jobs})"
+            raise BadInput(msg)
+        self._place, of_the_city = _place(self.area)
+        self._reading = Reading(columns=self.columns, strict=self.strict)
+        self.files = self._found()
+        if not self.files and self._place is None:
+            msg = f"say where: --bbox {KNOWN}, or four degrees W,S,E,N"
+            raise BadInput(msg)
+        self.rules = Rules(
+            spacing=_first_given(self.spacing, of_the_city),
+            points=self.points,
+            max_gap=self.max_gap,
+            trim_ends=self.trim_ends,
+            min_displacement=self.min_displacement,
+            max_fill=self.max_fill,
+            windows=self.windows,
+            per_trace=self.per_trace,
+            max_per_subject=self.max_per_subject,
+            limit=self.limit,
+        )
+
+    def trajectories(self) -> Trajectories:
+        """Read the source, and hold all trajectories in memory.
+
+        Raises
+        ------
+        NoTrajectories
+            If nothing becomes a trajectory; says why.
+        BadInput, FileProblem
+            If a file cannot be read.
+        ServerProblem
+            If the server cannot be reached, or refuses.
+        """
+        source = Source(self._numbered())
+        cutter = self._cutter(source, secrets.randbits(64))
+        parts = [cutter.cut(some)[0] for some in self._batches(source, cutter)]
+        whole = finished(parts, cutter)
+        return replace(whole, provenance={**self._origin(), **whole.provenance})
+
+    def write(self, out: Path, *, resume: bool = False) -> Mapping[str, Any]:
+        """Read the source, and write trajectories as they are found.
+
+        Memory is that of some recordings and some thousand trajectories, whatever the
+        size of the source. What stops the work leaves what was found so far in a folder
+        beside the output, as `trajanon.extract.growing` describes.
+
+        Parameters
+        ----------
+        out
+            The GeoParquet file.
+        resume
+            Whether to go on from what an earlier extraction left there.
+
+        Returns
+        -------
+        Mapping[str, Any]
+            The provenance.
+
+        Raises
+        ------
+        BadInput, FileProblem, ServerProblem
+            As `trajectories`, and if the output cannot be written.
+        """
+        inputs = [file.path for file in self.files]
+        with (
+            Growing(out, self._asked(), resume=resume) as growing,
+            replacing(out, inputs=inputs) as (draft,),
+        ):
+            state = growing.state
+            source = Source(self._numbered(), state.position, state.left_out)
+            cutter = self._cutter(source, state.key)
+            growing.restore(cutter)
+            for some in self._batches(source, cutter):
+                growing.add(*cutter.cut(some), cutter, source)
+            parts = growing.chosen(cutter)
+            provenance = {**self._origin(), **cutter.provenance()}
+            write_parts(draft, parts, provenance)
+        return provenance
+
+    def _found(self) -> list[SourceFile]:
+        """List the files of the source; none for the server."""
+        source = self.source
+        names = [source] if isinstance(source, str | os.PathLike) else list(source)
+        if not all(map(os.fspath, names)) or not names:
+            msg = f"no source is given: name files or folders, or {OSM_API}"
+            raise BadInput(msg)
+        if OSM_API not in map(str, names):
+            return files.find(
+                [Path(name) for name in names], self._reading, self.format
+            )
+        if len(names) > 1:
+            msg = f"{OSM_API} and files cannot be one source: extract them one by one"
+            raise BadInput(msg)
+        return []
+
+    def _numbered(self) -> Numbered:
+        if self._place is None or self.files:
+            return files.numbered(
+                self.files, self._reading, jobs=self.jobs, progress=self.progress
+            )
+        return osm_traces.numbered(
+            self._place,
+            url=self.api_url,
+            max_pages=self.max_pages,
+            refresh=self.refresh,
+            progress=self.progress,
+        )
+
+    def _batches(self, source: Source, cutter: Cutter) -> Iterator[list[Trace]]:
+        return batches(ordered(source, self.untimed, cutter.counts), self.rules)
+
+    def _cutter(self, source: Source, key: int) -> Cutter:
+        return Cutter(
+            self.rules,
+            area=self._place,
+            hidden=self.hidden,
+            tracks=self.tracks,
+            read=source.left_out,
+            key=key,
+        )
+
+    def _origin(self) -> dict[str, Any]:
+        """Say where the traces come from, and who must be named with them."""
+        if not self.files:
+            name = f"OSM API, {osm_traces.public_url(self.api_url)}"
+            return {"source": name, "attribution": OSM_ATTRIBUTION}
+        names = [_as_text(file.path.name) for file in self.files]
+        name = ", ".join(names[:3])
+        name += f" and {len(names) - 3} more files" if len(names) > 3 else ""
+        return {"source": name, "attribution": files.attribution(self.files)}
+
+    def _asked(self) -> str:
+        """Stand for all that the result depends on."""
+        stats = [file.path.stat() for file in self.files]
+        return asked_for(
+            [str(file.path.resolve()) for file in self.files],
+            [(stat.st_size, stat.st_mtime_ns) for stat in stats],
+            [file.format for file in self.files],
+            None if self.files else (self.api_url, self.max_pages),
+            str(self._place),
+            self.rules,
+            str(self.hidden),
+            self.tracks,
+            sorted(self.columns.items()),
+            self.untimed,
+            self.strict,
+        )
 
 
-def _public_url(url: str) -> str:
-    """A server's address without the name and password that may stand in it."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+P = ParamSpec("P")
+
+
+def _called(make: Callable[P, Extraction]) -> Callable[P, Trajectories]:
+    """Make of a class a function of the same parameters."""
+
+    @wraps(make, assigned=(), updated=())
+    def extract(*args: P.args, **kwargs: P.kwargs) -> Trajectories:
+        """Turn the GPS traces of a source into trajectories, all in memory.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            As those of `Extraction`: a source, an area, and how.
+
+        Returns
+        -------
+        Trajectories
+            With the account of what was dropped, and why, in their provenance.
+        """
+        return make(*args, **kwargs).trajectories()
+
+    return extract
+
+
+extract = _called(Extraction)
+
+
+def traces(
+    source: From,
+    *,
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+    untimed: str = "accept",
+    strict: bool = False,
+    jobs: int = 1,
+    counts: Counter[str] | None = None,
+    progress: Progress = silent,
+) -> Iterator[Trace]:
+    """Read the traces of files and folders, as they are recorded.
+
+    Parameters
+    ----------
+    source
+        Files and folders.
+    columns, format, untimed, strict, jobs, progress
+        As in `Extraction`.
+    counts
+        Told of what was left out, in words.
+
+    Raises
+    ------
+    BadInput, FileProblem
+        If there is no such file, or it cannot be read.
+    """
+    counts = Counter() if counts is None else counts
+    check_untimed(untimed)
+    how = Reading(columns=columns or {}, strict=strict, counts=counts)
+    names = [source] if isinstance(source, str | os.PathLike) else source
+    found = files.find([Path(name) for name in names], how, format)
+    numbered = files.numbered(found, how, jobs=jobs, progress=progress)
+    return ordered(Source(numbered, left_out=counts), untimed, counts)
+
+
+def _place(area: In) -> tuple[Area | None, float | None]:
+    """Read the area, and the spacing that comes with a city."""
+    if area is None or not isinstance(area, str | Sequence):
+        return area, None
+    return areas([area] if isinstance(area, str) else area)
 
 
 def _as_text(name: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.extract.geodesy import Geodesics
 from trajanon.extract.trace import Trace
 
 
@@ -37,6 +38,10 @@ class Points:
 
     def take(self, which: NDArray[np.bool_] | NDArray[np.int64]) -> "Points":
         """Keep some of the points, by mask or in a new order."""
+        if which.dtype == np.bool_:
+            if which.all():
+                return self
+            which = np.flatnonzero(which)
         return Points(
             self.lat[which],
             self.lon[which],
@@ -47,6 +52,8 @@ class Points:
 
     def cut(self, before: NDArray[np.bool_]) -> "Points":
         """Begin a new piece at each marked point."""
+        if not before.any():
+            return self
         return replace(self, piece=self.piece + np.cumsum(before))
 
     @property
@@ -55,6 +62,13 @@ class Points:
         follows = np.zeros(len(self), dtype=np.bool_)
         follows[1:] = self.piece[1:] == self.piece[:-1]
         return follows
+
+    @property
+    def ways(self) -> Geodesics:
+        """The ways from each point to the next of its piece, in their order."""
+        end = np.flatnonzero(self.follows)
+        lat, lon = self.lat, self.lon
+        return Geodesics.between(lat[end - 1], lon[end - 1], lat[end], lon[end])
 
 
 def batch(traces: Sequence[Trace]) -> Points:

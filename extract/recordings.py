@@ -5,77 +5,93 @@ part; a server repeats points while it is paged through. Counted as two subjects
 person would fill two places of a group.
 """
 
-import hashlib
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.extract.trace import Trace
-
-_SKETCH = 16
-"""Points remembered of each recording: those with the smallest hashes, so that two
-recordings that share points remember the same ones."""
+from trajanon.extract.marks import Marks
+from trajanon.extract.owners import Owners
 
 _SHARED = 3
 """So many equal points, in place and time, are no accident."""
 
 
-class Recordings:
-    """Gives pseudonyms, and finds out which recordings are one person's.
+@dataclass(frozen=True, slots=True, eq=False)
+class Entered:
+    """What became of a batch of recordings.
 
-    Pseudonyms are numbers in the order of appearance.
+    Attributes
+    ----------
+    trace, subject
+        Numbers, in the order of appearance, shape (traces,).
+    new
+        Whether a recording of this name is the first, shape (traces,).
+    repeated
+        Whether the same points came before, in any order, shape (traces,).
     """
 
+    trace: NDArray[np.int64]
+    subject: NDArray[np.int64]
+    new: NDArray[np.bool_]
+    repeated: NDArray[np.bool_]
+
+
+class Recordings:
+    """Gives pseudonyms, and finds out which recordings are one person's."""
+
     def __init__(self) -> None:
-        self._trace_number: dict[tuple[str | None, str], int] = {}
-        self._subject_number: dict[str | tuple[str | None, str], int] = {}
+        self._trace_number: dict[int, int] = {}
+        self._subject_number: dict[int, int] = {}
         self._same_as: list[int] = []
-        self._subject_of_content: dict[bytes, int] = {}
-        self._subject_of_point: dict[int, int] = {}
+        self._subject_of_content: dict[int, int] = {}
+        self._owners = Owners()
 
-    def __len__(self) -> int:
-        return len(self._trace_number)
-
-    def number(self, trace: Trace) -> tuple[int, int]:
-        """Number of a trace and of its subject."""
-        key = (trace.subject, trace.name)
-        number = self._trace_number.setdefault(key, len(self._trace_number))
-        subject = key if trace.subject is None else trace.subject
-        numbered = self._subject_number.setdefault(subject, len(self._subject_number))
-        if numbered == len(self._same_as):
-            self._same_as.append(numbered)
-        return number, numbered
-
-    def repeats(self, trace: Trace, subject: int) -> bool:
-        """Tell whether the same points came before, in any order.
+    def enter(self, marks: Marks) -> Entered:
+        """Number recordings and their subjects; find those that came before.
 
         Whoever made the one made the other, also if only a part is the same.
         """
-        points = np.column_stack([trace.lat, trace.lon, trace.time])
-        points = np.unique(points + 0.0, axis=0)  # -0.0 is 0.0
-        if len(points) < 2:
-            return False
-        # Receivers that have no fix yet all report 0, 0, whosever they are.
-        somewhere = np.isfinite(points).all(axis=1) & points[:, :2].any(axis=1)
-        self._find_shared(points[somewhere], subject)
-        content = hashlib.blake2b(points.tobytes(), digest_size=16).digest()
-        before = self._subject_of_content.get(content)
-        if before is None:
-            self._subject_of_content[content] = subject
-            return False
-        self._make_one(before, subject)
-        return True
+        known = len(self._trace_number)
+        trace = _numbered(self._trace_number, marks.trace)
+        subject = _numbered(self._subject_number, marks.subject)
+        self._same_as += range(len(self._same_as), len(self._subject_number))
+        # Numbers rise where, and only where, a name is new.
+        highest = np.maximum.accumulate(np.append(known - 1, trace))
+        foreign = self._foreign_owners(marks, subject)
+        repeated = np.zeros(len(marks), dtype=np.bool_)
+        contents = marks.content.tolist()
+        for i, number in enumerate(subject.tolist()):
+            if i in foreign:
+                self._find_shared(foreign[i], number)
+            if marks.points[i] < 2:
+                continue
+            before = self._subject_of_content.get(contents[i])
+            if before is None:
+                self._subject_of_content[contents[i]] = number
+            else:
+                repeated[i] = True
+                self._make_one(before, number)
+        return Entered(trace, subject, trace > highest[:-1], repeated)
 
-    def _find_shared(self, timed: NDArray[np.float64], subject: int) -> None:
+    def _foreign_owners(
+        self, marks: Marks, subject: NDArray[np.int64]
+    ) -> dict[int, list[int]]:
+        """Whose the points of each sketch were before, where not all are its own."""
+        trace = np.repeat(np.arange(len(marks)), marks.size)
+        owners = self._owners.of(marks.sketch, subject[trace])
+        end = np.cumsum(marks.size)
+        return {
+            i: owners[end[i] - marks.size[i] : end[i]].tolist()
+            for i in np.unique(trace[owners != subject[trace]]).tolist()
+        }
+
+    def _find_shared(self, owners: list[int], subject: int) -> None:
         """Make subjects one that share points; only points with a time can tell."""
-        sketch = np.sort(_hashes(timed))[:_SKETCH].tolist()
-        owners = [
-            self.person(self._subject_of_point.setdefault(point, subject))
-            for point in sketch
-        ]
-        for owner in set(owners) - {self.person(subject)}:
-            if owners.count(owner) >= min(_SHARED, len(timed)):
-                self._make_one(owner, subject)
+        people = [self.person(owner) for owner in owners]
+        for one in set(people) - {self.person(subject)}:
+            if people.count(one) >= min(_SHARED, len(people)):
+                self._make_one(one, subject)
 
     def _make_one(self, before: int, subject: int) -> None:
         one, other = self.person(before), self.person(subject)
@@ -89,18 +105,16 @@ class Recordings:
 
     def people(self) -> NDArray[np.int64]:
         """For each number of a subject the lowest one of the same person."""
-        return np.array([self.person(number) for number in range(len(self._same_as))])
+        numbers = (self.person(number) for number in range(len(self._same_as)))
+        return np.fromiter(numbers, np.int64, len(self._same_as))
 
 
-def _hashes(points: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Hash each point (lat, lon, time); equal points have equal hashes."""
-    mixed = np.zeros(len(points), dtype=np.uint64)
-    for column in np.ascontiguousarray(points.T).view(np.uint64):
-        # The finaliser of splitmix64 (Steele, Lea, Flood 2014).
-        mixed ^= column
-        mixed ^= mixed >> np.uint64(30)
-        mixed *= np.uint64(0xBF58476D1CE4E5B9)
-        mixed ^= mixed >> np.uint64(27)
-        mixed *= np.uint64(0x94D049BB133111EB)
-        mixed ^= mixed >> np.uint64(31)
-    return mixed
+def _numbered(
+    number_of: dict[int, int], names: NDArray[np.uint64]
+) -> NDArray[np.int64]:
+    """Number names in the order of appearance."""
+    return np.fromiter(
+        (number_of.setdefault(name, len(number_of)) for name in names.tolist()),
+        np.int64,
+        len(names),
+    )

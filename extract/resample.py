@@ -5,14 +5,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.extract.geodesy import Geodesics
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import WGS84, hops
 from trajanon.tracks import STEPS, Tracks
 
-_AT_ONCE = 1_000_000
-"""Places that are worked on at once: at a metre's step a batch may have 100 times as
-many."""
+_AT_ONCE = 50_000
+"""Places that are worked on at once, so that they stay in the processor's cache: at a
+metre's step a batch may have some hundred times as many places as points."""
+
+_GRAIN = 2.0**-26
+"""Metres, some 15 nanometres: lengths are added up in whole grains, so that a sum does
+not depend on what was added before it."""
+
+_FORGIVEN = 1e-6
+"""Spacings that rounding may have taken from an exact fit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,6 +32,11 @@ class Windows:
         Latitude and longitude in degrees, shape (windows, points, 2).
     trace
         Which trace of the batch a window was cut from, shape (windows,).
+    filled
+        How many points of a window lie farther than one spacing along the way from
+        both fixes around them, shape (windows,): nobody is known to have been there.
+    displacement
+        Metres from the first to the last point of a window, shape (windows,).
     tracks
         The runs of the windows: each piece with a window, from its first point to the
         last whole step before its end. None where not asked for.
@@ -34,6 +46,8 @@ class Windows:
 
     points: NDArray[np.float64]
     trace: NDArray[np.int64]
+    filled: NDArray[np.int64]
+    displacement: NDArray[np.float64]
     tracks: Tracks | None
     track_length: NDArray[np.float64]
 
@@ -43,34 +57,58 @@ def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> Window
 
     The way between two fixes is their geodesic. A piece that is shorter than a window
     gives none, and so does the rest behind the last whole window of a piece; the run
-    holds that rest, for windows to slide onto.
+    holds that rest, for windows to slide onto. What comes of a piece depends on
+    nothing else in the batch, to the bit.
     """
     ways = _Ways.of(points)
-    # The millionth of a step forgives what rounding took from an exact fit.
-    spacings = ways.total / rules.spacing + 1e-6
+    spacings = ways.total / rules.spacing + _FORGIVEN
     count = (np.floor(spacings).astype(np.int64) + 1) // rules.points
-    piece = np.flatnonzero(count)
-    count = count[piece]
-    run = np.repeat(np.arange(len(piece)), count)
-    tracks = None
     if keep_tracks:
-        size = np.floor(STEPS * spacings[piece]).astype(np.int64) + 1
-        number = np.arange(len(run)) - np.repeat(np.cumsum(count) - count, count)
-        tracks = Tracks(
-            points=ways.walk(piece, size, rules.spacing / STEPS),
-            first=np.append(0, np.cumsum(size)),
-            run=run,
-            start=number * (STEPS * rules.points),
-        )
-        places = tracks.windows(rules.points)
+        size = np.floor(STEPS * spacings).astype(np.int64) + 1
+        size[count == 0] = 0
+        places, filled = ways.walk(size, rules.spacing / STEPS, rules.spacing)
+        tracks = _tracks(places, size, count, rules.points)
+        begins = tracks.first[tracks.run] + tracks.start
+        window = begins[:, None] + STEPS * np.arange(rules.points)
+        places, filled = places[window], filled[window]
     else:
-        places = ways.walk(piece, count * rules.points, rules.spacing)
+        tracks = None
+        size = count * rules.points
+        places, filled = ways.walk(size, rules.spacing, rules.spacing)
+    found = places.reshape(-1, rules.points, 2)
+    here, there = found[:, 0].T, found[:, -1].T
     return Windows(
-        points=places.reshape(-1, rules.points, 2),
-        trace=points.trace[ways.first[piece[run]]],
+        points=found,
+        trace=points.trace[np.repeat(ways.first, count)],
+        filled=filled.reshape(-1, rules.points).sum(axis=1),
+        displacement=Geodesics.between(*here, *there).length,
         tracks=tracks,
         track_length=ways.total,
     )
+
+
+def _tracks(
+    places: NDArray[np.float64],
+    size: NDArray[np.int64],
+    count: NDArray[np.int64],
+    m: int,
+) -> Tracks:
+    """Take the places on each piece that has a window for a run.
+
+    Parameters
+    ----------
+    places
+        Of one piece after the other.
+    size, count
+        How many places each piece has, and how many windows.
+    m
+        Points of a window.
+    """
+    size, count = size[count > 0], count[count > 0]
+    run = np.repeat(np.arange(len(count)), count)
+    number = np.arange(len(run)) - np.repeat(np.cumsum(count) - count, count)
+    first = np.append(0, np.cumsum(size))
+    return Tracks(points=places, first=first, run=run, start=number * (STEPS * m))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,63 +117,80 @@ class _Ways:
 
     Attributes
     ----------
-    points
-        The fixes of all pieces.
-    azimuth, length
-        Of the hop from each fix to the next of its piece: degrees and metres.
+    hops
+        The ways from each fix to the next of its piece.
+    start
+        The fix that each hop begins at.
     walked
-        Metres up to each fix; goes on over the borders of pieces.
+        Metres from the beginning of its piece to each fix.
     first, last
         The first and the last fix of each piece.
     """
 
-    points: Points
-    azimuth: NDArray[np.float64]
-    length: NDArray[np.float64]
+    hops: Geodesics
+    start: NDArray[np.int64]
     walked: NDArray[np.float64]
     first: NDArray[np.int64]
     last: NDArray[np.int64]
 
     @classmethod
     def of(cls, points: Points) -> "_Ways":
-        azimuth, length = hops(points)
-        first = np.flatnonzero(~points.follows)
-        last = np.append(first[1:], len(points)) - 1
-        walked = np.append(0.0, np.cumsum(length))[: len(points)]
-        return cls(points, azimuth, length, walked, first, last)
+        hops, follows = points.ways, points.follows
+        grains = np.zeros(len(points), dtype=np.int64)
+        grains[follows] = np.rint(hops.length / _GRAIN)
+        first = np.flatnonzero(~follows)
+        last = np.flatnonzero(~np.append(follows[1:], False)[: len(points)])
+        grains = np.cumsum(grains)
+        grains -= np.repeat(grains[first], last - first + 1)
+        walked = grains.astype(np.float64) * _GRAIN
+        return cls(hops, np.flatnonzero(follows) - 1, walked, first, last)
 
     @property
     def total(self) -> NDArray[np.float64]:
         """Metres of each piece."""
-        return self.walked[self.last] - self.walked[self.first]
+        return self.walked[self.last]
 
     def walk(
-        self, piece: NDArray[np.int64], size: NDArray[np.int64], step: float
-    ) -> NDArray[np.float64]:
-        """Places (lat, lon) every step metres along some pieces, so many on each."""
-        first = np.cumsum(size) - size
-        places = np.empty((size.sum(), 2))
-        for begin in range(0, len(places), _AT_ONCE):
-            some = np.arange(begin, min(begin + _AT_ONCE, len(places)))
-            which = np.searchsorted(first, some, side="right") - 1
-            metres = (some - first[which]) * step
-            places[some] = self._at(piece[which], metres)
-        return places
+        self, size: NDArray[np.int64], step: float, spacing: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Walk along the pieces from their beginnings, and stop every step metres.
 
-    def _at(
-        self, piece: NDArray[np.int64], metres: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Places so many metres along their pieces, each of two fixes or more."""
-        first = self.first[piece]
-        target = self.walked[first] + metres
-        hop = np.searchsorted(self.walked, target, side="right") - 1
-        hop = np.clip(hop, first, self.last[piece] - 1)
-        onward = np.minimum(target - self.walked[hop], self.length[hop])
-        lon, lat, _ = WGS84.fwd(
-            self.points.lon[hop],
-            self.points.lat[hop],
-            self.azimuth[hop],
-            onward,
-            return_back_azimuth=False,
-        )
-        return np.stack([lat, lon], axis=-1)
+        Parameters
+        ----------
+        size
+            How many places on each piece, shape (pieces,); none on one without a hop.
+        step
+            Metres.
+        spacing
+            Metres; a place farther than this from both ends of its hop is filled in.
+
+        Returns
+        -------
+        tuple[NDArray[np.float64], NDArray[np.bool_]]
+            Latitude and longitude of the places in degrees, shape (places, 2), and
+            which are filled in, shape (places,).
+        """
+        # How many of its piece's places lie before a fix; before the last one, all.
+        before = np.ceil(self.walked / step)
+        before = np.minimum(before, np.repeat(size, self.last - self.first + 1))
+        before[self.last] = size
+        start = self.walked[self.start]
+        done = before[self.start]
+        count = (before[self.start + 1] - done).astype(np.int64)
+        end = np.cumsum(count)
+        skipped = end - count - done  # places on other pieces
+        places = np.empty((size.sum(), 2))
+        filled = np.empty(size.sum(), dtype=np.bool_)
+        for begin in range(0, len(places), _AT_ONCE):
+            some = slice(begin, min(begin + _AT_ONCE, len(places)))
+            low, high = np.searchsorted(end, (begin, some.stop - 1), side="right")
+            reached = np.minimum(end[low : high + 1], some.stop)
+            hop = np.repeat(np.arange(low, high + 1), np.diff(reached, prepend=begin))
+            # The number of a place on its piece is exact, whatever the batch.
+            number = np.arange(begin, some.stop) - skipped[hop]
+            length = self.hops.length[hop]
+            metres = np.minimum(number * step - start[hop], length)
+            places[some, 0], places[some, 1] = self.hops.at(hop, metres)
+            apart = np.minimum(metres, length - metres)
+            filled[some] = apart > spacing * (1 + _FORGIVEN)
+        return places, filled

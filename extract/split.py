@@ -1,41 +1,54 @@
-"""Traces -> unbroken pieces of track inside the box."""
+"""Traces -> unbroken pieces of track where trajectories may lie."""
 
 from collections import Counter
+from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from pyproj import Geod
 
-from trajanon.extract.areas import Box
+from trajanon.extract.areas import Area
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 
-WGS84 = Geod(ellps="WGS84")
+Breaks = Callable[
+    [NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]], NDArray[np.bool_]
+]
+"""Of points (lat, lon) and starts: which ways from there to the next point break."""
 
 _JITTER = 50.0
 """Metres; a shorter hop never counts as too fast: noise over a second is no speed."""
 
 
-def hops(
-    points: Points,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Measure the way from each point to the next of its piece.
+class Zone(Protocol):
+    """Where no trajectory may lie: the surroundings of some places."""
 
-    Returns
-    -------
-    tuple[NDArray[np.float64], NDArray[np.float64]]
-        Azimuth in degrees and geodesic length in metres, each of shape (n,); the
-        length is 0 at the end of a piece.
-    """
-    azimuth, length = np.zeros(len(points)), np.zeros(len(points))
-    start = np.flatnonzero(points.follows) - 1
-    azimuth[start], _, length[start] = WGS84.inv(
-        points.lon[start],
-        points.lat[start],
-        points.lon[start + 1],
-        points.lat[start + 1],
-    )
-    return azimuth, length
+    def contains(
+        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Tell which points (degrees) lie inside, shape (n,)."""
+
+    def meets(
+        self,
+        lat: NDArray[np.float64],
+        lon: NDArray[np.float64],
+        start: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:
+        """Tell which ways come into the zone between two points outside.
+
+        Parameters
+        ----------
+        lat, lon
+            Points, in degrees, shape (n,).
+        start
+            The ways begin at these points and end at the next ones, all outside, shape
+            (ways,).
+
+        Returns
+        -------
+        NDArray[np.bool_]
+            Whether the geodesic may have a place inside, shape (ways,).
+        """
 
 
 def split(points: Points, rules: Rules, counts: Counter[str]) -> Points:
@@ -50,24 +63,38 @@ def split(points: Points, rules: Rules, counts: Counter[str]) -> Points:
     counts
         Told how many cuts each limit made; a hop over several limits counts once.
     """
-    follows = points.follows[1:]
-    seconds = np.diff(points.time)
-    metres = hops(points)[1][:-1]
+    end = np.flatnonzero(points.follows)
+    seconds = points.time[end] - points.time[end - 1]
+    metres = points.ways.length
+    pause = seconds > rules.max_pause
+    far = ~pause & (metres > (rules.max_gap or np.inf))
+    fast = ~pause & ~far & (metres > _JITTER)
     with np.errstate(divide="ignore", invalid="ignore"):
-        speed = metres / seconds  # NaN, which is never too fast, in an untimed piece
-    pause = follows & (seconds > rules.max_pause)
-    far = follows & ~pause & (metres > (rules.max_gap or np.inf))
-    fast = follows & ~pause & ~far & (metres > _JITTER)
-    fast &= speed > rules.max_speed
+        fast &= metres / seconds > rules.max_speed  # never, in an untimed piece
     counts["cuts at pauses"] += int(pause.sum())
     counts["cuts at long hops"] += int(far.sum())
     counts["cuts at impossible speeds"] += int(fast.sum())
-    return points.cut(np.append(False, pause | far | fast)[: len(points)])
+    cuts = np.zeros(len(points), dtype=np.bool_)
+    cuts[end] = pause | far | fast
+    return points.cut(cuts)
 
 
-def clip(points: Points, box: Box) -> Points:
-    """Keep what lies inside the box; a piece that leaves it ends there."""
-    inside = box.contains(points.lat, points.lon)
-    enters = np.zeros(len(points), dtype=np.bool_)
-    enters[1:] = inside[1:] & ~inside[:-1]
-    return points.cut(enters).take(inside)
+def clip(points: Points, area: Area) -> Points:
+    """Keep what lies inside the area; a piece that leaves it ends there."""
+    return _keep(points, area.contains(points.lat, points.lon), area.leaves)
+
+
+def hide(points: Points, zone: Zone) -> Points:
+    """Drop what lies inside the zone; a piece that comes into it ends there."""
+    return _keep(points, ~zone.contains(points.lat, points.lon), zone.meets)
+
+
+def _keep(points: Points, kept: NDArray[np.bool_], breaks: Breaks) -> Points:
+    """Drop points, and cut where some were, or where the way between two breaks."""
+    begins = np.zeros(len(points), dtype=np.bool_)
+    begins[1:] = kept[1:] & ~kept[:-1]
+    both = points.follows & kept
+    both[1:] &= kept[:-1]
+    start = np.flatnonzero(both) - 1
+    begins[start[breaks(points.lat, points.lon, start)] + 1] = True
+    return points.cut(begins).take(kept)

@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tracks import line, points, trace
 
 from trajanon.extract import clean
@@ -85,6 +87,31 @@ def test_traces_stay_apart_whatever_their_times() -> None:
     ordered = clean.sort_by_time(points(one, other))
     assert places(ordered) == [(2, 2), (1, 1), (4, 4), (3, 3)]
     assert ordered.trace.tolist() == [0, 0, 1, 1]
+
+
+def test_newest_first_is_turned_around_and_equal_times_keep_their_order() -> None:
+    fixes = [(float(i), 1.0) for i in range(5)]
+    turned = clean.sort_by_time(points(trace(fixes, [9, 8, 7, 6, 5])))
+    assert turned.lat.tolist() == [4, 3, 2, 1, 0]
+    equal = clean.sort_by_time(points(trace(fixes, [9, 8, 8, 8, 5])))
+    assert equal.lat.tolist() == [4, 1, 2, 3, 0]
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=9), min_size=1, max_size=6))
+def test_each_trace_is_sorted_by_itself(seconds: list[list[float]]) -> None:
+    """Sorted, turned around and mixed ones side by side."""
+    traces = [
+        trace([(i, j) for j in range(len(times))], times)
+        for i, times in enumerate(seconds)
+    ]
+    ordered = clean.sort_by_time(points(*traces))
+    expected = [
+        (i, j)
+        for i, times in enumerate(seconds)
+        for j in sorted(range(len(times)), key=times.__getitem__)
+    ]
+    assert places(ordered) == expected
+    assert ordered.time.tolist() == [seconds[i][j] for i, j in expected]
 
 
 def test_in_a_timed_trace_points_without_time_are_dropped() -> None:

@@ -1,7 +1,7 @@
 import json
 import math
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from tracks import line, trace
 from trajanon.errors import NoTrajectories
 from trajanon.extract import cutting
 from trajanon.extract.areas import CITIES, Box
-from trajanon.extract.cutting import cut
+from trajanon.extract.cutting import Cutter, batches, cut, finished
 from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
 
@@ -22,7 +22,7 @@ DROPPED = (
     "points without time in a timed recording",
     "points merged (equal times)",
     "points repeated in place",
-    "points outside the box",
+    "points outside the area",
 )
 
 
@@ -78,7 +78,7 @@ def test_equal_names_of_two_subjects_are_two_traces() -> None:
 
 
 def test_nothing_of_the_source_names_enters_the_result() -> None:
-    found = cut([walk("secret-trip", 50, "secret-person")], RULES, source="a file")
+    found = cut([walk("secret-trip", 50, "secret-person")], RULES)
     assert "secret" not in json.dumps(dict(found.provenance))
     for numbers in (found.subject, found.trace):
         assert numbers is not None
@@ -201,12 +201,12 @@ def test_recordings_that_differ_in_one_point_or_time_are_two() -> None:
         trace(fixes, name="c"),
         trace([*fixes, (40.0011, -3.0)], name="d"),
     ]
-    assert "points of repeated recordings" not in counts(traces)
+    assert counts(traces)["points of repeated recordings"] == 0
 
 
 def test_two_recordings_of_one_point_are_no_copies() -> None:
     single = [trace([(40.0, -3.0)], name=name) for name in "ab"]
-    assert "points of repeated recordings" not in counts([*single, walk("c", 25)])
+    assert counts([*single, walk("c", 25)])["points of repeated recordings"] == 0
 
 
 def test_the_counts_add_up() -> None:
@@ -215,7 +215,7 @@ def test_the_counts_add_up() -> None:
     time = [0.0, 1.0, 2.0, 3.0, 3.0, math.nan, 5.0, 6.0, 900.0]
     ann = trace(list(zip(lat, lon, strict=True)), time, subject="ann")
     box = Box(-3.1, 39.9, -2.9, 40.1)
-    found = counts([ann, replace(ann, name="copy"), walk("b", 25)], box=box)
+    found = counts([ann, replace(ann, name="copy"), walk("b", 25)], area=box)
     assert found == {
         "points read": 20,
         "points of repeated recordings": 9,
@@ -230,10 +230,12 @@ def test_the_counts_add_up() -> None:
         "cuts at pauses": 1,
         "cuts at long hops": 0,
         "cuts at impossible speeds": 0,
-        "points outside the box": 1,
+        "points outside the area": 1,
         "points used": 5,
         "metres of track": 192,
         "metres used": 120,
+        "points placed": 18,
+        "points placed far from a fix": 11,
         "trajectories": 6,
     }
     dropped = sum(found[name] for name in DROPPED)
@@ -241,8 +243,8 @@ def test_the_counts_add_up() -> None:
 
 
 def test_the_counts_of_the_source_go_on() -> None:
-    kept = Counter({"points without time": 7})
-    found = counts([walk("a", 25)], counts=kept)
+    cutter = Cutter(RULES, read=Counter({"points without time": 7}))
+    found = finished([cutter.cut([walk("a", 25)])[0]], cutter).provenance["counts"]
     assert found["points without time"] == 7
     assert found["points read"] == 2
 
@@ -250,18 +252,15 @@ def test_the_counts_of_the_source_go_on() -> None:
 def test_the_provenance_says_how_it_was_done() -> None:
     box = Box(-3.1, 39.9, -2.9, 40.1)
     rules = Rules(spacing=10, points=3, max_gap=None)
-    found = cut([walk("a", 25)], rules, box=box, source="here", attribution="by us")
+    found = cut([walk("a", 25)], rules, area=box)
     provenance = dict(found.provenance)
     assert isinstance(provenance.pop("counts"), dict)
     assert provenance == {
-        "source": "here",
-        "attribution": "by us",
+        "area": "-3.1,39.9,-2.9,40.1",
         "box": [-3.1, 39.9, -2.9, 40.1],
-        "spacing": 10,
-        "points": 3,
-        "max_gap": None,
+        **asdict(rules),
+        "fill": 0.0,
     }
-    assert found.attribution == "by us"
     assert json.loads(json.dumps(provenance)) == provenance
 
 
@@ -277,9 +276,9 @@ def test_a_trace_without_points_is_nothing() -> None:
     assert len(cut([trace([]), walk("a", 25), trace([], name="z")], RULES)) == 1
 
 
-def why(traces: list[Trace], counts: Counter[str] | None = None, **more: Any) -> str:
+def why(traces: list[Trace], **more: Any) -> str:
     with pytest.raises(NoTrajectories) as caught:
-        cut(traces, more.pop("rules", RULES), counts=counts, **more)
+        cut(traces, more.pop("rules", RULES), **more)
     said = str(caught.value)
     assert said.startswith("no trajectories: ")
     assert "\n" not in said
@@ -292,7 +291,8 @@ def test_nothing_read_is_said() -> None:
 
 
 def test_only_points_without_time_are_said() -> None:
-    said = why([], Counter({"points without time": 7791}))
+    read = Counter({"points without time": 7791})
+    said = Cutter(RULES, read=read).why_nothing()
     assert "all 7,791 points are without time" in said
     assert "larger box" in said
 
@@ -308,14 +308,14 @@ def test_only_impossible_points_are_said(fixes: list[tuple[float, float]]) -> No
 
 def test_swapped_columns_that_are_on_earth_are_seen_by_the_box() -> None:
     """Madrid swapped lies in the Indian Ocean."""
-    said = why([trace([(-3.7, 40.4), (-3.7001, 40.4)])], box=CITIES["madrid"].box)
+    said = why([trace([(-3.7, 40.4), (-3.7001, 40.4)])], area=CITIES["madrid"].box)
     assert "none of the 2 points is inside the box -3.7398145,40.387613" in said
     assert "with latitude and longitude swapped they would be inside" in said
     assert "--columns lat=...,lon=..." in said
 
 
 def test_points_elsewhere_are_said_with_the_way_out() -> None:
-    said = why([walk("a", 25)], box=CITIES["madrid"].box)
+    said = why([walk("a", 25)], area=CITIES["madrid"].box)
     assert "none of the 2 points is inside the box" in said
     assert "--bbox=W,S,E,N" in said
     assert "swapped" not in said
@@ -335,3 +335,22 @@ def test_the_longest_piece_is_the_one_between_two_cuts() -> None:
     rules = Rules(spacing=100, points=30)
     said = why([line([0, 400, 800, 2000, 2300])], rules=rules)
     assert "is 800 m" in said
+
+
+def test_batches_are_smaller_where_a_metre_gives_many_places() -> None:
+    """200 km of track at a metre: a few traces are enough for the memory."""
+    traces = [walk(str(number), 20_000, None, 40 + number / 10) for number in range(10)]
+    fine = Rules(spacing=0.01, max_gap=None)
+    coarse = Rules(spacing=100, max_gap=None)
+    assert [len(some) for some in batches(traces, coarse)] == [10]
+    assert [len(some) for some in batches(traces, fine)] == [1] * 10
+    hop = replace(fine, max_gap=500.0)  # which the way of 20 km is longer than
+    assert [len(some) for some in batches(traces, hop)] == [10]
+
+
+@pytest.mark.parametrize("lat", [math.nan, math.inf, -1e308])
+def test_points_off_the_earth_are_no_trouble_for_batches(lat: float) -> None:
+    lost = trace([(40.0, -3.0), (lat, -3.0), (1e308, -3.0), (40.0, -3.0)])
+    rules = replace(RULES, max_gap=None)
+    assert [len(some) for some in batches([lost, walk("a", 25)], rules)] == [2]
+    assert len(cut([lost, walk("a", 25)], rules)) == 1

@@ -78,7 +78,7 @@ def san_francisco() -> Trajectories:
 
 def count(traces: list[Trace], box: str, **rules: Any) -> int:
     """How many trajectories traces give."""
-    return len(cut(traces, Rules(**rules), box=Box(*map(float, box.split(",")))))
+    return len(cut(traces, Rules(**rules), area=Box(*map(float, box.split(",")))))
 
 
 def near(expected: int) -> Any:
@@ -148,7 +148,7 @@ def test_tracks_of_cabs_are_read_as_they_were_cut(
 ) -> None:
     """Runs are a third longer than their windows: so much room there is to slide."""
     box = Box(*map(float, CITY.split(",")))
-    found = cut(cabs, Rules(spacing=100, max_gap=1000), box=box)
+    found = cut(cabs, Rules(spacing=100, max_gap=1000), area=box)
     assert found.tracks is not None
     tracks = found.tracks
     assert box.contains(tracks.points[:, 0], tracks.points[:, 1]).all()

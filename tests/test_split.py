@@ -1,15 +1,26 @@
 import math
 from collections import Counter
+from collections.abc import Callable
+from itertools import groupby
+from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import Floats, Ints
+from numpy.typing import NDArray
 from tracks import line, pieces, points, trace
 
 from trajanon.errors import BadInput
 from trajanon.extract.areas import Box
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import clip, hops, split
+from trajanon.extract.split import clip, hide, split
 from trajanon.extract.trace import Trace
+
+Mask = NDArray[np.bool_]
+Keep = Callable[..., Points]
 
 PAUSES, LONG, FAST = "cuts at pauses", "cuts at long hops", "cuts at impossible speeds"
 
@@ -80,10 +91,9 @@ def test_a_piece_of_one_point_is_not_cut() -> None:
     assert cut_at(line([0])) == ([1], {})
 
 
-def test_hops_are_geodesics_that_end_with_the_piece() -> None:
-    azimuth, metres = hops(points(line([0, 30, 100], azimuth=33), line([5, 6])))
-    assert metres.tolist() == pytest.approx([30, 70, 0, 1, 0], abs=1e-6)
-    assert azimuth[:2].tolist() == pytest.approx([33, 33], abs=1e-3)
+def test_ways_are_geodesics_that_end_with_the_piece() -> None:
+    ways = points(line([0, 30, 100], azimuth=33), line([5]), line([5, 6])).ways
+    assert ways.length.tolist() == pytest.approx([30, 70, 1], abs=1e-6)
 
 
 BOX = Box(2.0, 41.0, 3.0, 42.0)
@@ -120,6 +130,116 @@ def test_a_track_outside_leaves_nothing() -> None:
     assert len(clipped(trace([(40.5, 2.1), (40.6, 2.2)]))) == 0
 
 
+def test_what_is_all_inside_stays_as_it_is() -> None:
+    one, other = trace([(41.5, 2.1), (41.5, 2.2)]), trace([(41.5, 2.3)])
+    before = points(one, other)
+    assert pieces(clip(before, BOX)) == pieces(before)
+
+
+class Banks:
+    """The land on both banks of a river that runs along the meridian of 2.5 degrees."""
+
+    bounds = BOX
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def contains(self, lat: Floats, lon: Floats) -> Mask:
+        on_land: Mask = np.abs(lon - 2.5) > 0.1
+        return on_land & self.bounds.contains(lat, lon)
+
+    def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Mask:
+        self.asked += start.tolist()
+        over: Mask = (lon[start] - 2.5) * (lon[start + 1] - 2.5) < 0
+        return over
+
+
+class River:
+    """What lies between the banks."""
+
+    def __init__(self) -> None:
+        self.banks = Banks()
+
+    def contains(self, lat: Floats, lon: Floats) -> Mask:
+        return ~self.banks.contains(lat, lon)
+
+    def meets(self, lat: Floats, lon: Floats, start: Ints) -> Mask:
+        return self.banks.leaves(lat, lon, start)
+
+
+def on_land(*traces: Trace) -> Points:
+    return clip(points(*traces), Banks())
+
+
+def off_water(*traces: Trace) -> Points:
+    return hide(points(*traces), River())
+
+
+both_ways = pytest.mark.parametrize("kept", [on_land, off_water])
+
+
+def eastward(*lon: float) -> Trace:
+    return trace([(41.5, x) for x in lon])
+
+
+@both_ways
+def test_a_track_ends_where_a_way_between_two_points_breaks(kept: Keep) -> None:
+    after = kept(eastward(2.1, 2.3, 2.7, 2.8, 2.2, 2.1))
+    assert after.lon.tolist() == [2.1, 2.3, 2.7, 2.8, 2.2, 2.1]
+    assert pieces(after) == [2, 2, 2]
+
+
+@both_ways
+def test_a_track_ends_where_points_are_dropped_and_begins_anew(kept: Keep) -> None:
+    """Also where it comes back on the same side, and the way out breaks nothing."""
+    after = kept(eastward(2.5, 2.3, 2.2, 2.45, 2.3, 2.5, 2.55, 2.8, 2.9, 2.5))
+    assert after.lon.tolist() == [2.3, 2.2, 2.3, 2.8, 2.9]
+    assert pieces(after) == [2, 1, 2]
+
+
+@both_ways
+def test_traces_on_two_banks_are_two_pieces_and_no_way_leads_over(kept: Keep) -> None:
+    after = kept(eastward(2.1, 2.3), eastward(2.7, 2.8))
+    assert pieces(after) == [2, 2]
+    assert after.trace.tolist() == [0, 0, 1, 1]
+
+
+@both_ways
+def test_a_track_in_the_water_leaves_nothing(kept: Keep) -> None:
+    assert len(kept(eastward(2.45, 2.5, 2.55))) == 0
+    assert len(kept(eastward())) == 0
+
+
+def test_only_ways_between_points_inside_of_one_piece_are_asked_about() -> None:
+    banks, river = Banks(), River()
+    both = points(
+        eastward(2.1, 2.2, 2.5, 2.7, 2.8), eastward(2.9, 2.3), eastward(2.5, 2.9)
+    )
+    clip(both, banks)
+    hide(both, river)
+    assert banks.asked == river.banks.asked == [0, 3, 5]
+
+
+@given(st.lists(st.floats(2.0, 3.0), max_size=20), st.data())
+def test_clipping_and_hiding_are_each_the_other_seen_from_the_other_side(
+    lon: list[float], data: st.DataObject
+) -> None:
+    """What is kept keeps its order; pieces end where one must, and nowhere else."""
+    broken = data.draw(st.integers(0, len(lon)))
+    traces = eastward(*lon[:broken]), eastward(*lon[broken:])
+    inside, outside = on_land(*traces), off_water(*traces)
+    assert inside.lon.tolist() == outside.lon.tolist()
+    assert pieces(inside) == pieces(outside)
+    sides = [0 if abs(x - 2.5) <= 0.1 else (1 if x > 2.5 else -1) for x in lon]
+    expected = [
+        len(list(run))
+        for part in (sides[:broken], sides[broken:])
+        for side, run in groupby(part)
+        if side
+    ]
+    assert pieces(inside) == expected
+
+
 @pytest.mark.parametrize(
     ("values", "says"),
     [
@@ -137,10 +257,10 @@ def test_a_track_outside_leaves_nothing() -> None:
     ],
 )
 def test_rules_that_make_no_sense_are_refused(
-    values: dict[str, float], says: str
+    values: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(BadInput, match=says):
-        Rules(**({"spacing": 10.0} | values))  # type: ignore[arg-type]
+        Rules(**{"spacing": 10.0, **values})
 
 
 def test_the_length_of_a_trajectory_is_that_of_its_hops() -> None:

@@ -1,76 +1,42 @@
+"""Tables of points: dialects, columns, names."""
+
+import bz2
 import gzip
+import lzma
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import geopandas
 import numpy as np
-import pandas as pd
 import pytest
-import shapely
+from point_tables import ROWS, csv, is_the_two_traces, names, read
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract import extract
+from trajanon.extract.sources import table_parquet, tables, text_blocks
 from trajanon.extract.sources.columns import parse_columns
-from trajanon.extract.sources.files import file_traces
-from trajanon.extract.sources.tables import traces
-from trajanon.extract.trace import Trace
+from trajanon.extract.sources.reading import Reading
 
-ROWS = pd.DataFrame(
-    {
-        "lat": [40.0, 41.0, 42.0, 43.0],
-        "lon": [-3.0, -3.1, -3.2, -3.3],
-        "time": [10, 20, 30, 40],
-        "id": ["a", "b", "a", "b"],
-    }
+REAL = Path(__file__).parents[2] / "shared" / "realdata"
+needs_real_data = pytest.mark.skipif(
+    not REAL.is_dir(), reason="../shared/realdata is not here"
 )
-"""Two traces, their rows in turn."""
-
-UNTIMED = ROWS.drop(columns="time")  # nobody goes a degree in ten seconds
-
-
-def read(*paths: Path, **columns: str) -> list[Trace]:
-    return list(traces(paths, columns))
-
-
-def csv(folder: Path, text: str, name: str = "points.csv") -> Path:
-    path = folder / name
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def times(folder: Path, *values: str) -> list[float]:
-    """What becomes of times as they stand in a CSV; untimed ones are NaN."""
-    rows = "".join(f"{i},2,a,{value}\n" for i, value in enumerate(values))
-    (one,) = read(csv(folder, f"lat,lon,id,time\n{rows}"))
-    return [float(second) for second in one.time]
-
-
-def names(found: Sequence[Trace]) -> list[tuple[str, str | None]]:
-    return [(one.name, one.subject) for one in found]
-
-
-def is_the_two_traces(found: Sequence[Trace]) -> bool:
-    return (
-        names(found) == [("a", None), ("b", None)]
-        and [one.lat.tolist() for one in found] == [[40, 42], [41, 43]]
-        and [one.lon.tolist() for one in found] == [[-3, -3.2], [-3.1, -3.3]]
-        and [one.time.tolist() for one in found] == [[10, 30], [20, 40]]
-    )
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    "pack",
+    [bytes, gzip.compress, bz2.compress, lzma.compress],
+    ids=["plain", "gz", "bz2", "xz"],
+)
 def test_csv_of_any_dialect_is_read(
-    tmp_path: Path, separator: str, encoding: str, packed: bool
+    tmp_path: Path, separator: str, encoding: str, pack: Callable[[bytes], bytes]
 ) -> None:
     content = ROWS.to_csv(sep=separator, index=False).encode(encoding)
-    path = tmp_path / ("points.csv.gz" if packed else "points.csv")
-    path.write_bytes(gzip.compress(content) if packed else content)
-    assert is_the_two_traces(read(path))
+    assert is_the_two_traces(read(csv(tmp_path, pack(content))))
 
 
 @pytest.mark.parametrize("ending", ["\r\n", "\n"])
@@ -80,7 +46,7 @@ def test_quotes_and_line_endings_make_no_difference(
     lines = ['"id","lat","lon"', '"a, b","40","-3"', "x,41,-3"]
     path = tmp_path / "POINTS.CSV"
     path.write_bytes((ending.join(lines) + ending).encode())
-    assert names(read(path)) == [("a, b", None), ("x", None)]
+    assert names(read(path)) == [("POINTS#a, b", None), ("POINTS#x", None)]
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".geoparquet"])
@@ -90,31 +56,13 @@ def test_parquet_is_read(tmp_path: Path, suffix: str) -> None:
     assert is_the_two_traces(read(path))
 
 
-def geoparquet(path: Path, crs: str | None) -> Path:
-    places = geopandas.points_from_xy(ROWS.lon, ROWS.lat, crs="EPSG:4326")
-    table = geopandas.GeoDataFrame(ROWS[["time", "id"]], geometry=places)
-    table = table if crs is None else table.to_crs(crs)
-    table.to_parquet(path)
-    return path
+def test_parquet_is_known_by_its_first_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "points.pq"
+    ROWS.to_parquet(path)
+    assert is_the_two_traces(read(path))
 
 
-@pytest.mark.parametrize("crs", [None, "EPSG:4326", "OGC:CRS84"])
-def test_geoparquet_of_points_is_read(tmp_path: Path, crs: str | None) -> None:
-    assert is_the_two_traces(read(geoparquet(tmp_path / "points.parquet", crs)))
-
-
-def test_geoparquet_in_another_reference_system_is_brought_to_degrees(
-    tmp_path: Path,
-) -> None:
-    found = read(geoparquet(tmp_path / "points.parquet", "EPSG:25830"))
-    assert names(found) == [("a", None), ("b", None)]
-    np.testing.assert_allclose(found[0].lat, [40, 42], atol=1e-9)
-    np.testing.assert_allclose(found[1].lon, [-3.1, -3.3], atol=1e-9)
-
-
-def test_the_geometry_counts_even_beside_columns_of_coordinates(
-    tmp_path: Path,
-) -> None:
+def test_geometries_in_parquet_are_read_as_such(tmp_path: Path) -> None:
     places = geopandas.points_from_xy(ROWS.lon, ROWS.lat, crs="EPSG:4326")
     other = ROWS.assign(lat=[1.0] * 4, lon=[2.0] * 4)
     path = tmp_path / "points.parquet"
@@ -122,34 +70,27 @@ def test_the_geometry_counts_even_beside_columns_of_coordinates(
     assert is_the_two_traces(read(path))
 
 
-def test_geoparquet_of_lines_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "lines.parquet"
-    ways = [shapely.LineString([(0, 0), (1, 1)])]
-    geopandas.GeoDataFrame({"id": [1]}, geometry=ways, crs=4326).to_parquet(path)
-    with pytest.raises(BadInput, match="holds LineString; a table source needs Points"):
-        read(path)
-
-
-def test_a_point_without_geometry_does_not_spoil_the_others(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "kind", ["float32", "float64", "string", "category", "decimal"]
+)
+def test_coordinates_may_be_of_any_kind(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "points.parquet"
-    places = [shapely.Point(2, 41), None, shapely.Point(), shapely.Point(2, 42)]
-    geopandas.GeoDataFrame({"id": [1] * 4}, geometry=places, crs=4326).to_parquet(path)
-    (one,) = read(path)
-    assert one.lat[np.isfinite(one.lat)].tolist() == [41, 42]
+    values = ROWS["lat"].map(Decimal) if kind == "decimal" else ROWS["lat"].astype(kind)
+    ROWS.assign(lat=values).to_parquet(path)
+    assert is_the_two_traces(read(path))
+
+
+def test_a_column_of_lists_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "points.parquet"
+    ROWS.assign(id=[["a"]] * 4).to_parquet(path)
+    with pytest.raises(BadInput, match=r"column 'id' of .* holds list<.*--columns"):
+        read(path)
 
 
 @pytest.mark.parametrize("role", ["id", "lat"])
 def test_a_column_may_be_the_index_of_a_pandas_table(tmp_path: Path, role: str) -> None:
     path = tmp_path / "points.parquet"
     ROWS.set_index(role).to_parquet(path)
-    assert is_the_two_traces(read(path))
-
-
-def test_a_column_may_be_the_index_of_a_geopandas_table(tmp_path: Path) -> None:
-    path = tmp_path / "points.parquet"
-    places = geopandas.points_from_xy(ROWS.lon, ROWS.lat, crs="EPSG:4326")
-    table = geopandas.GeoDataFrame(ROWS[["time", "id"]], geometry=places)
-    table.set_index("id").to_parquet(path)
     assert is_the_two_traces(read(path))
 
 
@@ -176,16 +117,50 @@ def test_the_names_of_scikit_mobility_are_known(tmp_path: Path) -> None:
     assert names(read(csv(tmp_path, text))) == [("7", "1")]
 
 
+def test_the_names_of_movingpandas_are_known(tmp_path: Path) -> None:
+    text = "t,x,y,traj_id\n2008-06-08 07:00:00,-3,40,7\n"
+    (one,) = read(csv(tmp_path, text))
+    assert (one.lat.tolist(), one.lon.tolist()) == ([40], [-3])
+    assert (one.name, one.time.tolist()) == ("points#7", [1212908400])
+
+
+def test_the_pieces_of_gdal_tracks_are_traces(tmp_path: Path) -> None:
+    text = "x,y,track_fid,track_seg_id\n1,2,0,0\n1,2,0,1\n1,2,1,0\n1,2,0,1\n1,2,,1\n"
+    counts: Counter[str] = Counter()
+    found = read(csv(tmp_path, text), counts=counts)
+    assert [(one.name, len(one)) for one in found] == [
+        ("points#0/0", 1),
+        ("points#0/1", 2),
+        ("points#1/0", 1),
+    ]
+    assert counts == {"points without an id": 1}
+
+
+def test_pieces_of_something_else_than_the_id_do_not_matter(tmp_path: Path) -> None:
+    text = "x,y,trip_id,track_fid,track_seg_id\n1,2,a,0,0\n1,2,a,0,1\n"
+    (one,) = read(csv(tmp_path, text))
+    assert (one.name, len(one)) == ("points#a", 2)
+
+
+@pytest.mark.parametrize("name", ["mmsi", "IMEI", "icao24", "vehicle", "Driver"])
+def test_what_moves_is_a_subject(tmp_path: Path, name: str) -> None:
+    assert names(read(csv(tmp_path, f"lat,lon,{name}\n40,-3,x\n"))) == [("x", "x")]
+
+
 def test_names_are_known_in_any_case_and_the_best_comes_first(tmp_path: Path) -> None:
     text = "ID,Trip_ID,Latitude,LONGITUDE\n1,9,40,-3\n2,9,41,-3\n"
-    assert names(read(csv(tmp_path, text))) == [("9", None)]
+    assert names(read(csv(tmp_path, text))) == [("points#9", None)]
 
 
 def test_any_names_can_be_given(tmp_path: Path) -> None:
     text = "taxi,when,x_wgs,y_wgs\n1131,2008-02-02 15:36:08,116.5,39.9\n"
     path = csv(tmp_path, text)
     (one,) = read(path, id="taxi", time="when", lon="x_wgs", lat="y_wgs")
-    assert (one.name, one.lat.tolist(), one.lon.tolist()) == ("1131", [39.9], [116.5])
+    assert (one.name, one.lat.tolist(), one.lon.tolist()) == (
+        "points#1131",
+        [39.9],
+        [116.5],
+    )
     assert one.time.tolist() == [1201966568]
 
 
@@ -245,104 +220,6 @@ def test_one_column_cannot_play_two_roles_nor_one_role_be_played_twice(
         parse_columns(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "2008-06-08T07:00:00Z",
-        "2008-06-08T07:00:00",
-        "2008-06-08 07:00:00",
-        "2008-06-08T09:00:00+02:00",
-        "2008-06-08T09:00:00.000+0200",
-        "2008/06/08 07:00:00",
-        "20080608T070000Z",
-        "1212908400",
-        "1212908400.0",
-        "1212908400000",
-        "1212908400000000",
-        "1212908400000000000",
-    ],
-)
-def test_a_time_is_understood_however_it_is_written(tmp_path: Path, text: str) -> None:
-    """Without a zone it is UTC; numbers are seconds or thousandth parts of them."""
-    assert times(tmp_path, text, text) == [1212908400] * 2
-
-
-def test_fractions_of_seconds_are_kept(tmp_path: Path) -> None:
-    assert times(tmp_path, "2008-06-08T07:00:00.25Z") == [1212908400.25]
-    assert times(tmp_path, "1212908400250") == [1212908400.25]
-
-
-def test_zones_may_be_mixed(tmp_path: Path) -> None:
-    mixed = ["2008-06-08T07:00:00Z", "2008-06-08T09:00:01+02:00", "2008-06-08 07:00:02"]
-    assert times(tmp_path, *mixed) == [1212908400, 1212908401, 1212908402]
-
-
-def test_formats_may_be_mixed(tmp_path: Path) -> None:
-    mixed = ["2008-06-08 07:00:00", "2008/06/08 07:00:01", "2008-06-08T07:00:02.5Z"]
-    assert times(tmp_path, *mixed) == [1212908400, 1212908401, 1212908402.5]
-
-
-def test_times_that_cannot_be_read_are_unknown(tmp_path: Path) -> None:
-    mixed = ["2008-06-08 07:00:00", "", "tomorrow", "2008-06-08 07:00:03"]
-    found = times(tmp_path, *mixed)
-    assert [found[0], found[3]] == [1212908400, 1212908403]
-    assert math.isnan(found[1])
-    assert math.isnan(found[2])
-
-
-@pytest.mark.parametrize("text", ["xx", "-", ""])
-def test_a_table_without_one_readable_time_is_untimed(
-    tmp_path: Path, text: str
-) -> None:
-    """And no library's warning reaches the screen: here it would be an error."""
-    assert all(math.isnan(time) for time in times(tmp_path, text, text))
-
-
-def test_one_time_that_cannot_be_read_leaves_the_numbers_numbers(
-    tmp_path: Path,
-) -> None:
-    """Else a single dash among epochs would make the whole table untimed."""
-    found = times(tmp_path, "1212908400", "-", "1212908402")
-    assert [found[0], found[2]] == [1212908400, 1212908402]
-    assert math.isnan(found[1])
-
-
-def test_one_wild_number_does_not_change_the_unit_of_the_others(
-    tmp_path: Path,
-) -> None:
-    found = times(tmp_path, "1212908400", "1212908401", "9999999999999")
-    assert found[:2] == [1212908400, 1212908401]
-
-
-@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
-@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Madrid"])
-def test_dates_of_parquet_are_read_in_every_unit_and_zone(
-    tmp_path: Path, unit: str, zone: str | None
-) -> None:
-    when = pd.Series([pd.Timestamp("2008-06-08 07:00:00")] * 4)
-    when = when.dt.tz_localize("UTC").dt.tz_convert(zone or "UTC").dt.as_unit(unit)
-    when = when.dt.tz_localize(None) if zone is None else when
-    path = tmp_path / "points.parquet"
-    ROWS.assign(time=when).to_parquet(path)
-    assert read(path)[0].time.tolist() == [1212908400] * 2
-
-
-@pytest.mark.parametrize("scale", [1, 10**3, 10**6, 10**9])
-@pytest.mark.parametrize("kind", ["int64", "float64", "string"])
-def test_epochs_of_parquet_are_read_in_every_unit(
-    tmp_path: Path, scale: int, kind: str
-) -> None:
-    path = tmp_path / "points.parquet"
-    when = pd.Series([1212908400 * scale] * 4).astype(kind)
-    ROWS.assign(time=when).to_parquet(path)
-    assert read(path)[0].time.tolist() == [1212908400] * 2
-
-
-def test_descending_times_are_kept_for_sorting(tmp_path: Path) -> None:
-    """As in cabspotting; cleaning sorts them."""
-    assert times(tmp_path, "30", "20", "10") == [30, 20, 10]
-
-
 def test_coordinates_that_are_no_numbers_are_nan(tmp_path: Path) -> None:
     text = "lat,lon,id\n40,-3,a\nnorth,-3,a\n,-3,a\n41,-3,a\n"
     (one,) = read(csv(tmp_path, text))
@@ -358,7 +235,7 @@ def test_all_digits_of_a_coordinate_are_read(tmp_path: Path, text: str) -> None:
 def test_rows_without_an_id_are_counted_and_left_out(tmp_path: Path) -> None:
     path = csv(tmp_path, "lat,lon,id\n40,-3,a\n41,-3,\n42,-3,a\n")
     counts: Counter[str] = Counter()
-    (one,) = traces([path], counts=counts)
+    (one,) = read(path, counts=counts)
     assert one.lat.tolist() == [40, 42]
     assert counts == {"points without an id": 1}
 
@@ -373,7 +250,7 @@ def test_rows_without_a_subject_are_recordings_of_unknown_subjects(
 def test_numbers_as_ids_are_as_they_are_written(tmp_path: Path) -> None:
     """But for 7.0, which a gap makes of 7 in another file."""
     found = read(csv(tmp_path, "lat,lon,id\n40,-3,7\n41,-3,07\n42,-3,7.0\n43,-3,7\n"))
-    assert names(found) == [("7", None), ("07", None)]
+    assert names(found) == [("points#7", None), ("points#07", None)]
 
 
 def test_a_gap_among_numeric_ids_changes_none_of_them(tmp_path: Path) -> None:
@@ -381,13 +258,23 @@ def test_a_gap_among_numeric_ids_changes_none_of_them(tmp_path: Path) -> None:
     path = tmp_path / "points.parquet"
     table = ROWS.assign(id=[7.0, math.nan, 8.0, 7.0])
     table.to_parquet(path)
-    assert names(read(path)) == [("7", None), ("8", None)]
+    assert names(read(path)) == [("points#7", None), ("points#8", None)]
 
 
 def test_long_numbers_as_ids_stay_apart(tmp_path: Path) -> None:
     path = tmp_path / "points.parquet"
     ROWS.assign(id=[2**60, 2**60 + 1] * 2).to_parquet(path)
-    assert names(read(path)) == [(str(2**60), None), (str(2**60 + 1), None)]
+    assert names(read(path)) == [
+        (f"points#{2**60}", None),
+        (f"points#{2**60 + 1}", None),
+    ]
+
+
+def test_ids_may_be_bytes_that_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "points.parquet"
+    names = [b"\xff\x01", b"b", b"\xff\x01", b"b"]
+    ROWS.assign(id=names).to_parquet(path)
+    assert [len(one) for one in read(path)] == [2, 2]
 
 
 def test_equal_ids_in_two_files_are_two_traces(tmp_path: Path) -> None:
@@ -406,12 +293,27 @@ def test_equal_ids_of_one_subject_in_two_files_are_one_recording(
     assert names(read(one, two)) == [("1", "ann")] * 2
 
 
+def test_a_gap_in_the_subjects_of_a_trip_makes_no_second_person(tmp_path: Path) -> None:
+    text = "lat,lon,tid,uid\n1,2,a,ann\n1.1,2,a,\n1.2,2,b, ann \n1.3,2,b,ann\n"
+    found = read(csv(tmp_path, text))
+    assert [(one.name, one.subject, len(one)) for one in found] == [
+        ("a", "ann", 2),
+        ("b", "ann", 2),
+    ]
+
+
+def test_seven_and_seven_point_nought_are_one_person(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one.write_text("lat,lon,tid,uid\n1,2,a,7\n")
+    two.write_text("lat,lon,tid,uid\n1,2,b,7.0\n")
+    assert {trace.subject for trace in read(one, two)} == {"7"}
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "lat,lon,id\n",
         "lat,lon,id",
-        "lat,lon,id\n1,2\n",
         "lat,lon,id,time\n1,2,,3\n",
         "lat,lon,uid\n",
         "lat,lon,uid,tid\n1,2,ann,\n",
@@ -425,15 +327,11 @@ def test_an_empty_parquet_gives_no_trace(tmp_path: Path) -> None:
     path = tmp_path / "points.parquet"
     ROWS.iloc[:0].to_parquet(path)
     assert read(path) == []
-    geopandas.GeoDataFrame(
-        ROWS.iloc[:0], geometry=geopandas.GeoSeries([], crs=4326)
-    ).to_parquet(path)
-    assert read(path) == []
 
 
 def test_a_separator_at_the_end_of_each_row_shifts_no_column(tmp_path: Path) -> None:
     (one,) = read(csv(tmp_path, "lat,lon,id\n40,-3,a,\n41,-3,a,\n"))
-    assert (one.name, one.lat.tolist(), one.lon.tolist()) == ("a", [40, 41], [-3, -3])
+    assert (one.lat.tolist(), one.lon.tolist()) == ([40, 41], [-3, -3])
 
 
 @pytest.mark.parametrize(
@@ -443,8 +341,9 @@ def test_a_separator_at_the_end_of_each_row_shifts_no_column(tmp_path: Path) -> 
         ("blank.csv", b"\n\n"),
         ("binary.csv", b"\xff\xfe\x00garbage\x00\x01"),
         ("latin.csv", b"lat,lon,id\n40,-3,Caf\xe9\n"),
-        ("quote.csv", b'lat,lon,id\n40,-3,"a\n41,-3,b\n'),
-        ("plain.csv.gz", b"lat,lon,id\n40,-3,a\n"),
+        ("quote.csv", b'lat,lon,id\n40,-3,"a\n'),
+        ("short.csv", b"lat,lon,id\n1,2\n3,4\n"),
+        ("wide.csv", b"lat,lon,id\n1,2," + b" " * (1 << 25)),
         ("cut.csv.gz", gzip.compress(b"lat,lon,id\n40,-3,a\n" * 99)[:-9]),
         ("flipped.csv.gz", gzip.compress(bytes(range(256)) * 9)[:40] + b"x" * 300),
         ("text.parquet", b"lat,lon,id\n40,-3,a\n"),
@@ -465,115 +364,79 @@ def test_a_file_that_cannot_be_read_is_one_sentence(
     assert len(said) < 400
 
 
-def test_a_folder_with_one_unreadable_file_names_it(tmp_path: Path) -> None:
-    csv(tmp_path, "lat,lon,id\n40,-3,1\n", "a.csv")
-    csv(tmp_path, "", "b.csv")
-    with pytest.raises(FileProblem, match=r"cannot read .*b\.csv as a table"):
-        list(file_traces([tmp_path]))
-
-
-def test_a_folder_may_hold_tables_and_gpx_and_other_things(tmp_path: Path) -> None:
-    csv(tmp_path, "lat,lon,id\n40,-3,1\n", "a.csv")
-    (tmp_path / "deep").mkdir()
-    ROWS.to_parquet(tmp_path / "deep" / "b.parquet")
-    (tmp_path / "deep" / "c.gpx").write_text(
-        '<gpx><trk><trkseg><trkpt lat="1" lon="2"/></trkseg></trk></gpx>'
-    )
-    (tmp_path / "README.txt").write_text("read me")
-    (tmp_path / ".hidden.csv").write_text("not a table")
-    assert [len(one) for one in file_traces([tmp_path])] == [1, 1, 2, 2]
-
-
-def test_progress_ends_with_everything(tmp_path: Path) -> None:
-    told: list[tuple[str, float, float | None]] = []
-
-    def tell(task: str, done: float, total: float | None, note: str = "") -> None:
-        told.append((task, done, total))
-
-    one = csv(tmp_path, "lat,lon,id\n40,-3,1\n", "one.csv")
-    two = tmp_path / "two.parquet"
-    ROWS.to_parquet(two)
-    list(traces([one, two], progress=tell))
-    assert {task for task, _, _ in told} == {"Reading one.csv", "Reading two.parquet"}
-    for name in ("one.csv", "two.parquet"):
-        _, done, total = [each for each in told if each[0].endswith(name)][-1]
-        assert done == total
+def test_progress_is_told_every_byte(tmp_path: Path) -> None:
+    path = csv(tmp_path, gzip.compress(ROWS.to_csv(index=False).encode()))
+    told: list[int] = []
+    list(tables.read(path, "points", Reading(read=told.append)))
+    assert sum(told) == path.stat().st_size
 
 
 def test_a_long_table_is_read_in_parts_and_is_still_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from trajanon.extract.sources import table_files
-
-    monkeypatch.setattr(table_files, "_CHUNK", 1)
-    path = tmp_path / "points.csv"
-    ROWS.to_csv(path, index=False)
-    assert is_the_two_traces(read(path))
+    monkeypatch.setattr(text_blocks, "_BLOCK", 1)
+    assert is_the_two_traces(read(csv(tmp_path, ROWS.to_csv(index=False))))
+    monkeypatch.setattr(table_parquet, "_CHUNK", 1)
     ROWS.to_parquet(tmp_path / "points.parquet")
     assert is_the_two_traces(read(tmp_path / "points.parquet"))
 
 
 @pytest.mark.parametrize(
-    ("first", "then"), [("1", "x"), ("2008-06-08 07:00:00", "5"), ("", "7")]
-)
-def test_parts_of_different_kinds_are_one_column(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, then: str
-) -> None:
-    """What a column is must not depend on where the table is cut into parts."""
-    from trajanon.extract.sources import table_files
-
-    whole = times(tmp_path, first, then)
-    monkeypatch.setattr(table_files, "_CHUNK", 1)
-    np.testing.assert_array_equal(times(tmp_path, first, then), whole)
-
-
-Writer = Callable[[Path], Any]
-UNTIMED = ROWS.drop(columns="time")
-
-
-@pytest.mark.parametrize(
-    "write",
+    ("name", "head", "is_table"),
     [
-        lambda path: UNTIMED.to_csv(path.with_suffix(".csv"), index=False),
-        lambda path: UNTIMED.to_parquet(path.with_suffix(".parquet")),
+        ("a.csv", b"what,ever\n1,2\n", True),
+        ("a.tsv", b"what\tever\n", True),
+        ("a.csv", b"", True),
+        ("a.txt", b"\n\nLatitude;Longitude;name\n1;2;a\n", True),
+        ("a.txt", b"lng|lat\n", True),
+        ("a", b"PAR1\x15\x04", True),
+        ("a.parquet", b"", True),
+        ("a.txt", b"Start Time\tEnd Time\tTransportation Mode\n", False),
+        ("a.txt", b"lat lon\n1 2\n", False),
+        ("a.txt", b"", False),
+        ("readme.md", b"This holds lat, lon and more", False),
+        ("a.pbf", bytes(range(256)), False),
+        ("train.csv", b'"TRIP_ID","TAXI_ID","POLYLINE"\n', False),
     ],
 )
-def test_a_table_becomes_trajectories(tmp_path: Path, write: Writer) -> None:
-    write(tmp_path / "points")
-    found = extract(tmp_path, spacing=10_000, points=20, max_gap=None)
-    assert len(found) == 2
+def test_a_table_is_known_by_name_or_columns(
+    name: str, head: bytes, is_table: bool
+) -> None:
+    assert tables.looks_like(name, head) is is_table
 
 
-def test_ids_may_be_bytes_that_are_no_text(tmp_path: Path) -> None:
-    path = tmp_path / "points.parquet"
-    names = [b"\xff\x01", b"b", b"\xff\x01", b"b"]
-    ROWS.assign(id=names).to_parquet(path)
-    assert [len(one) for one in read(path)] == [2, 2]
+def test_projected_coordinates_are_refused_with_what_was_seen(tmp_path: Path) -> None:
+    text = "y,x,id\n4474123,440291,a\n4470456,441777,a\nno,no,a\n"
+    with pytest.raises(BadInput) as caught:
+        read(csv(tmp_path, text))
+    said = str(caught.value)
+    assert "lat from 4,470,000 to 4,474,000 and lon from 440,300 to 441,800" in said
+    assert "EPSG:4326" in said
 
 
-def test_durations_are_times_that_begin_anywhere(tmp_path: Path) -> None:
-    path = tmp_path / "points.parquet"
-    ROWS.assign(time=pd.to_timedelta(ROWS["time"], unit="s")).to_parquet(path)
-    assert is_the_two_traces(read(path))
+def test_swapped_coordinates_are_refused_with_the_way_out(tmp_path: Path) -> None:
+    path = csv(tmp_path, "lat,lon,id\n116.5,39.9,a\n116.25,39.8,a\n40,-3,a\n")
+    with pytest.raises(BadInput, match=r"seem swapped, with lat from 40 to 116\.5"):
+        read(path)
+    found = read(path, lat="lon", lon="lat")
+    assert [len(one) for one in found] == [3]
 
 
-def test_a_gap_in_the_subjects_of_a_trip_makes_no_second_person(tmp_path: Path) -> None:
-    text = "lat,lon,tid,uid\n1,2,a,ann\n1.1,2,a,\n1.2,2,b, ann \n1.3,2,b,ann\n"
-    found = read(csv(tmp_path, text))
-    assert [(one.name, one.subject, len(one)) for one in found] == [
-        ("a", "ann", 2),
-        ("b", "ann", 2),
-    ]
-
-
-def test_seven_and_seven_point_nought_are_one_person(tmp_path: Path) -> None:
-    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
-    one.write_text("lat,lon,tid,uid\n1,2,a,7\n")
-    two.write_text("lat,lon,tid,uid\n1,2,b,7.0\n")
-    assert {trace.subject for trace in read(one, two)} == {"7"}
-
-
-def test_times_of_day_are_refused_and_days_alone_order_nothing(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"times of day \(15:36:08\)"):
-        times(tmp_path, "15:36:08", "15:36:09")
-    assert all(math.isnan(t) for t in times(tmp_path, "2008-02-02", "2008-02-02"))
+@needs_real_data
+@pytest.mark.parametrize(
+    ("name", "points", "trips", "cabs"),
+    [
+        ("cabs_dataset_20080608.parquet", 240_280, 23_830, 496),
+        ("cabs_dataset_20080608_0700_0715.csv", 3_814, 643, None),
+    ],
+)
+def test_the_cabs_of_san_francisco_are_read(
+    name: str, points: int, trips: int, cabs: int | None
+) -> None:
+    counts: Counter[str] = Counter()
+    found = read(REAL / "sf_cabs" / name, counts=counts)
+    assert (sum(map(len, found)), len(found)) == (points, trips)
+    assert not counts
+    assert all(np.isfinite(one.time).all() for one in found)
+    if cabs is not None:
+        assert len({one.subject for one in found}) == cabs

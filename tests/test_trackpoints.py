@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from trajanon.extract.sources.gpx_document import Document, Segment
-from trajanon.extract.sources.trackpoints import REPEATED, UNTIMED, traces
+from trajanon.extract.sources.trackpoints import REPEATED, UNTIMED, Joiner, traces
 
 ANN = "/user/ann/traces/7"
 BOB = "/user/bob/traces/6"
@@ -156,7 +156,9 @@ def test_every_page_is_read_where_pages_cost_nothing() -> None:
         page(segment(1, ANN, [1])),
         page(segment(1, None, [9])),
     ]
-    found = traces(pages, every_page=True, where="here: ")
+    joiner = Joiner(Counter(), "here: ")
+    found = [trace for page in pages for trace in joiner.add(page)]
+    found += joiner.rest()
     assert [trace.name for trace in found] == [ANN, "here: trackable 1"]
 
 

@@ -13,6 +13,7 @@ from rich.progress import (
     TaskID,
     TextColumn,
     TimeElapsedColumn,
+    TimeRemainingColumn,
 )
 from rich.table import Table
 from rich.text import Text
@@ -31,6 +32,8 @@ class Bars:
             TextColumn("{task.percentage:>3.0f} %"),
             TextColumn("{task.fields[note]}"),
             TimeElapsedColumn(),
+            TextColumn("left:"),
+            TimeRemainingColumn(),
             console=console,
             transient=True,
             disable=not console.is_terminal,
@@ -74,14 +77,29 @@ def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
     return short
 
 
-def show_account(counts: Mapping[str, int]) -> None:
-    """Print what extraction read, dropped and kept."""
+def show_extraction(provenance: Mapping[str, Any]) -> None:
+    """Print what extraction read, dropped and kept, and what to know of it."""
+    counts = provenance["counts"]
     table = Table("Step", title="What became of the points", title_justify="left")
     table.add_column("Count", justify="right")
     for step, count in counts.items():
         if count or step in ("points read", "trajectories"):
             table.add_row(step, f"{count:,}", style="bold" * (step == "trajectories"))
-    Console().print(table)
+    console = Console()
+    console.print(table)
+    notes = []
+    if unknown := counts.get("recordings of unknown subjects"):
+        notes.append(f"{unknown:,} recordings name no subject: each counts as its own.")
+    if provenance["fill"] >= 0.005:
+        notes.append(
+            f"{provenance['fill']:.0%} of the points lie farther than "
+            f"{provenance['spacing']:g} m from both fixes around them, on straight "
+            "lines: --max-fill leaves out trajectories with many."
+        )
+    if provenance["attribution"]:
+        notes.append(provenance["attribution"])
+    for note in notes:
+        console.print(Text(note), soft_wrap=True)
 
 
 def show_release(report: Mapping[str, Any]) -> None:

@@ -12,6 +12,17 @@ STEPS = 4
 """Steps of a track between two points of a trajectory."""
 
 
+def on_earth(points: NDArray[np.float64]) -> bool:
+    """Tell whether all points (lat, lon), shape (..., 2), are places on Earth.
+
+    Without an array of their size, for there may be a great many.
+    """
+    columns = ((points[..., 0], 90.0), (points[..., 1], 180.0))
+    return points.size == 0 or all(
+        -most <= column.min() and column.max() <= most for column, most in columns
+    )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Tracks:
     """The runs that trajectories were cut from, and where on them each one lies.
@@ -49,9 +60,9 @@ class Tracks:
                 f"got {self.points.shape}"
             )
             raise BadInput(msg)
-        on_earth = np.abs(self.points) <= (90.0, 180.0)  # False for NaN too
-        if not on_earth.all():
-            worst = int(np.argwhere(~on_earth)[0, 0])
+        if not on_earth(self.points):
+            off = ~(np.abs(self.points) <= (90.0, 180.0))  # NaN is nowhere
+            worst = int(np.argwhere(off)[0, 0])
             msg = (
                 f"point {worst} of the tracks is not on Earth; latitudes lie in "
                 "-90..90, longitudes in -180..180 (are the two swapped?)"

@@ -1,6 +1,6 @@
 """Trajectories: the one shape of data that extraction makes and the method takes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
-from trajanon.tracks import STEPS, Tracks
+from trajanon.tracks import STEPS, Tracks, on_earth
+from trajanon.tracks import joined as tracks_joined
 
 OSM_ATTRIBUTION = (
     "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.org/copyright"
@@ -63,9 +64,9 @@ class Trajectories:
                     f"trajectories; got shape {numbers.shape}"
                 )
                 raise BadInput(msg)
-        on_earth = np.abs(self.points) <= (90.0, 180.0)  # False for NaN too
-        if not on_earth.all():
-            worst = int(np.argwhere(~on_earth)[0, 0])
+        if not on_earth(self.points):
+            off = ~(np.abs(self.points) <= (90.0, 180.0))  # NaN is nowhere
+            worst = int(np.argwhere(off)[0, 0])
             msg = (
                 f"trajectory {worst} has a point that is not on Earth; latitudes lie "
                 "in -90..90, longitudes in -180..180 (are the two swapped?)"
@@ -116,6 +117,16 @@ class Trajectories:
         attribution = self.provenance.get("attribution")
         return None if attribution is None else str(attribution)
 
+    def take(self, which: NDArray[np.bool_] | NDArray[np.int64]) -> "Trajectories":
+        """Keep some of the trajectories, by mask or in a new order."""
+        return replace(
+            self,
+            points=self.points[which],
+            subject=None if self.subject is None else self.subject[which],
+            trace=None if self.trace is None else self.trace[which],
+            tracks=None if self.tracks is None else self.tracks.take(which),
+        )
+
     def slid(self, start: NDArray[np.int64]) -> "Trajectories":
         """Move every window to another start on its run.
 
@@ -141,3 +152,23 @@ class Trajectories:
             raise BadInput(msg)
         tracks = replace(self.tracks, start=np.asarray(start))
         return replace(self, points=tracks.windows(self.points.shape[1]), tracks=tracks)
+
+
+def joined(parts: Sequence[Trajectories]) -> Trajectories:
+    """Put trajectories one after another, with what all of them have.
+
+    Subjects and traces of equal numbers are the same; the provenance is left to the
+    caller.
+    """
+
+    def all_have(values: list[NDArray[np.int64] | None]) -> NDArray[np.int64] | None:
+        there = [value for value in values if value is not None]
+        return np.concatenate(there) if len(there) == len(values) else None
+
+    tracks = [part.tracks for part in parts if part.tracks is not None]
+    return Trajectories(
+        points=np.concatenate([part.points for part in parts]),
+        subject=all_have([part.subject for part in parts]),
+        trace=all_have([part.trace for part in parts]),
+        tracks=tracks_joined(tracks) if len(tracks) == len(parts) else None,
+    )

@@ -1,11 +1,12 @@
 """What the columns of a table of points mean, and what their values are."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
@@ -13,7 +14,8 @@ from trajanon.errors import BadInput
 KNOWN_NAMES: Mapping[str, Sequence[str]] = {
     "lat": ("lat", "latitude", "y"),
     "lon": ("lon", "lng", "long", "longitude", "x"),
-    "time": ("time", "timestamp", "datetime", "date_time", "date", "t"),
+    "time": ("time", "timestamp", "datetime", "date_time", "t", "date"),
+    "date": ("date", "day"),
     "id": (
         "trajectory_id",
         "traj_id",
@@ -21,8 +23,10 @@ KNOWN_NAMES: Mapping[str, Sequence[str]] = {
         "trace_id",
         "track_id",
         "tid",
+        "track_fid",
         "id",
     ),
+    "part": ("track_seg_id",),
     "subject": (
         "user_id",
         "uid",
@@ -34,14 +38,18 @@ KNOWN_NAMES: Mapping[str, Sequence[str]] = {
         "cab_id",
         "cab",
         "device_id",
+        "driver",
+        "vehicle",
+        "mmsi",
+        "imei",
+        "icao24",
     ),
 }
 """Column names found without asking, best first; case does not matter. Among them are
-those of the cabspotting tables and of scikit-mobility."""
+those of the cabspotting tables, scikit-mobility, movingpandas and GDAL. A date is the
+day of times that are times of day; a part is a piece of what has the id."""
 
-TEXTS = ("id", "subject", "time")
-"""Roles whose values are read as they are written, even if they look like numbers: 7
-and 07 are two names."""
+_EXACT = 2.0**53  # below it, a float is not the neighbour of the number meant
 
 
 def parse_columns(text: str) -> dict[str, str]:
@@ -108,9 +116,13 @@ def roles(
             found[wanted[role]] = role
             continue
         candidates = (by_lower[name] for name in known if name in by_lower)
-        name = next((n for n in candidates if n not in wanted.values()), None)
+        taken = {*found, *wanted.values()}
+        name = next((n for n in candidates if n not in taken), None)
         if name is not None:
             found[name] = role
+    for name in [n for n, role in found.items() if role == "part"]:
+        if found.get(by_lower.get("track_fid", "")) != "id":
+            del found[name]
     there = set(found.values())
     missing = [role for role in ("lat", "lon") if role not in there]
     if not there & {"id", "subject"}:
@@ -126,72 +138,33 @@ def roles(
 
 def numbers(values: pd.Series) -> NDArray[np.float64]:
     """Read coordinates; what is no number becomes NaN."""
-    read = pd.to_numeric(values, errors="coerce")
-    return np.asarray(read.to_numpy(dtype=np.float64, na_value=np.nan))
+    if not pd.api.types.is_numeric_dtype(values):
+        values = pd.to_numeric(values, errors="coerce")
+    return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
 def seconds(values: pd.Series) -> NDArray[np.float64]:
-    """Read times as seconds since 1970 UTC: dates, texts, or numbers of any unit.
+    """Read times as seconds since 1970 UTC; see `clock.Clock`."""
+    from trajanon.extract.sources import clock
 
-    The column is one of numbers if most of its values are. What cannot be read becomes
-    NaN.
-    """
-    if pd.api.types.is_timedelta64_dtype(values):
-        return np.asarray(values.dt.total_seconds().to_numpy(dtype=np.float64))
-    if not pd.api.types.is_datetime64_any_dtype(values):
-        epochs = numbers(values)
-        if 2 * np.isfinite(epochs).sum() > values.notna().sum():
-            return _seconds_of_epochs(epochs)
-        values = values.astype("string")
-        _refuse_times_of_day(values)
-    times = _dates(values)
-    unread = times.isna() & values.notna()
-    if unread.any():  # not written like the first one
-        times[unread] = _dates(values[unread], format="mixed")
-    microseconds = times.astype("datetime64[us, UTC]").astype("int64").to_numpy()
-    read = np.where(times.isna().to_numpy(), np.nan, microseconds / 1e6)
-    if len(read) > 1 and not (read[np.isfinite(read)] % 86_400).any():
-        return np.full_like(read, np.nan)  # days, which order nothing
-    return read
+    return clock.seconds(values)
 
 
-def _refuse_times_of_day(texts: pd.Series) -> None:
-    of_day = texts.str.fullmatch(r"\s*\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*")
-    if 2 * of_day.fillna(False).sum() > texts.notna().sum():
-        msg = (
-            f"the column of times holds times of day ({texts.dropna().iloc[0]}), which "
-            "do not tell one day from another: name a column with both, --columns "
-            "time=..."
-        )
-        raise BadInput(msg)
-
-
-def _dates(values: pd.Series, **how: str) -> pd.Series:
-    with warnings.catch_warnings():  # pandas warns of what it has to guess
-        warnings.simplefilter("ignore", UserWarning)
-        return pd.to_datetime(values, utc=True, errors="coerce", **how)
-
-
-def _seconds_of_epochs(epochs: NDArray[np.float64]) -> NDArray[np.float64]:
-    # Seconds have ten digits in our time; milli-, micro-, nanoseconds have more.
-    # The median, for one wild number says nothing of the others.
-    typical = np.nanmedian(np.abs(epochs))
-    for threshold, per_second in ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3)):
-        if typical >= threshold:
-            return epochs / per_second
-    return epochs
-
-
-def names(values: pd.Series) -> pd.Series:
+def names(values: pd.Series) -> list[str | None]:
     """Read names; 7.0, which a gap in the column makes of 7, is 7 again.
 
-    One person under two spellings would count as two.
+    One person under two spellings would count as two. What is empty is None.
     """
+    if pd.api.types.is_integer_dtype(values) and not values.hasnans:
+        return list(map(str, values.tolist()))
     if pd.api.types.infer_dtype(values, skipna=True) == "bytes":
         values = values.map(
             lambda name: name.decode("utf-8", "backslashreplace"), na_action="ignore"
         )
-    if pd.api.types.is_float_dtype(values) and (values.dropna() % 1 == 0).all():
-        values = values.astype("Int64")
-    texts = values.astype("string").str.strip()
-    return texts.str.replace(r"^(\d+)\.0+$", r"\1", regex=True).replace("", pd.NA)
+    texts = values.astype("string")
+    if pd.api.types.is_float_dtype(values):
+        whole = (values % 1 == 0) & (values.abs() < _EXACT)
+        texts[whole] = values[whole].astype("Int64").astype("string")
+    stripped = pc.utf8_trim_whitespace(pa.array(texts, from_pandas=True))
+    named = pc.replace_substring_regex(stripped, r"^(\d+)\.0+$", r"\1")
+    return [name or None for name in named.to_pylist()]

@@ -1,70 +1,113 @@
-"""Files and folders, of whatever kind -> traces."""
+"""Files and folders, of whatever kind -> traces, in the order of the files."""
 
+import logging
+import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources import gpx, tables
+from trajanon.extract.sources.ahead import Item, ahead
+from trajanon.extract.sources.formats import (
+    FORMATS,
+    SourceFile,
+    check_format,
+    format_of,
+    read_file,
+)
+from trajanon.extract.sources.geo_files import is_our_own
+from trajanon.extract.sources.gpx import from_osm
+from trajanon.extract.sources.gpx_document import Document
+from trajanon.extract.sources.reading import Meter, Reading
+from trajanon.extract.sources.source import Numbered
+from trajanon.extract.sources.trackpoints import Joiner
 from trajanon.extract.trace import Trace
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION
 
-GPX = (".gpx", ".gpx.gz")
-TABLES = (".csv", ".csv.gz", ".parquet", ".geoparquet")
+logger = logging.getLogger(__name__)
+
+UNREADABLE = "files that could not be read"
 
 
-def find(paths: Sequence[Path]) -> list[Path]:
+def find(
+    paths: Sequence[Path], how: Reading, format_name: str | None = None
+) -> list[SourceFile]:
     """List the files that can be read; folders are searched to their depths.
 
     Parameters
     ----------
     paths
         Files and folders.
+    how
+        Its counts are told how many files of a folder are of no known kind.
+    format_name
+        The format of all files; None to look at each.
 
     Returns
     -------
-    list[Path]
+    list[SourceFile]
         In the order given; the files of a folder sorted by name, page 2 before
-        page 10, hidden ones left out.
+        page 10, hidden ones left out, and those that `trajanon extract` wrote.
 
     Raises
     ------
     FileProblem
         If a path does not exist, or a folder holds nothing to read.
     BadInput
-        If a file is of no known kind.
+        If a file is of no known kind, or the format does not exist.
     """
-    files: list[Path] = []
+    if format_name is not None:
+        check_format(format_name)
+    found: list[tuple[Path, str]] = []
     for path in paths:
-        if path.is_dir():
-            inside = sorted(
-                (
-                    file
-                    for file in path.rglob("*")
-                    if file.is_file()
-                    and not any(
-                        part.startswith(".") for part in file.relative_to(path).parts
-                    )
-                    and file.name.lower().endswith(GPX + TABLES)
-                ),
-                key=_by_number,
-            )
-            if not inside:
-                msg = f"the folder {path} holds no {', '.join(GPX + TABLES)} file"
-                raise FileProblem(msg)
-            files += inside
-        elif not path.exists():
+        if not path.exists():
             msg = f"there is no {path}; name a file, a folder, or osm-api"
             raise FileProblem(msg)
-        elif not path.name.lower().endswith(GPX + TABLES):
-            msg = f"{path} is of no known kind; it must end in one of "
-            raise BadInput(msg + ", ".join(GPX + TABLES))
-        else:
-            files.append(path)
-    return files
+        if path.is_dir():
+            found += _of_folder(path, how, format_name)
+            continue
+        kind = format_name or format_of(path, how)
+        if kind is None:
+            msg = (
+                f"{path} is of no known kind; the formats are {', '.join(FORMATS)}: "
+                "name one with --format"
+            )
+            raise BadInput(msg)
+        found.append((path, kind))
+    labels = _labels([path for path, _ in found])
+    return [
+        SourceFile(path, label, kind, path.stat().st_size)
+        for (path, kind), label in zip(found, labels, strict=True)
+    ]
+
+
+def _of_folder(
+    folder: Path, how: Reading, format_name: str | None
+) -> list[tuple[Path, str]]:
+    found = []
+    for path in _files_below(folder):
+        kind = format_of(path, how)
+        if kind is None or (format_name is not None and kind != format_name):
+            how.counts["files of no known kind"] += 1
+        elif not is_our_own(path):
+            found.append((path, kind))
+    if not found:
+        what = f"file of the format {format_name}" if format_name else "file of traces"
+        msg = f"the folder {folder} holds no {what} ({', '.join(FORMATS)})"
+        raise FileProblem(msg)
+    return found
+
+
+def _files_below(folder: Path) -> list[Path]:
+    """List the files of a folder and of those below it, but for hidden ones."""
+    files = []
+    for where, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        files += [Path(where, name) for name in names if not name.startswith(".")]
+    return sorted((path for path in files if path.is_file()), key=_by_number)
 
 
 def _by_number(path: Path) -> list[tuple[int, str]]:
@@ -73,46 +116,104 @@ def _by_number(path: Path) -> list[tuple[int, str]]:
     return [(int(part) if part.isdecimal() else -1, part) for part in parts]
 
 
-def file_traces(
-    paths: Sequence[Path],
-    columns: Mapping[str, str] | None = None,
+def _labels(paths: Sequence[Path]) -> list[str]:
+    """Name each file by as many of its last folders as make all names differ."""
+    depth = 1
+    labels = [path.name for path in paths]
+    while len(set(labels)) < len(set(paths)):
+        depth += 1
+        labels = ["/".join(path.parts[-depth:]) for path in paths]
+    return labels
+
+
+def numbered(
+    files: Sequence[SourceFile],
+    how: Reading,
     *,
-    counts: Counter[str] | None = None,
+    jobs: int = 1,
     progress: Progress = silent,
-) -> Iterator[Trace]:
-    """Read the traces of files and folders of GPX and of tables of points.
+) -> Numbered:
+    """Read the traces of files, one file after another, from any of them on.
+
+    Saved answers of the OSM API that follow each other are joined as if they came from
+    the server; they have the number of their first file. A file that cannot be read, or
+    not to its end, is left out with a warning, unless there is nothing else or
+    `Reading.strict` asks for all.
 
     Parameters
     ----------
-    paths
-        Files and folders.
-    columns
-        Column names of the tables by role, where they are not known.
-    counts
-        Told of points that were left out while reading.
+    files
+        What to read.
+    how
+        How to read it.
+    jobs
+        How many files are read at once, by as many processes; the traces are the same.
     progress
-        Told how far reading is.
-
-    Returns
-    -------
-    Iterator[Trace]
-        Those of GPX files first.
+        Told of the bytes read.
 
     Raises
     ------
     BadInput, FileProblem
-        If something cannot be read.
+        While the traces are taken: if nothing can be read, or something cannot and
+        must.
     """
-    files = find(paths)
-    tracks = [file for file in files if file.name.lower().endswith(GPX)]
-    points = [file for file in files if not file.name.lower().endswith(GPX)]
-    return chain(
-        gpx.traces(tracks, progress, counts),
-        tables.traces(points, columns, counts=counts, progress=progress),
-    )
+
+    def traces(begin: int, left_out: Counter[str]) -> Iterator[tuple[int, Trace]]:
+        sizes = [file.size for file in files]
+        title = "Reading " + (
+            files[0].label if len(files) == 1 else f"{len(files):,} files"
+        )
+        meter = Meter(title, sum(sizes[:begin]), sum(sizes), progress)
+        told = replace(how, counts=left_out, read=meter)
+        items = _going_on(_contents(files[begin:], told, jobs), len(files), told)
+        joiner, first = None, begin
+        for number, item in items:
+            if isinstance(item, Document):
+                if joiner is None:
+                    first = begin + number
+                    joiner = Joiner(left_out, f"{files[first].label}: ")
+                yield from ((first, trace) for trace in joiner.add(item))
+                continue
+            if joiner is not None:
+                yield from ((first, trace) for trace in joiner.rest())
+                joiner = None
+            yield begin + number, item
+        if joiner is not None:
+            yield from ((first, trace) for trace in joiner.rest())
+
+    return traces
 
 
-def attribution(paths: Sequence[Path]) -> str | None:
+def _contents(
+    files: Sequence[SourceFile], how: Reading, jobs: int
+) -> Iterator[Iterator[Item]]:
+    if jobs > 1:
+        return ahead(files, how, jobs)
+    return (read_file(file, how) for file in files)
+
+
+def _going_on(
+    contents: Iterable[Iterator[Item]], files: int, how: Reading
+) -> Iterator[tuple[int, Item]]:
+    """Number what the files hold; go on where one of several cannot be read."""
+    readable, problem = False, None
+    for number, items in enumerate(contents):
+        try:
+            for item in items:
+                readable = True
+                yield number, item
+            readable = True
+        except (BadInput, FileProblem) as error:
+            if how.strict or files == 1:
+                raise
+            problem = problem or error
+            how.counts[UNREADABLE] += 1
+            logger.warning("%s; going on without it", error)
+    if problem is not None and not readable:
+        raise problem
+
+
+def attribution(files: Iterable[SourceFile]) -> str | None:
     """Give the line that must go with these files, if one came from OpenStreetMap."""
-    tracks = (file for file in find(paths) if file.name.lower().endswith(GPX))
-    return OSM_ATTRIBUTION if any(map(gpx.from_osm, tracks)) else None
+    gpx_files = (file.path for file in files if file.format in ("gpx", "gpx-archive"))
+    return OSM_ATTRIBUTION if any(map(from_osm, gpx_files)) else None

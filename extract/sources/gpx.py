@@ -1,99 +1,111 @@
 """GPX files: track segments in file order; routes and waypoints are left out."""
 
 import logging
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
-from itertools import chain, groupby
+from itertools import chain, islice
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources import trackpoints
-from trajanon.extract.sources.gpx_document import Document, is_from_osm, read
+from trajanon.extract.sources.gpx_document import (
+    Document,
+    GpxStream,
+    is_from_osm,
+    is_gpx,
+)
+from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
-from trajanon.progress import Progress, silent
 
 logger = logging.getLogger(__name__)
 
 
-def traces(
-    paths: Sequence[Path],
-    progress: Progress = silent,
-    dropped: Counter[str] | None = None,
-) -> Iterator[Trace]:
-    """Read the traces of GPX files, in the order of the files.
-
-    A file is one recording of one person, whom it does not name, with all its tracks.
-    Saved answers of the OSM API are the exception; those that follow each other are
-    joined as if they came from the server, and subjects are accounts.
+def looks_like(name: str, head: bytes) -> bool:
+    """Tell whether a file is GPX, by its name or by its first element.
 
     Parameters
     ----------
-    paths
-        The files, `.gpx` or `.gpx.gz`.
-    progress
-        Told after each file.
-    dropped
-        Counts what saved answers lost, as in `trackpoints.traces`.
+    name
+        Of the file, in lower case, without the suffix of its packing.
+    head
+        How it begins, unpacked.
+    """
+    return name.endswith(".gpx") or is_gpx(head)
+
+
+def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
+    """Read a GPX file, packed or not.
+
+    A file is one recording of one person, whom it does not name, with all its tracks.
+    A saved answer of the OSM API is the exception: it holds the recordings of many.
+
+    Parameters
+    ----------
+    path
+        The file.
+    label
+        What to call the recording.
+    how
+        Gives the file's bytes.
 
     Yields
     ------
-    Trace
-        One for each segment; those of a file share its name.
+    Trace or Document
+        A trace for each segment, as soon as it is read; an answer of the API as the
+        one document that it is.
 
     Raises
     ------
     FileProblem
-        If a file cannot be read, or is not GPX.
+        If the file cannot be read, or is not GPX.
     """
-    label = _labels(paths)
-    documents = _documents(paths, progress)
-    for saved, run in groupby(documents, lambda item: item[1].is_api_answer):
-        if saved:
-            path, page = next(run)
-            pages = chain([page], (document for _, document in run))
-            yield from trackpoints.traces(
-                pages, dropped, every_page=True, where=f"{label[path]}: "
-            )
-        else:
-            for path, document in run:
-                yield from _file_traces(path, document, label[path])
+    with how.unpacked(path) as stream:
+        document = GpxStream(stream, str(path))
+        yield from recordings(document, label)
+    said = document.so_far()
+    if not document.points and not said.is_api_answer:
+        logger.warning("%s holds no track points (%s)", path, _why_empty(said))
 
 
 def from_osm(path: Path) -> bool:
     """Say whether a GPX file came from OpenStreetMap, by its first lines alone."""
-    with suppress(FileProblem), _opened(path) as stream:
+    with suppress(FileProblem), Reading().unpacked(path) as stream:
         return is_from_osm(stream)
     return False
 
 
-def _opened(path: Path) -> BinaryIO:
-    try:
-        return path.open("rb")
-    except OSError as error:
-        msg = f"cannot read {path}: {error.strerror}"
-        raise FileProblem(msg) from error
+def recordings(
+    document: GpxStream, name: str, subject: str | None = None
+) -> Iterator[Trace | Document]:
+    """Read a document as one recording, or as the answer of the OSM API that it is.
 
+    Parameters
+    ----------
+    document
+        The document, of which nothing was read.
+    name, subject
+        Of the recording.
 
-def _documents(
-    paths: Sequence[Path], progress: Progress
-) -> Iterator[tuple[Path, Document]]:
-    for done, path in enumerate(paths, start=1):
-        with _opened(path) as stream:
-            yield path, read(stream, str(path))
-        progress("Reading GPX files", done, len(paths))
+    Yields
+    ------
+    Trace or Document
+        As `read` does.
 
-
-def _file_traces(path: Path, document: Document, label: str) -> Iterator[Trace]:
-    if not document.segments:
-        logger.warning("%s holds no track points (%s)", path, _why_empty(document))
-    for segment in document.segments:
-        times = _believable(segment.time)
-        yield Trace(label, None, segment.lat, segment.lon, times)
+    Raises
+    ------
+    FileProblem
+        If the document cannot be read to its end, or is not GPX.
+    """
+    segments = iter(document)
+    first = list(islice(segments, 1))  # what the document is, stands before it
+    if document.so_far().is_api_answer:
+        yield document.so_far([*first, *segments])
+        return
+    for segment in chain(first, segments):
+        time = _believable(segment.time)
+        yield Trace(name, subject, segment.lat, segment.lon, time)
 
 
 def _believable(time: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -111,13 +123,3 @@ def _why_empty(document: Document) -> str:
     if document.contents:
         return "only routes or waypoints, which nobody recorded on the way"
     return "it is empty"
-
-
-def _labels(paths: Iterable[Path]) -> dict[Path, str]:
-    """Name each file by as many of its last folders as make all names differ."""
-    labels = {path: path.name for path in paths}
-    depth = 1
-    while len(set(labels.values())) < len(labels):
-        depth += 1
-        labels = {path: "/".join(path.parts[-depth:]) for path in labels}
-    return labels

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trajanon.errors import FileProblem
+from trajanon.progress import Progress
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -87,6 +88,31 @@ def unpacked(stream: io.BufferedReader) -> io.BufferedIOBase:
         if head.startswith(magic):
             return unpack(stream)
     return stream
+
+
+class Meter:
+    """Adds up what is read of files, and tells the progress.
+
+    Parameters
+    ----------
+    task
+        What is being done, in the user's words.
+    done, total
+        Bytes, of which so many are done.
+    progress
+        Told of each number of bytes.
+    """
+
+    def __init__(self, task: str, done: int, total: int, progress: Progress) -> None:
+        self.task = task
+        self.done = done
+        self.total = total
+        self.progress = progress
+
+    def __call__(self, size: int) -> None:
+        """Count some bytes; a reader may look at some of them twice."""
+        self.done = min(self.done + size, self.total)
+        self.progress(self.task, self.done, self.total)
 
 
 class _Metered(io.FileIO):

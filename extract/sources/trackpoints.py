@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.extract.marks import hashes_of
+from trajanon.extract.owners import Owners
 from trajanon.extract.sources.gpx_document import Document, Segment
 from trajanon.extract.trace import Trace
 
@@ -26,11 +28,7 @@ REPEATED = "points repeated by a shifted page"
 
 
 def traces(
-    pages: Iterable[Document],
-    dropped: Counter[str] | None = None,
-    *,
-    every_page: bool = False,
-    where: str = "",
+    pages: Iterable[Document], dropped: Counter[str] | None = None
 ) -> Iterator[Trace]:
     """Join the pieces of each trace; leave out what has no time or came before.
 
@@ -41,11 +39,6 @@ def traces(
         time, and after one without a new point, no other page is asked for.
     dropped
         Counts the points left out, under `UNTIMED` and `REPEATED`.
-    every_page
-        Go on to the last page all the same: for pages at hand, perhaps of several
-        boxes, which cost the server nothing.
-    where
-        What the names of trackable traces begin with; to tell several calls apart.
 
     Yields
     ------
@@ -53,13 +46,10 @@ def traces(
         One for each segment of a recording. An identifiable one has its url as name
         and its account as subject; a trackable one has a number and no subject.
     """
-    joiner = _Joiner(Counter() if dropped is None else dropped, where)
+    joiner = Joiner(Counter() if dropped is None else dropped)
     for page in pages:
-        seen_before = len(joiner.seen)
         yield from joiner.add(page)
-        nothing_new = len(joiner.seen) == seen_before
-        if every_page:
-            continue
+        nothing_new = not joiner.new_points
         if nothing_new and page.segments and not _holds_untimed(page):
             logger.warning(
                 "the server repeated a whole page, perhaps because of an upload just "
@@ -70,13 +60,23 @@ def traces(
     yield from joiner.rest()
 
 
-class _Joiner:
-    """Holds the last trace back until the next page has shown how it goes on."""
+class Joiner:
+    """Holds the last trace back until the next page has shown how it goes on.
 
-    def __init__(self, dropped: Counter[str], where: str) -> None:
+    Parameters
+    ----------
+    dropped
+        Counts the points left out, under `UNTIMED` and `REPEATED`.
+    where
+        What the names of trackable traces begin with; to tell several calls apart.
+    """
+
+    def __init__(self, dropped: Counter[str], where: str = "") -> None:
         self.dropped = dropped
         self.where = where
-        self.seen: set[int] = set()
+        self.new_points = 0  # of the last page
+        self._first_pages = Owners()
+        self._page = 0
         self._held: list[Segment] = []  # the pieces of one trace
         self._name = ""
         self._trackables = 0
@@ -112,20 +112,20 @@ class _Joiner:
 
     def _new_parts(self, page: Document) -> list[Segment]:
         """Give what each segment has left of timed points no earlier page had."""
-        parts = []
-        on_this_page: set[int] = set()
-        for segment in page.segments:
-            timed = _only(segment, np.isfinite(segment.time))
-            points = _hashes(timed)
-            new = np.array([point not in self.seen for point in points], dtype=bool)
-            self.dropped[UNTIMED] += len(segment.time) - len(timed.time)
-            self.dropped[REPEATED] += int((~new).sum())
-            on_this_page.update(points)
-            if new.any():
-                parts.append(_only(timed, new))
-        # Only now: inside a page, a receiver that stood still repeats itself.
-        self.seen |= on_this_page
-        return parts
+        timed = [_only(one, np.isfinite(one.time)) for one in page.segments]
+        points = sum(len(one.time) for one in page.segments)
+        hashes = [hashes_of(one.lat, one.lon, one.time) for one in timed]
+        found = np.concatenate([*hashes, np.empty(0, dtype=np.uint64)])
+        # Inside a page, a receiver that stood still may repeat itself.
+        first_page = self._first_pages.of(found, np.full(len(found), self._page))
+        new = first_page == self._page
+        self._page += 1
+        self.new_points = int(new.sum())
+        self.dropped[UNTIMED] += points - len(new)
+        self.dropped[REPEATED] += len(new) - self.new_points
+        ends = np.cumsum([len(one.time) for one in timed])
+        parts = map(_only, timed, np.split(new, ends[:-1]))
+        return [part for part in parts if len(part.time)]
 
     def _may_go_on(self, part: Segment) -> bool:
         """Tell whether a page's first segment may be of the last one's recording.
@@ -155,14 +155,6 @@ def _only(segment: Segment, keep: NDArray[np.bool_]) -> Segment:
         lon=segment.lon[keep],
         time=segment.time[keep],
     )
-
-
-def _hashes(segment: Segment) -> list[int]:
-    columns = (segment.lat, segment.lon, segment.time)
-    return [
-        hash(point)
-        for point in zip(*(column.tolist() for column in columns), strict=True)
-    ]
 
 
 def _holds_untimed(page: Document) -> bool:

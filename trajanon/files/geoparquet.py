@@ -24,33 +24,52 @@ _GEO = {
 }
 
 
-def write_lines(
-    path: Path,
+Rows = tuple[
+    Mapping[str, NDArray[Any]],
+    NDArray[np.float64],
+    Mapping[str, Iterable[NDArray[Any]]],
+]
+"""Columns; lines of lat, lon points (n, m, 2); and further columns of lines, of any
+lengths, as shapely geometries, some rows at a time."""
+
+
+def write_lines(path: Path, parts: Iterable[Rows], metadata: Mapping[str, str]) -> None:
+    """Write rows of lines, a row group for each part, with metadata of the file."""
+    import pyarrow.parquet as pq
+
+    writer = None
+    try:
+        for columns, points, further in parts:
+            table = _table(columns, points, further)
+            if writer is None:
+                geo = {**_GEO, "columns": dict.fromkeys(["geometry", *further], _LINES)}
+                schema = table.schema.with_metadata(
+                    {"geo": json.dumps(geo), **metadata}
+                )
+                writer = pq.ParquetWriter(
+                    path, schema, compression="zstd", write_statistics=False
+                )
+            writer.write_table(table)
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def _table(
     columns: Mapping[str, NDArray[Any]],
     points: NDArray[np.float64],
-    metadata: Mapping[str, str],
-    further: Mapping[str, Iterable[NDArray[Any]]] | None = None,
-) -> None:
-    """Write lines of lat, lon points (n, m, 2), with columns and file metadata.
-
-    Further columns of lines, of any lengths, come as shapely geometries, some rows at
-    a time.
-    """
+    further: Mapping[str, Iterable[NDArray[Any]]],
+) -> Any:
     import pyarrow as pa
-    import pyarrow.parquet as pq
     import shapely
 
     def as_wkb(lines: NDArray[Any]) -> pa.Array:
         return pa.array(shapely.to_wkb(lines), type=pa.binary())
 
     lines = {"geometry": as_wkb(shapely.linestrings(points[:, :, ::-1]))}
-    for name, parts in (further or {}).items():
-        lines[name] = pa.chunked_array(map(as_wkb, parts), type=pa.binary())
-    geo = {**_GEO, "columns": dict.fromkeys(lines, _LINES)}
-    table = pa.table({**columns, **lines}).replace_schema_metadata(
-        {"geo": json.dumps(geo), **metadata}
-    )
-    pq.write_table(table, path, compression="zstd", write_statistics=False)
+    for name, some in further.items():
+        lines[name] = pa.chunked_array(map(as_wkb, some), type=pa.binary())
+    return pa.table({**columns, **lines})
 
 
 class Table:
@@ -58,8 +77,8 @@ class Table:
 
     Attributes
     ----------
-    lines
-        Its geometries, in longitude and latitude if its metadata are right.
+    geometries
+        As shapely has them, in longitude and latitude if its metadata are right.
     columns
         All others, by name; further columns of geometries among them, as written.
     metadata
@@ -94,12 +113,11 @@ class Table:
             self.geometry = str(self.geo["primary_column"])
             wkb = table[self.geometry].to_numpy()
             with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
-                geometries = shapely.from_wkb(wkb)
+                self.geometries = shapely.from_wkb(wkb)
         except (KeyError, ValueError, TypeError, shapely.errors.ShapelyError) as error:
             msg = f"{path} is not GeoParquet: it has no readable geometry column"
             raise FileProblem(msg) from error
-        self.lines = [Line.of(geometry) for geometry in geometries]
-        self.bare = bool((shapely.to_wkb(geometries, byte_order=1) == wkb).all())
+        self.bare = bool((shapely.to_wkb(self.geometries, byte_order=1) == wkb).all())
         self.described = [field.name for field in table.schema if field.metadata]
         self.columns: dict[str, NDArray[Any]] = {
             name: table[name].to_numpy()
@@ -123,8 +141,7 @@ def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> N
     """Write a release: ids from 1, lines, the attribution, and nothing else."""
     write_lines(
         path,
-        {"id": np.arange(1, len(points) + 1)},
-        points,
+        [({"id": np.arange(1, len(points) + 1)}, points, {})],
         {} if attribution is None else {"attribution": attribution},
     )
 
@@ -146,7 +163,7 @@ def read_released(path: Path) -> ReleasedFile:
     extras += [f"metadata of column {name!r}" for name in table.described]
     ids = table.columns.get("id")
     return ReleasedFile(
-        table.lines,
+        [Line.of(geometry) for geometry in table.geometries],
         None if ids is None else ids.tolist(),
         extras,
         table.metadata.get("attribution"),

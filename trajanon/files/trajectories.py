@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -26,19 +27,36 @@ def write_trajectories(
     start and track, as `trajanon.files.pieces` describes. The provenance stands in the
     file's metadata under ``trajanon``.
     """
-    n = len(trajectories)
-    columns = {"trajectory": np.arange(n)}
-    for name in ("subject", "trace"):
-        if (numbers := getattr(trajectories, name)) is not None:
-            columns[name] = numbers
-    further = {}
-    if (tracks := trajectories.tracks) is not None:
-        columns |= {"run": tracks.run, "start": tracks.start}
-        further["track"] = pieces.of_rows(tracks)
-    provenance = json.dumps(dict(trajectories.provenance), ensure_ascii=False)
-    geoparquet.write_lines(
-        Path(path), columns, trajectories.points, {"trajanon": provenance}, further
-    )
+    write_parts(path, [trajectories], trajectories.provenance)
+
+
+def write_parts(
+    path: str | os.PathLike[str],
+    parts: Iterable[Trajectories],
+    provenance: Mapping[str, Any],
+) -> None:
+    """Write trajectories that come in parts, each a row group, as if they were one.
+
+    All parts have subjects, traces and tracks, or none has.
+    """
+    text = json.dumps(dict(provenance), ensure_ascii=False)
+    geoparquet.write_lines(Path(path), _rows(parts), {"trajanon": text})
+
+
+def _rows(parts: Iterable[Trajectories]) -> Iterator[geoparquet.Rows]:
+    n = runs = 0
+    for part in parts:
+        columns = {"trajectory": n + np.arange(len(part))}
+        n += len(part)
+        for name in ("subject", "trace"):
+            if (numbers := getattr(part, name)) is not None:
+                columns[name] = numbers
+        further = {}
+        if (tracks := part.tracks) is not None:
+            columns |= {"run": runs + tracks.run, "start": tracks.start}
+            further["track"] = pieces.of_rows(tracks)
+            runs += len(tracks.first) - 1
+        yield columns, part.points, further
 
 
 def read_trajectories(path: str | os.PathLike[str]) -> Trajectories:
@@ -66,20 +84,8 @@ def read_trajectories(path: str | os.PathLike[str]) -> Trajectories:
         raise FileProblem(msg)
     table = geoparquet.read(path)
     _refuse_other_system(path, table)
-    lines = [line.coordinates for line in table.lines]
-    lengths = {len(line) for line in lines}
-    others = [line for line in table.lines if line.kind != "LineString"]
-    heights = any(line.shape[1] != 2 for line in lines)
-    if not lines or len(lengths) != 1 or others or heights:
-        msg = (
-            f"{path} does not hold trajectories: they are LineStrings of equally many "
-            f"points without heights, and this has {len(lines)} lines of "
-            f"{min(lengths, default=0)} to {max(lengths, default=0)} points; "
-            "make trajectories with: trajanon extract --source FILE"
-        )
-        raise BadInput(msg)
+    points = _points(path, table.geometries)
     subject, trace = _subjects_and_traces(path, table)
-    points = np.ascontiguousarray(np.stack(lines)[:, :, ::-1])
     return Trajectories(
         points=points,
         subject=subject,
@@ -87,6 +93,27 @@ def read_trajectories(path: str | os.PathLike[str]) -> Trajectories:
         provenance=_provenance(table.metadata.get("trajanon", "{}")),
         tracks=_tracks(path, table, points),
     )
+
+
+def _points(path: Path, geometries: NDArray[Any]) -> NDArray[np.float64]:
+    """Read points (lat, lon), shape (n, m, 2)."""
+    import shapely
+
+    lengths = shapely.get_num_coordinates(geometries)
+    lines = shapely.get_type_id(geometries) == shapely.GeometryType.LINESTRING
+    flat = lines & ~shapely.has_z(geometries)
+    if hasattr(shapely, "has_m"):
+        flat &= ~shapely.has_m(geometries)
+    if not len(geometries) or np.ptp(lengths) or not flat.all():
+        msg = (
+            f"{path} does not hold trajectories: they are LineStrings of equally many "
+            f"points without heights, and this has {len(geometries)} lines of "
+            f"{min(lengths, default=0)} to {max(lengths, default=0)} points; "
+            "make trajectories with: trajanon extract --source FILE"
+        )
+        raise BadInput(msg)
+    places = shapely.get_coordinates(geometries).reshape(len(geometries), -1, 2)
+    return np.ascontiguousarray(places[:, :, ::-1])
 
 
 def _subjects_and_traces(

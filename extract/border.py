@@ -1,0 +1,144 @@
+"""The border of a region, and which ways come to it."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from shapely.geometry.base import BaseGeometry
+
+_TOGETHER = 32
+"""Ways that are first looked at as one box: they mostly follow one another."""
+
+_SLACK = 2e-8
+"""Degrees, two millimetres: how exactly places are found on a geodesic."""
+
+_FAR = 0.1
+"""Above it, the bend of a way is more than its first approximation."""
+
+
+class Border:
+    """The border of polygons, as a tree of its segments.
+
+    Parameters
+    ----------
+    shape
+        Polygons whose corners are longitude and latitude in degrees.
+    """
+
+    def __init__(self, shape: "BaseGeometry") -> None:
+        import shapely
+
+        rings = shapely.get_parts(shapely.boundary(shape))
+        corners, ring = shapely.get_coordinates(rings, return_index=True)
+        same = ring[1:] == ring[:-1]
+        ends = np.stack([corners[:-1][same], corners[1:][same]], axis=1)
+        self._segments = shapely.STRtree(shapely.linestrings(ends))
+
+    def meets(
+        self,
+        lat: NDArray[np.float64],
+        lon: NDArray[np.float64],
+        start: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:
+        """Tell which ways may come to the border.
+
+        Parameters
+        ----------
+        lat, lon
+            Points, in degrees, shape (n,).
+        start
+            The ways begin at these points and end at the next ones, shape (ways,).
+
+        Returns
+        -------
+        NDArray[np.bool_]
+            Whether the geodesic may have a place on the border, shape (ways,); always
+            for a way across the antimeridian, to a pole, or of many hundred kilometres.
+        """
+        ends = np.stack([start, start + 1])
+        bend, unknown = _bend(lat[ends], lon[ends])
+        meets = unknown.copy()
+        some = np.flatnonzero(~unknown)
+        some = some[self._not_far(lat[ends[:, some]], lon[ends[:, some]], bend[some])]
+        if len(some):
+            lines = _lines(lat[ends[:, some]], lon[ends[:, some]])
+            near, far = self._nearest(lines, bend[some].max())
+            meets[some[near]] = far <= bend[some[near]]
+        return meets
+
+    def _not_far(
+        self,
+        lat: NDArray[np.float64],
+        lon: NDArray[np.float64],
+        bend: NDArray[np.float64],
+    ) -> NDArray[np.bool_]:
+        """Rule out most ways, many at once; ends in degrees, shape (2, ways)."""
+        import shapely
+
+        first = np.arange(0, len(bend), _TOGETHER)
+        if len(first) == 0:
+            return np.zeros(0, dtype=np.bool_)
+        wide = np.maximum.reduceat(bend, first)
+        boxes = shapely.box(
+            np.minimum.reduceat(lon.min(axis=0), first) - wide,
+            np.minimum.reduceat(lat.min(axis=0), first) - wide,
+            np.maximum.reduceat(lon.max(axis=0), first) + wide,
+            np.maximum.reduceat(lat.max(axis=0), first) + wide,
+        )
+        near = np.zeros(len(first), dtype=np.bool_)
+        near[self._nearest(boxes, _SLACK)[0]] = True
+        return np.repeat(near, _TOGETHER)[: len(bend)]
+
+    def _nearest(
+        self, shapes: NDArray[np.object_], within: float
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Which shapes are so near the border, and how near; both in degrees.
+
+        Only the nearest segment is looked for: a long way has thousands about it.
+        """
+        (shape, _), far = self._segments.query_nearest(
+            shapes, max_distance=within, return_distance=True, all_matches=False
+        )
+        return shape, far
+
+
+def _bend(
+    lat: NDArray[np.float64], lon: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Bound how far geodesics lie off the straight lines in longitude and latitude.
+
+    A geodesic turns by sin a (1 + cos^2 a) tan(lat) / R a metre, 1.09 tan(lat) / R at
+    most, where a is its azimuth. So after a length d it is up to 1.09 d^2 tan(lat) /
+    (8 R) off the line; twice that is taken.
+
+    Parameters
+    ----------
+    lat, lon
+        Where the ways begin and end, in degrees, shape (2, ways).
+
+    Returns
+    -------
+    tuple[NDArray[np.float64], NDArray[np.bool_]]
+        Degrees of longitude, which no degree of latitude exceeds in metres, shape
+        (ways,); and for which ways this is no bound.
+    """
+    high = np.radians(np.minimum(np.abs(lat).max(axis=0), 89.9))
+    low = np.radians(np.abs(lat).min(axis=0))
+    east = lon[1] - lon[0]
+    length = np.hypot(east * np.cos(low), lat[1] - lat[0])
+    turn = np.radians(length) * np.tan(high)
+    bend = (0.25 * turn * length + _SLACK) / np.cos(high)
+    unknown = (turn > _FAR) | (np.abs(east) > 180.0) | (high > np.radians(89.0))
+    return bend, unknown
+
+
+def _lines(lat: NDArray[np.float64], lon: NDArray[np.float64]) -> NDArray[np.object_]:
+    """Straight lines, from ends in degrees of shape (2, ways)."""
+    import shapely
+
+    lines: NDArray[np.object_] = shapely.linestrings(
+        np.stack([lon, lat], -1).swapaxes(0, 1)
+    )
+    return lines

@@ -1,0 +1,89 @@
+"""A box of longitudes and latitudes."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A box of longitudes and latitudes, its border included.
+
+    Attributes
+    ----------
+    west, south, east, north
+        Degrees, WGS 84.
+
+    Raises
+    ------
+    BadInput
+        If the box is not on Earth, is empty, or crosses the antimeridian.
+    """
+
+    west: float
+    south: float
+    east: float
+    north: float
+
+    def __post_init__(self) -> None:
+        if not all(math.isfinite(side) for side in self.sides):
+            msg = f"the box {self} has a side that is not a number"
+            raise BadInput(msg)
+        if abs(self.west) > 180 or abs(self.east) > 180:
+            msg = f"the box {self} needs longitudes in -180..180 (order: W,S,E,N)"
+            raise BadInput(msg)
+        if abs(self.south) > 90 or abs(self.north) > 90:
+            msg = f"the box {self} needs latitudes in -90..90 (order: W,S,E,N)"
+            raise BadInput(msg)
+        if self.west > self.east:
+            west, south, east, north = str(self).split(",")
+            msg = (
+                f"the box {self} has west > east (order: W,S,E,N); if it crosses the "
+                f"antimeridian, give two: --bbox={west},{south},180,{north} "
+                f"--bbox=-180,{south},{east},{north}"
+            )
+            raise BadInput(msg)
+        if self.south > self.north:
+            msg = f"the box {self} has south > north (order: W,S,E,N)"
+            raise BadInput(msg)
+        if self.west == self.east or self.south == self.north:
+            msg = f"the box {self} is empty (order: W,S,E,N)"
+            raise BadInput(msg)
+
+    def __str__(self) -> str:
+        return ",".join(f"{side:.10g}" for side in self.sides)
+
+    @property
+    def sides(self) -> tuple[float, float, float, float]:
+        """West, south, east, north."""
+        return self.west, self.south, self.east, self.north
+
+    def contains(
+        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Tell which points lie inside or on the border."""
+        inside: NDArray[np.bool_] = (
+            (lat >= self.south)
+            & (lat <= self.north)
+            & (lon >= self.west)
+            & (lon <= self.east)
+        )
+        return inside
+
+    @property
+    def bounds(self) -> "Box":
+        """The box itself."""
+        return self
+
+    def leaves(
+        self,
+        lat: NDArray[np.float64],
+        lon: NDArray[np.float64],
+        start: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:
+        """No way between two points of a box leaves it, but by millimetres."""
+        return np.zeros(len(start), dtype=np.bool_)

@@ -1,0 +1,253 @@
+"""Data frames of geopandas and collections of movingpandas <-> traces, trajectories."""
+
+import logging
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import shapely
+from numpy.typing import NDArray
+
+from trajanon.errors import BadInput
+from trajanon.extract.sources import features
+from trajanon.extract.sources.columns import names
+from trajanon.extract.sources.features import Layer
+from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.reference_system import check_degrees, to_degrees
+from trajanon.extract.trace import Trace
+from trajanon.trajectories import Trajectories
+
+if TYPE_CHECKING:
+    from geopandas import GeoDataFrame
+
+logger = logging.getLogger(__name__)
+
+_INDEX = "DatetimeIndex"  # what the column that is made of one is called
+
+
+def from_frame(
+    frame: "GeoDataFrame", *, columns: Mapping[str, str] | None = None
+) -> Iterator[Trace]:
+    """Read the traces of a GeoDataFrame of points or lines.
+
+    Points of one subject and one id are one trace, in the order of the rows; a
+    DatetimeIndex is their time. A line is a trace, and so is each part of a
+    MultiLineString; a list beside it, as long as the line, is its times.
+
+    Parameters
+    ----------
+    frame
+        Its geometries are transformed to WGS 84; without a reference system, they must
+        be degrees, x = longitude and y = latitude.
+    columns
+        Column by role (id, subject, time), where the usual names do not say.
+
+    Yields
+    ------
+    Trace
+        Names are ids; they begin with ``frame#`` if no column is known as subject.
+
+    Raises
+    ------
+    BadInput
+        If the frame has no geometries, others than points and lines, no id for its
+        points, or is not on Earth.
+    """
+    attributes, geometry = _parts(frame)
+    wanted = dict(columns or {})
+    if _INDEX in attributes:
+        wanted = {"time": _INDEX, **wanted}
+    how = Reading(columns=wanted)
+    layer = Layer(
+        what="the frame",
+        label="frame",
+        names=list(attributes.columns),
+        system=frame.crs,
+        features=[(geometry, attributes)],
+        count=len(geometry),
+    )
+    yield from features.traces(layer, how)
+    for what, count in how.counts.items():
+        logger.warning("left out of the frame: %s %s", f"{count:,}", what)
+
+
+def _parts(frame: "GeoDataFrame") -> tuple[pd.DataFrame, NDArray[Any]]:
+    """Take the geometries out of a frame, and make its index columns."""
+    try:
+        geometry = frame.geometry
+    except AttributeError as error:  # of geopandas, and of what is no frame of its own
+        msg = (
+            "from_frame takes a GeoDataFrame with geometries, not "
+            f"{type(frame).__name__} without; make one with geopandas.GeoDataFrame("
+            "..., geometry=...)"
+        )
+        raise BadInput(msg) from error
+    attributes = pd.DataFrame(frame.drop(columns=geometry.name))
+    attributes.columns = attributes.columns.map(str)
+    if not attributes.columns.is_unique:
+        twice = attributes.columns[attributes.columns.duplicated()][0]
+        msg = f"the frame has two columns {twice!r}; rename one of them"
+        raise BadInput(msg)
+    index = frame.index
+    if isinstance(index, pd.DatetimeIndex):
+        attributes[_INDEX] = index
+    else:
+        for level in index.names:
+            if level is not None and str(level) not in attributes:
+                attributes[str(level)] = index.get_level_values(level)
+    return attributes.reset_index(drop=True), geometry.to_numpy()
+
+
+def from_collection(collection: Any) -> Iterator[Trace]:
+    """Read the traces of movingpandas.
+
+    Parameters
+    ----------
+    collection
+        A TrajectoryCollection, or one Trajectory. Coordinates are transformed to WGS
+        84. Times are those of the zone that a trajectory was made with, if it still
+        knows it, else UTC.
+
+    Yields
+    ------
+    Trace
+        Named by the trajectory's id; the id of its moving object is the subject.
+
+    Raises
+    ------
+    BadInput
+        If it is neither, or not on Earth.
+    """
+    trajectories = getattr(collection, "trajectories", [collection])
+    if not all(hasattr(one, "to_point_gdf") for one in trajectories):
+        msg = (
+            "from_collection takes a TrajectoryCollection or a Trajectory of "
+            f"movingpandas, not {type(collection).__name__}"
+        )
+        raise BadInput(msg)
+    ids = names(pd.Series([one.id for one in trajectories], dtype=object))
+    subjects = names(pd.Series([one.obj_id for one in trajectories], dtype=object))
+    for number, one in enumerate(trajectories):
+        name = ids[number] or f"collection#{number + 1}"
+        with _of_older_pandas():
+            points = one.to_point_gdf()
+        degrees = to_degrees(points.crs, f"trajectory {name}")
+        there = ~(points.geometry.isna() | points.geometry.is_empty).to_numpy()
+        if not there.all():
+            logger.warning("trajectory %s: %d rows without place", name, (~there).sum())
+        lat, lon = degrees(shapely.get_coordinates(points.geometry))
+        check_degrees(lat, lon, f"trajectory {name}", known=points.crs is not None)
+        yield Trace(name, subjects[number], lat, lon, _times(one)[there])
+
+
+def _times(trajectory: Any) -> NDArray[np.float64]:
+    """Read times as seconds since 1970 UTC; NaN in an hour that came twice."""
+    zone = trajectory.df_orig_tz or "UTC"
+    local = trajectory.df.index.tz_localize(
+        zone, ambiguous="NaT", nonexistent="shift_forward"
+    )
+    utc = pd.Series(local).dt.tz_convert("UTC").astype("datetime64[us, UTC]")
+    return np.where(utc.isna(), np.nan, utc.astype("int64") / 1e6)
+
+
+def to_frame(trajectories: Trajectories) -> "GeoDataFrame":
+    """Make a GeoDataFrame of trajectories.
+
+    Parameters
+    ----------
+    trajectories
+        Any.
+
+    Returns
+    -------
+    geopandas.GeoDataFrame
+        A LineString a trajectory, in their order, in WGS 84 (EPSG:4326), with columns
+        subject and trace where they are known.
+    """
+    from geopandas import GeoDataFrame
+
+    lines = shapely.linestrings(trajectories.points[:, :, ::-1])
+    return GeoDataFrame(_numbers(trajectories, 1), geometry=lines, crs="EPSG:4326")
+
+
+def to_collection(trajectories: Trajectories) -> Any:
+    """Make a TrajectoryCollection of movingpandas.
+
+    movingpandas knows no points without times, and trajectories have none. So each
+    point gets one that only numbers it: the first of every trajectory is at
+    1970-01-01 00:00:00, and each next one a second later. Speeds and durations that
+    movingpandas makes of them mean nothing.
+
+    Parameters
+    ----------
+    trajectories
+        Of two points at least.
+
+    Returns
+    -------
+    movingpandas.TrajectoryCollection
+        In their order, in WGS 84 (EPSG:4326); the id of each, ``traj_id``, is its row;
+        columns subject and trace where they are known, the subject being the moving
+        object.
+
+    Raises
+    ------
+    BadInput
+        If movingpandas is not installed, or a trajectory is a single point.
+    """
+    from geopandas import GeoDataFrame, points_from_xy
+
+    movingpandas = _movingpandas()
+    n, m = trajectories.points.shape[:2]
+    if m < 2:
+        msg = f"movingpandas needs trajectories of two points at least, not of {m}"
+        raise BadInput(msg)
+    lat, lon = trajectories.points.reshape(-1, 2).T
+    numbering = pd.to_datetime(np.tile(np.arange(m), n), unit="s")
+    frame = GeoDataFrame(
+        {"traj_id": np.repeat(np.arange(n), m), **_numbers(trajectories, m)},
+        geometry=points_from_xy(lon, lat),
+        index=pd.DatetimeIndex(numbering, name="t"),
+        crs="EPSG:4326",
+    )
+    with _of_older_pandas():
+        return movingpandas.TrajectoryCollection(
+            frame, traj_id_col="traj_id", obj_id_col="subject"
+        )
+
+
+def _movingpandas() -> ModuleType:
+    if find_spec("movingpandas") is None:
+        msg = (
+            "movingpandas is not installed; install it with: "
+            'pip install "trajanon[movingpandas]"'
+        )
+        raise BadInput(msg)
+    with warnings.catch_warnings():
+        # Of what its smoother needs, which is not used here.
+        warnings.filterwarnings("ignore", "Missing optional dependencies", UserWarning)
+        return import_module("movingpandas")
+
+
+@contextmanager
+def _of_older_pandas() -> Iterator[None]:
+    """Let movingpandas call pandas in ways that newer versions warn of."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The inplace keyword", DeprecationWarning)
+        yield
+
+
+def _numbers(trajectories: Trajectories, times: int) -> dict[str, NDArray[np.int64]]:
+    """Give the columns subject and trace, each number so many times."""
+    known = {"subject": trajectories.subject, "trace": trajectories.trace}
+    return {
+        name: np.repeat(numbers, times)
+        for name, numbers in known.items()
+        if numbers is not None
+    }

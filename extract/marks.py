@@ -1,0 +1,157 @@
+"""What tells one recording from another, in a few numbers each.
+
+Names become hashes, so that nothing of a name need be kept; of the points a few hashes
+are remembered, and one number for all of them.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.extract.points import Points
+from trajanon.extract.trace import Trace
+
+SKETCH = 16
+"""Points remembered of each recording: those with the smallest hashes, so that two
+recordings that share points remember the same ones."""
+
+_TRACES = 20
+"""Bits for the number of a trace within its batch; the others are for the hash of a
+point, and the highest of these says that a point cannot tell."""
+
+_POINT = np.uint64(64 - _TRACES)
+_MUTE = np.uint64(1) << (_POINT - np.uint64(1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Marks:
+    """Marks of some recordings, side by side.
+
+    Attributes
+    ----------
+    trace
+        Hash of the subject and the name together, shape (traces,).
+    subject
+        Hash of whoever made it, shape (traces,): of the subject or, where there is
+        none, of the recording itself.
+    nameless
+        Whether the source names no subject, shape (traces,).
+    content
+        Equal for equal sets of points, in any order, shape (traces,).
+    points
+        Different points, shape (traces,).
+    sketch
+        Hashes of up to `SKETCH` points of each that tell whose they are: those with a
+        time, and a place other than 0, 0, which receivers without a fix report,
+        whosever they are.
+    size
+        How many of the sketch are of each trace, shape (traces,).
+    """
+
+    trace: NDArray[np.uint64]
+    subject: NDArray[np.uint64]
+    nameless: NDArray[np.bool_]
+    content: NDArray[np.uint64]
+    points: NDArray[np.int64]
+    sketch: NDArray[np.uint64]
+    size: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.trace)
+
+
+def marks(traces: Sequence[Trace], points: Points) -> Marks:
+    """Take the marks of a batch of traces, of at most 2**20.
+
+    Parameters
+    ----------
+    traces
+        The recordings.
+    points
+        Their points, as `trajanon.extract.points.batch` puts them side by side.
+    """
+    tells, every = _hashes_by_trace(points)
+    trace = (every >> _POINT).astype(np.int64)
+    count = np.bincount(trace, minlength=len(traces))
+    total = np.zeros(len(traces), dtype=np.uint64)
+    some = np.flatnonzero(count)
+    total[some] = np.add.reduceat(
+        mixed(every << np.uint64(_TRACES)), (np.cumsum(count) - count)[some]
+    )
+    trace = (tells >> _POINT).astype(np.int64)
+    telling = np.bincount(trace, minlength=len(traces))
+    place = np.arange(len(tells)) - (np.cumsum(telling) - telling)[trace]
+    names = [_hash(one.subject, one.name) for one in traces]
+    subjects = [
+        name if one.subject is None else _hash(one.subject)
+        for one, name in zip(traces, names, strict=True)
+    ]
+    return Marks(
+        trace=np.array(names, dtype=np.uint64),
+        subject=np.array(subjects, dtype=np.uint64),
+        nameless=np.array([one.subject is None for one in traces], dtype=np.bool_),
+        content=total,
+        points=count,
+        sketch=tells[place < SKETCH] << np.uint64(_TRACES),
+        size=np.minimum(telling, SKETCH),
+    )
+
+
+def joined(parts: Sequence[Marks]) -> Marks:
+    """Put the marks of several batches one after another."""
+    return Marks(
+        *(
+            np.concatenate([getattr(part, field.name) for part in parts])
+            for field in fields(Marks)
+        )
+    )
+
+
+def _hash(*names: str | None) -> int:
+    """Hash a subject, or a subject (None if there is none) and a recording."""
+    text = repr(names).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")
+
+
+def _hashes_by_trace(
+    points: Points,
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Hash the points; in each number the trace stands before the point's hash.
+
+    Returns
+    -------
+    tuple[NDArray[np.uint64], NDArray[np.uint64]]
+        Those that tell whose they are, and all; each once a trace, sorted.
+    """
+    hashes = hashes_of(points.lat, points.lon, points.time)
+    somewhere = (points.lat != 0.0) | (points.lon != 0.0)
+    somewhere &= np.isfinite(points.lat + points.lon + points.time)
+    hashes >>= np.uint64(_TRACES + 1)
+    hashes[~somewhere] |= _MUTE
+    hashes |= points.trace.astype(np.uint64) << _POINT
+    hashes.sort()
+    every = hashes[np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)]]
+    return every[every & _MUTE == 0], every
+
+
+def hashes_of(*columns: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Hash rows of numbers; what is equal, or in equal places no number, is equal."""
+    hashes = np.zeros(len(columns[0]), dtype=np.uint64)
+    for column in columns:
+        # One bit pattern for -0.0 and 0.0, and one for what is no number.
+        values = np.where(np.isnan(column), np.nan, column + 0.0)
+        hashes = mixed(hashes ^ values.view(np.uint64))
+    return hashes
+
+
+def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Mix the bits: the finaliser of splitmix64 (Steele, Lea, Flood 2014)."""
+    mixed = numbers ^ (numbers >> np.uint64(30))
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    return mixed

@@ -1,0 +1,111 @@
+"""Which of all windows are taken: so many of a trace, of a subject, in all."""
+
+from collections import Counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.extract.rules import Rules
+
+
+def select(
+    subject: NDArray[np.int64],
+    trace: NDArray[np.int64],
+    rules: Rules,
+    counts: Counter[str],
+) -> NDArray[np.bool_]:
+    """Mark the windows to take.
+
+    Parameters
+    ----------
+    subject, trace
+        Numbers of whoever made each window, and of its recording, in the order of the
+        source, shape (n,).
+    rules
+        The limits.
+    counts
+        Told how many windows each limit left out.
+    """
+    taken = np.ones(len(subject), dtype=np.bool_)
+
+    def take(which: str, key: NDArray[np.int64], quota: NDArray[np.int64]) -> None:
+        left = np.flatnonzero(taken)
+        kept = some_of_each(key, quota, spread=rules.windows == "spread")
+        taken[left[~kept]] = False
+        counts[f"trajectories over the limit {which}"] += int((~kept).sum())
+
+    if rules.windows != "all":
+        _, key = np.unique(trace, return_inverse=True)
+        take("of a trace", key, np.full(len(key), rules.per_trace or 1))
+    if rules.max_per_subject is not None:
+        _, key = np.unique(subject[taken], return_inverse=True)
+        take("of a subject", key, np.full(len(key), rules.max_per_subject))
+    if rules.limit is not None:
+        _, key = np.unique(subject[taken], return_inverse=True)
+        take("in all", key, even_quotas(np.bincount(key), rules.limit))
+    return taken
+
+
+def some_of_each(
+    key: NDArray[np.int64], quota: NDArray[np.int64], *, spread: bool
+) -> NDArray[np.bool_]:
+    """Mark so many of each key: the first ones, or some spread evenly among its own.
+
+    Parameters
+    ----------
+    key
+        Whose each is, shape (n,), from 0.
+    quota
+        How many to take of each key at most, shape (keys,) or longer.
+    spread
+        Whether to take the middle one of each of as many equal parts.
+
+    Examples
+    --------
+    >>> some_of_each(np.zeros(6, int), np.array([2]), spread=True).nonzero()[0].tolist()
+    [1, 4]
+    """
+    order = np.argsort(key, kind="stable")
+    size = np.bincount(key)
+    rank = np.empty_like(key)
+    rank[order] = np.arange(len(key)) - np.repeat(np.cumsum(size) - size, size)
+    of, whole = np.minimum(quota[key], size[key]), size[key]
+    if not spread:
+        return np.asarray(rank < of)
+
+    def before(place: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many middles (2 j + 1) / (2 of) of the parts lie before place / whole."""
+        middles: NDArray[np.int64] = -(-2 * of * place // whole) // 2
+        return middles
+
+    return np.asarray(before(rank + 1) > before(rank))
+
+
+def even_quotas(size: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
+    """Share a limit so that nobody gets more than one over what another is left at.
+
+    Parameters
+    ----------
+    size
+        How many each has, shape (keys,).
+    limit
+        How many may be taken of all.
+
+    Examples
+    --------
+    >>> even_quotas(np.array([1, 9, 4]), 8).tolist()
+    [1, 4, 3]
+    """
+    if size.sum() <= limit:
+        return size
+    low, high = 0, int(size.max())
+    while high - low > 1:  # the highest level that all may have within the limit
+        level = (low + high) // 2
+        if np.minimum(size, level).sum() <= limit:
+            low = level
+        else:
+            high = level
+    quota = np.minimum(size, low)
+    more = np.flatnonzero(size > low)[: limit - int(quota.sum())]
+    quota[more] += 1
+    return quota

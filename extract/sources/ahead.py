@@ -1,0 +1,124 @@
+"""Files read by several processes, given in their order."""
+
+import logging
+import multiprocessing
+import signal
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from trajanon.errors import BadInput, FileProblem
+from trajanon.extract.sources.formats import SourceFile, read_file
+from trajanon.extract.sources.gpx_document import Document
+from trajanon.extract.sources.reading import Reading
+from trajanon.extract.trace import Trace
+
+LARGE = 1 << 26
+"""Bytes; a larger file, or an archive, is read here as a stream: what a process reads
+is held until its turn has come."""
+
+Item = Trace | Document
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a process found in a file."""
+
+    items: list[Item]
+    counts: Counter[str]
+    size: int
+    said: list[tuple[str, int, str]]
+    problem: BadInput | FileProblem | None
+
+
+def ahead(
+    files: Sequence[SourceFile], how: Reading, jobs: int
+) -> Iterator[Iterator[Item]]:
+    """Give the contents of each file; others are read meanwhile.
+
+    Parameters
+    ----------
+    files
+        In the order in which their contents are given.
+    how
+        As for each file alone.
+    jobs
+        Processes.
+
+    Raises
+    ------
+    FileProblem
+        If a process was ended from outside, as when memory runs out.
+    """
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, context, _leave_ctrl_c_to_the_parent) as pool:
+        try:
+            waiting: deque[tuple[SourceFile, Future[_Read] | None]] = deque()
+            coming = iter(files)
+            while True:
+                for file in islice(coming, 2 * jobs - len(waiting)):
+                    waiting.append((file, _begun(pool, file, how)))
+                if not waiting:
+                    return
+                file, future = waiting.popleft()
+                yield read_file(file, how) if future is None else _given(future, how)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _begun(
+    pool: ProcessPoolExecutor, file: SourceFile, how: Reading
+) -> Future[_Read] | None:
+    """Have a file read by a process, if it is of a size to be held whole."""
+    if file.size > LARGE or file.format == "gpx-archive":
+        return None
+    return pool.submit(_whole, file, replace(how, counts=Counter(), read=_unheard))
+
+
+def _given(future: "Future[_Read]", how: Reading) -> Iterator[Item]:
+    try:
+        found = future.result()
+    except BrokenProcessPool as error:
+        msg = "a reading process was ended; is there memory for --jobs so many?"
+        raise FileProblem(msg) from error
+    how.counts.update(found.counts)
+    how.read(found.size)
+    for name, level, message in found.said:
+        logging.getLogger(name).log(level, "%s", message)
+    yield from found.items
+    if found.problem is not None:
+        raise found.problem
+
+
+def _whole(file: SourceFile, how: Reading) -> _Read:
+    """Read a file in a process of its own; what it says is said by the parent."""
+    said = _Said()
+    logger = logging.getLogger("trajanon")
+    logger.handlers, logger.propagate = [said], False
+    items: list[Item] = []
+    problem = None
+    try:
+        items.extend(read_file(file, how))
+    except (BadInput, FileProblem) as error:
+        problem = error
+    return _Read(items, how.counts, file.size, said.records, problem)
+
+
+class _Said(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: list[tuple[str, int, str]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append((record.name, record.levelno, record.getMessage()))
+
+
+def _unheard(size: int) -> None:
+    """Progress is told of the file as a whole."""
+
+
+def _leave_ctrl_c_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,119 @@
+"""The kinds of files that can be read, and which of them a file is."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from trajanon.errors import BadInput
+from trajanon.extract.sources import (
+    cabspotting,
+    geo_files,
+    geolife,
+    gpx,
+    gpx_archive,
+    porto,
+    tables,
+    tdrive,
+)
+from trajanon.extract.sources.gpx_document import Document
+from trajanon.extract.sources.reading import DAMAGED, Reading
+from trajanon.extract.trace import Trace
+
+PACKED = (".gz", ".bz2", ".xz")
+"""Suffixes of packed files, beside the suffix of what is in them."""
+
+_HEAD = 4096
+
+
+class Format(Protocol):
+    """A module that reads one kind of file."""
+
+    def looks_like(self, name: str, head: bytes) -> bool:
+        """Tell whether a file is of this kind.
+
+        Parameters
+        ----------
+        name
+            Of the file, in lower case, without the suffix of its packing.
+        head
+            How it begins, unpacked.
+        """
+
+    def read(
+        self, path: Path, label: str, how: Reading
+    ) -> Iterator[Trace] | Iterator[Trace | Document]:
+        """Read the traces of a file; an answer of the OSM API stays a document."""
+
+
+FORMATS: Mapping[str, Format] = {
+    "gpx": gpx,
+    "gpx-archive": gpx_archive,
+    "geolife": geolife,
+    "cabspotting": cabspotting,
+    "porto": porto,
+    "tdrive": tdrive,
+    "geo": geo_files,
+    "table": tables,
+}
+"""By the names that people give; the first that a file looks like is its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file to read.
+
+    Attributes
+    ----------
+    path
+        Where it is.
+    label
+        A name for it that no other one has: its last folders as far as they are needed.
+    format
+        One of `FORMATS`.
+    size
+        Bytes.
+    """
+
+    path: Path
+    label: str
+    format: str
+    size: int
+
+
+def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | Document]:
+    """Read one file by the reader of its format."""
+    yield from FORMATS[file.format].read(file.path, file.label, how)
+
+
+def format_of(path: Path, how: Reading) -> str | None:
+    """Name the format of a file by looking at it; None if none fits.
+
+    Raises
+    ------
+    FileProblem
+        If it cannot be opened.
+    """
+    with how.unpacked(path) as stream:
+        try:
+            head = stream.read(_HEAD)
+        except DAMAGED:
+            head = b""  # what is wrong with it, its reader says
+    name = path.name.lower()
+    for suffix in PACKED:
+        name = name.removesuffix(suffix)
+    fits = (title for title, kind in FORMATS.items() if kind.looks_like(name, head))
+    return next(fits, None)
+
+
+def check_format(name: str) -> None:
+    """Refuse a format that does not exist.
+
+    Raises
+    ------
+    BadInput
+        If the name is not one of `FORMATS`.
+    """
+    if name not in FORMATS:
+        msg = f"there is no format {name!r}: --format is one of {', '.join(FORMATS)}"
+        raise BadInput(msg)

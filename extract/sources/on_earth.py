@@ -1,0 +1,60 @@
+"""Coordinates that cannot be degrees of latitude and longitude, noticed early."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.errors import BadInput
+
+
+def check_on_earth(
+    lat: NDArray[np.float64], lon: NDArray[np.float64], what: str
+) -> None:
+    """Refuse coordinates of which most are swapped, or no degrees at all.
+
+    Single points that are not on Earth are left to the cleaning.
+
+    Parameters
+    ----------
+    lat, lon
+        What should be degrees, shape (points,); NaN where there is no number.
+    what
+        Where they come from, for the message.
+
+    Raises
+    ------
+    BadInput
+        If most of the latitudes can only be longitudes, or most points lie outside
+        -180..180 both ways.
+    """
+    there = np.isfinite(lat) & np.isfinite(lon)
+    north, east = np.abs(lat[there]), np.abs(lon[there])
+    if _most((north > 90.0) & (north <= 180.0) & (east <= 90.0)):
+        msg = (
+            f"{what}: latitude and longitude seem swapped, with "
+            f"{_ranges(lat[there], lon[there])}; say --columns lat=...,lon=... with "
+            "the two columns the other way round"
+        )
+        raise BadInput(msg)
+    if _most((north > 180.0) & (east > 180.0)):
+        msg = (
+            f"{what} is not in degrees, with {_ranges(lat[there], lon[there])}; "
+            "transform it to EPSG:4326, or give it as a GeoPackage or GeoParquet that "
+            "names its reference system"
+        )
+        raise BadInput(msg)
+
+
+def _most(which: NDArray[np.bool_]) -> bool:
+    return 2 * int(which.sum()) > len(which)
+
+
+def _ranges(lat: NDArray[np.float64], lon: NDArray[np.float64]) -> str:
+    return " and ".join(
+        f"{name} from {_rounded(values.min())} to {_rounded(values.max())}"
+        for name, values in (("lat", lat), ("lon", lon))
+    )
+
+
+def _rounded(value: float) -> str:
+    """Write four digits of a number: enough to see what kind of number it is."""
+    return f"{float(f'{value:.4g}'):,.10g}"

@@ -1,0 +1,86 @@
+"""Traces without times: a way in its order, or a cloud of points that is none."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.errors import BadInput
+from trajanon.extract.trace import Trace
+
+CHOICES = ("accept", "reject")
+"""Whether a trace without times is taken in its order, or left out."""
+
+UNTIMED = "points without time"
+CLOUD = "points sorted by place, not along a track"
+
+_FEW = 20
+"""Points; fewer say nothing about their order."""
+
+_TURNS = 1 / 3
+"""Share of the points at which a way turns back east or west while never a step leads
+south: in a cloud sorted by latitude two of three, on roads few."""
+
+_SIDEWAYS = 5.0
+"""Mean way east or west over that to the north: in a cloud about a third of the points;
+receivers whose noise turns them as often go north as fast as their noise sideways."""
+
+
+def check_untimed(choice: str) -> None:
+    """Refuse what is not one of `CHOICES`.
+
+    Raises
+    ------
+    BadInput
+        If it is not.
+    """
+    if choice not in CHOICES:
+        msg = f"--untimed must be {' or '.join(CHOICES)} (got {choice!r})"
+        raise BadInput(msg)
+
+
+def ordered(
+    traces: Iterable[Trace], untimed: str, counts: Counter[str]
+) -> Iterator[Trace]:
+    """Leave out traces whose order is not that of a way.
+
+    The OSM server gives points of unknown order sorted by latitude and longitude, and
+    what has read them since takes them for a track. Such a cloud is never a trace.
+
+    Parameters
+    ----------
+    traces
+        Of any source.
+    untimed
+        One of `CHOICES`.
+    counts
+        Told of the points left out, under `UNTIMED` and `CLOUD`.
+    """
+    for trace in traces:
+        if np.isfinite(trace.time).any():
+            yield trace
+        elif untimed == "reject":
+            counts[UNTIMED] += len(trace)
+        elif is_cloud(trace.lat, trace.lon):
+            counts[CLOUD] += len(trace)
+        else:
+            yield trace
+
+
+def is_cloud(lat: NDArray[np.float64], lon: NDArray[np.float64]) -> bool:
+    """Tell whether points are sorted by latitude, and by nothing else.
+
+    Parameters
+    ----------
+    lat, lon
+        Degrees, in the order of the source, shape (n,).
+    """
+    if len(lat) < _FEW:
+        return False
+    if not (np.diff(lat) >= 0.0).all():
+        return False
+    east = np.diff(lon) * np.cos(np.radians(lat[0]))
+    turns = int((east[1:] * east[:-1] < 0.0).sum())
+    sideways = np.abs(east).sum() > _SIDEWAYS * (lat[-1] - lat[0])
+    return bool(sideways) and turns > _TURNS * len(lat)

@@ -1,0 +1,69 @@
+"""Geometries as files hold them, in the columns of Arrow -> shapely."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import shapely
+from numpy.typing import NDArray
+
+from trajanon.errors import FileProblem
+
+_POINT = np.frombuffer(b"\x01\x01\x00\x00\x00", np.uint8)  # how a plain point begins
+_SIZE = len(_POINT) + 16
+
+
+def from_wkb(column: pa.Array, what: str, *, strict: bool) -> NDArray[Any]:
+    """Read geometries; what cannot be read becomes None, as what is not there.
+
+    Columns of nothing but plain points, the most there are, are not made objects first.
+
+    Parameters
+    ----------
+    column
+        Well-known binary.
+    what
+        Where it comes from, for the message.
+    strict
+        Whether a geometry that cannot be read is refused.
+
+    Returns
+    -------
+    NDArray[Any]
+        Geometries of shapely, shape (rows,); or x and y of plain points, all of them
+        finite numbers, shape (rows, 2).
+
+    Raises
+    ------
+    FileProblem
+        If it is strict and a geometry cannot be read.
+    """
+    xy = _plain_points(column)
+    if xy is not None:
+        return xy
+    geometries: NDArray[Any] = shapely.from_wkb(
+        column.to_numpy(zero_copy_only=False), on_invalid="ignore"
+    )
+    unreadable = int(shapely.is_missing(geometries).sum()) - column.null_count
+    if unreadable and strict:
+        msg = (
+            f"{what} has {unreadable:,} geometries that cannot be read; mend them, or "
+            "read without strict"
+        )
+        raise FileProblem(msg)
+    return geometries
+
+
+def _plain_points(column: pa.Array) -> NDArray[np.float64] | None:
+    """Read a column of points with two coordinates; None if it holds anything else."""
+    if column.null_count or not pa.types.is_binary(column.type) or len(column) == 0:
+        return None
+    _, places, content = column.buffers()
+    ends = np.frombuffer(places, np.int32)[column.offset :][: len(column) + 1]
+    if (np.diff(ends) != _SIZE).any():
+        return None
+    points = np.frombuffer(content, np.uint8)[ends[0] : ends[-1]].reshape(-1, _SIZE)
+    if (points[:, : len(_POINT)] != _POINT).any():
+        return None
+    xy = np.ascontiguousarray(points[:, len(_POINT) :]).view("<f8")
+    return xy if np.isfinite(xy).all() else None

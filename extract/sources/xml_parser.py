@@ -1,0 +1,75 @@
+"""XML chunk by chunk, without a tree, and with limits to what a document can cost."""
+
+from xml.parsers import expat
+
+from trajanon.errors import FileProblem
+
+CHUNK = 1 << 18
+"""Bytes to feed at once."""
+
+LONGEST_TEXT = 1 << 12
+"""Characters of a text that are kept; whatever is longer, nobody meant."""
+
+_LARGEST_TAG = 1 << 22
+_DEEPEST = 256
+
+
+class XmlParser:
+    """Feeds the parser that its subclasses set their handlers on.
+
+    Document types are refused, for their entities can unfold to gigabytes, and so are
+    tags that the parser would have to hold for megabytes.
+
+    Parameters
+    ----------
+    name
+        What to call the document in a message.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._fed = 0
+        self._parser = expat.ParserCreate()
+        self._parser.buffer_text = True
+        self._parser.ordered_attributes = True
+        self._parser.StartDoctypeDeclHandler = self._refuse_doctype
+
+    def feed(self, chunk: bytes) -> None:
+        """Read on; nothing at all is the end of the document.
+
+        Raises
+        ------
+        FileProblem
+            If it is not XML, or not what it should be.
+        """
+        try:
+            self._parser.Parse(chunk, not chunk)
+        except expat.ExpatError as error:
+            msg = (
+                f"{self._name} is not well-formed XML (line {error.lineno}); "
+                "it may be cut off: download it again"
+            )
+            raise FileProblem(msg) from error
+        except (LookupError, ValueError) as error:
+            msg = f"{self._name} is in an encoding that is not known here: "
+            raise FileProblem(msg + "save it as UTF-8") from error
+        self._fed += len(chunk)
+        if self._fed - self._parser.CurrentByteIndex > _LARGEST_TAG:
+            self._refuse("a tag of it goes on for megabytes")
+
+    def _check_depth(self, depth: int) -> None:
+        if depth > _DEEPEST:
+            self._refuse(f"more than {_DEEPEST} elements stand in each other")
+
+    def _refuse_doctype(self, name: str, *_: object) -> None:
+        self._refuse(f"it declares the document type {name!r}")
+
+    def _refuse(self, why: str) -> None:
+        msg = f"{self._name} is not GPX: {why}"
+        raise FileProblem(msg)
+
+
+def by_name(attributes: list[str]) -> dict[str, str]:
+    """Give by its name each attribute of a tag, as the parser lists them."""
+    alternating = iter(attributes)
+    return dict(zip(alternating, alternating, strict=True))

@@ -1,0 +1,84 @@
+"""Where, as a user of the command line says it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from trajanon.errors import BadInput
+from trajanon.extract.areas import Area, areas
+from trajanon.extract.osm_file import boundary
+from trajanon.extract.places import hidden
+from trajanon.extract.regions import read_outline
+from trajanon.extract.split import Zone
+
+
+def place(
+    bbox: Sequence[str], area: str | None, pbf: Path | None, admin_level: int | None
+) -> tuple[Area | None, float | None]:
+    """Read where trajectories may lie.
+
+    Parameters
+    ----------
+    bbox
+        Cities and boxes, united.
+    area
+        The name or the relation's number of a boundary in an OpenStreetMap file, or
+        a file with polygons.
+    pbf
+        The OpenStreetMap file.
+    admin_level
+        Of the boundary, where names repeat.
+
+    Returns
+    -------
+    tuple[Area | None, float | None]
+        The area, None for everywhere; and the spacing in metres of a city.
+
+    Raises
+    ------
+    BadInput
+        If one excludes the other, one is missing, or there is no such area.
+    FileProblem
+        If a file cannot be read.
+    """
+    if area is None:
+        if admin_level is not None:
+            msg = (
+                f"--admin-level {admin_level} needs --area NAME and --pbf FILE.osm.pbf"
+            )
+            raise BadInput(msg)
+        return areas(bbox) if bbox else (None, None)
+    if bbox:
+        msg = f"--bbox {bbox[0]} and --area {area} are two areas: give one of them"
+        raise BadInput(msg)
+    if Path(area).is_file():
+        return read_outline(Path(area)), None
+    if pbf is None:
+        msg = (
+            f"--area {area} is no file, and a boundary by name needs a file that holds "
+            "it: add --pbf FILE.osm.pbf"
+        )
+        raise BadInput(msg)
+    return boundary(pbf, area, admin_level=admin_level), None
+
+
+def out_of_sight(
+    tags: str | None, radius: float, pbf: Path | None, where: Area | None
+) -> Zone | None:
+    """Read what shall be cut out around sensitive places; None for nothing.
+
+    Raises
+    ------
+    BadInput
+        If the file is missing, or the tags or the radius make no sense.
+    FileProblem
+        If the file cannot be read.
+    """
+    if tags is None:
+        return None
+    if pbf is None:
+        msg = (
+            f"--hide-near {tags} needs a file that holds such places: add --pbf "
+            "FILE.osm.pbf"
+        )
+        raise BadInput(msg)
+    return hidden(pbf, tags, radius, None if where is None else where.bounds)

@@ -1,0 +1,296 @@
+"""Extractions that are stopped, and go on as if they had not been."""
+
+import errno
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import Run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trajanon.errors import BadInput, FileProblem, NoTrajectories
+from trajanon.extract import Extraction, cutting, growing
+from trajanon.extract.cutting import Cutter
+from trajanon.files.trajectories import read_trajectories
+from trajanon.partition import dense
+from trajanon.trajectories import Trajectories
+
+
+def table(path: Path, seed: int, trips: int) -> Path:
+    """A CSV of trips to the north, a fix every ten seconds and some 100 m."""
+    rng = np.random.default_rng(seed)
+    parts = []
+    for trip in range(trips):
+        fixes = int(rng.integers(2, 60))
+        lat = 40.0 + rng.uniform(0, 1) + np.cumsum(rng.uniform(8e-4, 1e-3, fixes))
+        parts.append(
+            pd.DataFrame(
+                {
+                    "trip_id": f"{seed}-{trip}",
+                    "user_id": int(rng.integers(5)),
+                    "lat": lat,
+                    "lon": -3.0 + trip / 100,
+                    "time": 1e9 + 10.0 * np.arange(fixes),
+                }
+            )
+        )
+    pd.concat(parts).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Three tables of 36 trips in all; the third repeats a trip of the first."""
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    for seed, trips in enumerate((12, 1, 20)):
+        table(folder / f"{seed}.csv", seed, trips)
+    first = pd.read_csv(folder / "0.csv")
+    again = first[first.trip_id == "0-3"].assign(user_id=99, trip_id="again")
+    third = pd.read_csv(folder / "2.csv")
+    pd.concat([third, again]).to_csv(folder / "2.csv", index=False)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of a few trajectories, batches of a few traces."""
+    monkeypatch.setattr(growing, "TRAJECTORIES", 20)
+    monkeypatch.setattr(cutting, "BATCH", 60)
+
+
+def of(folder: Path, **more: Any) -> Extraction:
+    return Extraction(folder, spacing=50, points=5, max_per_subject=30, **more)
+
+
+def is_the_same(found: Trajectories, other: Trajectories) -> bool:
+    np.testing.assert_array_equal(found.points, other.points)
+    for name in ("subject", "trace"):  # a file that is read numbers those it has
+        numbers = [dense(getattr(each, name)) for each in (found, other)]
+        np.testing.assert_array_equal(*numbers)
+    one, two = found.tracks, other.tracks
+    assert one is not None
+    assert two is not None
+    for name in ("points", "first", "run", "start"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    assert found.provenance == other.provenance
+    return True
+
+
+@contextmanager
+def stopping(batches: int, error: BaseException) -> Iterator[None]:
+    """Let a number of batches be cut, then something happen."""
+    cut, left = Cutter.cut, [batches]
+
+    def until(cutter: Cutter, some: Any) -> Any:
+        found = cut(cutter, some)
+        left[0] -= 1
+        if left[0] < 0:
+            raise error
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Cutter, "cut", until)
+        yield
+
+
+def test_in_parts_it_is_as_in_memory(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.parquet"
+    provenance = of(folder).write(out)
+    assert is_the_same(read_trajectories(out), of(folder).trajectories())
+    assert provenance == read_trajectories(out).provenance
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.parquet", "traces"]
+
+
+def test_stopped_anywhere_it_goes_on_to_the_same_result(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = of(folder).trajectories()
+
+    @settings(max_examples=25)
+    @given(st.lists(st.integers(0, 25), max_size=3), st.sampled_from([1, 2]))
+    def test(stops: list[int], held: int) -> None:
+        out = tmp_path / "out.parquet"
+        monkeypatch.setattr(growing, "TRAJECTORIES", 20 * held**5)
+        for stop in stops:
+            with stopping(stop, KeyboardInterrupt()):
+                try:
+                    of(folder).write(out, resume=True)
+                except KeyboardInterrupt:
+                    assert not out.exists()
+                else:
+                    break
+        if not out.exists():
+            of(folder).write(out, resume=True)
+        assert is_the_same(read_trajectories(out), expected)
+        assert not (tmp_path / "out.unfinished").exists()
+        out.unlink()
+
+    test()
+
+
+def test_what_was_found_is_readable_and_its_files_are_not_read_again(
+    folder: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.parquet"
+    with stopping(12, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
+        of(folder).write(out)
+    parts = sorted((tmp_path / "out.unfinished").glob("part-*.parquet"))
+    assert len(parts) > 1
+    assert sum(len(read_trajectories(part)) for part in parts) > 20
+    state = json.loads((tmp_path / "out.unfinished" / "state.json").read_text())
+    assert state["position"][0] >= 1
+    read = []
+    again = of(folder, progress=lambda task, done, total, note="": read.append(done))
+    again.write(out, resume=True)
+    assert min(read) > (folder / "0.csv").stat().st_size
+
+
+def test_without_resume_nothing_is_thrown_away(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.parquet"
+    with stopping(5, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
+        of(folder).write(out)
+    with pytest.raises(BadInput, match=r"out\.unfinished holds .* add --resume"):
+        of(folder).write(out)
+    assert of(folder).write(out, resume=True)["counts"]["trajectories"] > 0
+
+
+def test_another_extraction_does_not_go_on_from_it(
+    folder: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.parquet"
+    with stopping(5, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
+        of(folder).write(out)
+    for other in (
+        Extraction(folder, spacing=51, points=5, max_per_subject=30),
+        of(folder, area="-180,-80,180,80"),
+        of(folder, untimed="reject"),
+        of(folder, tracks=False),
+        of(folder / "0.csv"),
+    ):
+        with pytest.raises(BadInput, match="is of another extraction"):
+            other.write(out, resume=True)
+    with (folder / "2.csv").open("a") as file:
+        file.write("new,1,40.0,-3.0,1e9\n")
+    with pytest.raises(BadInput, match="is of another extraction"):
+        of(folder).write(out, resume=True)
+
+
+def test_to_resume_from_nothing_is_to_begin(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.parquet"
+    of(folder).write(out, resume=True)
+    assert is_the_same(read_trajectories(out), of(folder).trajectories())
+
+
+def test_a_state_that_cannot_be_read_is_said(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "out.unfinished").mkdir()
+    state = tmp_path / "out.unfinished" / "state.json"
+    for text in ("{", "{}", '{"counts": 1}', "[1, 2]"):
+        state.write_text(text)
+        with pytest.raises(FileProblem, match=r"cannot read .*state\.json"):
+            of(folder).write(tmp_path / "out.parquet", resume=True)
+
+
+def test_a_full_disk_keeps_what_was_written(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out.parquet"
+    savez = np.savez
+
+    def full(path: Path, **arrays: Any) -> None:
+        if "00002" in str(path):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        savez(path, **arrays)
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.raises(FileProblem, match=r"No space left on device.*--resume"):
+        of(folder).write(out)
+    assert not out.exists()
+    monkeypatch.setattr(np, "savez", savez)
+    of(folder).write(out, resume=True)
+    assert is_the_same(read_trajectories(out), of(folder).trajectories())
+
+
+def test_bad_input_leaves_nothing_to_go_on_from(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.parquet"
+    with stopping(5, BadInput("no")), pytest.raises(BadInput, match="no"):
+        of(folder).write(out)
+    with pytest.raises(NoTrajectories):
+        Extraction(folder, spacing=50_000).write(out)
+    assert [path.name for path in tmp_path.iterdir()] == ["traces"]
+
+
+def test_what_else_lies_in_the_folder_stays(folder: Path, tmp_path: Path) -> None:
+    own = tmp_path / "out.unfinished"
+    own.mkdir()
+    (own / "diary.txt").write_text("mine")
+    with stopping(5, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
+        of(folder).write(tmp_path / "out.parquet")
+    of(folder).write(tmp_path / "out.parquet", resume=True)
+    assert [path.name for path in own.iterdir()] == ["diary.txt"]
+
+
+def test_the_secret_of_the_ends_goes_on_too(folder: Path, tmp_path: Path) -> None:
+    """With another one, the trips of a subject would be cut out in two ways."""
+    out = tmp_path / "out.parquet"
+    with stopping(5, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
+        of(folder, trim_ends=100).write(out)
+    state = tmp_path / "out.unfinished" / "state.json"
+    key = json.loads(state.read_text())["key"]
+    used = []
+    cutter = Cutter.__init__
+
+    def made(self: Cutter, *arguments: Any, **more: Any) -> None:
+        used.append(more["key"])
+        cutter(self, *arguments, **more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Cutter, "__init__", made)
+        of(folder, trim_ends=100).write(out, resume=True)
+    assert used == [key]
+
+
+def test_the_command_says_how_to_go_on(run: Run, folder: Path) -> None:
+    command = ["extract", folder, "--spacing", 50, "--points", 5]
+    with stopping(5, KeyboardInterrupt()):
+        stopped = run(*command)
+    assert stopped.code == 130
+    assert "kept in trajectories.unfinished: add --resume to go on" in stopped.err
+    assert "trajectories.unfinished holds" in run(*command).sentence
+    answer = run(*command, "--resume", "--json")
+    assert answer.code == 0
+    whole = Extraction(folder, spacing=50, points=5).trajectories()
+    assert json.loads(answer.out)["counts"] == whole.provenance["counts"]
+
+
+def test_a_process_that_is_killed_leaves_what_it_had(
+    folder: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.parquet"
+    code = (
+        "import os, signal, sys\n"
+        "from trajanon.extract import Extraction, cutting, growing\n"
+        "growing.TRAJECTORIES, cutting.BATCH = 20, 60\n"
+        "keep = growing.Growing._keep\n"
+        "def kept(self):\n"
+        "    keep(self)\n"
+        "    if self.state.parts == 2:\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "growing.Growing._keep = kept\n"
+        "Extraction(sys.argv[1], spacing=50, points=5, max_per_subject=30)"
+        ".write(__import__('pathlib').Path(sys.argv[2]))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code, folder, out], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert not out.exists()
+    of(folder).write(out, resume=True)
+    assert is_the_same(read_trajectories(out), of(folder).trajectories())

@@ -1,0 +1,240 @@
+"""Files and folders of all kinds, one after another or several at once."""
+
+import gzip
+import logging
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from trajanon.data import sample
+from trajanon.errors import BadInput, FileProblem
+from trajanon.extract import Extraction, Trace, traces
+from trajanon.extract.sources import ahead, files
+from trajanon.extract.sources.reading import Meter, Reading
+from trajanon.extract.sources.source import Source
+from trajanon.trajectories import OSM_ATTRIBUTION
+
+ROWS = "lat,lon,time,id\n" + "".join(f"40.{i:03d},-3,{i},a\n" for i in range(100))
+
+
+def gpx(lat: float, creator: str = "me") -> bytes:
+    points = "".join(
+        f'<trkpt lat="{lat + i / 1000:.4f}" lon="2"><time>2020-01-01T00:00:{i:02d}Z'
+        "</time></trkpt>"
+        for i in range(10)
+    )
+    track = f"<trk><trkseg>{points}</trkseg></trk>"
+    return f'<gpx version="1.1" creator="{creator}">{track}</gpx>'.encode()
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    """A folder as people have them."""
+    folder = tmp_path / "traces"
+    (folder / "deep" / "er").mkdir(parents=True)
+    (folder / ".hidden").mkdir()
+    (folder / "10.gpx").write_bytes(gpx(10))
+    (folder / "9.gpx").write_bytes(gpx(9))
+    (folder / "deep" / "10.gpx").write_bytes(gpx(20))
+    (folder / "deep" / "er" / "x.gpx.gz").write_bytes(gzip.compress(gpx(30)))
+    (folder / "table.csv").write_text(ROWS)
+    (folder / "notes.md").write_text("# what I did\n")
+    (folder / ".hidden" / "1.gpx").write_bytes(gpx(40))
+    (folder / ".1.gpx").write_bytes(gpx(50))
+    return folder
+
+
+def names(found: list[Trace]) -> list[tuple[str, int]]:
+    return [(one.name, len(one)) for one in found]
+
+
+def equal(found: list[Trace], other: list[Trace]) -> bool:
+    assert [(one.name, one.subject) for one in found] == [
+        (one.name, one.subject) for one in other
+    ]
+    for one, two in zip(found, other, strict=True):
+        for name in ("lat", "lon", "time"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    return True
+
+
+def test_a_folder_is_read_in_order_by_what_its_files_look_like(mixed: Path) -> None:
+    counts: Counter[str] = Counter()
+    found = list(traces(mixed, counts=counts))
+    assert names(found) == [
+        ("traces/9.gpx", 10),
+        ("traces/10.gpx", 10),
+        ("deep/10.gpx", 10),
+        ("er/x.gpx.gz", 10),
+        ("traces/table.csv#a", 100),
+    ]
+    assert counts == {"files of no known kind": 1}
+
+
+def test_one_format_can_be_asked_for(mixed: Path) -> None:
+    counts: Counter[str] = Counter()
+    found = list(traces(mixed, format="table", counts=counts))
+    assert names(found) == [("a", 100)]
+    assert counts == {"files of no known kind": 5}
+    with pytest.raises(FileProblem, match="holds no file of the format geolife"):
+        list(traces(mixed, format="geolife"))
+    with pytest.raises(BadInput, match="there is no format 'nmea': --format is one of"):
+        list(traces(mixed, format="nmea"))
+
+
+def test_a_format_is_believed_against_the_name(tmp_path: Path) -> None:
+    path = tmp_path / "export.dat"
+    path.write_text(ROWS)
+    with pytest.raises(BadInput, match=r"export\.dat is of no known kind.*--format"):
+        list(traces(path))
+    assert names(list(traces(path, format="table"))) == [("a", 100)]
+
+
+def test_what_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(FileProblem, match="there is no nowhere"):
+        list(traces("nowhere"))
+    with pytest.raises(FileProblem, match="holds no file of traces"):
+        list(traces(tmp_path))
+
+
+def test_its_own_output_is_no_source(mixed: Path) -> None:
+    """`extract --source .` writes into the folder that it reads the next time."""
+    out = mixed / "trajectories.parquet"
+    first = Extraction(mixed, spacing=20).write(out)
+    again = Extraction(mixed, spacing=20).write(out)
+    assert again["counts"] == first["counts"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_file_that_cannot_be_read_among_good_ones_is_left_out(
+    mixed: Path, caplog: pytest.LogCaptureFixture, jobs: int
+) -> None:
+    (mixed / "9.gpx").write_bytes(gpx(9)[:300])
+    (mixed / "other.csv").write_text("a,b\n1,2\n")
+    counts: Counter[str] = Counter()
+    with caplog.at_level(logging.WARNING, "trajanon"):
+        found = list(traces(mixed, counts=counts, jobs=jobs))
+    assert [one.name for one in found if "9.gpx" not in one.name] == [
+        "traces/10.gpx",
+        "deep/10.gpx",
+        "er/x.gpx.gz",
+        "traces/table.csv#a",
+    ]
+    assert counts[files.UNREADABLE] == 2
+    said = [record.message for record in caplog.records]
+    assert len(said) == 2
+    assert "9.gpx" in said[0]
+    assert all(message.endswith("; going on without it") for message in said)
+    with pytest.raises(FileProblem, match=r"9\.gpx"):
+        list(traces(mixed, strict=True, jobs=jobs))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_where_nothing_can_be_read_the_reason_is_given(
+    tmp_path: Path, jobs: int
+) -> None:
+    for name in ("a.gpx", "b.gpx"):
+        (tmp_path / name).write_bytes(gpx(1)[:90])
+    with pytest.raises(FileProblem, match=r"a\.gpx"):
+        list(traces(tmp_path, jobs=jobs))
+    with pytest.raises(FileProblem, match=r"b\.gpx"):
+        list(traces(tmp_path / "b.gpx", jobs=jobs))
+
+
+def test_several_at_once_give_the_same(mixed: Path) -> None:
+    one, two = Counter[str](), Counter[str]()
+    source = [mixed, sample()]
+    alone = list(traces(source, counts=one))
+    assert equal(list(traces(source, counts=two, jobs=2)), alone)
+    assert one == two
+    assert len(alone) > 300
+
+
+def test_what_processes_warn_of_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "a.gpx").write_bytes(b"<gpx/>")
+    (tmp_path / "b.gpx").write_bytes(gpx(1))
+    with caplog.at_level(logging.WARNING, "trajanon"):
+        list(traces(tmp_path, jobs=2))
+    assert "holds no track points (it is empty)" in caplog.text
+
+
+def test_a_large_file_is_read_as_a_stream(
+    mixed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = list(traces(mixed))
+    monkeypatch.setattr(ahead, "LARGE", 500)
+    assert equal(list(traces(mixed, jobs=2)), alone)
+
+
+def test_a_process_that_is_ended_is_said(mixed: Path) -> None:
+    """As the system does when memory runs out."""
+    found = files.find([mixed], Reading())
+    contents = ahead.ahead(found, Reading(), 2)
+    with pytest.raises(FileProblem, match="a reading process was ended"):
+        for number, items in enumerate(contents):
+            list(items)
+            if number == 0:
+                kill_children()
+
+
+def kill_children() -> None:
+    me = os.getpid()
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == me:
+            os.kill(int(status.parent.name), 9)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_from_any_place_the_rest_is_the_same(mixed: Path, jobs: int) -> None:
+    """With the pages of the sample, which are joined over their borders."""
+    found = files.find([mixed, sample()], Reading())
+    numbered = files.numbered(found, Reading(), jobs=jobs)
+    source = Source(numbered)
+    whole, places = [], []
+    for trace in source:
+        whole.append(trace)
+        places.append((source.position, source.left_out.copy()))
+    for place in (0, 3, 4, 5, 50, len(whole) - 2):
+        position, left_out = places[place]
+        rest = Source(numbered, position, left_out.copy())
+        assert equal(list(rest), whole[place + 1 :])
+        assert rest.left_out == source.left_out
+    assert places[5][0] == (5, 1)
+    assert {position[0] for position, _ in places} == {0, 1, 2, 3, 4, 5}
+
+
+def test_progress_goes_from_nothing_to_all(mixed: Path) -> None:
+    said: list[tuple[str, float, Any]] = []
+    list(traces(mixed, progress=lambda *words, note="": said.append(words)))
+    total = sum(file.size for file in files.find([mixed], Reading()))
+    assert {(task, whole) for task, _, whole in said} == {("Reading 5 files", total)}
+    done = [some for _, some, _ in said]
+    assert done == sorted(done)
+    assert done[-1] == total
+
+
+def test_a_meter_never_says_more_than_all() -> None:
+    said = []
+    meter = Meter("task", 5, 20, lambda task, done, total, note="": said.append(done))
+    for size in (5, 8, 9):
+        meter(size)
+    assert said == [10, 18, 20]
+
+
+def test_the_attribution_of_openstreetmap_is_found(tmp_path: Path) -> None:
+    (tmp_path / "a.gpx").write_bytes(gpx(1, "me"))
+    found = files.find([tmp_path], Reading())
+    assert files.attribution(found) is None
+    (tmp_path / "b.gpx").write_bytes(gpx(2, "OpenStreetMap.org"))
+    found = files.find([tmp_path], Reading())
+    assert files.attribution(found) == OSM_ATTRIBUTION
