@@ -121,8 +121,8 @@ def _bend(
     Returns
     -------
     tuple[NDArray[np.float64], NDArray[np.bool_]]
-        Degrees of longitude, which no degree of latitude exceeds in metres, shape
-        (ways,); and for which ways this is no bound.
+        Degrees, on the plane of longitude and latitude, shape (ways,); and for which
+        ways this is no bound.
     """
     high = np.radians(np.minimum(np.abs(lat).max(axis=0), 89.9))
     low = np.radians(np.abs(lat).min(axis=0))

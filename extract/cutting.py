@@ -53,8 +53,9 @@ def batches(traces: Iterable[Trace], rules: Rules) -> Iterator[list[Trace]]:
 
 def _spacings(trace: Trace, rules: Rules) -> int:
     """Spacings that the hops of a trace are long, at most."""
-    hops = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
-    metres = _DEGREE * np.where(hops < 720.0, hops, 0.0)  # NaN and worse are dropped
+    with np.errstate(over="ignore", invalid="ignore"):  # of what will be dropped
+        hops = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
+    metres = _DEGREE * np.where(hops < 720.0, hops, 0.0)
     if rules.max_gap is not None:
         metres = np.minimum(metres, 1.5 * rules.max_gap)
     return int(metres.sum() / rules.spacing)

@@ -123,8 +123,10 @@ class Growing:
     ) -> None:
         if error is None or isinstance(error, BadInput):
             self._remove()
-        elif self._marks or self.state.parts:
+            return
+        with suppress(FileProblem):  # of which the error that ended it says enough
             self._keep()
+        if self.state.parts:
             logger.warning(
                 "what was found so far is kept in %s: add --resume to go on",
                 self.folder,
@@ -198,23 +200,27 @@ class Growing:
 
     def _keep(self) -> None:
         """Write what is in memory as a part, then the state."""
-        state = replace(self.state, parts=self.state.parts + bool(self._marks))
-        number = self.state.parts
+        if not self._marks:
+            return
+        state = replace(self.state, parts=self.state.parts + 1)
+        marks = marks_joined(self._marks)
+        files = [self._file(name, self.state.parts) for name in (_MARKS, _PART)]
+        draft = self.folder / f".{_STATE}"
         try:
             self.folder.mkdir(exist_ok=True)
-            if self._marks:
-                marks = marks_joined(self._marks)
-                arrays = {one.name: getattr(marks, one.name) for one in fields(marks)}
-                np.savez(self._file(_MARKS, number), **arrays)
-                part = self._file(_PART, number)
-                part.unlink(missing_ok=True)  # of an end between it and its state
-                if any(map(len, self._parts)):
-                    write_trajectories(part, joined(self._parts))
-            draft = self.folder / f".{_STATE}"
+            files[1].unlink(missing_ok=True)  # of an end between it and its state
+            arrays = {one.name: getattr(marks, one.name) for one in fields(marks)}
+            np.savez(files[0], **arrays)
+            if any(map(len, self._parts)):
+                write_trajectories(files[1], joined(self._parts))
             entries = {one.name: getattr(state, one.name) for one in fields(state)}
             draft.write_text(json.dumps(entries, indent=1), encoding="utf-8")
             draft.replace(self.folder / _STATE)
         except OSError as error:
+            with suppress(OSError):
+                for path in (*files, draft):
+                    path.unlink(missing_ok=True)
+                self.folder.rmdir()  # unless there are others
             msg = (
                 f"cannot write {self.folder}: {error.strerror or error}; what was "
                 "found before is still there: make room, then add --resume"

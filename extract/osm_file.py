@@ -195,7 +195,9 @@ def _shape(pbf: Path, one: _Boundary) -> "BaseGeometry | None":
     processor.with_filter(EntityFilter(osm.AREA))
     processor.with_filter(TagFilter(("boundary", "administrative")))
     for area in objects(pbf, processor):
-        assert isinstance(area, osm.Area)
-        if not area.from_way() and area.orig_id() == one.relation:
+        # A closed way is an area as well, and may have the relation's number.
+        if not isinstance(area, osm.Area) or area.from_way():
+            continue
+        if area.orig_id() == one.relation:
             return polygons(area)
     return None

@@ -44,11 +44,9 @@ class Region:
     def __post_init__(self) -> None:
         import shapely
 
-        if self.shape.is_empty:
-            msg = f"{self.name} has no area: give a polygon that holds something"
-            raise BadInput(msg)
-        if self.shape.geom_type not in ("Polygon", "MultiPolygon"):
-            msg = f"{self.name} is a {self.shape.geom_type}: an area needs polygons"
+        kind = self.shape.geom_type
+        if kind not in ("Polygon", "MultiPolygon") and not self.shape.is_empty:
+            msg = f"{self.name} is a {kind}: an area needs polygons"
             raise BadInput(msg)
         if self.shape.area == 0.0:
             msg = f"{self.name} has no area: give a polygon that holds something"

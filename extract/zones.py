@@ -8,11 +8,14 @@ from numpy.typing import NDArray
 from trajanon.extract.border import Border
 from trajanon.extract.geodesy import WGS84
 
-_QUARTER = 12
+_QUARTER = 16
 """Corners of a quarter of a circle."""
 
-_ROUND = 1.0 / np.cos(np.pi / (4 * _QUARTER))
-"""A polygon of so many corners, this much larger, holds the circle: by 0.2 %."""
+_ROUND = 1.0 / np.cos(1.5 * np.pi / (4 * _QUARTER))
+"""A polygon of so many corners, this much larger, holds the circle: by 0.3 %.
+
+GEOS rounds the number of corners of an arc: two may be half as far again apart.
+"""
 
 _MARGIN = 0.01
 """Metres by which all is wider, for what rounding takes."""
@@ -86,9 +89,9 @@ def around(places: NDArray[np.object_], radius: float) -> NDArray[np.object_]:
 
     They are drawn on a plane of each place's own, on which no way is longer than on
     Earth: a degree is as many metres as it is where it is shortest. So nothing nearer
-    is left out; up to a hundredth of the distance and some centimetres more are taken
-    in, and further than that only near the poles, or where the distance or the place
-    itself is tens of kilometres wide.
+    is left out. About a hundredth of the distance more may be taken in, and further
+    than that only near the poles, or where the distance or the place itself is tens of
+    kilometres wide.
 
     Parameters
     ----------

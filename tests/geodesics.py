@@ -38,5 +38,6 @@ def along(lat: Floats, lon: Floats, count: int) -> tuple[Floats, Floats, Floats]
 def nearest(lat: Floats, lon: Floats, to_lat: Floats, to_lon: Floats) -> Floats:
     """Metres from each point to the nearest of some places."""
     here, there = np.divmod(np.arange(len(lat) * len(to_lat)), len(to_lat))
-    metres: Floats = GEOD.inv(lon[here], lat[here], to_lon[there], to_lat[there])[2]
-    return metres.reshape(len(lat), len(to_lat)).min(axis=1)
+    metres = GEOD.inv(lon[here], lat[here], to_lon[there], to_lat[there])[2]
+    nearest: Floats = metres.reshape(len(lat), len(to_lat)).min(axis=1)
+    return nearest

@@ -12,8 +12,9 @@ from tracks import GEOD
 
 from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem, NoTrajectories
-from trajanon.extract import Box, extract, extraction
+from trajanon.extract import Box, extract
 from trajanon.extract.areas import CITIES
+from trajanon.extract.sources import osm_traces
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 MADRID = CITIES["madrid"].box
@@ -129,7 +130,7 @@ def test_no_file_at_all_does_not_ask_the_server(
     def asked(**_: object) -> None:
         pytest.fail("the server was asked")
 
-    monkeypatch.setattr(extraction, "NumberedPages", asked)
+    monkeypatch.setattr(osm_traces, "NumberedPages", asked)
     with pytest.raises(BadInput):
         extract([], "madrid")
 
@@ -138,8 +139,8 @@ def test_no_file_at_all_does_not_ask_the_server(
     ("name", "error", "says"),
     [
         ("none.gpx", FileProblem, "there is no .*none.gpx"),
-        ("notes.txt", BadInput, "of no known kind; it must end in one of .gpx"),
-        ("empty", FileProblem, "holds no .gpx"),
+        ("notes.txt", BadInput, "of no known kind; the formats are gpx,"),
+        ("empty", FileProblem, "holds no file of traces"),
     ],
 )
 def test_a_source_that_is_none_is_refused(
@@ -246,7 +247,7 @@ def test_progress_is_told(server: OsmServer, tmp_path: Path) -> None:
         api_url=server.url,
         progress=lambda task, done, total, note="": told.append(task),
     )
-    assert set(told) == {"Reading GPX files", "Reading pages of the OSM server"}
+    assert set(told) == {"Reading a.gpx", "Reading pages of the OSM server"}
 
 
 def test_the_sample_is_as_its_readme_says(madrid: Trajectories) -> None:

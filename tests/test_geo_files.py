@@ -295,6 +295,18 @@ def test_a_column_that_is_not_there_is_refused(tmp_path: Path) -> None:
         read(path, id="ride")
 
 
+@pytest.mark.parametrize(
+    ("kind", "role"), [(points, "time"), (points, "id"), (lines, "subject")]
+)
+def test_a_column_of_lists_is_refused_where_values_are_needed(
+    tmp_path: Path, kind: Any, role: str
+) -> None:
+    frame = kind(id="a") if kind is lines else kind()
+    path = write(tmp_path / "x.parquet", frame.assign(many=[[1]] * len(frame)))
+    with pytest.raises(BadInput, match=r"the column 'many' of .*x\.parquet holds list"):
+        read(path, **{role: "many"})
+
+
 def test_large_numbers_stay_exact_beside_gaps(tmp_path: Path) -> None:
     ids = [2**60 + 1, None, 2**60 + 1, 2**60 + 2]
     rows = ROWS.assign(id=pd.array(ids, dtype="Int64"))

@@ -1,15 +1,27 @@
 """GPX files, good and bad."""
 
+import bz2
 import gzip
+import io
 import logging
-from collections import Counter
+import lzma
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources import gpx, gpx_document
+from trajanon.extract.sources import gpx, gpx_document, gpx_points
+from trajanon.extract.sources.gpx_document import Document, GpxStream, Segment
+from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.xml_parser import CHUNK
+from trajanon.extract.trace import Trace
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata"
 needs_real_data = pytest.mark.skipif(
@@ -26,6 +38,24 @@ def document(body: str, attributes: str = 'version="1.1" creator="test"') -> byt
 
 def api_page(body: str) -> bytes:
     return document(body, 'version="1.0" creator="OpenStreetMap.org"')
+
+
+def write(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    return path
+
+
+def traces(path: Path) -> list[Trace]:
+    """What a file gives that is no answer of the API."""
+    found = list(gpx.read(path, path.name, Reading()))
+    assert all(isinstance(trace, Trace) for trace in found)
+    return [trace for trace in found if isinstance(trace, Trace)]
+
+
+def answers(paths: Sequence[Path]) -> list[Document]:
+    found = [item for path in paths for item in gpx.read(path, path.name, Reading())]
+    assert all(isinstance(item, Document) for item in found)
+    return [item for item in found if isinstance(item, Document)]
 
 
 def timed(*times: str) -> bytes:
@@ -137,30 +167,20 @@ def test_an_xml_bomb_is_refused() -> None:
 
 
 def test_a_file_is_one_recording_of_nobody_known(tmp_path: Path) -> None:
-    path = tmp_path / "walk.gpx"
-    path.write_bytes(document(f"<trk>{SEGMENT}{SEGMENT}</trk><trk>{SEGMENT}</trk>"))
-    found = [(trace.name, trace.subject) for trace in gpx.traces([path])]
-    assert found == [
-        ("walk.gpx", None),
-        ("walk.gpx", None),
-        ("walk.gpx", None),
+    text = document(f"<trk>{SEGMENT}{SEGMENT}</trk><trk>{SEGMENT}</trk>")
+    path = write(tmp_path / "walk.gpx", text)
+    found = [
+        (trace.name, trace.subject)
+        for trace in gpx.read(path, "a/walk", Reading())
+        if isinstance(trace, Trace)
     ]
-
-
-def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
-    paths = [tmp_path / "ann" / "1.gpx", tmp_path / "bob" / "1.gpx"]
-    for path in paths:
-        path.parent.mkdir()
-        path.write_bytes(document(f"<trk>{SEGMENT}</trk>"))
-    names = [trace.name for trace in gpx.traces(paths)]
-    assert names == ["ann/1.gpx", "bob/1.gpx"]
+    assert found == [("a/walk", None)] * 3
 
 
 def test_points_without_time_are_kept_in_file_order(tmp_path: Path) -> None:
-    path = tmp_path / "walk.gpx"
     points = "".join(f'<trkpt lat="{lat}" lon="1"/>' for lat in (3, 1, 2))
-    path.write_bytes(document(f"<trk><trkseg>{points}{POINT}</trkseg></trk>"))
-    (trace,) = gpx.traces([path])
+    text = document(f"<trk><trkseg>{points}{POINT}</trkseg></trk>")
+    (trace,) = traces(write(tmp_path / "walk.gpx", text))
     assert trace.lat.tolist() == [3, 1, 2, 41.5]
     assert np.isnan(trace.time).tolist() == [True, True, True, False]
 
@@ -175,17 +195,17 @@ def test_points_without_time_are_kept_in_file_order(tmp_path: Path) -> None:
 def test_a_clock_that_stood_still_gives_no_times(
     tmp_path: Path, times: list[str], kept: int
 ) -> None:
-    path = tmp_path / "walk.gpx"
-    path.write_bytes(timed(*times))
-    (trace,) = gpx.traces([path])
+    (trace,) = traces(write(tmp_path / "walk.gpx", timed(*times)))
     assert np.isfinite(trace.time).sum() == kept
 
 
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 @pytest.mark.parametrize("name", ["walk.gpx.gz", "walk.gpx"])
-def test_a_packed_file_is_known_by_its_content(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    path.write_bytes(gzip.compress(document(f"<trk>{SEGMENT}</trk>")))
-    assert [len(trace) for trace in gpx.traces([path])] == [2]
+def test_a_packed_file_is_known_by_its_content(
+    tmp_path: Path, name: str, pack: Callable[[bytes], bytes]
+) -> None:
+    content = pack(document(f"<trk>{SEGMENT}</trk>"))
+    assert [len(trace) for trace in traces(write(tmp_path / name, content))] == [2]
 
 
 @pytest.mark.parametrize(
@@ -200,66 +220,58 @@ def test_a_packed_file_is_known_by_its_content(tmp_path: Path, name: str) -> Non
 def test_a_file_without_points_says_why(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, body: str, reason: str
 ) -> None:
-    path = tmp_path / "walk.gpx"
-    path.write_bytes(document(body))
-    assert list(gpx.traces([path])) == []
+    path = write(tmp_path / "walk.gpx", document(body))
+    assert traces(path) == []
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
     assert record.getMessage().startswith(f"{path} holds no track points ({reason}")
 
 
+def test_an_empty_answer_of_the_server_is_no_reason_to_warn(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (answer,) = answers([write(tmp_path / "page3.gpx", api_page(""))])
+    assert answer.is_api_answer
+    assert not answer.segments
+    assert not caplog.records
+
+
 @pytest.mark.parametrize("name", ["missing.gpx", ""])
 def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(FileProblem, match="cannot read") as caught:
-        list(gpx.traces([tmp_path / name]))
+        traces(tmp_path / name)
     assert str(tmp_path / name) in str(caught.value)
 
 
-def test_progress_is_told_after_each_file(tmp_path: Path) -> None:
-    paths = [tmp_path / "1.gpx", tmp_path / "2.gpx"]
-    for path in paths:
-        path.write_bytes(document(f"<trk>{SEGMENT}</trk>"))
-    told: list[tuple[float, float | None]] = []
-    list(
-        gpx.traces(paths, lambda task, done, total, note="": told.append((done, total)))
-    )
-    assert told == [(1, 2), (2, 2)]
+def test_a_damaged_file_gives_what_was_complete(tmp_path: Path) -> None:
+    text = document(f"<trk>{SEGMENT}{SEGMENT}<trkseg>{POINT}</trk>")
+    reading = gpx.read(write(tmp_path / "a.gpx", text), "a", Reading())
+    found = [next(reading), next(reading)]
+    assert [len(trace) for trace in found if isinstance(trace, Trace)] == [2, 2]
+    with pytest.raises(FileProblem, match=r"a\.gpx is not well-formed XML"):
+        next(reading)
 
 
-def test_saved_pages_of_the_server_are_joined(tmp_path: Path) -> None:
-    url = "<url>/user/ann/traces/1</url>"
-    first = f'<trkseg><trkpt lat="1" lon="1">{_time(1)}</trkpt></trkseg>'
-    second = f'<trkseg><trkpt lat="2" lon="1">{_time(2)}</trkpt></trkseg>'
+def test_segments_come_before_the_file_is_read_to_its_end(tmp_path: Path) -> None:
+    body = f"<trk>{SEGMENT}</trk>" * 20_000
+    taken: list[int] = []
+    path = write(tmp_path / "long.gpx", document(body))
+    next(gpx.read(path, "long", Reading(read=taken.append)))
+    assert 0 < sum(taken) <= 2 * CHUNK < path.stat().st_size
+
+
+def test_an_answer_of_the_server_stays_one_document(tmp_path: Path) -> None:
+    url = "<url> /user/ann/traces/1\n</url>"
     cloud = '<trk><trkseg><trkpt lat="3" lon="1"/></trkseg></trk>'
-    pages = [
-        api_page(""),
-        api_page(f"<trk>{url}{first}</trk>"),
-        api_page(f"<trk>{url}{second}</trk>{cloud}"),
-        api_page(f"<trk><trkseg>{POINT}</trkseg></trk>"),
+    text = api_page(f"<trk>{url}{SEGMENT}{SEGMENT}</trk>{cloud}")
+    (answer,) = answers([write(tmp_path / "page0.gpx", text)])
+    assert answer.is_api_answer
+    assert answer.contents == {"trk", "trkseg"}
+    assert [(part.track, part.url, len(part.lat)) for part in answer.segments] == [
+        (1, "/user/ann/traces/1", 2),
+        (1, "/user/ann/traces/1", 2),
+        (2, None, 1),
     ]
-    paths = [tmp_path / f"page{number}.gpx" for number in range(len(pages))]
-    for path, page in zip(paths, pages, strict=True):
-        path.write_bytes(page)
-    dropped = Counter[str]()
-    found = list(gpx.traces(paths, dropped=dropped))
-    assert [(trace.name, trace.subject, len(trace)) for trace in found] == [
-        ("/user/ann/traces/1", "osm:ann", 2),
-        ("page0.gpx: trackable 1", None, 1),
-    ]
-    assert dropped["points without time"] == 1
-
-
-def test_trackable_traces_of_different_runs_have_different_names(
-    tmp_path: Path,
-) -> None:
-    track = f"<trk>{SEGMENT}</trk>"
-    paths = [tmp_path / name for name in ("a.gpx", "b.gpx", "c.gpx")]
-    for path, text in zip(
-        paths, (api_page(track), document(track), api_page(track)), strict=True
-    ):
-        path.write_bytes(text)
-    names = [trace.name for trace in gpx.traces(paths)]
-    assert names == ["a.gpx: trackable 1", "b.gpx", "c.gpx: trackable 1"]
 
 
 def test_a_file_from_openstreetmap_is_known_by_its_head(tmp_path: Path) -> None:
@@ -273,61 +285,243 @@ def test_a_file_from_openstreetmap_is_known_by_its_head(tmp_path: Path) -> None:
         (api_page(f"<!-- synthetic: nobody's -->{SEGMENT}"), False),
         (b"OpenStreetMap.org", False),
     ):
-        path.write_bytes(text)
-        assert gpx.from_osm(path) is answer
+        assert gpx.from_osm(write(path, text)) is answer
     assert not gpx.from_osm(tmp_path / "missing.gpx")
 
 
+@pytest.mark.parametrize(
+    ("name", "head", "answer"),
+    [
+        ("walk.gpx", b"", True),
+        ("walk.gpx", b"not XML", True),  # the reader says what is wrong
+        ("walk.xml", document("<trk>")[:-3], True),
+        ("walk", b'<?xml version="1.0"?><g:gpx xmlns:g="g">', True),
+        ("walk.kml", b"<kml>", False),
+        ("walk.csv", b"lat,lon", False),
+        ("walk", b"", False),
+    ],
+)
+def test_gpx_is_known_by_its_name_or_its_first_element(
+    name: str, head: bytes, answer: bool
+) -> None:
+    assert gpx.looks_like(name, head) is answer
+
+
+class Pieces:
+    """A stream that gives its bytes in pieces of given sizes, over and over."""
+
+    def __init__(self, content: bytes, sizes: Sequence[int]) -> None:
+        self._stream = io.BytesIO(content)
+        self._sizes = list(sizes)
+
+    def read(self, size: int, /) -> bytes:
+        self._sizes = self._sizes[1:] + self._sizes[:1]
+        return self._stream.read(min(size, self._sizes[-1]))
+
+
+numbers = st.floats(-90, 90).map(str) | st.sampled_from(["", "north", "-0", " 7 "])
+moments = st.datetimes(datetime(1800, 1, 1), datetime(2200, 1, 1)).map(
+    lambda time: time.isoformat() + "Z"
+) | st.sampled_from(
+    ["", "1970-01-01", "1970-01-01T02:00:00+02:00", "1970-01-01T00:00:00", "soon"]
+)
+strangers = st.sampled_from(
+    [
+        "",
+        "\n ",
+        "<ele>7</ele>",
+        "<!-- é -->",
+        "<x><time>2001-01-01T00:00:00Z</time></x>",
+    ]
+)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> tuple[bytes, list[list[tuple[str, str, str]]]]:
+    """A document, and what stands in its segments."""
+    point = st.tuples(numbers, numbers, moments)
+    segments = draw(st.lists(st.lists(point, max_size=5), max_size=4))
+    body = ""
+    for segment in segments:
+        body += "<trk><trkseg>"
+        for lat, lon, time in segment:
+            before, after = draw(strangers), draw(strangers)
+            body += f'<trkpt lat="{lat}" lon="{lon}">{before}<time>{time}</time>{after}'
+            body += "</trkpt>" + draw(strangers)
+        body += "</trkseg></trk>"
+    return document(body), [segment for segment in segments if segment]
+
+
+@given(documents(), st.lists(st.integers(1, 40), min_size=1, max_size=5))
+def test_segments_do_not_depend_on_the_chunks(
+    made: tuple[bytes, list[list[tuple[str, str, str]]]], sizes: list[int]
+) -> None:
+    text, segments = made
+    found = list(GpxStream(Pieces(text, sizes), "a.gpx"))
+    assert len(found) == len(segments)
+    for segment, whole, points in zip(
+        found, gpx_document.read(text, "a.gpx").segments, segments, strict=True
+    ):
+        for one, other in zip(_columns(segment), _columns(whole), strict=True):
+            np.testing.assert_array_equal(one, other)
+        singly = [
+            [gpx_points.degrees([lat])[0] for lat, _, _ in points],
+            [gpx_points.degrees([lon])[0] for _, lon, _ in points],
+            [gpx_points.seconds([time])[0] for _, _, time in points],
+        ]
+        for one, alone in zip(_columns(segment), singly, strict=True):
+            np.testing.assert_array_equal(one, alone)
+
+
+@given(st.lists(moments, min_size=1, max_size=5))
+def test_a_time_is_read_the_same_way_among_odd_ones(texts: list[str]) -> None:
+    alone = [gpx_points.seconds([text])[0] for text in texts]
+    np.testing.assert_array_equal(gpx_points.seconds([*texts, "odd"])[:-1], alone)
+
+
+@given(st.lists(st.floats(-180, 180).map(repr), min_size=1))
+def test_degrees_are_the_numbers_that_python_reads(texts: list[str]) -> None:
+    assert gpx_points.degrees(texts).tolist() == [float(text) for text in texts]
+
+
+BOMBS = [
+    ("", b" ", f"<trk>{SEGMENT}</trk>", "2"),
+    ("<metadata><name>", b"x", f"</name></metadata><trk>{SEGMENT}</trk>", "2"),
+    ("<trk><url>", b"x", f"</url>{SEGMENT}</trk>", "2"),
+    (f"<trk><trkseg>{POINT}", b"\n", "</trkseg></trk>", "1"),
+    (f"<trk><trkseg>{POINT[:-8]}<time>", b"x", "", "larger than 262,144 bytes"),
+    (f"<trk><trkseg>{POINT[:-8]}", b"<a>", "", "larger than 262,144 bytes"),
+    ("<trk><trkseg><trkpt><time>", b"x", "</time></trkpt></trkseg></trk>", "1"),
+    ("<trk><trkseg><trkpt>", b"<a>", "", "more than 256 elements stand in each"),
+    ("<trk>", b"<a>", "", "more than 256 elements stand in each other"),
+    ("<trk><trkseg><trkpt lat='", b"1", "'/>", "a tag of it goes on"),
+    ("<!--", b" ", "-->", "a tag of it goes on"),
+]
+"""What begins a document, goes on for 30 MB, ends it; and what comes of it."""
+
+READER = """
+import resource, sys
+from pathlib import Path
+from trajanon.errors import FileProblem
+from trajanon.extract.sources import gpx
+from trajanon.extract.sources.reading import Reading
+
+small, *bombs = map(Path, sys.argv[1:])
+list(gpx.read(small, "small", Reading()))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for bomb in bombs:
+    try:
+        outcome = sum(map(len, gpx.read(bomb, "bomb", Reading())))
+    except FileProblem as error:
+        outcome = error
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    print(grown // 1024, outcome)
+"""
+
+
+def test_no_document_can_fill_the_memory(tmp_path: Path) -> None:
+    paths = [write(tmp_path / "small.gpx", document(f"<trk>{SEGMENT}</trk>"))]
+    for number, (before, filler, after, _) in enumerate(BOMBS):
+        paths.append(tmp_path / f"{number}.gpx.gz")
+        million = filler * (1_000_000 // len(filler))
+        with gzip.open(paths[-1], "wb", compresslevel=1) as stream:
+            stream.write(f'<gpx version="1.1">{before}'.encode())
+            for _ in range(30):
+                stream.write(million)
+            stream.write(f"{after}</gpx>".encode())
+    done = subprocess.run(
+        [sys.executable, "-c", READER, *map(str, paths)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for line, (*_, outcome) in zip(done.stdout.splitlines(), BOMBS, strict=True):
+        megabytes, _, said = line.partition(" ")
+        assert int(megabytes) < 20, line
+        assert outcome in said
+
+
+def nested(inside: str) -> bytes:
+    point = f'<trkpt lat="1" lon="1">{inside}</trkpt>'
+    return document(f"<trk><trkseg>{point}</trkseg></trk>")
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "<e><trkpt/></e>",
+        "<time>t</time><trkseg/><trk/><gpx/>",
+    ],
+)
+def test_what_stands_in_a_point_is_no_point(inside: str) -> None:
+    (segment,) = gpx_document.read(nested(inside), "odd.gpx").segments
+    assert segment.lat.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "<time>t</time><e><trkpt/></e>",
+        "<time>t</time><e><trkpt/><trkseg/></e>",
+        "<time>t</time><trkseg><trkpt/></trkseg><x/>",
+        "<time>t</time><trk><trkseg><trkpt/></trkseg></trk>",
+        "<time>t</time><gpx><trk><trkseg><trkpt/></trkseg></trk></gpx>",
+    ],
+)
+def test_points_in_points_are_refused(inside: str) -> None:
+    with pytest.raises(FileProblem, match="its track points stand in each other"):
+        gpx_document.read(nested(inside), "odd.gpx")
+
+
 @needs_real_data
-def test_san_francisco_has_80_traces_of_one_account() -> None:
+def test_the_answers_for_san_francisco_hold_180_000_points() -> None:
     paths = sorted((REAL / "osm_trackpoints_san_francisco").glob("*.gpx.gz"))
-    dropped = Counter[str]()
-    found = list(gpx.traces(paths, dropped=dropped))
-    assert len(paths) == 36
-    assert sum(map(len, found)) == 180_000
-    assert len(found) == 80
-    assert len({trace.subject for trace in found}) == 1
-    assert not dropped.total()
+    found = answers(paths)
+    assert len(found) == 36
+    segments = [segment for answer in found for segment in answer.segments]
+    assert sum(len(segment.lat) for segment in segments) == 180_000
+    assert all(np.isfinite(segment.time).all() for segment in segments)
+    assert sum(answer.segments[-1].track for answer in found) == 115
 
 
 @needs_real_data
-def test_alicante_has_25_traces_and_a_cloud_that_is_none() -> None:
+def test_the_answers_for_alicante_hold_traces_and_a_cloud() -> None:
     paths = sorted((REAL / "osm_trackpoints_alicante").glob("page*.gpx"))
-    dropped = Counter[str]()
-    found = list(gpx.traces(paths, dropped=dropped))
-    assert len(found) == 25
-    assert sum(map(len, found)) == 5458
-    assert [len(t) for t in found if t.name.endswith("/758548")] == [203 + 135]
-    assert all(np.isfinite(trace.time).all() for trace in found)
-    assert dropped["points without time"] == 7791
+    found = answers(paths)
+    sizes = [sum(len(part.lat) for part in answer.segments) for answer in found]
+    assert sizes == [5000, 5000, 3249, 0]
+    segments = [segment for answer in found for segment in answer.segments]
+    assert sum(int(np.isfinite(part.time).sum()) for part in segments) == 5458
+    assert sum(len(p.lat) for p in segments if np.isnan(p.time).all()) == 7791
 
 
 @needs_real_data
 @pytest.mark.parametrize(
-    ("name", "points", "timed_points"),
+    ("name", "points", "timed_points", "segments"),
     [
-        ("osm_trace_3458743", 398, 398),
-        ("osmapir_st_geroni", 218, 218),
-        ("movingpandas_304_to_UL_20190218", 2144, 2144),
-        ("gpxpy_korita-zbevnica", 871, 513),
-        ("gpxpy_cerknicko-jezero", 296, 296),
-        ("gpxpy_cerknicko-without-times", 296, 5),
-        ("gpxpy_Mojstrovka", 184, 0),  # its clock stood still, in 1901
-        ("gpxpy_around-visnjan-with-car", 104, 104),
-        ("graphhopper_test1", 264, 264),
-        ("graphhopper_andorra", 21, 0),
-        ("graphhopper_gpxv1_0", 14, 14),
-        ("graphhopper_tour4_uturn", 5, 5),
-        ("graphhopper_no_trkseg", 0, 0),
+        ("osm_trace_3458743", 398, 398, 1),
+        ("osmapir_st_geroni", 218, 218, 1),
+        ("movingpandas_304_to_UL_20190218", 2144, 2144, 1),
+        ("gpxpy_korita-zbevnica", 871, 513, 3),  # and an empty one
+        ("gpxpy_cerknicko-jezero", 296, 296, 7),  # likewise
+        ("gpxpy_cerknicko-without-times", 296, 5, 7),  # likewise
+        ("gpxpy_Mojstrovka", 184, 0, 1),  # its clock stood still, in 1901
+        ("gpxpy_around-visnjan-with-car", 104, 104, 1),
+        ("graphhopper_test1", 264, 264, 1),
+        ("graphhopper_andorra", 21, 0, 1),
+        ("graphhopper_gpxv1_0", 14, 14, 1),
+        ("graphhopper_tour4_uturn", 5, 5, 1),
+        ("graphhopper_no_trkseg", 0, 0, 0),
     ],
 )
 def test_files_of_many_makers_are_read(
-    name: str, points: int, timed_points: int
+    name: str, points: int, timed_points: int, segments: int
 ) -> None:
-    found = list(gpx.traces([REAL / "gpx" / f"{name}.gpx"]))
+    found = traces(REAL / "gpx" / f"{name}.gpx")
+    assert len(found) == segments
     assert sum(map(len, found)) == points
     assert sum(int(np.isfinite(trace.time).sum()) for trace in found) == timed_points
 
 
-def _time(second: int) -> str:
-    return f"<time>2020-01-01T00:00:{second:02d}Z</time>"
+def _columns(segment: Segment) -> tuple[np.ndarray, ...]:
+    return segment.lat, segment.lon, segment.time

@@ -75,8 +75,8 @@ def of(folder: Path, **more: Any) -> Extraction:
 def is_the_same(found: Trajectories, other: Trajectories) -> bool:
     np.testing.assert_array_equal(found.points, other.points)
     for name in ("subject", "trace"):  # a file that is read numbers those it has
-        numbers = [dense(getattr(each, name)) for each in (found, other)]
-        np.testing.assert_array_equal(*numbers)
+        mine, theirs = (dense(getattr(each, name)) for each in (found, other))
+        np.testing.assert_array_equal(mine, theirs)
     one, two = found.tracks, other.tracks
     assert one is not None
     assert two is not None

@@ -123,7 +123,7 @@ def test_a_box_too_large_is_refused_before_any_request() -> None:
 
 
 def test_a_box_over_the_antimeridian_is_refused() -> None:
-    with pytest.raises(BadInput, match="give two boxes"):
+    with pytest.raises(BadInput, match="give two: --bbox="):
         NumberedPages(box=Box(179.9, 0.0, -179.9, 0.1))
 
 

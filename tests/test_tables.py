@@ -11,6 +11,9 @@ from pathlib import Path
 
 import geopandas
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from point_tables import ROWS, csv, is_the_two_traces, names, read
 
@@ -78,6 +81,26 @@ def test_coordinates_may_be_of_any_kind(tmp_path: Path, kind: str) -> None:
     values = ROWS["lat"].map(Decimal) if kind == "decimal" else ROWS["lat"].astype(kind)
     ROWS.assign(lat=values).to_parquet(path)
     assert is_the_two_traces(read(path))
+
+
+def test_a_column_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "points.parquet"
+    columns = [[40.0], [-3.0], ["a"], ["b"]]
+    pq.write_table(pa.table(columns, names=["lat", "lon", "id", "id"]), path)
+    with pytest.raises(BadInput, match="column 'id' stands more than once"):
+        read(path)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, None])
+def test_a_strict_reading_names_the_row_of_a_place_that_is_none(
+    tmp_path: Path, value: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "points.parquet"
+    ROWS.assign(lon=[-3, -3, value, value]).to_parquet(path)
+    for rows in (2, 100):
+        monkeypatch.setattr(table_parquet, "_CHUNK", rows)
+        with pytest.raises(FileProblem, match=r"row 3 of .* has '(nan|inf)' for lon"):
+            read(path, strict=True)
 
 
 def test_a_column_of_lists_is_refused(tmp_path: Path) -> None:
@@ -275,6 +298,16 @@ def test_ids_may_be_bytes_that_are_no_text(tmp_path: Path) -> None:
     names = [b"\xff\x01", b"b", b"\xff\x01", b"b"]
     ROWS.assign(id=names).to_parquet(path)
     assert [len(one) for one in read(path)] == [2, 2]
+
+
+def test_a_gap_among_long_numbers_does_not_make_them_one(tmp_path: Path) -> None:
+    path = tmp_path / "points.parquet"
+    ids = pd.array([2**60, None, 2**60 + 1, 2**60], "Int64")
+    ROWS.assign(id=ids).to_parquet(path)
+    assert [(one.name, len(one)) for one in read(path)] == [
+        (f"points#{2**60}", 2),
+        (f"points#{2**60 + 1}", 1),
+    ]
 
 
 def test_equal_ids_in_two_files_are_two_traces(tmp_path: Path) -> None:

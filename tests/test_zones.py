@@ -34,10 +34,10 @@ class Places:
         shapes = [shapely.Point(lon[i], lat[i]) for i in range(3)]
         walls_lat, walls_lon = [lat[:3]], [lon[:3]]
         for i in range(3, 6):
-            turn = np.sort(rng.uniform(0, 360, 5))
+            turn = 72.0 * np.arange(5) + rng.uniform(0, 30, 5)
             size = rng.uniform(5.0, 60.0, 5)
             corners = ahead(np.full(5, lat[i]), np.full(5, lon[i]), turn, size)
-            shapes.append(shapely.Polygon(np.stack(corners[::-1], axis=1)).convex_hull)
+            shapes.append(shapely.Polygon(np.stack(corners[::-1], axis=1)))
             ring = shapely.get_coordinates(
                 shapely.segmentize(shapes[-1].exterior, 5e-5)
             )

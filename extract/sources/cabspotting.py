@@ -55,6 +55,8 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     how.counts[delimited.UNREAD] += int((~placed).sum())
     # The file has the newest first: of two points of one second, the later is above.
     rows = rows[placed][::-1].sort_values("time", kind="stable")
+    if len(rows) == 0:
+        return
     cab = _NAME.match(path.name)
     changes = np.flatnonzero(np.diff(rows["occupied"].to_numpy())) + 1
     bounds = [0, *changes.tolist(), len(rows)]

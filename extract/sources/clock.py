@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+from pandas.tseries.api import guess_datetime_format as guess
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.columns import numbers
@@ -142,22 +143,10 @@ class Clock:
 def unread_time(value: object, row: int, what: str) -> FileProblem:
     """Say that a time cannot be read, in so many rows from the first."""
     msg = (
-        f"the time {value!r} in row {row + 1:,} of {what} cannot be read; mend it, or "
-        "read not strictly"
+        f"the time {str(value)!r} in row {row + 1:,} of {what} cannot be read; mend "
+        "it, or read not strictly"
     )
     return FileProblem(msg)
-
-
-def seconds(values: pd.Series) -> NDArray[np.float64]:
-    """Read one whole column of times; see `Clock`.
-
-    Raises
-    ------
-    BadInput
-        If they are times of day.
-    """
-    table = values.to_frame("time")
-    return Clock(table, "a column").seconds(table, Reading())
 
 
 def _is_of_dates(values: pd.Series) -> bool:
@@ -187,12 +176,12 @@ def _unit(epochs: NDArray[np.float64]) -> float:
 
 def _format(values: pd.Series) -> str | None:
     """Find the format that reads most of the texts, if there is one."""
-    guess = pd.tseries.api.guess_datetime_format
     texts = _texts(values).drop_null()
     found: list[str] = []
     for text in texts[:100].to_pylist():
         # Years that come first are not followed by the day.
-        both = [guess(text), guess(text, dayfirst=not text.strip()[:4].isdigit())]
+        day_may_lead = not text.strip()[:4].isdigit()
+        both = [guess(text), guess(text, dayfirst=day_may_lead)]
         found = list(dict.fromkeys(form for form in both if form))
         if found:
             break

@@ -120,9 +120,8 @@ def roles(
         name = next((n for n in candidates if n not in taken), None)
         if name is not None:
             found[name] = role
-    for name in [n for n, role in found.items() if role == "part"]:
-        if found.get(by_lower.get("track_fid", "")) != "id":
-            del found[name]
+    if "part" not in wanted and found.get(by_lower.get("track_fid", "")) != "id":
+        found = {name: role for name, role in found.items() if role != "part"}
     there = set(found.values())
     missing = [role for role in ("lat", "lon") if role not in there]
     if not there & {"id", "subject"}:
@@ -141,13 +140,6 @@ def numbers(values: pd.Series) -> NDArray[np.float64]:
     if not pd.api.types.is_numeric_dtype(values):
         values = pd.to_numeric(values, errors="coerce")
     return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
-
-
-def seconds(values: pd.Series) -> NDArray[np.float64]:
-    """Read times as seconds since 1970 UTC; see `clock.Clock`."""
-    from trajanon.extract.sources import clock
-
-    return clock.seconds(values)
 
 
 def names(values: pd.Series) -> list[str | None]:

@@ -11,7 +11,7 @@ from pyarrow import csv as pa_csv
 
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.line_screen import Screened, screened
-from trajanon.extract.sources.reading import DAMAGED, Reading, unpacked
+from trajanon.extract.sources.reading import DAMAGED, Reading
 from trajanon.extract.sources.text_blocks import (
     BYTE_ORDER_MARK,
     Layout,
@@ -70,8 +70,8 @@ def read(
         row cannot.
     """
     try:
-        with how.open(path) as file, unpacked(file) as stream:
-            parts = blocks(stream)
+        with how.unpacked(path) as stream:
+            parts = blocks(stream, 2 if layout is None else layout.above + 1)
             first = next(parts, b"")
             if layout is None:
                 layout = layout_of(path, first)
@@ -139,23 +139,22 @@ class _Text:
             for name, place in self._place.items()
         }
         self._rows += table.num_rows
-        faults = [*faults, *(_fault(row, block) for row in wrong)]
+        count = len(faults) + len(wrong)
+        firsts = [*faults[:1], *(_fault(row, block) for row in wrong[:1])]
         if self._how.strict:
-            faults += self._no_numbers(columns, lines)
-        self._leave_out(sorted(faults))
+            firsts += self._no_numbers(columns, lines)
+        if firsts:
+            self._leave_out(count, *min(firsts))
         return pa.table(columns)
 
-    def _leave_out(self, faults: list[tuple[int, str]]) -> None:
-        if not faults:
-            return
-        number, why = faults[0]
-        line = self._line + number + 1
+    def _leave_out(self, count: int, first: int, why: str) -> None:
+        line = self._line + first + 1
         if self._how.strict:
             msg = f"line {line:,} of {self._path} {why}; mend it, or read not strictly"
             raise FileProblem(msg)
         self._first_broken = self._first_broken or f"line {line:,} {why}"
-        self._broken += len(faults)
-        self._how.counts[UNREAD] += len(faults)
+        self._broken += count
+        self._how.counts[UNREAD] += count
 
     def _parsed(
         self, block: bytes, types: Mapping[str, pa.DataType]
@@ -208,11 +207,11 @@ def _lines(text: bytes) -> int:
 
 def _fault(row: pa_csv.InvalidRow, block: bytes) -> tuple[int, str]:
     """Find the line of a row with the wrong number of fields, and say so."""
-    line = (b"\n" + block).find(b"\n" + row.text.encode())
-    fields = (
-        f"has {row.actual_columns} fields where {row.expected_columns} are expected"
-    )
-    return block.count(b"\n", 0, line), fields
+    text, within = b"\n" + row.text.encode(), b"\n" + block + b"\n"
+    found = (within.find(text + end) for end in (b"\n", b"\r"))
+    line = within.count(b"\n", 0, min(place for place in found if place >= 0))
+    expected = f"where {row.expected_columns} are expected"
+    return line, f"has {row.actual_columns} fields {expected}"
 
 
 def _row(lines: bytes, number: int, separator: str) -> tuple[int, list[str]]:

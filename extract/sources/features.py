@@ -233,7 +233,10 @@ def _traces_of_points(
         for batch in batches:
             points = _only(batch, _is_point(batch.geometry), LINES_BESIDE, how)
             lat, lon = degrees(_coordinates(points.geometry))
-            columns = {role: points.columns[name] for name, role in role_of.items()}
+            columns = {
+                role: _single_values(layer, points, name)
+                for name, role in role_of.items()
+            }
             yield pd.DataFrame({"lat": lat, "lon": lon, **columns})
 
     return gathered(chunks(), layer.label, how, rows=layer.count)
@@ -258,7 +261,7 @@ def _traces_of_lines(
             lines.columns[[name for name in timed if name in layer.names]],
             np.bincount(line[part], minlength=len(lines.geometry)),
         )
-        names, subjects = _names(layer.label, lines, column)
+        names, subjects = _names(layer, lines, column)
         ends = np.cumsum(np.bincount(part, minlength=len(parts))).tolist()
         for start, end, of in zip([0, *ends], ends, line.tolist(), strict=False):
             points = slice(start, end)
@@ -271,17 +274,31 @@ def _only(batch: _Batch, wanted: NDArray[np.bool_], rest: str, how: Reading) -> 
     return batch.take(wanted)
 
 
+def _single_values(layer: Layer, batch: _Batch, name: str) -> pd.Series:
+    values = batch.columns[name]
+    kinds = pd.api.types
+    if kinds.is_object_dtype(values) and values.map(kinds.is_list_like).any():
+        msg = (
+            f"the column {name!r} of {layer.what} holds lists, not a value a feature; "
+            "name another by --columns"
+        )
+        raise BadInput(msg)
+    return values
+
+
 def _names(
-    label: str, lines: _Batch, column: Mapping[str, str]
+    layer: Layer, lines: _Batch, column: Mapping[str, str]
 ) -> tuple[list[str], list[str | None]]:
     """Name each line, by its number if it has no id, and its subject."""
-    numbered = [f"{label}#{number}" for number in lines.number.tolist()]
+    numbered = [f"{layer.label}#{number}" for number in lines.number.tolist()]
     nothing: list[str | None] = [None] * len(numbered)
     subjects, ids = (
-        meaning.names(lines.columns[column[role]]) if role in column else nothing
+        meaning.names(_single_values(layer, lines, column[role]))
+        if role in column
+        else nothing
         for role in ("subject", "id")
     )
-    prefix = "" if "subject" in column else f"{label}#"
+    prefix = "" if "subject" in column else f"{layer.label}#"
     names = [
         number if name is None else f"{prefix}{name}"
         for number, name in zip(numbered, ids, strict=True)

@@ -1,5 +1,6 @@
 """Archives of GPX files, zip or tar, OpenStreetMap's planet dump among them."""
 
+import io
 import logging
 from collections.abc import Iterator
 from contextlib import suppress
@@ -74,13 +75,13 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
 
 def from_osm(path: Path) -> bool:
     """Say whether an archive came from OpenStreetMap, by the first file of it."""
-    with suppress(FileProblem, CutOff):
+    with suppress(CutOff, *DAMAGED):
         for member in members(path, Reading()):
             if not member.regular:
                 continue
             if planet.is_metadata(member.name):
                 metadata = planet.Metadata("")
-                with suppress(*DAMAGED, FileProblem):
+                with suppress(FileProblem):
                     metadata.feed(member.open().read(CHUNK))
                 return metadata.generator in planet.GENERATORS
             if _is_gpx(member):
@@ -125,13 +126,21 @@ class _Archive:
         if upload := planet.recording(member.name):
             name = f"{self._label}/{upload.number}"
             subject = self.accounts.subject(upload)
-        document = GpxStream(unpacked(member.open()), f"{self._path}/{member.name}")
+        document = GpxStream(self._content(member), f"{self._path}/{member.name}")
         for found in recordings(document, name, subject):
             self._given = True
             yield found
         self._whole += 1
         if not document.points and not document.so_far().is_api_answer:
             self._how.counts[EMPTY] += 1
+
+    def _content(self, member: Member) -> io.BufferedReader:
+        stream = member.open()
+        try:
+            return unpacked(stream)
+        except DAMAGED as error:
+            msg = f"{self._path}/{member.name} cannot be read ({error}): "
+            raise FileProblem(msg + "download the archive again") from error
 
     def _learn(self, member: Member) -> None:
         metadata = planet.Metadata(f"{self._path}/{member.name}")
@@ -140,6 +149,9 @@ class _Archive:
             while chunk := stream.read(CHUNK):
                 metadata.feed(chunk)
             metadata.feed(b"")
+        except DAMAGED as error:
+            msg = f"{self._path}/{member.name} cannot be read to its end ({error})"
+            raise FileProblem(msg) from error
         finally:
             self.accounts.learn(metadata)
 

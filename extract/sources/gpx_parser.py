@@ -75,17 +75,21 @@ class GpxParser(XmlParser):
         self.version = ""
         self.synthetic = False
         self.contents: set[str] = set()
-        self._local = _LocalNames()
         self._path: list[str] = []  # down to a segment, not into it
         self._depth = 0  # inside of a segment
         self._child = ""  # the tag of the segment's element, most likely a point
+        self._point_tag = ""
+        self._time_tag = ""
         self._wants_time = False
         self._reading_time = False
-        self._passing = 0  # chunks that ended inside of what is passed over
+        self._passing = 0  # bytes of chunks that ended in what is passed over
         self._text = ""
         self._track = 0
         self._url: str | None = None
-        self._points = Points([], [], [], [])
+        self._lat: list[str | None] = []
+        self._lon: list[str | None] = []
+        self._time: list[str | None] = []
+        self._ends: list[End] = []
         self._parser.CommentHandler = self._comment
         self._outside()
 
@@ -98,17 +102,20 @@ class GpxParser(XmlParser):
             If it is not XML, or not GPX, or could fill the memory.
         """
         super().feed(chunk)
-        self._passing += self._parser.StartElementHandler is None
-        if self._passing > 1:  # nobody counts how deep it goes there
+        if self._parser.StartElementHandler is None:
+            self._passing += len(chunk)
+        if self._passing > CHUNK:  # nobody counts how deep it goes there
             self._refuse(f"one track point of it is larger than {CHUNK:,} bytes")
 
     def take(self) -> Points:
         """Take the points that were completed since the last call."""
-        lat, lon, time, ends = self._points
-        begun = self._depth > 0 and self._local[self._child] == "trkpt"
-        whole = len(lat) - begun
-        self._points = Points(lat[whole:], lon[whole:], time[whole:], [])
-        return Points(lat[:whole], lon[:whole], time[:whole], ends)
+        whole = len(self._lat)
+        whole -= self._depth > 0 and self._child == self._point_tag
+        lat, lon, time = self._lat, self._lon, self._time
+        taken = Points(lat[:whole], lon[:whole], time[:whole], self._ends)
+        del lat[:whole], lon[:whole], time[:whole]
+        self._ends = []
+        return taken
 
     def _outside(self) -> None:
         self._parser.StartElementHandler = self._start_outside
@@ -124,7 +131,7 @@ class GpxParser(XmlParser):
         self._parser.EndElementHandler = self._end_passed
 
     def _start_outside(self, tag: str, attributes: list[str]) -> None:
-        self._path.append(self._local[tag])
+        self._path.append(_local(tag))
         self._check_depth(len(self._path))
         match self._path:
             case ["gpx"]:
@@ -140,6 +147,8 @@ class GpxParser(XmlParser):
                 self._url = None
             case ["gpx", "trk", "trkseg"]:
                 self.contents.add("trkseg")
+                prefix = tag.removesuffix("trkseg")
+                self._point_tag, self._time_tag = prefix + "trkpt", prefix + "time"
                 self._inside()
             case ["gpx", "trk", "url"]:
                 self._text = ""
@@ -156,28 +165,27 @@ class GpxParser(XmlParser):
         self._depth += 1
         if self._depth == 1:
             self._child = tag
-            self._wants_time = self._local[tag] == "trkpt"
+            self._wants_time = tag == self._point_tag
             if self._wants_time:
-                self._start_point(attributes)
+                self._place(attributes)
         elif not self._wants_time:
             self._pass_over()
-        elif self._depth == 2 and self._local[tag] == "time":
+        elif tag == self._time_tag and self._depth == 2:
             self._reading_time = True
             self._text = ""
             self._parser.CharacterDataHandler = self._gather
         else:
             self._check_depth(self._depth)
 
-    def _start_point(self, attributes: list[str]) -> None:
-        lat, lon, time, _ = self._points
+    def _place(self, attributes: list[str]) -> None:
         if attributes[::2] == ["lat", "lon"]:  # as nearly everybody writes it
-            lat.append(attributes[1])
-            lon.append(attributes[3])
+            self._lat.append(attributes[1])
+            self._lon.append(attributes[3])
         else:
             place = by_name(attributes)
-            lat.append(place.get("lat"))
-            lon.append(place.get("lon"))
-        time.append(None)
+            self._lat.append(place.get("lat"))
+            self._lon.append(place.get("lon"))
+        self._time.append(None)
 
     def _end_inside(self, tag: str) -> None:
         if self._depth == 0:
@@ -186,7 +194,7 @@ class GpxParser(XmlParser):
         if self._depth == 2 and self._reading_time:
             self._parser.CharacterDataHandler = None
             self._reading_time = self._wants_time = False
-            self._points.time[-1] = self._text
+            self._time[-1] = self._text
         self._depth -= 1
 
     def _end_passed(self, tag: str) -> None:
@@ -195,15 +203,14 @@ class GpxParser(XmlParser):
 
     def _end_segment(self, tag: str) -> None:
         self._check_end(tag)
-        end = End(len(self._points.lat), self._track, self._url)
-        self._points.ends.append(end)
+        self._ends.append(End(len(self._lat), self._track, self._url))
         self._path.pop()
         self._outside()
 
     def _check_end(self, tag: str) -> None:
         # After passing over a point that holds another one, the ends are one too many.
-        if not self._path or self._path[-1] != self._local[tag]:
-            self._refuse(f"a <{self._child}> of it holds another one")
+        if not self._path or self._path[-1] != _local(tag):
+            self._refuse("its track points stand in each other")
 
     def _gather(self, text: str) -> None:
         if len(self._text) < LONGEST_TEXT:
@@ -214,9 +221,6 @@ class GpxParser(XmlParser):
         self.synthetic |= text.strip().startswith("synthetic:")
 
 
-class _LocalNames(dict[str, str]):
-    """The names of tags without their prefixes."""
-
-    def __missing__(self, tag: str) -> str:
-        self[tag] = tag.rpartition(":")[2]
-        return self[tag]
+def _local(tag: str) -> str:
+    """Give the name of a tag without its prefix."""
+    return tag.rpartition(":")[2]

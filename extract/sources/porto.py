@@ -27,7 +27,6 @@ _TYPES = {
 }
 
 _IN_NUMBERS = b"0123456789.-+eE \t"
-_AROUND_NUMBERS = b"[] \t"
 
 
 def looks_like(name: str, head: bytes) -> bool:
@@ -84,8 +83,8 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
 def _whole(trips: pd.DataFrame, how: Reading) -> pd.DataFrame:
     """Leave out trips without points and those with missing ones."""
-    lines = trips["POLYLINE"].fillna("").str.strip()
-    pointless = lines.isin(["", "[]"])
+    lines = trips["POLYLINE"].fillna("")
+    pointless = lines.str.strip("[] \t") == ""
     gaps = ~pointless & (trips["MISSING_DATA"].str.strip().str.lower() == "true")
     how.counts["rows without points"] += int(pointless.sum())
     how.counts["trips with missing points"] += int(gaps.sum())
@@ -128,7 +127,7 @@ def _numbers(text: bytes, size: Sequence[int]) -> NDArray[np.float64] | None:
         return None
     try:
         column = pa_csv.read_csv(
-            pa.BufferReader(text.translate(None, _AROUND_NUMBERS).replace(b",", b"\n")),
+            pa.BufferReader(text.translate(None, b"[]").replace(b",", b"\n")),
             pa_csv.ReadOptions(column_names=["number"], use_threads=False),
             convert_options=pa_csv.ConvertOptions(
                 column_types={"number": pa.float64()}

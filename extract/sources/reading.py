@@ -67,7 +67,7 @@ class Reading:
             msg = f"cannot read {path}: {error.strerror}"
             raise FileProblem(msg) from error
 
-    def unpacked(self, path: Path) -> io.BufferedIOBase:
+    def unpacked(self, path: Path) -> io.BufferedReader:
         """Open a file and unpack it, if it is packed by gzip, bzip2 or xz.
 
         Raises
@@ -78,16 +78,36 @@ class Reading:
         return unpacked(self.open(path))
 
 
-def unpacked(stream: io.BufferedReader) -> io.BufferedIOBase:
+def unpacked(stream: io.BufferedReader) -> io.BufferedReader:
     """Unpack a stream that is packed by gzip, bzip2 or xz; its first bytes tell.
 
-    Reading from a damaged one raises one of `DAMAGED`.
+    Reading from a damaged one raises one of `DAMAGED`. Closing it closes the stream.
     """
     head = stream.peek(6)
     for magic, unpack in _PACKED.items():
         if head.startswith(magic):
-            return unpack(stream)
+            return io.BufferedReader(_Unpacked(unpack(stream), stream), _BUFFER)
     return stream
+
+
+class _Unpacked(io.RawIOBase):
+    """What is unpacked from a stream, and the stream, to be closed as one."""
+
+    def __init__(self, content: io.BufferedIOBase, packed: io.BufferedReader) -> None:
+        super().__init__()
+        self._content = content
+        self._packed = packed
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        return self._content.readinto1(buffer)
+
+    def close(self) -> None:
+        self._content.close()
+        self._packed.close()
+        super().close()
 
 
 class Meter:

@@ -33,14 +33,22 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
             return
         role_of = roles(schema.names, how.columns, path)
         for name in role_of:
-            if pa.types.is_nested(schema.field(name).type):
-                msg = (
-                    f"the column {name!r} of {path} holds {schema.field(name).type}, "
-                    "not a value a row; name another by --columns"
-                )
-                raise BadInput(msg)
+            _check_column(schema, name, path)
         chunks = _chunks(file, role_of, path, how)
         yield from gathered(chunks, label, how, rows=file.metadata.num_rows)
+
+
+def _check_column(schema: pa.Schema, name: str, path: Path) -> None:
+    if schema.get_field_index(name) < 0:
+        msg = f"the column {name!r} stands more than once in {path}: rename one of them"
+        raise BadInput(msg)
+    kind = schema.field(name).type
+    if pa.types.is_nested(kind):
+        msg = (
+            f"the column {name!r} of {path} holds {kind}, not a value a row; name "
+            "another by --columns"
+        )
+        raise BadInput(msg)
 
 
 def _chunks(
@@ -50,7 +58,11 @@ def _chunks(
     before = 0
     try:
         for part in file.iter_batches(_CHUNK, columns=list(role_of), use_threads=False):
-            rows = part.to_pandas(ignore_metadata=True, date_as_object=False)
+            rows = part.to_pandas(
+                ignore_metadata=True,
+                date_as_object=False,
+                integer_object_nulls=True,  # as floats, long ids would become one
+            )
             rows = rows.rename(columns=role_of)
             for role in ("lat", "lon"):
                 values, rows[role] = rows[role], numbers(rows[role])
@@ -71,7 +83,7 @@ def _refuse_no_numbers(
     if len(wrong):
         row = int(wrong[0])
         msg = (
-            f"row {before + row + 1:,} of {path} has {values.iloc[row]!r} for "
+            f"row {before + row + 1:,} of {path} has {str(values.iloc[row])!r} for "
             f"{values.name}, which is no number; mend it, or read not strictly"
         )
         raise FileProblem(msg)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from trajanon.extract.sources import table_csv, table_parquet
+from trajanon.extract.sources import porto, table_csv, table_parquet, tdrive
 from trajanon.extract.sources.columns import KNOWN_NAMES
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
@@ -14,15 +14,19 @@ _NAMES_OF_TEXTS = (".csv", ".tsv")
 
 
 def looks_like(name: str, head: bytes) -> bool:
-    """Say whether a file is Parquet, or a text whose first line names columns."""
+    """Say whether a file is Parquet, or a text that is named or begins as a table.
+
+    A text begins as a table if its first line has a usual name for the latitude, and
+    one for the longitude.
+    """
     if head.startswith(_PARQUET) or name.endswith(_NAMES_OF_PARQUET):
         return True
+    if porto.looks_like(name, head) or tdrive.looks_like(name, head):
+        return False
     lines = head.decode("utf-8-sig", errors="replace").splitlines()
     header = next((line for line in lines if line.strip()), "").lower()
     separator = max(",;\t|", key=header.count)
     names = {name.strip(' "') for name in header.split(separator)}
-    if "polyline" in names:
-        return False
     known = (names & set(KNOWN_NAMES[role]) for role in ("lat", "lon"))
     return name.endswith(_NAMES_OF_TEXTS) or all(known)
 

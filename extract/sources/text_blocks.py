@@ -10,7 +10,7 @@ from trajanon.errors import FileProblem
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-_BLOCK = 1 << 23  # bytes that are parsed at a time
+_BLOCK = 1 << 22  # bytes that are parsed at a time
 _LONGEST = 1 << 24  # bytes of a line that may be one of a table
 
 
@@ -39,27 +39,39 @@ def unreadable(path: Path, reason: str) -> FileProblem:
     return FileProblem(f"cannot read {path} as a table of points: {short}")
 
 
-def blocks(stream: io.BufferedIOBase) -> Iterator[bytes]:
-    """Cut a stream into blocks of whole lines; the first one has two at least.
+def blocks(stream: io.BufferedIOBase, least: int) -> Iterator[bytes]:
+    """Cut a stream into blocks of whole lines.
+
+    Parameters
+    ----------
+    stream
+        The text.
+    least
+        Lines, empty ones not counted, that the first block has, if there are so many.
 
     Raises
     ------
     OSError
         If there are lines too long for a table; or as the stream does.
     """
-    rest, least = b"", 2
+    rest = b""
     while block := stream.read(_BLOCK):
-        end = block.rfind(b"\n") + 1
-        if end == 0 or rest.count(b"\n") + block.count(b"\n") < least:
-            rest += block
+        rest += block
+        end = rest.rfind(b"\n") + 1
+        if end == 0 or _written(rest[:end], least) < least:
             if len(rest) > _LONGEST + _BLOCK:
                 msg = f"it has lines of over {_LONGEST:,} bytes"
                 raise OSError(msg)
             continue
-        yield rest + block[:end]
-        rest, least = block[end:], 1
+        yield rest[:end]
+        rest, least = rest[end:], 0
     if rest:
         yield rest
+
+
+def _written(block: bytes, least: int) -> int:
+    lines = block.splitlines() if least else ()
+    return sum(bool(line.strip()) for line in lines)
 
 
 def layout_of(path: Path, block: bytes) -> Layout:
