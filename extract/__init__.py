@@ -1,6 +1,6 @@
 """GPS traces -> trajectories of equally spaced points."""
 
-from trajanon.extract.areas import Area, Box
+from trajanon.extract.areas import Area, Box, areas
 from trajanon.extract.cutting import cut
 from trajanon.extract.extraction import Extraction, extract, traces
 from trajanon.extract.frames import from_collection, from_frame, to_collection, to_frame
@@ -10,6 +10,7 @@ from trajanon.extract.regions import Region, read_outline
 from trajanon.extract.roads import Roads, roads
 from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
+from trajanon.extract.zones import Zone
 
 __all__ = [
     "Area",
@@ -19,6 +20,8 @@ __all__ = [
     "Roads",
     "Rules",
     "Trace",
+    "Zone",
+    "areas",
     "boundary",
     "cut",
     "extract",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from trajanon.errors import BadInput
 from trajanon.extract.sources import features
 from trajanon.extract.sources.columns import names
-from trajanon.extract.sources.features import Layer
+from trajanon.extract.sources.layer import Layer
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.reference_system import check_degrees, to_degrees
 from trajanon.extract.trace import Trace

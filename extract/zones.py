@@ -1,5 +1,6 @@
 """The surroundings of places, where no trajectory may lie."""
 
+import hashlib
 from functools import partial
 
 import numpy as np
@@ -43,9 +44,14 @@ class Zone:
 
         self.places = len(surroundings)
         united = shapely.union_all(surroundings)
+        self._shape = united
         self._parts = shapely.get_parts(united)
         self._tree = shapely.STRtree(self._parts)
         self._border = Border(united)
+
+    def __str__(self) -> str:
+        shape = hashlib.blake2b(self._shape.wkb, digest_size=8).hexdigest()
+        return f"the surroundings of {self.places} places (shape {shape})"
 
     def contains(
         self, lat: NDArray[np.float64], lon: NDArray[np.float64]

@@ -203,8 +203,15 @@ def test_the_first_rows_tell_how_times_are_written(
     """What comes later cannot turn seconds into milliseconds, nor back."""
     monkeypatch.setattr(gathering, "FIRST", 2)
     late = table(ROWS).assign(time=["1212908400", "1212908401", "9e12", "9e12"])
-    found, _ = gather(late.assign(subject="x", id="y"), 3)
-    assert found[0].time.tolist() == [1212908400, 1212908401, 9e12, 9e12]
+    for size in (1, 3, 4):
+        found, _ = gather(late.assign(subject="x", id="y"), size)
+        assert found[0].time.tolist() == [1212908400, 1212908401, 9e12, 9e12]
+
+
+def test_rows_of_a_long_trace_stay_in_order() -> None:
+    rows = [("ann", str(second % 3), second) for second in range(1, 5_000)]
+    for trace in gather(table(rows))[0]:
+        assert np.all(np.diff(trace.lat) == 3)
 
 
 def test_a_strict_reading_names_the_row_of_a_time(

@@ -239,7 +239,7 @@ MANY = {f"{number:02d}.gpx": walk(*range(number, number + 50)) for number in ran
 def test_an_archive_cut_off_gives_what_came_before(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, pack: Pack
 ) -> None:
-    noise = {"noise.bin": random.Random(7).randbytes(400_000)}
+    noise = {"noise.bin": random.Random(7).randbytes(2_000_000)}
     whole = pack(tar(MANY | noise | {"last.gpx": walk(1)}))
     path = write(tmp_path / "a.tar", whole[: len(whole) * 2 // 3])
     how = Reading()

@@ -42,6 +42,7 @@ HEAVY = {
     "llvmlite",
     "numba",
     "numpy",
+    "osmium",
     "pandas",
     "pyarrow",
     "pyogrio",

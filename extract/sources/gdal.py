@@ -12,7 +12,12 @@ import pyogrio
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources import geo_damage
-from trajanon.extract.sources.features import Features, Layer
+from trajanon.extract.sources.layer import (
+    LINES_OF_A_BATCH,
+    POINTS_OF_A_BATCH,
+    Features,
+    Layer,
+)
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.wkb import from_wkb
 
@@ -108,11 +113,12 @@ def _layer(
     )
     if "Point" in kind:
         layer.roles(how.columns, of_points=True)
-    return layer.with_features(_features(path, name, layer, driver, how))
+    size = POINTS_OF_A_BATCH if "Point" in kind else LINES_OF_A_BATCH
+    return layer.with_features(_features(path, name, layer, driver, size, how))
 
 
 def _features(
-    path: Path, name: str | None, layer: Layer, driver: str, how: Reading
+    path: Path, name: str | None, layer: Layer, driver: str, size: int, how: Reading
 ) -> Iterator[Features]:
     read = 0
     columns = layer.needed(how.columns)
@@ -124,6 +130,7 @@ def _features(
                     path,
                     layer=name,
                     columns=columns,
+                    batch_size=size,
                     use_pyarrow=True,
                     datetime_as_string=True,
                 )

@@ -10,13 +10,16 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.features import Features, Layer
+from trajanon.extract.sources.layer import (
+    LINES_OF_A_BATCH,
+    POINTS_OF_A_BATCH,
+    Features,
+    Layer,
+)
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.wkb import from_wkb
 
 MAGIC = b"PAR1"
-
-_ROWS = 65_536  # of a batch
 
 _DEFAULT_SYSTEM = "OGC:CRS84"  # of GeoParquet
 
@@ -90,8 +93,11 @@ def layer(path: Path, what: str, label: str, how: Reading) -> Layer:
     )
     columns = found.needed(how.columns)
     encoding = str(described.get("encoding", "WKB"))
+    only_points = set(described.get("geometry_types") or "?") <= {"Point", "Point Z"}
+    size = POINTS_OF_A_BATCH if only_points else LINES_OF_A_BATCH
+    batches = file.iter_batches(size, columns=[geometry, *columns])
     return found.with_features(
-        _features(file, geometry, encoding, columns, what, strict=how.strict)
+        _features(batches, geometry, encoding, what, strict=how.strict)
     )
 
 
@@ -111,15 +117,13 @@ def _primary(text: bytes, columns: list[str], what: str) -> tuple[str, dict[str,
 
 
 def _features(
-    file: pq.ParquetFile,
+    batches: Iterator[pa.RecordBatch],
     geometry: str,
     encoding: str,
-    columns: list[str],
     what: str,
     *,
     strict: bool,
 ) -> Iterator[Features]:
-    batches = file.iter_batches(_ROWS, columns=[geometry, *columns])
     while True:
         try:
             batch = next(batches, None)
@@ -128,7 +132,7 @@ def _features(
         if batch is None:
             return
         table = pa.Table.from_batches([batch])
-        others = table.select(columns).to_pandas(
+        others = table.drop_columns([geometry]).to_pandas(
             ignore_metadata=True, integer_object_nulls=True
         )
         yield _geometries(batch[geometry], encoding, what, strict=strict), others

@@ -10,7 +10,7 @@ CHUNK = 1 << 18
 LONGEST_TEXT = 1 << 12
 """Characters of a text that are kept; whatever is longer, nobody meant."""
 
-_LARGEST_TAG = 1 << 22
+_LARGEST_TAG = 1 << 20
 _DEEPEST = 256
 
 
@@ -18,7 +18,7 @@ class XmlParser:
     """Feeds the parser that its subclasses set their handlers on.
 
     Document types are refused, for their entities can unfold to gigabytes, and so are
-    tags that the parser would have to hold for megabytes.
+    tags that the parser would have to hold whole.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class XmlParser:
             raise FileProblem(msg + "save it as UTF-8") from error
         self._fed += len(chunk)
         if self._fed - self._parser.CurrentByteIndex > _LARGEST_TAG:
-            self._refuse("a tag of it goes on for megabytes")
+            self._refuse("a tag of it goes on for a megabyte")
 
     def _check_depth(self, depth: int) -> None:
         if depth > _DEEPEST:
