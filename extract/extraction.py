@@ -152,13 +152,15 @@ class Extraction:
         ServerProblem
             If the server cannot be reached, or refuses.
         """
-        source = Source(self._numbered())
+        source = Source(self._numbered(), left_out=self._passed_over())
         cutter = self._cutter(source, secrets.randbits(64))
         parts = [cutter.cut(some)[0] for some in self._batches(source, cutter)]
         whole = finished(parts, cutter)
         return replace(whole, provenance={**self._origin(), **whole.provenance})
 
-    def write(self, out: Path, *, resume: bool = False) -> Mapping[str, Any]:
+    def write(
+        self, out: str | os.PathLike[str], *, resume: bool = False
+    ) -> Mapping[str, Any]:
         """Read the source, and write trajectories as they are found.
 
         Memory is that of some recordings and some thousand trajectories, whatever the
@@ -182,13 +184,15 @@ class Extraction:
         BadInput, FileProblem, ServerProblem
             As `trajectories`, and if the output cannot be written.
         """
+        out = Path(out)
         inputs = [file.path for file in self.files]
         with (
             Growing(out, self._asked(), resume=resume) as growing,
             replacing(out, inputs=inputs) as (draft,),
         ):
             state = growing.state
-            source = Source(self._numbered(), state.position, state.left_out)
+            left_out = state.left_out if state.parts else self._passed_over()
+            source = Source(self._numbered(), state.position, left_out)
             cutter = self._cutter(source, state.key)
             growing.restore(cutter)
             for some in self._batches(source, cutter):
@@ -226,6 +230,10 @@ class Extraction:
             refresh=self.refresh,
             progress=self.progress,
         )
+
+    def _passed_over(self) -> Counter[str]:
+        """Files that were seen and are none of the source, in words."""
+        return self._reading.counts.copy()
 
     def _batches(self, source: Source, cutter: Cutter) -> Iterator[list[Trace]]:
         return batches(ordered(source, self.untimed, cutter.counts), self.rules)

@@ -1,5 +1,6 @@
 """OpenStreetMap files: their objects, and the boundaries of places by name."""
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -85,7 +86,9 @@ class _Boundary:
         return f"{self.names[0]}: level {self.level}, relation {self.relation}"
 
 
-def boundary(pbf: Path, name: str, *, admin_level: int | None = None) -> Region:
+def boundary(
+    pbf: str | os.PathLike[str], name: str, *, admin_level: int | None = None
+) -> Region:
     """Find the boundary of a town, a district or a country.
 
     Parameters
@@ -106,6 +109,7 @@ def boundary(pbf: Path, name: str, *, admin_level: int | None = None) -> Region:
     FileProblem
         If the file cannot be read.
     """
+    pbf = Path(pbf)
     known = _boundaries(pbf)
     one = _chosen(pbf, _called(known, name), known, name, admin_level)
     shape = _shape(pbf, one)

@@ -1,6 +1,7 @@
 """Sensitive places of an OpenStreetMap file, and the zone around them."""
 
 import logging
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +27,9 @@ WIDEST = 100_000.0
 """Metres; the largest radius around places."""
 
 
-def hidden(pbf: Path, tags: str, radius: float, bounds: Box | None = None) -> Zone:
+def hidden(
+    pbf: str | os.PathLike[str], tags: str, radius: float, bounds: Box | None = None
+) -> Zone:
     """Find the zone around sensitive places.
 
     Parameters
@@ -45,12 +48,13 @@ def hidden(pbf: Path, tags: str, radius: float, bounds: Box | None = None) -> Zo
     Returns
     -------
     Zone
-        An empty one, with a warning, if there is no such place.
+        An empty one, with a warning, if there is no such place in or near the bounds.
 
     Raises
     ------
     BadInput
-        If the tags cannot be read, or the radius makes no sense.
+        If the tags cannot be read, the file holds no such place at all, or the radius
+        makes no sense.
     FileProblem
         If the file cannot be read.
     """
@@ -63,18 +67,26 @@ def hidden(pbf: Path, tags: str, radius: float, bounds: Box | None = None) -> Zo
             f"{WIDEST:,.0f}"
         )
         raise BadInput(msg)
-    surroundings = around(_places(pbf, wanted), radius)
+    places = _places(Path(pbf), wanted)
+    if len(places) == 0:
+        # A slip of the pen must not publish what was meant to be hidden.
+        msg = (
+            f"{pbf} holds no places with the tags {tags}, so nothing would be hidden: "
+            "look for the right tags at https://taginfo.openstreetmap.org"
+        )
+        raise BadInput(msg)
+    surroundings = around(places, radius)
     if bounds is not None:
         near = shapely.intersects(surroundings, shapely.box(*bounds.sides))
         surroundings = surroundings[near]
-    if len(surroundings) == 0:
-        where = "" if bounds is None else f" in or near the box {bounds}"
-        log.warning(
-            "%s holds no places with the tags %s%s: nothing is hidden near such",
-            pbf,
-            tags,
-            where,
-        )
+        if not near.any():
+            log.warning(
+                "%s holds places with the tags %s, but none in or near the box %s: "
+                "nothing is hidden near such",
+                pbf,
+                tags,
+                bounds,
+            )
     return Zone(surroundings)
 
 

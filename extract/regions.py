@@ -1,6 +1,7 @@
 """Areas of any shape: boundaries, outlines from files, several boxes at once."""
 
 import logging
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -93,7 +94,7 @@ class Region:
         return self._border.meets(lat, lon, start)
 
 
-def read_outline(path: Path) -> Region:
+def read_outline(path: str | os.PathLike[str]) -> Region:
     """Read a region from a file of polygons; several are united.
 
     Parameters
@@ -112,6 +113,7 @@ def read_outline(path: Path) -> Region:
     """
     import shapely
 
+    path = Path(path)
     shapes = shapely.force_2d(_degrees(path, _geometries(path)))
     invalid = int((~shapely.is_valid(shapes)).sum())
     if invalid:

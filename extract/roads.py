@@ -1,6 +1,7 @@
 """The roads of an OpenStreetMap file, and how far points are from them."""
 
 import logging
+import os
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -97,7 +98,7 @@ class Roads:
         return metres
 
 
-def roads(pbf: Path, bbox: Box | None = None) -> Roads:
+def roads(pbf: str | os.PathLike[str], bbox: Box | None = None) -> Roads:
     """Read the roads of an OpenStreetMap file: all its ways with a ``highway``.
 
     Parameters
@@ -119,6 +120,7 @@ def roads(pbf: Path, bbox: Box | None = None) -> Roads:
     from osmium import osm
     from osmium.filter import EntityFilter, KeyFilter
 
+    pbf = Path(pbf)
     processor = opened(pbf).with_locations()
     processor.with_filter(EntityFilter(osm.WAY)).with_filter(KeyFilter("highway"))
     found = [_line(cast(osm.Way, way)) for way in objects(pbf, processor)]

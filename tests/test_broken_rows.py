@@ -128,6 +128,12 @@ def test_a_strict_reading_says_what_is_wrong(
     assert said == f"line 4 of {path} {why}; mend it, or read not strictly"
 
 
+def test_the_reason_told_is_that_of_the_first_broken_line(tmp_path: Path) -> None:
+    path = csv(tmp_path, HEADER + b"1,2,\0,b\n1,north,a,b\n")
+    with pytest.raises(FileProblem, match=r"^line 2 of .* holds a NUL byte"):
+        read(path, strict=True)
+
+
 def test_a_row_like_the_end_of_another_is_found_where_it_is(tmp_path: Path) -> None:
     path = csv(tmp_path, b"lat,lon,id\n41,2,1\n3,1,2\n1,2\n")
     with pytest.raises(FileProblem, match=r"^line 4 of"):

@@ -92,18 +92,23 @@ def test_only_places_that_reach_into_the_bounds_count(town: Path) -> None:
     assert hidden(town, tags, 42.0, Box(2.0, 39.9, 2.0295, 40.1)).places == 2
 
 
-def test_no_place_is_a_warning_and_hides_nothing(
+def test_no_place_within_the_bounds_is_a_warning_and_hides_nothing(
     town: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    zone = hidden(town, "shop=*", 150.0)
+    zone = hidden(town, "amenity=hospital", 150.0, Box(3.0, 40.0, 4.0, 41.0))
     assert zone.places == 0
     assert not zone.contains(np.array([40.0]), np.array([2.0])).any()
     lat, lon = np.array([40.0, 40.0]), np.array([1.9, 2.1])
     assert not zone.meets(lat, lon, np.array([0])).any()
-    assert "town.osm holds no places with the tags shop=*: nothing" in caplog.text
-    caplog.clear()
-    hidden(town, "amenity=hospital", 150.0, Box(3.0, 40.0, 4.0, 41.0))
-    assert "amenity=hospital in or near the box 3,40,4,41: nothing" in caplog.text
+    assert "none in or near the box 3,40,4,41: nothing is hidden" in caplog.text
+
+
+def test_tags_that_no_place_has_are_refused(town: Path) -> None:
+    """As after a slip of the pen."""
+    with pytest.raises(
+        BadInput, match=r"holds no places with the tags amenity=hosptial"
+    ):
+        hidden(town, "amenity=hosptial", 150.0)
 
 
 def test_places_found_are_no_warning(

@@ -5,6 +5,7 @@ Only counts are compared and printed, never coordinates.
 
 import gzip
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from commands import Run
 from osm_server import OsmServer, serving
 
 import trajanon
-from trajanon.errors import TooFewSubjects
+from trajanon.errors import FileProblem, TooFewSubjects
 from trajanon.extract import Box, Rules, Trace, cut, extract, traces
 from trajanon.files.trajectories import read_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
@@ -31,6 +32,7 @@ CABS = REAL / "sf_cabs" / "cabs_dataset_20080608.parquet"
 CITY = "-122.52,37.70,-122.35,37.84"
 SAN_FRANCISCO = REAL / "osm_trackpoints_san_francisco"
 REQUESTED = "-122.6188,37.6883,-122.3273,37.8223"
+BEIJING = "116.15,39.75,116.62,40.10"
 ALICANTE = REAL / "osm_trackpoints_alicante"
 ALICANTE_BOX = "-0.6683636,38.0610674,-0.6388378,38.1"
 ALICANTE_PAGES = [ALICANTE / f"page{number}.gpx" for number in range(4)]
@@ -315,3 +317,67 @@ def test_a_folder_of_gpx_files_gives_what_they_give_alone(run: Run) -> None:
     assert together.subject is not None
     # One file has no track, and two are the same walk, with and without its times.
     assert len(np.unique(together.subject)) == len(GPX) - 2
+
+
+# Other collections
+
+
+@pytest.mark.parametrize(
+    ("spacing", "expected"), [(5, 3773), (50, 286), (100, 104), (150, 58)]
+)
+def test_geolife_gives_as_many_trajectories_as_were_counted(
+    spacing: float, expected: int
+) -> None:
+    found = extract(REAL / "geolife_plt", BEIJING, spacing=spacing)
+    assert len(found) == expected
+    assert found.provenance["counts"]["points read"] == 58_019
+    assert found.provenance["counts"]["recordings read"] == 44
+    assert found.provenance["counts"]["subjects read"] == 5
+    assert found.provenance["counts"]["files of no known kind"] == 1  # labels.txt
+
+
+def test_a_thirteenth_of_geolife_stands_still() -> None:
+    """At 5 m, 7.6 % move by less than 0.3 of their length."""
+    found = extract(REAL / "geolife_plt", BEIJING, spacing=5, min_displacement=0.3)
+    still = found.provenance["counts"]["trajectories that stand still"]
+    assert still / (still + len(found)) == pytest.approx(0.076, abs=0.001)
+
+
+def test_taxis_of_beijing_come_with_all_their_faults() -> None:
+    found = extract(REAL / "tdrive_txt", BEIJING, spacing=100, max_gap=1000)
+    counts = found.provenance["counts"]
+    assert counts["points read"] == 588 + 1323 + 94_939
+    assert counts["subjects read"] == 3
+    assert counts["points impossible"] == 3
+    # Duplicate rows among those of equal time.
+    assert counts["points merged (equal times)"] > 24 + 51 + 3731
+    assert counts["points outside the area"] > 0
+
+
+def test_every_file_of_traces_is_read_and_no_other() -> None:
+    counts: Counter[str] = Counter()
+    folders = [path for path in REAL.iterdir() if path.is_dir()]
+    found = list(
+        traces([path for path in folders if path.name != "osm_pbf"], counts=counts)
+    )
+    read = sum(map(len, found))
+    points = {
+        "osm_trackpoints_san_francisco": 180_000,
+        "osm_trackpoints_alicante": 5458 + 5,  # and one identifiable in another answer
+        "gpx": 4815,
+        "sf_cabs": 240_280 + 3814,
+        "geolife_plt": 58_019,
+        "tdrive_txt": 96_850,
+    }
+    assert read + counts["points repeated by a shifted page"] == sum(points.values())
+    assert counts["files of no known kind"] == 2  # labels.txt, capabilities.xml
+    with pytest.raises(FileProblem, match="holds no file of traces"):
+        list(traces(REAL / "osm_pbf"))
+
+
+def test_cabs_read_at_once_are_the_same() -> None:
+    folders = [REAL / "sf_cabs", REAL / "geolife_plt", SAN_FRANCISCO]
+    one = extract(folders, spacing=100)
+    two = extract(folders, spacing=100, jobs=2)
+    np.testing.assert_array_equal(one.points, two.points)
+    assert one.provenance == two.provenance

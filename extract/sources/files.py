@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from trajanon.errors import BadInput, FileProblem
+from trajanon.extract.sources import gpx, gpx_archive
 from trajanon.extract.sources.ahead import Item, ahead
 from trajanon.extract.sources.formats import (
     FORMATS,
@@ -18,7 +19,6 @@ from trajanon.extract.sources.formats import (
     read_file,
 )
 from trajanon.extract.sources.geo_files import is_our_own
-from trajanon.extract.sources.gpx import from_osm
 from trajanon.extract.sources.gpx_document import Document
 from trajanon.extract.sources.reading import Meter, Reading
 from trajanon.extract.sources.source import Numbered
@@ -215,5 +215,10 @@ def _going_on(
 
 def attribution(files: Iterable[SourceFile]) -> str | None:
     """Give the line that must go with these files, if one came from OpenStreetMap."""
-    gpx_files = (file.path for file in files if file.format in ("gpx", "gpx-archive"))
-    return OSM_ATTRIBUTION if any(map(from_osm, gpx_files)) else None
+    asked = {"gpx": gpx.from_osm, "gpx-archive": gpx_archive.from_osm}
+    found = (file for file in files if file.format in asked)
+    return (
+        OSM_ATTRIBUTION
+        if any(asked[file.format](file.path) for file in found)
+        else None
+    )

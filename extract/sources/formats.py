@@ -16,6 +16,7 @@ from trajanon.extract.sources import (
     tables,
     tdrive,
 )
+from trajanon.extract.sources.geo_files import is_geoparquet
 from trajanon.extract.sources.gpx_document import Document
 from trajanon.extract.sources.reading import DAMAGED, Reading
 from trajanon.extract.trace import Trace
@@ -47,8 +48,8 @@ class Format(Protocol):
 
 
 FORMATS: Mapping[str, Format] = {
-    "gpx": gpx,
     "gpx-archive": gpx_archive,
+    "gpx": gpx,
     "geolife": geolife,
     "cabspotting": cabspotting,
     "porto": porto,
@@ -103,7 +104,10 @@ def format_of(path: Path, how: Reading) -> str | None:
     for suffix in PACKED:
         name = name.removesuffix(suffix)
     fits = (title for title, kind in FORMATS.items() if kind.looks_like(name, head))
-    return next(fits, None)
+    found = next(fits, None)
+    if found == "table" and "lat" not in how.columns and is_geoparquet(path):
+        return "geo"  # what a Parquet file is stands at its end
+    return found
 
 
 def check_format(name: str) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from trajanon.errors import FileProblem
 from trajanon.extract.sources import features, gdal, geo_parquet
-from trajanon.extract.sources.layer import Features, Layer
 from trajanon.extract.sources.geo_parquet import is_geoparquet, is_our_own
+from trajanon.extract.sources.layer import Features, Layer
 from trajanon.extract.sources.reading import DAMAGED, Reading, unpacked
 from trajanon.extract.trace import Trace
 

@@ -48,7 +48,7 @@ def numbered(
 
 
 def boxes_of(area: Area) -> list[Box]:
-    """Give the boxes to ask for: one for all if the server takes it, else the parts'."""
+    """Give the boxes to ask for: one for all, if the server takes it, or one a part."""
     whole = area.bounds
     if (whole.east - whole.west) * (whole.north - whole.south) <= MAX_AREA:
         return [whole]
