@@ -24,7 +24,15 @@ from time import perf_counter
 import numpy as np
 import pandas as pd
 
-from trajanon.extract import Extraction, Rules, Trace, boundary, hidden, roads, traces
+from trajanon.extract import (
+    Extraction,
+    Rules,
+    Trace,
+    boundary,
+    hidden,
+    roads,
+    traces,
+)
 from trajanon.extract.cutting import Cutter, batches
 
 FIXES = 2_000

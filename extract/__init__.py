@@ -1,16 +1,16 @@
 """GPS traces -> trajectories of equally spaced points."""
 
-from trajanon.extract.areas import Area, Box, areas
 from trajanon.extract.cutting import cut
+from trajanon.extract.earth.areas import Area, Box, areas
+from trajanon.extract.earth.osm_file import boundary
+from trajanon.extract.earth.places import hidden
+from trajanon.extract.earth.regions import Region, read_outline
+from trajanon.extract.earth.roads import Roads, roads
+from trajanon.extract.earth.zones import Zone
 from trajanon.extract.extraction import Extraction, extract, traces
 from trajanon.extract.frames import from_collection, from_frame, to_collection, to_frame
-from trajanon.extract.osm_file import boundary
-from trajanon.extract.places import hidden
-from trajanon.extract.regions import Region, read_outline
-from trajanon.extract.roads import Roads, roads
 from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
-from trajanon.extract.zones import Zone
 
 __all__ = [
     "Area",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trajanon.errors import NoTrajectories
 from trajanon.extract import clean
-from trajanon.extract.areas import Area, Box
+from trajanon.extract.earth.areas import Area, Box
 from trajanon.extract.ends import trim
 from trajanon.extract.marks import Marks, marks
 from trajanon.extract.points import Points, batch

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any, ParamSpec
 
 from trajanon.errors import BadInput
-from trajanon.extract.areas import KNOWN, Area, areas
 from trajanon.extract.cutting import Cutter, batches, finished
+from trajanon.extract.earth.areas import KNOWN, Area, areas
 from trajanon.extract.growing import Growing, asked_for
 from trajanon.extract.rules import Rules
-from trajanon.extract.sources import files, osm_api, osm_traces
+from trajanon.extract.sources import files
 from trajanon.extract.sources.formats import SourceFile
+from trajanon.extract.sources.osm import osm_api, osm_traces
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.source import Numbered, Source
 from trajanon.extract.sources.untimed import check_untimed, ordered

@@ -15,11 +15,11 @@ import shapely
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
-from trajanon.extract.sources import features
-from trajanon.extract.sources.columns import names
-from trajanon.extract.sources.layer import Layer
+from trajanon.extract.sources.geo import features
+from trajanon.extract.sources.geo.layer import Layer
+from trajanon.extract.sources.geo.reference_system import check_degrees, to_degrees
 from trajanon.extract.sources.reading import Reading
-from trajanon.extract.sources.reference_system import check_degrees, to_degrees
+from trajanon.extract.sources.tables.columns import names
 from trajanon.extract.trace import Trace
 from trajanon.trajectories import Trajectories
 

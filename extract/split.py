@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.extract.areas import Area
+from trajanon.extract.earth.areas import Area
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 

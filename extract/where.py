@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from trajanon.errors import BadInput
-from trajanon.extract.areas import Area, areas
-from trajanon.extract.osm_file import boundary
-from trajanon.extract.places import hidden
-from trajanon.extract.regions import read_outline
+from trajanon.extract.earth.areas import Area, areas
+from trajanon.extract.earth.osm_file import boundary
+from trajanon.extract.earth.places import hidden
+from trajanon.extract.earth.regions import read_outline
 from trajanon.extract.split import Zone
 
 

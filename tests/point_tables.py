@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from trajanon.extract.sources import tables
 from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.tables import table_files
 from trajanon.extract.trace import Trace
 
 ROWS = pd.DataFrame(
@@ -33,7 +33,7 @@ def read(
     return [
         trace
         for path in paths
-        for trace in tables.read(path, path.name.split(".")[0], how)
+        for trace in table_files.read(path, path.name.split(".")[0], how)
     ]
 
 

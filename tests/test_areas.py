@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from trajanon.errors import BadInput
-from trajanon.extract import areas as module
-from trajanon.extract.areas import CITIES, area, areas
-from trajanon.extract.box import Box
-from trajanon.extract.regions import Region
+from trajanon.extract.earth import areas as module
+from trajanon.extract.earth.areas import CITIES, area, areas
+from trajanon.extract.earth.box import Box
+from trajanon.extract.earth.regions import Region
 
 OTHERS = [name for name in CITIES if name not in ("barcelona", "madrid", "tarraco")]
 

@@ -9,9 +9,9 @@ import pytest
 from osm_xml import OsmFile
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.box import Box
-from trajanon.extract.osm_file import boundary
-from trajanon.extract.regions import Region
+from trajanon.extract.earth.box import Box
+from trajanon.extract.earth.osm_file import boundary
+from trajanon.extract.earth.regions import Region
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata" / "osm_pbf"
 needs_real_data = pytest.mark.skipif(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from point_tables import csv, names, read
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources import text_blocks
+from trajanon.extract.sources.tables import text_blocks
 
 HEADER = b"lat,lon,id,note\n"
 

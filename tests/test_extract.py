@@ -13,8 +13,8 @@ from tracks import GEOD
 from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem, NoTrajectories
 from trajanon.extract import Box, extract
-from trajanon.extract.areas import CITIES
-from trajanon.extract.sources import osm_traces
+from trajanon.extract.earth.areas import CITIES
+from trajanon.extract.sources.osm import osm_traces
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 MADRID = CITIES["madrid"].box
@@ -139,7 +139,7 @@ def test_no_file_at_all_does_not_ask_the_server(
     ("name", "error", "says"),
     [
         ("none.gpx", FileProblem, "there is no .*none.gpx"),
-        ("notes.txt", BadInput, "of no known kind; the formats are gpx,"),
+        ("notes.txt", BadInput, "of no known kind; the formats are gpx"),
         ("empty", FileProblem, "holds no file of traces"),
     ],
 )

@@ -22,7 +22,7 @@ from trajanon.extract.frames import (
     to_collection,
     to_frame,
 )
-from trajanon.extract.sources import geo_files
+from trajanon.extract.sources.geo import geo_files
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 from trajanon.trajectories import Trajectories

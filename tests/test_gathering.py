@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources import gathering, rows_aside
-from trajanon.extract.sources.gathering import gathered
 from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.tables import gathering, rows_aside
+from trajanon.extract.sources.tables.gathering import gathered
 from trajanon.extract.trace import Trace
 
 Row = tuple[str | None, str | None, int]

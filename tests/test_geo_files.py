@@ -22,9 +22,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources import features, geo_files, tables
-from trajanon.extract.sources.layer import Layer
+from trajanon.extract.sources.geo import features, geo_files
+from trajanon.extract.sources.geo.layer import Layer
 from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.tables import table_files
 from trajanon.extract.trace import Trace
 from trajanon.files.trajectories import write_trajectories
 from trajanon.trajectories import Trajectories
@@ -858,7 +859,7 @@ def test_points_are_what_a_table_gives(
         options = {"COORDINATE_PRECISION": "17", "SIGNIFICANT_FIGURES": "17"}
     (path := tmp_path / name).unlink(missing_ok=True)
     write(path, points(rows), **options)
-    expected = list(tables.read(table, "f", Reading()))
+    expected = list(table_files.read(table, "f", Reading()))
     found = read(path)
     assert names(found) == names(expected)
     for one, other in zip(found, expected, strict=True):

@@ -17,10 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources import gpx, gpx_document, gpx_points
-from trajanon.extract.sources.gpx_document import Document, GpxStream, Segment
+from trajanon.extract.sources.gpx import gpx_document, gpx_files, gpx_points
+from trajanon.extract.sources.gpx.gpx_document import Document, GpxStream, Segment
+from trajanon.extract.sources.gpx.xml_parser import CHUNK
 from trajanon.extract.sources.reading import Reading
-from trajanon.extract.sources.xml_parser import CHUNK
 from trajanon.extract.trace import Trace
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata"
@@ -47,13 +47,15 @@ def write(path: Path, content: bytes) -> Path:
 
 def traces(path: Path) -> list[Trace]:
     """What a file gives that is no answer of the API."""
-    found = list(gpx.read(path, path.name, Reading()))
+    found = list(gpx_files.read(path, path.name, Reading()))
     assert all(isinstance(trace, Trace) for trace in found)
     return [trace for trace in found if isinstance(trace, Trace)]
 
 
 def answers(paths: Sequence[Path]) -> list[Document]:
-    found = [item for path in paths for item in gpx.read(path, path.name, Reading())]
+    found = [
+        item for path in paths for item in gpx_files.read(path, path.name, Reading())
+    ]
     assert all(isinstance(item, Document) for item in found)
     return [item for item in found if isinstance(item, Document)]
 
@@ -171,7 +173,7 @@ def test_a_file_is_one_recording_of_nobody_known(tmp_path: Path) -> None:
     path = write(tmp_path / "walk.gpx", text)
     found = [
         (trace.name, trace.subject)
-        for trace in gpx.read(path, "a/walk", Reading())
+        for trace in gpx_files.read(path, "a/walk", Reading())
         if isinstance(trace, Trace)
     ]
     assert found == [("a/walk", None)] * 3
@@ -245,7 +247,7 @@ def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path, name: str) -> Non
 
 def test_a_damaged_file_gives_what_was_complete(tmp_path: Path) -> None:
     text = document(f"<trk>{SEGMENT}{SEGMENT}<trkseg>{POINT}</trk>")
-    reading = gpx.read(write(tmp_path / "a.gpx", text), "a", Reading())
+    reading = gpx_files.read(write(tmp_path / "a.gpx", text), "a", Reading())
     found = [next(reading), next(reading)]
     assert [len(trace) for trace in found if isinstance(trace, Trace)] == [2, 2]
     with pytest.raises(FileProblem, match=r"a\.gpx is not well-formed XML"):
@@ -256,7 +258,7 @@ def test_segments_come_before_the_file_is_read_to_its_end(tmp_path: Path) -> Non
     body = f"<trk>{SEGMENT}</trk>" * 20_000
     taken: list[int] = []
     path = write(tmp_path / "long.gpx", document(body))
-    next(gpx.read(path, "long", Reading(read=taken.append)))
+    next(gpx_files.read(path, "long", Reading(read=taken.append)))
     assert 0 < sum(taken) <= 2 * CHUNK < path.stat().st_size
 
 
@@ -285,8 +287,8 @@ def test_a_file_from_openstreetmap_is_known_by_its_head(tmp_path: Path) -> None:
         (api_page(f"<!-- synthetic: nobody's -->{SEGMENT}"), False),
         (b"OpenStreetMap.org", False),
     ):
-        assert gpx.from_osm(write(path, text)) is answer
-    assert not gpx.from_osm(tmp_path / "missing.gpx")
+        assert gpx_files.from_osm(write(path, text)) is answer
+    assert not gpx_files.from_osm(tmp_path / "missing.gpx")
 
 
 @pytest.mark.parametrize(
@@ -304,7 +306,7 @@ def test_a_file_from_openstreetmap_is_known_by_its_head(tmp_path: Path) -> None:
 def test_gpx_is_known_by_its_name_or_its_first_element(
     name: str, head: bytes, answer: bool
 ) -> None:
-    assert gpx.looks_like(name, head) is answer
+    assert gpx_files.looks_like(name, head) is answer
 
 
 class Pieces:
@@ -403,15 +405,15 @@ READER = """
 import resource, sys
 from pathlib import Path
 from trajanon.errors import FileProblem
-from trajanon.extract.sources import gpx
+from trajanon.extract.sources.gpx import gpx_files
 from trajanon.extract.sources.reading import Reading
 
 small, *bombs = map(Path, sys.argv[1:])
-list(gpx.read(small, "small", Reading()))
+list(gpx_files.read(small, "small", Reading()))
 for bomb in bombs:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
-        outcome = sum(map(len, gpx.read(bomb, "bomb", Reading())))
+        outcome = sum(map(len, gpx_files.read(bomb, "bomb", Reading())))
     except FileProblem as error:
         outcome = error
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources import gpx_archive
-from trajanon.extract.sources.gpx_document import Document
+from trajanon.extract.sources.gpx import gpx_archive
+from trajanon.extract.sources.gpx.gpx_document import Document
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 
@@ -367,7 +367,7 @@ def test_the_first_file_tells_where_an_archive_came_from(
 READER = """
 import resource, sys
 from pathlib import Path
-from trajanon.extract.sources import gpx_archive
+from trajanon.extract.sources.gpx import gpx_archive
 from trajanon.extract.sources.reading import Reading
 
 small, *large = map(Path, sys.argv[1:])

@@ -16,9 +16,9 @@ import pytest
 from osm_server import Fault, OsmServer, serving
 
 from trajanon.errors import BadInput, ServerProblem
-from trajanon.extract.areas import Box
-from trajanon.extract.sources.osm_api import NumberedPages
-from trajanon.extract.sources.trackpoints import traces
+from trajanon.extract.earth.areas import Box
+from trajanon.extract.sources.osm.osm_api import NumberedPages
+from trajanon.extract.sources.osm.trackpoints import traces
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata"
 needs_real_data = pytest.mark.skipif(

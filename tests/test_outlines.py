@@ -12,8 +12,8 @@ import pytest
 import shapely
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.box import Box
-from trajanon.extract.regions import read_outline
+from trajanon.extract.earth.box import Box
+from trajanon.extract.earth.regions import read_outline
 
 SQUARE = shapely.box(2.0, 41.0, 2.1, 41.1)
 BESIDE = shapely.box(2.1, 41.0, 2.2, 41.1)

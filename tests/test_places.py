@@ -9,8 +9,8 @@ from osm_xml import OsmFile
 from pyproj import Geod
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.box import Box
-from trajanon.extract.places import hidden
+from trajanon.extract.earth.box import Box
+from trajanon.extract.earth.places import hidden
 
 GEOD = Geod(ellps="WGS84")
 REAL = Path(__file__).parents[2] / "shared" / "realdata" / "osm_pbf"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from test_gpx_archive import names, read, tar, walk, write, zipped
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources import gpx_archive, planet
+from trajanon.extract.sources.gpx import gpx_archive, planet
 from trajanon.extract.sources.reading import Reading
 
 METADATA = b"""<?xml version="1.0"?>

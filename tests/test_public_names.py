@@ -96,8 +96,8 @@ def test_every_file_of_the_sample_is_installed_and_nothing_else_of_data() -> Non
     there = {f"sample/{file.name}" for file in (ROOT / "data/sample").iterdir()}
     assert set(listed["trajanon.data"]) == there
     assert listed["trajanon"] == ["py.typed"]
-    assert listed["trajanon.extract"] == ["cities.csv"]
-    assert set(listed) == {"trajanon", "trajanon.data", "trajanon.extract"}
+    assert listed["trajanon.extract.earth"] == ["cities.csv"]
+    assert set(listed) == {"trajanon", "trajanon.data", "trajanon.extract.earth"}
     assert installed()["include-package-data"] is False
 
 

@@ -19,7 +19,14 @@ from osm_server import OsmServer, serving
 
 import trajanon
 from trajanon.errors import FileProblem, TooFewSubjects
-from trajanon.extract import Box, Rules, Trace, cut, extract, traces
+from trajanon.extract import (
+    Box,
+    Rules,
+    Trace,
+    cut,
+    extract,
+    traces,
+)
 from trajanon.files.trajectories import read_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.errors import BadInput
-from trajanon.extract.box import Box
-from trajanon.extract.regions import Region
+from trajanon.extract.earth.box import Box
+from trajanon.extract.earth.regions import Region
 
 seeds = st.integers(0, 10**6)
 latitudes = st.floats(-85.0, 85.0)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from osm_xml import OsmFile
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.box import Box
-from trajanon.extract.roads import Roads, roads
+from trajanon.extract.earth.box import Box
+from trajanon.extract.earth.roads import Roads, roads
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata" / "osm_pbf"
 needs_real_data = pytest.mark.skipif(
@@ -166,7 +166,7 @@ def test_real_files_hold_so_many_roads(name: str, count: int) -> None:
 
 @needs_real_data
 def test_a_walk_in_andorra_keeps_to_the_roads() -> None:
-    from trajanon.extract.sources import gpx_document
+    from trajanon.extract.sources.gpx import gpx_document
 
     path = REAL.parent / "gpx" / "graphhopper_andorra.gpx"
     (segment,) = gpx_document.read(path.read_bytes(), path.name).segments

@@ -8,7 +8,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import geopandas
 import numpy as np
+import pandas as pd
 import pytest
 
 from trajanon.data import sample
@@ -96,6 +98,20 @@ def test_a_format_is_believed_against_the_look(tmp_path: Path) -> None:
     assert names(list(traces(path))) == [("export.dat#a", 100)]
     with pytest.raises(FileProblem, match=r"export\.dat is not well-formed XML"):
         list(traces(path, format="gpx"))
+
+
+def test_geoparquet_is_read_by_its_geometries_unless_columns_are_named(
+    tmp_path: Path,
+) -> None:
+    rows = pd.DataFrame({"lat": [1.0, 1.0], "lon": [2.0, 2.0], "id": ["a", "a"]})
+    places = geopandas.points_from_xy([-3.0, -3.1], [40.0, 40.1], crs="EPSG:4326")
+    path = tmp_path / "points.parquet"
+    geopandas.GeoDataFrame(rows, geometry=places).to_parquet(path)
+    (found,) = traces(path)
+    assert found.lat.tolist() == [40.0, 40.1]
+    for way in ({"columns": {"lat": "lat", "lon": "lon"}}, {"format": "table"}):
+        (found,) = traces(path, **way)
+        assert found.lat.tolist() == [1.0, 1.0]
 
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:

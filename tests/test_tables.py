@@ -9,7 +9,6 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
-import geopandas
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -18,9 +17,9 @@ import pytest
 from point_tables import ROWS, csv, is_the_two_traces, names, read
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources import table_parquet, tables, text_blocks
-from trajanon.extract.sources.columns import parse_columns
 from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.tables import table_files, table_parquet, text_blocks
+from trajanon.extract.sources.tables.columns import parse_columns
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata"
 needs_real_data = pytest.mark.skipif(
@@ -62,14 +61,6 @@ def test_parquet_is_read(tmp_path: Path, suffix: str) -> None:
 def test_parquet_is_known_by_its_first_bytes(tmp_path: Path) -> None:
     path = tmp_path / "points.pq"
     ROWS.to_parquet(path)
-    assert is_the_two_traces(read(path))
-
-
-def test_geometries_in_parquet_are_read_as_such(tmp_path: Path) -> None:
-    places = geopandas.points_from_xy(ROWS.lon, ROWS.lat, crs="EPSG:4326")
-    other = ROWS.assign(lat=[1.0] * 4, lon=[2.0] * 4)
-    path = tmp_path / "points.parquet"
-    geopandas.GeoDataFrame(other, geometry=places).to_parquet(path)
     assert is_the_two_traces(read(path))
 
 
@@ -400,7 +391,7 @@ def test_a_file_that_cannot_be_read_is_one_sentence(
 def test_progress_is_told_every_byte(tmp_path: Path) -> None:
     path = csv(tmp_path, gzip.compress(ROWS.to_csv(index=False).encode()))
     told: list[int] = []
-    list(tables.read(path, "points", Reading(read=told.append)))
+    list(table_files.read(path, "points", Reading(read=told.append)))
     assert sum(told) == path.stat().st_size
 
 
@@ -435,7 +426,7 @@ def test_a_long_table_is_read_in_parts_and_is_still_whole(
 def test_a_table_is_known_by_name_or_columns(
     name: str, head: bytes, is_table: bool
 ) -> None:
-    assert tables.looks_like(name, head) is is_table
+    assert table_files.looks_like(name, head) is is_table
 
 
 def test_projected_coordinates_are_refused_with_what_was_seen(tmp_path: Path) -> None:

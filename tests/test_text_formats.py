@@ -13,15 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources import (
-    cabspotting,
-    geolife,
-    porto,
-    tables,
-    tdrive,
-    text_blocks,
-)
+from trajanon.extract.sources.collections import cabspotting, geolife, porto, tdrive
 from trajanon.extract.sources.reading import Reading, unpacked
+from trajanon.extract.sources.tables import table_files, text_blocks
 from trajanon.extract.trace import Trace
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata"
@@ -29,7 +23,7 @@ needs_real_data = pytest.mark.skipif(
     not REAL.is_dir(), reason="../shared/realdata is not here"
 )
 
-READERS: list[ModuleType] = [geolife, cabspotting, porto, tdrive, tables]
+READERS: list[ModuleType] = [geolife, cabspotting, porto, tdrive, table_files]
 
 PLT = (
     "Geolife trajectory\r\nWGS 84\r\nAltitude is in Feet\r\nReserved 3\r\n"
@@ -323,9 +317,9 @@ def test_every_digit_of_every_point_is_read(
         ("10.txt", "", tdrive),
         ("train.csv", TRIPS, porto),
         ("train.csv", "\ufeff" + TRIPS, porto),
-        ("points.csv", "lat,lon,id\n1,2,a\n", tables),
-        ("points.csv", "40.5,-3.25,a\n", tables),
-        ("points.txt", "lat\tlon\tid\n1\t2\ta\n", tables),
+        ("points.csv", "lat,lon,id\n1,2,a\n", table_files),
+        ("points.csv", "40.5,-3.25,a\n", table_files),
+        ("points.txt", "lat\tlon\tid\n1\t2\ta\n", table_files),
         ("_cabs.txt", '<cab id="abboip" updates="22003"/>\n', None),
         ("labels.txt", "Start Time\tEnd Time\tTransportation Mode\n", None),
         ("README.txt", "Some words, and more words.\n", None),
@@ -350,7 +344,7 @@ def test_noise_looks_like_nothing(noise: bytes) -> None:
 EXPECTED = {
     "geolife_plt": [geolife],
     "tdrive_txt": [tdrive],
-    "sf_cabs": [tables],
+    "sf_cabs": [table_files],
 }
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from trajanon.extract.sources.gpx_document import Document, Segment
-from trajanon.extract.sources.trackpoints import REPEATED, UNTIMED, Joiner, traces
+from trajanon.extract.sources.gpx.gpx_document import Document, Segment
+from trajanon.extract.sources.osm.trackpoints import REPEATED, UNTIMED, Joiner, traces
 
 ANN = "/user/ann/traces/7"
 BOB = "/user/bob/traces/6"

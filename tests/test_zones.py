@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from trajanon.extract.zones import Zone, around
+from trajanon.extract.earth.zones import Zone, around
 
 seeds = st.integers(0, 10**6)
 latitudes = st.floats(-72.0, 72.0)

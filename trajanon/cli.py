@@ -288,7 +288,7 @@ def extract(
 ) -> None:
     """Turn GPS traces into trajectories of equally spaced points."""
     from trajanon.extract.extraction import OSM_API, Extraction
-    from trajanon.extract.sources.columns import parse_columns
+    from trajanon.extract.sources.tables.columns import parse_columns
     from trajanon.extract.where import out_of_sight, place
     from trajanon.screen import Bars, show_extraction, show_json
 

@@ -12,7 +12,7 @@ from itertools import islice
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.formats import SourceFile, read_file
-from trajanon.extract.sources.gpx_document import Document
+from trajanon.extract.sources.gpx.gpx_document import Document
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources import gpx, gpx_archive
 from trajanon.extract.sources.ahead import Item, ahead
 from trajanon.extract.sources.formats import (
     FORMATS,
@@ -18,11 +17,12 @@ from trajanon.extract.sources.formats import (
     format_of,
     read_file,
 )
-from trajanon.extract.sources.geo_files import is_our_own
-from trajanon.extract.sources.gpx_document import Document
+from trajanon.extract.sources.geo.geo_files import is_our_own
+from trajanon.extract.sources.gpx import gpx_archive, gpx_files
+from trajanon.extract.sources.gpx.gpx_document import Document
+from trajanon.extract.sources.osm.trackpoints import Joiner
 from trajanon.extract.sources.reading import Meter, Reading
 from trajanon.extract.sources.source import Numbered
-from trajanon.extract.sources.trackpoints import Joiner
 from trajanon.extract.trace import Trace
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION
@@ -215,7 +215,7 @@ def _going_on(
 
 def attribution(files: Iterable[SourceFile]) -> str | None:
     """Give the line that must go with these files, if one came from OpenStreetMap."""
-    asked = {"gpx": gpx.from_osm, "gpx-archive": gpx_archive.from_osm}
+    asked = {"gpx": gpx_files.from_osm, "gpx-archive": gpx_archive.from_osm}
     found = (file for file in files if file.format in asked)
     return (
         OSM_ATTRIBUTION

@@ -6,19 +6,13 @@ from pathlib import Path
 from typing import Protocol
 
 from trajanon.errors import BadInput
-from trajanon.extract.sources import (
-    cabspotting,
-    geo_files,
-    geolife,
-    gpx,
-    gpx_archive,
-    porto,
-    tables,
-    tdrive,
-)
-from trajanon.extract.sources.geo_files import is_geoparquet
-from trajanon.extract.sources.gpx_document import Document
+from trajanon.extract.sources.collections import cabspotting, geolife, porto, tdrive
+from trajanon.extract.sources.geo import geo_files
+from trajanon.extract.sources.geo.geo_files import is_geoparquet
+from trajanon.extract.sources.gpx import gpx_archive, gpx_files
+from trajanon.extract.sources.gpx.gpx_document import Document
 from trajanon.extract.sources.reading import DAMAGED, Reading
+from trajanon.extract.sources.tables import table_files
 from trajanon.extract.trace import Trace
 
 PACKED = (".gz", ".bz2", ".xz")
@@ -49,13 +43,13 @@ class Format(Protocol):
 
 FORMATS: Mapping[str, Format] = {
     "gpx-archive": gpx_archive,
-    "gpx": gpx,
+    "gpx": gpx_files,
     "geolife": geolife,
     "cabspotting": cabspotting,
     "porto": porto,
     "tdrive": tdrive,
     "geo": geo_files,
-    "table": tables,
+    "table": table_files,
 }
 """By the names that people give; the first that a file looks like is its own."""
 

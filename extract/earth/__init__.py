@@ -1,0 +1,1 @@
+"""Parts of the Earth: areas, boundaries, sensitive places, roads."""

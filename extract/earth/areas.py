@@ -1,0 +1,165 @@
+"""Where: a city, a box in degrees, or several of them."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.errors import BadInput
+from trajanon.extract.earth.box import Box
+
+__all__ = ["CITIES", "KNOWN", "Area", "Box", "City", "area", "areas"]
+
+
+class Area(Protocol):
+    """Where trajectories may lie: a box, or any other part of the Earth."""
+
+    @property
+    def bounds(self) -> Box:
+        """The smallest box that holds it."""
+
+    def contains(
+        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Tell which points (degrees) lie inside or on the border, shape (n,)."""
+
+    def leaves(
+        self,
+        lat: NDArray[np.float64],
+        lon: NDArray[np.float64],
+        start: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:
+        """Tell which ways leave the area between two points of it.
+
+        Parameters
+        ----------
+        lat, lon
+            Points, in degrees, shape (n,).
+        start
+            The ways begin at these points and end at the next ones, all inside, shape
+            (ways,).
+
+        Returns
+        -------
+        NDArray[np.bool_]
+            Whether the geodesic may have a place outside, shape (ways,).
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class City:
+    """A box that has a name, and its spacing.
+
+    Attributes
+    ----------
+    box
+        Degrees, WGS 84; small enough for one request to the OSM API.
+    spacing
+        Metres between the points of a trajectory.
+    """
+
+    box: Box
+    spacing: float
+
+
+def _cities() -> Mapping[str, City]:
+    text = Path(__file__).with_name("cities.csv").read_text(encoding="utf-8")
+    return {
+        row["name"]: City(
+            Box(*(float(row[side]) for side in ("west", "south", "east", "north"))),
+            float(row["spacing"]),
+        )
+        for row in csv.DictReader(text.splitlines())
+    }
+
+
+CITIES = _cities()
+"""The three areas of Maya-López, "Contributions to Statistical Disclosure Control"
+(thesis, URV 2023), section 2.3, and then other large cities by name."""
+
+_PAPERS, _OTHERS = list(CITIES)[:3], list(CITIES)[3:]
+
+KNOWN = f"{', '.join(_PAPERS)} or one of {len(_OTHERS)} more ({', '.join(_OTHERS)})"
+"""The cities, as a message may list them."""
+
+
+def area(text: str) -> tuple[Box, float | None]:
+    """Read what a user gave as an area.
+
+    Parameters
+    ----------
+    text
+        A city of `CITIES`, in any case, or ``W,S,E,N`` in degrees.
+
+    Returns
+    -------
+    tuple[Box, float | None]
+        The box, and the city's spacing in metres; None for a box in degrees.
+
+    Raises
+    ------
+    BadInput
+        If the text is neither.
+
+    Examples
+    --------
+    >>> area("Tarraco")[1]
+    5.0
+    >>> str(area("-3.75,40.38,-3.65,40.48")[0])
+    '-3.75,40.38,-3.65,40.48'
+    """
+    name = text.strip().lower()
+    city = CITIES.get(name)
+    if city is not None:
+        return city.box, city.spacing
+    try:
+        west, south, east, north = (float(side) for side in text.split(","))
+    except ValueError:
+        words = "-".join(name.split())
+        near = [] if "," in words else get_close_matches(words, CITIES)
+        cities = f"did you mean {' or '.join(near)}?" if near else f"name {KNOWN};"
+        msg = (
+            f"{text!r} is not an area: {cities} Any other box is four degrees "
+            "W,S,E,N such as --bbox=-3.75,40.38,-3.65,40.48"
+        )
+        raise BadInput(msg) from None
+    return Box(west, south, east, north), None
+
+
+def areas(texts: Sequence[str]) -> tuple[Area, float | None]:
+    """Read what a user gave as areas, and unite them.
+
+    Parameters
+    ----------
+    texts
+        Each a city or a box, as for `area`.
+
+    Returns
+    -------
+    tuple[Area, float | None]
+        The box, if there is but one; else what lies in any of them. The spacing in
+        metres, if all agree in it.
+
+    Raises
+    ------
+    BadInput
+        If there is no text, or one is no area.
+    """
+    if not texts:
+        msg = f"no area is given: name {KNOWN}, or four degrees W,S,E,N"
+        raise BadInput(msg)
+    boxes, spacings = zip(*map(area, texts), strict=True)
+    spacing = spacings[0] if len(set(spacings)) == 1 else None
+    if len(boxes) == 1:
+        return boxes[0], spacing
+    import shapely
+
+    from trajanon.extract.earth.regions import Region
+
+    shape = shapely.union_all([shapely.box(*box.sides) for box in boxes])
+    return Region(shape, " + ".join(text.strip() for text in texts)), spacing

@@ -1,0 +1,161 @@
+"""Sensitive places of an OpenStreetMap file, and the zone around them."""
+
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.errors import BadInput
+from trajanon.extract.earth.box import Box
+from trajanon.extract.earth.osm_file import objects, opened, polygons
+from trajanon.extract.earth.zones import Zone, around
+
+if TYPE_CHECKING:
+    from osmium import BaseFilter
+    from shapely.geometry.base import BaseGeometry
+
+log = logging.getLogger(__name__)
+
+Tags = dict[str, set[str]]
+"""Values by key; ``*`` is any."""
+
+WIDEST = 100_000.0
+"""Metres; the largest radius around places."""
+
+
+def hidden(
+    pbf: str | os.PathLike[str], tags: str, radius: float, bounds: Box | None = None
+) -> Zone:
+    """Find the zone around sensitive places.
+
+    Parameters
+    ----------
+    pbf
+        An OpenStreetMap file.
+    tags
+        Which of its nodes and areas are sensitive, such as
+        ``amenity=hospital,place_of_worship,healthcare=*``: a value without a key
+        belongs to the key before it, and ``*`` is any value.
+    radius
+        Metres around them.
+    bounds
+        Where to look for them, and as far around as the radius; None for all the file.
+
+    Returns
+    -------
+    Zone
+        An empty one, with a warning, if there is no such place in or near the bounds.
+
+    Raises
+    ------
+    BadInput
+        If the tags cannot be read, the file holds no such place at all, or the radius
+        makes no sense.
+    FileProblem
+        If the file cannot be read.
+    """
+    import shapely
+
+    wanted = _tags(tags)
+    if not 0.0 < radius <= WIDEST:
+        msg = (
+            f"--radius must be a positive number of metres (got {radius}), at most "
+            f"{WIDEST:,.0f}"
+        )
+        raise BadInput(msg)
+    places = _places(Path(pbf), wanted)
+    if len(places) == 0:
+        # A slip of the pen must not publish what was meant to be hidden.
+        msg = (
+            f"{pbf} holds no places with the tags {tags}, so nothing would be hidden: "
+            "look for the right tags at https://taginfo.openstreetmap.org"
+        )
+        raise BadInput(msg)
+    surroundings = around(places, radius)
+    if bounds is not None:
+        near = shapely.intersects(surroundings, shapely.box(*bounds.sides))
+        surroundings = surroundings[near]
+        if not near.any():
+            log.warning(
+                "%s holds places with the tags %s, but none in or near the box %s: "
+                "nothing is hidden near such",
+                pbf,
+                tags,
+                bounds,
+            )
+    return Zone(surroundings)
+
+
+def _tags(text: str) -> Tags:
+    """Read a list of keys and values."""
+    tags: Tags = {}
+    key = ""
+    for part in text.split(","):
+        before, equals, value = part.rpartition("=")
+        key, value = before.strip() if equals else key, value.strip()
+        if not key or not value:
+            msg = (
+                f"{part.strip()!r} in the tags {text!r} is no key and value: write "
+                "them like amenity=hospital,place_of_worship,healthcare=*"
+            )
+            raise BadInput(msg)
+        tags.setdefault(key, set()).add(value)
+    return tags
+
+
+def _places(pbf: Path, wanted: Tags) -> NDArray[np.object_]:
+    """The points and polygons of a file that have the tags, each once."""
+    found: dict[tuple[str, int], BaseGeometry] = {}
+    lost: set[tuple[str, int]] = set()
+    for one in _filters(wanted):
+        for place, shape in _tagged(pbf, one):
+            if shape is None:
+                lost.add(place)
+            else:
+                found[place] = shape
+    lost -= found.keys()
+    if lost:
+        log.warning(
+            "%s: %d places are not hidden, as no area encloses them or a part of it is "
+            "missing; a larger extract of OpenStreetMap may hold it",
+            pbf,
+            len(lost),
+        )
+    shapes: NDArray[np.object_] = np.array(list(found.values()), dtype=np.object_)
+    return shapes
+
+
+def _filters(wanted: Tags) -> "Iterator[BaseFilter]":
+    """What lets the tags pass: keys of any value, and pairs of key and value."""
+    from osmium.filter import KeyFilter, TagFilter
+
+    keys = [key for key, values in wanted.items() if "*" in values]
+    pairs = [(key, one) for key, some in wanted.items() for one in some - {"*"}]
+    if keys:
+        yield KeyFilter(*keys)
+    if pairs:
+        yield TagFilter(*pairs)
+
+
+def _tagged(
+    pbf: Path, tags: "BaseFilter"
+) -> "Iterator[tuple[tuple[str, int], BaseGeometry | None]]":
+    """Yield nodes and areas that pass; None for the ways and relations as such."""
+    import shapely
+    from osmium.osm import Area, Node
+
+    processor = opened(pbf).with_areas(tags).with_filter(tags)
+    for thing in objects(pbf, processor):
+        if isinstance(thing, Node):
+            point = thing.location
+            shape = shapely.Point(point.lon, point.lat) if point.valid() else None
+            yield ("n", thing.id), shape
+        elif isinstance(thing, Area):
+            kind = "w" if thing.from_way() else "r"
+            yield (kind, thing.orig_id()), polygons(thing)
+        else:
+            yield (thing.type_str(), thing.id), None

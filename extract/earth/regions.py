@@ -1,0 +1,182 @@
+"""Areas of any shape: boundaries, outlines from files, several boxes at once."""
+
+import logging
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.errors import BadInput, FileProblem
+from trajanon.extract.earth.border import Border
+from trajanon.extract.earth.box import Box
+
+if TYPE_CHECKING:
+    from geopandas import GeoSeries
+    from shapely.geometry.base import BaseGeometry
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """One or more polygons, their borders included.
+
+    Attributes
+    ----------
+    shape
+        A polygon or several, with or without holes; longitude and latitude in degrees,
+        WGS 84. A line between two corners is straight in degrees.
+    name
+        What people call it.
+
+    Raises
+    ------
+    BadInput
+        If the shape is no valid polygon, has no area, or is not on Earth.
+    """
+
+    shape: "BaseGeometry"
+    name: str
+
+    def __post_init__(self) -> None:
+        import shapely
+
+        kind = self.shape.geom_type
+        if kind not in ("Polygon", "MultiPolygon") and not self.shape.is_empty:
+            msg = f"{self.name} is a {kind}: an area needs polygons"
+            raise BadInput(msg)
+        if self.shape.area == 0.0:
+            msg = f"{self.name} has no area: give a polygon that holds something"
+            raise BadInput(msg)
+        if not self.shape.is_valid:
+            reason = shapely.is_valid_reason(self.shape)
+            msg = f"{self.name} is no valid polygon ({reason}): mend it and try again"
+            raise BadInput(msg)
+        _ = self.bounds  # a box off the Earth is refused
+
+    def __str__(self) -> str:
+        return self.name
+
+    @cached_property
+    def bounds(self) -> Box:
+        """The smallest box that holds it."""
+        return Box(*self.shape.bounds)
+
+    @cached_property
+    def _border(self) -> Border:
+        return Border(self.shape)
+
+    def contains(
+        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Tell which points lie inside or on the border."""
+        import shapely
+
+        shapely.prepare(self.shape)  # quick where it is done, lost where it was sent
+        inside: NDArray[np.bool_] = shapely.intersects_xy(self.shape, lon, lat)
+        return inside
+
+    def leaves(
+        self,
+        lat: NDArray[np.float64],
+        lon: NDArray[np.float64],
+        start: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:
+        """Tell which ways between two points inside may have a place outside.
+
+        Those that come within millimetres of the border count, and those across the
+        antimeridian.
+        """
+        return self._border.meets(lat, lon, start)
+
+
+def read_outline(path: str | os.PathLike[str]) -> Region:
+    """Read a region from a file of polygons; several are united.
+
+    Parameters
+    ----------
+    path
+        GeoJSON, GeoPackage, Shapefile, FlatGeobuf, GeoParquet or whatever else GDAL
+        reads, of one layer, in any coordinate reference system; where none is named,
+        degrees.
+
+    Raises
+    ------
+    FileProblem
+        If the file cannot be read.
+    BadInput
+        If it holds something else than polygons, or none, or is not on Earth.
+    """
+    import shapely
+
+    path = Path(path)
+    shapes = shapely.force_2d(_degrees(path, _geometries(path)))
+    invalid = int((~shapely.is_valid(shapes)).sum())
+    if invalid:
+        log.warning(
+            "%s: %d of %d polygons cross themselves and were mended: look at the "
+            "result on a map",
+            path,
+            invalid,
+            len(shapes),
+        )
+        # What is mended may have lost a dimension in places: lines stick out of it.
+        shapes = shapely.get_parts(shapely.get_parts(shapely.make_valid(shapes)))
+        shapes = shapes[shapely.get_dimensions(shapes) == 2]
+    return Region(shapely.union_all(shapes), path.name)
+
+
+def _geometries(path: Path) -> "GeoSeries":
+    """The polygons of a file, as they are."""
+    import geopandas
+    import pyogrio
+    import shapely
+
+    try:
+        with path.open("rb") as file:
+            parquet = file.read(4) == b"PAR1"
+        if parquet:
+            table = geopandas.read_parquet(path)
+        else:
+            layers = pyogrio.list_layers(path)[:, 0]
+            if len(layers) > 1:
+                msg = (
+                    f"{path} holds {len(layers)} layers ({', '.join(layers)}): save "
+                    "the one with the outline as a file of its own"
+                )
+                raise BadInput(msg)
+            table = pyogrio.read_dataframe(path, columns=[])
+    except BadInput:
+        raise
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        msg = f"cannot read {path} as an outline: {reason.partition('.;')[0]}"
+        raise FileProblem(msg) from error
+    found = getattr(table, "geometry", geopandas.GeoSeries())
+    found = found[~(shapely.is_missing(found) | shapely.is_empty(found))]
+    others = set(found.geom_type) - {"Polygon", "MultiPolygon"}
+    if others or len(found) == 0:
+        holds = ", ".join(sorted(others)) or "no geometry"
+        msg = f"{path} holds {holds}: an outline needs polygons, and nothing else"
+        raise BadInput(msg)
+    return found
+
+
+def _degrees(path: Path, shapes: "GeoSeries") -> NDArray[np.object_]:
+    """The same in longitude and latitude."""
+    places = shapes if shapes.crs is None else shapes.to_crs(4326)
+    west, south, east, north = places.total_bounds
+    if not (-180 <= west <= east <= 180 and -90 <= south <= north <= 90):
+        known = "" if shapes.crs is None else f" in {shapes.crs.name}"
+        seen = ",".join(f"{side:.10g}" for side in shapes.total_bounds)
+        msg = (
+            f"{path} reaches over {seen}{known}, which is not on Earth: save it with "
+            "its coordinate reference system, or in degrees (WGS 84)"
+        )
+        raise BadInput(msg)
+    degrees: NDArray[np.object_] = places.to_numpy()
+    return degrees

@@ -1,0 +1,161 @@
+"""The surroundings of places, where no trajectory may lie."""
+
+import hashlib
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.extract.earth.border import Border
+from trajanon.extract.geodesy import WGS84
+
+_QUARTER = 16
+"""Corners of a quarter of a circle."""
+
+_ROUND = 1.0 / np.cos(1.5 * np.pi / (4 * _QUARTER))
+"""A polygon of so many corners, this much larger, holds the circle: by 0.3 %.
+
+GEOS rounds the number of corners of an arc: two may be half as far again apart.
+"""
+
+_MARGIN = 0.01
+"""Metres by which all is wider, for what rounding takes."""
+
+_POLE = 90.0 - 1e-6
+"""Degrees; about a pole all longitudes are near one another."""
+
+
+class Zone:
+    """The surroundings of some places, as one.
+
+    Parameters
+    ----------
+    surroundings
+        Polygons, as `around` draws them, shape (places,).
+
+    Attributes
+    ----------
+    places
+        How many there are.
+    """
+
+    def __init__(self, surroundings: NDArray[np.object_]) -> None:
+        import shapely
+
+        self.places = len(surroundings)
+        united = shapely.union_all(surroundings)
+        self._shape = united
+        self._parts = shapely.get_parts(united)
+        self._tree = shapely.STRtree(self._parts)
+        self._border = Border(united)
+
+    def __str__(self) -> str:
+        shape = hashlib.blake2b(self._shape.wkb, digest_size=8).hexdigest()
+        return f"the surroundings of {self.places} places (shape {shape})"
+
+    def contains(
+        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Tell which points (degrees) lie inside, shape (n,)."""
+        import shapely
+
+        shapely.prepare(self._parts)
+        point, part = self._tree.query(shapely.points(lon, lat))
+        met = shapely.intersects_xy(self._parts[part], lon[point], lat[point])
+        inside = np.zeros(len(lat), dtype=np.bool_)
+        inside[point[met]] = True
+        return inside
+
+    def meets(
+        self,
+        lat: NDArray[np.float64],
+        lon: NDArray[np.float64],
+        start: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:
+        """Tell which ways come into the zone between two points outside.
+
+        Parameters
+        ----------
+        lat, lon
+            Points, in degrees, shape (n,).
+        start
+            The ways begin at these points and end at the next ones, all outside, shape
+            (ways,).
+
+        Returns
+        -------
+        NDArray[np.bool_]
+            Whether the geodesic may have a place inside, shape (ways,).
+        """
+        return self._border.meets(lat, lon, start)
+
+
+def around(places: NDArray[np.object_], radius: float) -> NDArray[np.object_]:
+    """Draw polygons that hold all within a distance of each place.
+
+    They are drawn on a plane of each place's own, on which no way is longer than on
+    Earth: a degree is as many metres as it is where it is shortest. So nothing nearer
+    is left out. About a hundredth of the distance more may be taken in, and further
+    than that only near the poles, or where the distance or the place itself is tens of
+    kilometres wide.
+
+    Parameters
+    ----------
+    places
+        Points, lines or polygons; longitude and latitude in degrees, shape (places,).
+    radius
+        Metres.
+
+    Returns
+    -------
+    NDArray[np.object_]
+        Longitude and latitude in degrees, shape (places,).
+    """
+    import shapely
+
+    north, east = _metres_a_degree(shapely.bounds(places), radius)
+
+    def stretched(shapes: NDArray[np.object_], undo: bool) -> NDArray[np.object_]:
+        corners, which = shapely.get_coordinates(shapes, return_index=True)
+        scale = np.stack([east[which], north[which]], axis=1)
+        corners = corners / scale if undo else corners * scale
+        moved: NDArray[np.object_] = shapely.set_coordinates(shapes.copy(), corners)
+        return moved
+
+    flat = stretched(places, undo=False)
+    wide = shapely.buffer(flat, _ROUND * radius + _MARGIN, quad_segs=_QUARTER)
+    return _on_earth(stretched(wide, undo=True))
+
+
+def _metres_a_degree(
+    bounds: NDArray[np.float64], radius: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Measure a degree of latitude and of longitude where they are shortest.
+
+    Parameters
+    ----------
+    bounds
+        West, south, east and north of each place, in degrees, shape (places, 4).
+    radius
+        Metres to look around it.
+    """
+    south, north = bounds[:, 1], bounds[:, 3]
+    around = radius / 110_000.0  # metres; a degree of latitude has 110,574 or more
+    high = np.maximum(np.abs(south), np.abs(north)) + around
+    low = np.where(south * north < 0, 0.0, np.minimum(np.abs(south), np.abs(north)))
+    high = np.radians(np.minimum(high, _POLE))
+    low = np.radians(np.maximum(low - around, 0.0))
+    of_meridian = WGS84.a * (1 - WGS84.es) / (1 - WGS84.es * np.sin(low) ** 2) ** 1.5
+    of_parallel = WGS84.a * np.cos(high) / np.sqrt(1 - WGS84.es * np.sin(high) ** 2)
+    return np.radians(of_meridian), np.radians(of_parallel)
+
+
+def _on_earth(shapes: NDArray[np.object_]) -> NDArray[np.object_]:
+    """Add what reaches over the antimeridian on the other side."""
+    import shapely
+
+    west, _, east, _ = shapely.bounds(shapes).T
+    for over, turn in ((west < -180, 360.0), (east > 180, -360.0)):
+        moved = shapely.transform(shapes[over], partial(np.add, [turn, 0.0]))
+        shapes[over] = shapely.union(shapes[over], moved)
+    return shapes

@@ -1,0 +1,1 @@
+"""Collections of traces that researchers know, each in a form of its own."""

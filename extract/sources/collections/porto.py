@@ -1,0 +1,148 @@
+"""Taxis of Porto: a trip a row, its points a list in the column POLYLINE -> traces."""
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import csv as pa_csv
+
+from trajanon.errors import BadInput, FileProblem
+from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.tables import delimited
+from trajanon.extract.trace import Trace
+
+_STEP = 15.0  # seconds from point to point
+
+_TYPES = {
+    "TRIP_ID": delimited.TEXT,
+    "TAXI_ID": delimited.TEXT,
+    "TIMESTAMP": delimited.TEXT,
+    "MISSING_DATA": delimited.TEXT,
+    "POLYLINE": delimited.TEXT,
+}
+
+_IN_NUMBERS = b"0123456789.-+eE \t"
+
+
+def looks_like(name: str, head: bytes) -> bool:
+    """Say whether the first line names a column POLYLINE."""
+    header = head.decode("utf-8-sig", errors="replace").lstrip().splitlines()[:1]
+    fields = next(csv.reader(header), [])
+    return "POLYLINE" in fields
+
+
+def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+    """Read the trips of taxis, a point every 15 seconds.
+
+    Trips with missing points are left out: nobody knows where in them time was lost,
+    and both the times and the line between two points would be made up.
+
+    Parameters
+    ----------
+    path
+        The file, with the columns TRIP_ID, TAXI_ID, TIMESTAMP, MISSING_DATA and
+        POLYLINE.
+    label
+        Not needed: trips and taxis, the subjects, have names of their own.
+    how
+        Told of rows that cannot be read, rows without points, and trips with missing
+        points.
+
+    Yields
+    ------
+    Trace
+        A trip.
+
+    Raises
+    ------
+    BadInput
+        If a column is missing.
+    FileProblem
+        If the file cannot be read; if the reading is strict, and a row cannot.
+    """
+
+    def choose(names: Sequence[str]) -> dict[str, pa.DataType]:
+        missing = [name for name in _TYPES if name not in names]
+        if missing:
+            msg = (
+                f"{path} has no column {' and '.join(missing)}, as tables of Porto's "
+                f"taxis have; its columns are {', '.join(names)}"
+            )
+            raise BadInput(msg)
+        return _TYPES
+
+    for table in delimited.read(path, choose, how):
+        trips = table.to_pandas(use_threads=False)
+        yield from _traces(_whole(trips, how), path, how)
+
+
+def _whole(trips: pd.DataFrame, how: Reading) -> pd.DataFrame:
+    """Leave out trips without points and those with missing ones."""
+    lines = trips["POLYLINE"].fillna("")
+    pointless = lines.str.strip("[] \t") == ""
+    gaps = ~pointless & (trips["MISSING_DATA"].str.strip().str.lower() == "true")
+    how.counts["rows without points"] += int(pointless.sum())
+    how.counts["trips with missing points"] += int(gaps.sum())
+    return trips.assign(POLYLINE=lines)[~pointless & ~gaps]
+
+
+def _traces(trips: pd.DataFrame, path: Path, how: Reading) -> Iterator[Trace]:
+    starts = pd.to_numeric(trips["TIMESTAMP"], errors="coerce").to_numpy(np.float64)
+    lines = _lines(trips["POLYLINE"].tolist())
+    names = trips["TRIP_ID"].astype(object).where(trips["TRIP_ID"].notna(), None)
+    taxis = trips["TAXI_ID"].astype(object).where(trips["TAXI_ID"].notna(), None)
+    for name, taxi, start, line in zip(names, taxis, starts, lines, strict=True):
+        if line is None or name is None or np.isnan(start):
+            if how.strict:
+                msg = f"the row of trip {name} in {path} cannot be read; mend it, or "
+                raise FileProblem(msg + "read not strictly")
+            how.counts[delimited.UNREAD] += 1
+            continue
+        time = start + _STEP * np.arange(len(line))
+        yield Trace(name, taxi, line[:, 1].copy(), line[:, 0].copy(), time)
+
+
+def _lines(texts: Sequence[str]) -> Iterator[NDArray[np.float64] | None]:
+    """Read lists of longitudes and latitudes, all at once if all are as they should."""
+    size = [text.count("[") - 1 for text in texts]
+    numbers = _numbers(",".join(texts).encode(), size)
+    if numbers is None:
+        yield from map(_line, texts)
+        return
+    places = numbers.reshape(-1, 2)
+    ends = np.cumsum(size).tolist()
+    for start, end in zip([0, *ends], ends, strict=False):
+        yield places[start:end]
+
+
+def _numbers(text: bytes, size: Sequence[int]) -> NDArray[np.float64] | None:
+    """Read the numbers of lists of so many points each; None if they are others."""
+    brackets = b",".join(b"[" + (b"[,]," * n)[:-1] + b"]" for n in size)
+    if not text or text.translate(None, _IN_NUMBERS) != brackets:
+        return None
+    try:
+        column = pa_csv.read_csv(
+            pa.BufferReader(text.translate(None, b"[]").replace(b",", b"\n")),
+            pa_csv.ReadOptions(column_names=["number"], use_threads=False),
+            convert_options=pa_csv.ConvertOptions(
+                column_types={"number": pa.float64()}
+            ),
+        )["number"]
+    except pa.ArrowInvalid:
+        return None
+    if len(column) != 2 * sum(size) or column.null_count:
+        return None
+    return np.asarray(column.to_numpy())
+
+
+def _line(text: str) -> NDArray[np.float64] | None:
+    try:
+        places = np.array(json.loads(text), np.float64)
+    except ValueError:
+        return None
+    return places if places.ndim == 2 and places.shape[1] == 2 else None

@@ -1,0 +1,1 @@
+"""Geographic files of points or lines."""

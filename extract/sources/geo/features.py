@@ -1,0 +1,217 @@
+"""Features that are points or lines, batch by batch -> traces."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import shapely
+from numpy.typing import NDArray
+
+from trajanon.errors import BadInput
+from trajanon.extract.sources.geo.layer import Layer
+from trajanon.extract.sources.geo.line_times import TIMES_OF_POINTS, LineTimes
+from trajanon.extract.sources.geo.reference_system import check_degrees, to_degrees
+from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.tables import columns as meaning
+from trajanon.extract.sources.tables.gathering import gathered
+from trajanon.extract.trace import Trace
+
+NO_GEOMETRY = "features without geometry"
+POINTS_BESIDE = "points beside lines"
+LINES_BESIDE = "lines beside points"
+
+Floats = NDArray[np.float64]
+
+
+def traces(layer: Layer, how: Reading) -> Iterator[Trace]:
+    """Read the traces of a layer.
+
+    Points of one subject and one id are one trace, wherever they stand. A line is a
+    trace, its points in their order; so is each part of a MultiLineString. The first
+    feature says whether the layer is one of points or of lines; those of the other kind
+    are counted and left out.
+
+    Parameters
+    ----------
+    layer
+        Points or lines.
+    how
+        Told of what is left out.
+
+    Raises
+    ------
+    BadInput
+        If no feature has a geometry, if they are neither points nor lines, or are not
+        on Earth, or if a column is not found.
+    """
+    batches = _points_and_lines(layer, how)
+    first = next(batches, None)
+    if first is None:
+        msg = f"{layer.what} holds no points or lines"
+        raise BadInput(msg)
+    degrees = to_degrees(layer.system, layer.what)
+    lat, lon = degrees(_coordinates(first.geometry))
+    check_degrees(lat, lon, layer.what, known=layer.system is not None)
+    batches = chain([first], batches)
+    if _is_point(first.geometry)[0]:
+        yield from _traces_of_points(layer, batches, degrees, how)
+    else:
+        yield from _traces_of_lines(layer, batches, degrees, how)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Batch:
+    """Points and lines, none of them empty, with their numbers in the layer."""
+
+    geometry: NDArray[Any]
+    columns: pd.DataFrame
+    number: NDArray[np.int64]
+
+    def take(self, which: NDArray[np.bool_]) -> "_Batch":
+        if which.all():
+            return self
+        return _Batch(
+            self.geometry[which],
+            self.columns[which].reset_index(drop=True),
+            self.number[which],
+        )
+
+
+def _points_and_lines(layer: Layer, how: Reading) -> Iterator[_Batch]:
+    """Leave out what has no geometry; refuse other kinds."""
+    seen = 0
+    for geometry, columns in layer.features:
+        number = np.arange(seen, seen + len(geometry)) + 1
+        seen += len(geometry)
+        batch = _Batch(geometry, columns, number)
+        if geometry.ndim == 1:
+            nothing = shapely.is_missing(geometry) | shapely.is_empty(geometry)
+            batch = _only(batch, ~nothing, NO_GEOMETRY, how)
+            _refuse_other_kinds(batch.geometry, layer.what)
+        if len(batch.geometry):
+            yield batch
+
+
+def _refuse_other_kinds(geometry: NDArray[Any], what: str) -> None:
+    kind = shapely.get_type_id(geometry)
+    kinds = shapely.GeometryType
+    known = (kinds.POINT, kinds.LINESTRING, kinds.MULTIPOINT, kinds.MULTILINESTRING)
+    others = ~np.isin(kind, known)
+    if others.any():
+        name = geometry[others][0].geom_type
+        msg = f"{what} holds a {name}; traces are points or lines"
+        raise BadInput(msg)
+    clouds = (kind == kinds.MULTIPOINT) & (shapely.get_num_geometries(geometry) > 1)
+    if clouds.any():
+        msg = (
+            f"{what} holds a MultiPoint of {len(geometry[clouds][0].geoms)} points, "
+            "whose order says nothing; write points one by one, or lines"
+        )
+        raise BadInput(msg)
+
+
+def _coordinates(geometry: NDArray[Any]) -> Floats:
+    xy: Floats = geometry if geometry.ndim == 2 else shapely.get_coordinates(geometry)
+    return xy
+
+
+def _is_point(geometry: NDArray[Any]) -> NDArray[np.bool_]:
+    if geometry.ndim == 2:
+        return np.ones(len(geometry), dtype=np.bool_)
+    points: NDArray[np.bool_] = shapely.get_dimensions(geometry) == 0
+    return points
+
+
+def _traces_of_points(
+    layer: Layer,
+    batches: Iterable[_Batch],
+    degrees: Callable[[Floats], tuple[Floats, Floats]],
+    how: Reading,
+) -> Iterator[Trace]:
+    role_of = layer.roles(how.columns, of_points=True)
+    if layer.sorted_by_place and "time" not in role_of.values():
+        msg = (
+            f"{layer.what} has its points sorted by place, and no column known as time "
+            "that tells their order; say --columns time=..., or write it without a "
+            "spatial index (SPATIAL_INDEX=NO)"
+        )
+        raise BadInput(msg)
+
+    def chunks() -> Iterator[pd.DataFrame]:
+        for batch in batches:
+            points = _only(batch, _is_point(batch.geometry), LINES_BESIDE, how)
+            lat, lon = degrees(_coordinates(points.geometry))
+            columns = {
+                role: _single_values(layer, points, name)
+                for name, role in role_of.items()
+            }
+            yield pd.DataFrame({"lat": lat, "lon": lon, **columns})
+
+    return gathered(chunks(), layer.label, how, rows=layer.count)
+
+
+def _traces_of_lines(
+    layer: Layer,
+    batches: Iterable[_Batch],
+    degrees: Callable[[Floats], tuple[Floats, Floats]],
+    how: Reading,
+) -> Iterator[Trace]:
+    role_of = layer.roles(how.columns, of_points=False)
+    column = {role: name for name, role in role_of.items()}
+    timed = [*TIMES_OF_POINTS, column.get("time")]
+    times = LineTimes(layer.what, how)
+    for batch in batches:
+        lines = _only(batch, ~_is_point(batch.geometry), POINTS_BESIDE, how)
+        parts, line = shapely.get_parts(lines.geometry, return_index=True)
+        xy, part = shapely.get_coordinates(parts, return_index=True)
+        lat, lon = degrees(xy)
+        time = times.read(
+            lines.columns[[name for name in timed if name in layer.names]],
+            np.bincount(line[part], minlength=len(lines.geometry)),
+        )
+        names, subjects = _names(layer, lines, column)
+        ends = np.cumsum(np.bincount(part, minlength=len(parts))).tolist()
+        for start, end, of in zip([0, *ends], ends, line.tolist(), strict=False):
+            points = slice(start, end)
+            yield Trace(names[of], subjects[of], lat[points], lon[points], time[points])
+
+
+def _only(batch: _Batch, wanted: NDArray[np.bool_], rest: str, how: Reading) -> _Batch:
+    if not wanted.all():
+        how.counts[rest] += int((~wanted).sum())
+    return batch.take(wanted)
+
+
+def _single_values(layer: Layer, batch: _Batch, name: str) -> pd.Series:
+    values = batch.columns[name]
+    kinds = pd.api.types
+    if kinds.is_object_dtype(values) and values.map(kinds.is_list_like).any():
+        msg = (
+            f"the column {name!r} of {layer.what} holds lists, not a value a feature; "
+            "name another by --columns"
+        )
+        raise BadInput(msg)
+    return values
+
+
+def _names(
+    layer: Layer, lines: _Batch, column: Mapping[str, str]
+) -> tuple[list[str], list[str | None]]:
+    """Name each line, by its number if it has no id, and its subject."""
+    numbered = [f"{layer.label}#{number}" for number in lines.number.tolist()]
+    nothing: list[str | None] = [None] * len(numbered)
+    subjects, ids = (
+        meaning.names(_single_values(layer, lines, column[role]))
+        if role in column
+        else nothing
+        for role in ("subject", "id")
+    )
+    prefix = "" if "subject" in column else f"{layer.label}#"
+    names = [
+        number if name is None else f"{prefix}{name}"
+        for number, name in zip(numbered, ids, strict=True)
+    ]
+    return names, subjects

@@ -1,0 +1,180 @@
+"""Layers of the files that GDAL reads: GeoJSON, GeoPackage, Shapefile, FlatGeobuf."""
+
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyogrio
+
+from trajanon.errors import BadInput, FileProblem
+from trajanon.extract.sources.geo import geo_damage
+from trajanon.extract.sources.geo.layer import (
+    LINES_OF_A_BATCH,
+    POINTS_OF_A_BATCH,
+    Features,
+    Layer,
+)
+from trajanon.extract.sources.geo.wkb import from_wkb
+from trajanon.extract.sources.reading import Reading
+
+logger = logging.getLogger(__name__)
+
+GEOPACKAGE = b"SQLite format 3\x00"
+FLATGEOBUF = b"fgb\x03"
+SHAPEFILE = b"\x00\x00\x27\x0a"
+
+
+def layers(path: Path, head: bytes, what: str, label: str, how: Reading) -> list[Layer]:
+    """Open all layers of a file that may hold traces.
+
+    Layers without points or lines, and layers of points without an id, are left out
+    with a warning, if there are others.
+
+    Parameters
+    ----------
+    path
+        The file, not packed.
+    head
+        How it begins.
+    what, label
+        As in `Layer`.
+    how
+        Says which columns are wanted.
+
+    Returns
+    -------
+    list[Layer]
+        At least one. They are read batch by batch.
+
+    Raises
+    ------
+    BadInput
+        If no layer may hold traces.
+    FileProblem
+        If the file cannot be read.
+    """
+    if head.startswith(SHAPEFILE):
+        geo_damage.check_shapefile(path, what)
+    with _plain_words(what):
+        names: list[str | None] = [None]
+        if head.startswith(GEOPACKAGE):
+            names = [str(name) for name in pyogrio.list_layers(path)[:, 0]]
+        infos = [pyogrio.read_info(path, layer=name) for name in names]
+    found: list[Layer] = []
+    refused: list[str] = []
+    for name, info in zip(names, infos, strict=True):
+        within = (what, label)
+        if len(names) > 1:
+            within = (f"{what}, layer {name!r}", f"{label}:{name}")
+        try:
+            found.append(_layer(path, name, info, *within, how))
+        except BadInput as error:
+            refused.append(str(error))
+    if not found:
+        raise BadInput(refused[0] if refused else f"{what} holds no layer")
+    for reason in refused:
+        logger.warning("%s; this layer is left out", reason)
+    return found
+
+
+def _layer(
+    path: Path,
+    name: str | None,
+    info: dict[str, Any],
+    what: str,
+    label: str,
+    how: Reading,
+) -> Layer:
+    kind, driver = str(info["geometry_type"]), info["driver"]
+    if info["geometry_type"] is None:
+        msg = f"{what} has no geometries; save its table as CSV or Parquet"
+        raise BadInput(msg)
+    if "Polygon" in kind or "Surface" in kind:
+        msg = f"{what} holds {kind}s; traces are points or lines"
+        raise BadInput(msg)
+    if info["features"] == 0:
+        msg = f"{what} holds no features"
+        raise BadInput(msg)
+    layer = Layer(
+        what=what,
+        label=label,
+        names=info["fields"].tolist(),
+        system=info["crs"],
+        features=(),
+        count=info["features"] if info["features"] > 0 else None,
+        # Without an index, a FlatGeobuf has its features as they were written.
+        sorted_by_place=(
+            driver == "FlatGeobuf" and info["capabilities"]["fast_spatial_filter"]
+        ),
+    )
+    if "Point" in kind:
+        layer.roles(how.columns, of_points=True)
+    size = POINTS_OF_A_BATCH if "Point" in kind else LINES_OF_A_BATCH
+    return layer.with_features(_features(path, name, layer, driver, size, how))
+
+
+def _features(
+    path: Path, name: str | None, layer: Layer, driver: str, size: int, how: Reading
+) -> Iterator[Features]:
+    read = 0
+    columns = layer.needed(how.columns)
+    with ExitStack() as opened:
+        with _plain_words(layer.what):
+            # Times as texts keep their zones, even where these differ.
+            described, batches = opened.enter_context(
+                pyogrio.raw.open_arrow(
+                    path,
+                    layer=name,
+                    columns=columns,
+                    batch_size=size,
+                    use_pyarrow=True,
+                    datetime_as_string=True,
+                )
+            )
+        geometry = described["geometry_name"] or "wkb_geometry"
+        while True:
+            with _plain_words(layer.what):
+                batch = next(batches, None)
+            if batch is None:
+                break
+            read += batch.num_rows
+            table = pa.Table.from_batches([batch]).drop_columns([geometry])
+            others = table.to_pandas(integer_object_nulls=True)
+            _refuse_holes(batch[geometry], driver, layer.what)
+            yield from_wkb(batch[geometry], layer.what, strict=how.strict), others
+    if driver == "FlatGeobuf":
+        geo_damage.check_count(read, layer.count, layer.what)
+    elif driver == "GeoJSONSeq":
+        geo_damage.check_lines(path, read, layer.what, how)
+
+
+def _refuse_holes(geometries: pa.Array, driver: str, what: str) -> None:
+    """Refuse geometries of which some lie upon others.
+
+    So it is where GDAL has found a feature without geometry in a FlatGeobuf.
+    """
+    try:
+        geometries.validate(full=True)
+    except pa.ArrowInvalid as error:
+        msg = (
+            f"{what} has features without geometry, with which GDAL does not read a "
+            f"{driver}; leave them out, or save it as GeoPackage"
+        )
+        raise FileProblem(msg) from error
+
+
+@contextmanager
+def _plain_words(what: str) -> Iterator[None]:
+    """Say in one sentence what GDAL cannot read; its warnings are of no use here."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (RuntimeError, OSError, ValueError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())[:200]
+        msg = f"cannot read {what}: {reason}"
+        raise FileProblem(msg) from error

@@ -1,0 +1,159 @@
+"""GeoJSON, GeoPackage, GeoParquet, Shapefile, FlatGeobuf: points or lines -> traces."""
+
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from trajanon.errors import FileProblem
+from trajanon.extract.sources.geo import features, gdal, geo_parquet
+from trajanon.extract.sources.geo.geo_parquet import is_geoparquet, is_our_own
+from trajanon.extract.sources.geo.layer import Features, Layer
+from trajanon.extract.sources.reading import DAMAGED, Reading, unpacked
+from trajanon.extract.trace import Trace
+
+__all__ = ["is_geoparquet", "is_our_own", "looks_like", "read"]
+
+_SUFFIXES = (
+    ".geojson",
+    ".geojsonl",
+    ".geojsons",
+    ".geojsonseq",
+    ".gpkg",
+    ".shp",
+    ".fgb",
+)
+
+_BINARY = (gdal.GEOPACKAGE, gdal.FLATGEOBUF, gdal.SHAPEFILE, geo_parquet.MAGIC)
+
+_BEFORE_JSON = b"\xef\xbb\xbf\x1e \t\r\n"  # a byte order mark, a separator, blanks
+
+_FEATURE = re.compile(rb'"type"\s*:\s*"Feature(Collection)?"')
+
+
+def looks_like(name: str, head: bytes) -> bool:
+    """Tell whether a file is GeoJSON, GeoPackage, Shapefile or FlatGeobuf.
+
+    For GeoParquet ask `is_geoparquet`: what a Parquet file is stands at its end.
+    """
+    geopackage = head.startswith(gdal.GEOPACKAGE) and head[68:70] == b"GP"
+    flatgeobuf = head.startswith(gdal.FLATGEOBUF)
+    geojson = _is_json(head) and _FEATURE.search(head) is not None
+    return name.endswith(_SUFFIXES) or geopackage or flatgeobuf or geojson
+
+
+def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+    """Read the traces of a file of points or lines, batch by batch.
+
+    Coordinates come from the geometries, whatever columns there are beside; in other
+    reference systems than WGS 84 they are transformed.
+
+    Parameters
+    ----------
+    path
+        The file, perhaps packed by gzip, bzip2 or xz.
+    label
+        The file in short, for the names of traces.
+    how
+        Says which columns are id, subject and time; told of what is left out.
+
+    Yields
+    ------
+    Trace
+        Points as in a table. A line is a trace of its own, and so is each part of a
+        MultiLineString; without an id it is named by its number in the file.
+
+    Raises
+    ------
+    BadInput
+        If the file holds other geometries, no id for its points, or coordinates that
+        are not on Earth.
+    FileProblem
+        If it cannot be read, or is damaged.
+    """
+    with _plain(path, how) as (plain, size):
+        layers = _layers(plain, str(path), label, how)
+        steps = _Steps(size, sum(layer.count or 0 for layer in layers), how)
+        for layer in layers:
+            counted = layer.with_features(steps.of(layer.features))
+            yield from features.traces(counted, how)
+        steps.finish()
+
+
+def _layers(path: Path, what: str, label: str, how: Reading) -> list[Layer]:
+    with path.open("rb") as file:
+        head = file.read(100)
+    if not head:
+        msg = f"{what} is empty"
+        raise FileProblem(msg)
+    if head.startswith(geo_parquet.MAGIC):
+        return [geo_parquet.layer(path, what, label, how)]
+    if head.startswith(_BINARY) or _is_json(head):
+        return gdal.layers(path, head, what, label, how)
+    msg = (
+        f"{what} begins like no GeoJSON, GeoPackage, GeoParquet, Shapefile or "
+        "FlatGeobuf; give it the suffix of what it is, or say so with --format"
+    )
+    raise FileProblem(msg)
+
+
+def _is_json(head: bytes) -> bool:
+    return head.lstrip(_BEFORE_JSON).startswith(b"{")
+
+
+@contextmanager
+def _plain(path: Path, how: Reading) -> Iterator[tuple[Path, int]]:
+    """Give the file, unpacked, and the bytes that are to be told of yet."""
+    with Reading().open(path) as stream:
+        packed = unpacked(stream) is not stream
+    if not packed:
+        yield path, path.stat().st_size
+        return
+    with tempfile.TemporaryDirectory(prefix="trajanon-") as folder:
+        plain = Path(folder) / path.stem
+        try:
+            with how.open(path) as stream, plain.open("wb") as file:
+                shutil.copyfileobj(unpacked(stream), file, 1 << 20)
+        except DAMAGED as error:
+            msg = f"cannot unpack {path}: {error}"
+            raise FileProblem(msg) from error
+        yield plain, 0
+
+
+class _Steps:
+    """Tells of the bytes of a file in step with its features.
+
+    Parameters
+    ----------
+    size
+        Bytes to tell of.
+    total
+        Features that will be read, 0 if not known.
+    how
+        Told.
+    """
+
+    def __init__(self, size: int, total: int, how: Reading) -> None:
+        self._size = size
+        self._total = total
+        self._how = how
+        self._done = 0
+        self._told = 0
+
+    def of(self, batches: Iterable[Features]) -> Iterator[Features]:
+        """Pass batches on."""
+        for batch in batches:
+            self._done += len(batch[0])
+            if self._total:
+                self._tell(self._size * min(self._done, self._total) // self._total)
+            yield batch
+
+    def finish(self) -> None:
+        """Tell of what is left."""
+        self._tell(self._size)
+
+    def _tell(self, size: int) -> None:
+        self._how.read(size - self._told)
+        self._told = size

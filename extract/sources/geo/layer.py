@@ -1,0 +1,107 @@
+"""Features with the same columns, in one reference system."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from numpy.typing import NDArray
+
+from trajanon.errors import BadInput
+from trajanon.extract.sources.geo.line_times import TIMES_OF_POINTS
+from trajanon.extract.sources.tables.columns import roles
+
+POINTS_OF_A_BATCH = 65_536
+LINES_OF_A_BATCH = 2_048  # lines may be long
+"""Features that are read at a time."""
+
+_PLACE = {"lat": "lat", "lon": "lon"}  # roles of the geometry, not of columns
+
+Features = tuple[NDArray[Any], pd.DataFrame]
+"""Geometries of shapely, or None, shape (n,), or x and y of points, shape (n, 2); and
+what else is known of each."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layer:
+    """Features with the same columns, in one reference system.
+
+    Attributes
+    ----------
+    what
+        Where they come from, for messages.
+    label
+        The same in short, for the names of traces.
+    names
+        Of the columns. The features have at least those that are `needed`.
+    system
+        What pyproj takes for a reference system; None if it is not known.
+    features
+        Batch by batch.
+    count
+        How many there are, if known.
+    sorted_by_place
+        Whether they may stand in another order than that of their making.
+    """
+
+    what: str
+    label: str
+    names: Sequence[str]
+    system: Any
+    features: Iterable[Features]
+    count: int | None = None
+    sorted_by_place: bool = False
+
+    def roles(self, wanted: Mapping[str, str], *, of_points: bool) -> dict[str, str]:
+        """Find which column plays which role; the geometry is lat and lon.
+
+        Parameters
+        ----------
+        wanted
+            Column by role, as the user gave them; lat and lon are for tables.
+        of_points
+            Whether the features are points, which need an id or a subject.
+
+        Returns
+        -------
+        dict[str, str]
+            Role by column.
+
+        Raises
+        ------
+        BadInput
+            If a wanted column is not there, or one that is needed is not found.
+        """
+        own = {role: name for role, name in wanted.items() if role not in _PLACE}
+        for role, name in own.items():
+            if name not in self.names:
+                msg = f"{self.what} has no column {name!r} for {role}; {self._columns}"
+                raise BadInput(msg)
+        every = [*self.names, *_PLACE, "id"]  # all that is asked for is there
+        found = roles(every, {**own, **_PLACE}, Path(self.what))
+        role_of = {
+            name: role
+            for name, role in found.items()
+            if name in self.names and role not in _PLACE
+        }
+        if of_points and not {"id", "subject"} & set(role_of.values()):
+            msg = (
+                f"{self.what} has no column known as id; {self._columns}: say "
+                "--columns id=..."
+            )
+            raise BadInput(msg)
+        return role_of
+
+    @property
+    def _columns(self) -> str:
+        return f"its columns are {', '.join(self.names) or 'none'}"
+
+    def needed(self, wanted: Mapping[str, str]) -> list[str]:
+        """List the columns that matter, whether the features are points or lines."""
+        found = self.roles(wanted, of_points=False)
+        return [name for name in self.names if name in found or name in TIMES_OF_POINTS]
+
+    def with_features(self, features: Iterable[Features]) -> "Layer":
+        """Give the layer these features."""
+        return replace(self, features=features)

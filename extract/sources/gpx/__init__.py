@@ -1,0 +1,1 @@
+"""GPX: files, archives of them, and the planet dump."""

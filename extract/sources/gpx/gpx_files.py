@@ -1,0 +1,125 @@
+"""GPX files: track segments in file order; routes and waypoints are left out."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import chain, islice
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.errors import FileProblem
+from trajanon.extract.sources.gpx.gpx_document import (
+    Document,
+    GpxStream,
+    is_from_osm,
+    is_gpx,
+)
+from trajanon.extract.sources.reading import Reading
+from trajanon.extract.trace import Trace
+
+logger = logging.getLogger(__name__)
+
+
+def looks_like(name: str, head: bytes) -> bool:
+    """Tell whether a file is GPX, by its name or by its first element.
+
+    Parameters
+    ----------
+    name
+        Of the file, in lower case, without the suffix of its packing.
+    head
+        How it begins, unpacked.
+    """
+    return name.endswith(".gpx") or is_gpx(head)
+
+
+def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
+    """Read a GPX file, packed or not.
+
+    A file is one recording of one person, whom it does not name, with all its tracks.
+    A saved answer of the OSM API is the exception: it holds the recordings of many.
+
+    Parameters
+    ----------
+    path
+        The file.
+    label
+        What to call the recording.
+    how
+        Gives the file's bytes.
+
+    Yields
+    ------
+    Trace or Document
+        A trace for each segment, as soon as it is read; an answer of the API as the
+        one document that it is.
+
+    Raises
+    ------
+    FileProblem
+        If the file cannot be read, or is not GPX.
+    """
+    with how.unpacked(path) as stream:
+        document = GpxStream(stream, str(path))
+        yield from recordings(document, label)
+    said = document.so_far()
+    if not document.points and not said.is_api_answer:
+        logger.warning("%s holds no track points (%s)", path, _why_empty(said))
+
+
+def from_osm(path: Path) -> bool:
+    """Say whether a GPX file came from OpenStreetMap, by its first lines alone."""
+    with suppress(FileProblem), Reading().unpacked(path) as stream:
+        return is_from_osm(stream)
+    return False
+
+
+def recordings(
+    document: GpxStream, name: str, subject: str | None = None
+) -> Iterator[Trace | Document]:
+    """Read a document as one recording, or as the answer of the OSM API that it is.
+
+    Parameters
+    ----------
+    document
+        The document, of which nothing was read.
+    name, subject
+        Of the recording.
+
+    Yields
+    ------
+    Trace or Document
+        As `read` does.
+
+    Raises
+    ------
+    FileProblem
+        If the document cannot be read to its end, or is not GPX.
+    """
+    segments = iter(document)
+    first = list(islice(segments, 1))  # what the document is, stands before it
+    if document.so_far().is_api_answer:
+        yield document.so_far([*first, *segments])
+        return
+    for segment in chain(first, segments):
+        time = _believable(segment.time)
+        yield Trace(name, subject, segment.lat, segment.lon, time)
+
+
+def _believable(time: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Forget the times of a clock that stood still: the file's order tells more."""
+    if np.isfinite(time).all() and np.ptp(time) < 1.0:
+        return np.full_like(time, np.nan)
+    return time
+
+
+def _why_empty(document: Document) -> str:
+    if "trkseg" in document.contents:
+        return "every <trkseg> is empty"
+    if "trk" in document.contents:
+        return "a <trk> without <trkseg>"
+    if document.contents:
+        return "only routes or waypoints, which nobody recorded on the way"
+    return "it is empty"

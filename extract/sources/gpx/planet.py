@@ -1,0 +1,142 @@
+"""The planet dump of OpenStreetMap's GPS traces: whose recording a file of it is.
+
+Its files are VISIBILITY/000/123/000123456.gpx, beside one metadata.xml that names the
+account of each public and identifiable one.
+"""
+
+import logging
+import re
+from array import array
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.extract.sources.gpx.xml_parser import XmlParser, by_name
+
+logger = logging.getLogger(__name__)
+
+GENERATORS = ("OpenStreetMap gpx_dump.py", "OSM gpx_dump.py")
+"""What the metadata call the maker of a dump."""
+
+TOO_LATE = "recordings whose account came too late"
+NEVER = "recordings whose account is not in the dump"
+
+_FILE = re.compile(r"(?:.*/)?(public|trackable|identifiable)/(?:\d+/)*(\d{1,18})\.gpx")
+_NUMBER = re.compile(r"[0-9]{1,18}")
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One file of the dump.
+
+    Attributes
+    ----------
+    number
+        Of the upload.
+    names_account
+        Whether the metadata may name its account: not that of a trackable one.
+    """
+
+    number: int
+    names_account: bool
+
+
+def recording(member: str) -> Recording | None:
+    """Tell which recording a member of an archive is, if it is one of a dump."""
+    found = _FILE.fullmatch(member)
+    return Recording(int(found[2]), found[1] != "trackable") if found else None
+
+
+def is_metadata(member: str) -> bool:
+    """Tell whether a member of an archive has the name of the dump's metadata."""
+    return member.rpartition("/")[2] == "metadata.xml"
+
+
+class Metadata(XmlParser):
+    """The accounts of a dump's recordings, as they are read from metadata.xml.
+
+    Parameters
+    ----------
+    name
+        What to call the file in a message.
+
+    Attributes
+    ----------
+    generator
+        The program that made the dump, by its own words; empty if it says nothing.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.generator = ""
+        self._depth = 0
+        self._numbers = array("q")
+        self._accounts = array("q")
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+
+    def _start(self, tag: str, attributes: list[str]) -> None:
+        self._depth += 1
+        self._check_depth(self._depth)
+        if self._depth == 1:
+            if tag != "gpxFiles":
+                self._refuse(f"it begins with <{tag}>, not with <gpxFiles>")
+            self.generator = by_name(attributes).get("generator", "")
+        elif tag == "gpxFile":
+            said = by_name(attributes)
+            number, account = said.get("id", ""), said.get("uid", "")
+            if _NUMBER.fullmatch(number) and _NUMBER.fullmatch(account):
+                self._numbers.append(int(number))
+                self._accounts.append(int(account))
+
+    def _end(self, _: str) -> None:
+        self._depth -= 1
+
+    def sorted(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Give the numbers of the recordings, rising, and the account of each."""
+        numbers = np.array(self._numbers, dtype=np.int64)
+        order = np.argsort(numbers, kind="stable")
+        return numbers[order], np.array(self._accounts, dtype=np.int64)[order]
+
+
+class Accounts:
+    """Whose recordings are whose, as far as the metadata came before them."""
+
+    def __init__(self) -> None:
+        self._known = False
+        self._without = 0
+        self._numbers = np.empty(0, dtype=np.int64)
+        self._accounts = np.empty(0, dtype=np.int64)
+
+    def learn(self, metadata: Metadata) -> None:
+        """Take over what was read of the metadata."""
+        self._known = True
+        self._numbers, self._accounts = metadata.sorted()
+
+    def subject(self, recording: Recording) -> str | None:
+        """Name the account that made a recording; None if nobody says."""
+        if not recording.names_account:
+            return None
+        if not self._known:
+            self._without += 1
+            return None
+        place = np.searchsorted(self._numbers, recording.number)
+        if place == len(self._numbers) or self._numbers[place] != recording.number:
+            return None
+        return f"osm:uid:{self._accounts[place]}"
+
+    def report(self, path: Path, counts: Counter[str]) -> None:
+        """Say how many recordings went without the metadata, if any did."""
+        if not self._without:
+            return
+        counts[TOO_LATE if self._known else NEVER] += self._without
+        logger.warning(
+            "%s has %s: %d recordings count as one person's each, "
+            "even where several are of one account; pack metadata.xml first",
+            path,
+            "its metadata.xml after recordings" if self._known else "no metadata.xml",
+            self._without,
+        )

@@ -1,0 +1,1 @@
+"""The OSM API: pages of GPS points, asked for politely and put together again."""

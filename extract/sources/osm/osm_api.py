@@ -1,0 +1,140 @@
+"""GPS points of a box from the OSM API, page by page, kept on disk."""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import urlsplit
+
+import requests
+
+from trajanon.errors import BadInput, FileProblem, ServerProblem
+from trajanon.extract.earth.areas import Box
+from trajanon.extract.sources.gpx.gpx_document import Document, read
+from trajanon.extract.sources.osm.page_cache import PageCache
+from trajanon.extract.sources.osm.polite_server import Server, TryAgain
+from trajanon.progress import Progress, silent
+
+logger = logging.getLogger(__name__)
+
+SERVER = "https://api.openstreetmap.org"
+MAX_PAGES = 100
+MAX_AREA = 0.25
+"""Square degrees; the server refuses more."""
+
+PAUSE = 1.0
+"""Seconds between two requests: the API is for editing, and we are guests."""
+
+
+class Pages(Protocol):
+    """What the server knows of a box, in its order, however it is paged."""
+
+    def __iter__(self) -> Iterator[Document]:
+        """Give page after page; whoever reads them knows when to stop."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NumberedPages:
+    """The pages 0, 1, ... of GET /api/0.6/trackpoints; each is downloaded once.
+
+    Iterating raises ServerProblem if the server cannot be reached, refuses, or sends
+    what is not GPX; the pages before stay in the cache, and iterating again goes on.
+
+    Attributes
+    ----------
+    box
+        Where the points shall lie.
+    url
+        The server.
+    max_pages
+        How many pages to give at most.
+    cache
+        Folder for the pages of all boxes; None for the user's cache folder.
+    refresh
+        Forget the pages of this box that are in the cache.
+    progress
+        Told after each page.
+    pause
+        Seconds between two requests.
+
+    Raises
+    ------
+    BadInput
+        If the box is larger than the server allows, or another value makes no sense.
+    """
+
+    box: Box
+    url: str = SERVER
+    max_pages: int = MAX_PAGES
+    cache: Path | None = None
+    refresh: bool = False
+    progress: Progress = silent
+    pause: float = PAUSE
+
+    def __post_init__(self) -> None:
+        area = (self.box.east - self.box.west) * (self.box.north - self.box.south)
+        if area > MAX_AREA:
+            msg = (
+                f"the box {self.box} has {area:.3g} square degrees, the server gives "
+                f"at most {MAX_AREA}; take a smaller box, or GPX files of the area"
+            )
+            raise BadInput(msg)
+        if self.max_pages < 1:
+            msg = f"--max-pages must be at least 1 (got {self.max_pages})"
+            raise BadInput(msg)
+        _check_url(self.url)
+
+    def __iter__(self) -> Iterator[Document]:
+        """Give the pages, from the cache where it has them."""
+        bbox = _bbox(self.box)
+        kept = PageCache(self.cache, self.url, bbox, refresh=self.refresh)
+        kept.open()
+        with requests.Session() as session:
+            server = Server(session, self.url, self.pause)
+            for number in range(self.max_pages):
+                page = kept.read(number)
+                if page is None:
+                    page = _download(server, kept, bbox, number)
+                self.progress("Reading pages of the OSM server", number + 1, None)
+                yield page
+        # Whoever takes the last page and asks for one more has not seen the end.
+        logger.warning(
+            "stopped after %d pages, the server may have more: --max-pages raises it",
+            self.max_pages,
+        )
+
+
+def _download(server: Server, kept: PageCache, bbox: str, number: int) -> Document:
+    try:
+        content = server.page(bbox, number)
+    except TryAgain as again:
+        msg = f"{again}; {kept.way_on()}"
+        raise ServerProblem(msg) from again
+    try:
+        page = read(content, f"page {number}")
+    except FileProblem as error:
+        msg = (
+            f"{server.name} sent something else than GPX as page {number}; "
+            f"{kept.way_on()}"
+        )
+        raise ServerProblem(msg) from error
+    kept.write(number, content)
+    return page
+
+
+def _check_url(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        named = parts.hostname and (parts.port is None or parts.port > 0)
+    except ValueError:  # a port that is none
+        named = False
+    if not named or not url.startswith(("https://", "http://")):
+        msg = f"the server {url!r} must begin with https:// and a host"
+        raise BadInput(msg)
+
+
+def _bbox(box: Box) -> str:
+    # Never 1e-05, which the server need not understand; it has seven decimals itself.
+    sides = (f"{side:.7f}".rstrip("0").rstrip(".") for side in box.sides)
+    return ",".join(sides)

@@ -1,0 +1,1 @@
+"""Tables that hold a point a row, and what is written like one."""

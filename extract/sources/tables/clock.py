@@ -1,0 +1,207 @@
+"""How the times of a table are written: found on its first rows, and then held."""
+
+import logging
+import warnings
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pandas.tseries.api import guess_datetime_format as guess
+
+from trajanon.errors import BadInput, FileProblem
+from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.tables.columns import numbers
+from trajanon.extract.sources.tables.fixed_times import read_fixed
+
+logger = logging.getLogger(__name__)
+
+UNREAD_TIMES = "times that could not be read"
+
+_OF_DAY = r"^\s*\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*$"
+
+_MIDNIGHT = r"[T ]00:00(:00(\.0+)?)?\s*$"
+
+
+class Clock:
+    """Reads the times of one table, part by part, as seconds since 1970 UTC.
+
+    They may be dates, texts, or numbers of any unit; or texts in two columns, one of
+    the day and one of the time of day. A column is one of numbers if most of its first
+    values are. Times without a zone are UTC. A column of days alone orders nothing:
+    such a table is untimed.
+
+    Parameters
+    ----------
+    first
+        The first rows of the table, with the columns time and date, if it has them.
+    what
+        The table, for messages.
+
+    Raises
+    ------
+    BadInput
+        If the times are times of day, and no column tells the day.
+    """
+
+    def __init__(self, first: pd.DataFrame, what: str) -> None:
+        self._what = what
+        self._rows_before = 0
+        self._timed = "time" in first
+        self._dated = False
+        self._per_second: float | None = None
+        self._written: str | None = None
+        if not self._timed:
+            return
+        values = first["time"]
+        if not _is_of_dates(values):
+            epochs = numbers(values)
+            if 2 * np.isfinite(epochs).sum() > values.notna().sum():
+                self._per_second = _unit(epochs)
+                return
+            self._dated = self._are_of_day(first)
+            self._written = _format(self._values(first))
+        if not pd.api.types.is_timedelta64_dtype(values):
+            self._timed = not _are_days(self._read(self._values(first)))
+            if not self._timed:
+                logger.warning("%s tells the days but no times: it is untimed", what)
+
+    def seconds(self, rows: pd.DataFrame, how: Reading) -> NDArray[np.float64]:
+        """Read the times of the next part of the table; NaN where there is none.
+
+        Parameters
+        ----------
+        rows
+            Columns time and date, if the table has them.
+        how
+            Told of times that cannot be read.
+
+        Raises
+        ------
+        FileProblem
+            If the reading is strict and a time cannot be read.
+        """
+        before, self._rows_before = self._rows_before, self._rows_before + len(rows)
+        if not self._timed:
+            return np.full(len(rows), np.nan)
+        values = self._values(rows)
+        read = self._read(values)
+        unread = np.isnan(read) & values.notna().to_numpy()
+        if unread.any():
+            if how.strict:
+                row = int(np.argmax(unread))
+                raise unread_time(values.iloc[row], before + row, self._what)
+            how.counts[UNREAD_TIMES] += int(unread.sum())
+        return read
+
+    def _are_of_day(self, first: pd.DataFrame) -> bool:
+        """Say whether times are times of day, of a day that another column tells."""
+        texts = _texts(first["time"]).drop_null()
+        of_day = pc.sum(pc.match_substring_regex(texts, _OF_DAY)).as_py() or 0
+        if 2 * of_day <= len(texts):
+            return False
+        if "date" in first:
+            return True
+        msg = (
+            f"the column of times holds times of day ({texts[0]}), which do not tell "
+            "one day from another: name a column with both, --columns time=..., or one "
+            "with the day, date=..."
+        )
+        raise BadInput(msg)
+
+    def _values(self, rows: pd.DataFrame) -> pd.Series:
+        if not self._dated:
+            return rows["time"]
+        days = pc.replace_substring_regex(_texts(rows["date"]), _MIDNIGHT, "")
+        both = (pc.utf8_trim_whitespace(each) for each in (days, _texts(rows["time"])))
+        return pd.Series(pc.binary_join_element_wise(*both, " ").to_pandas())
+
+    def _read(self, values: pd.Series) -> NDArray[np.float64]:
+        if pd.api.types.is_timedelta64_dtype(values):
+            return np.asarray(values.dt.total_seconds().to_numpy(dtype=np.float64))
+        if self._per_second is not None:
+            return numbers(values) / self._per_second
+        if _is_of_dates(values):
+            return _since_1970(_dates(values))
+        texts = _texts(values)
+        if self._written is None:
+            return _since_1970(_dates(texts.to_pandas(), format="mixed"))
+        read = read_fixed(texts, self._written)
+        day_first = self._written.startswith("%d")
+        for how in (
+            {"format": self._written},
+            {"format": "mixed", "dayfirst": day_first},
+        ):
+            unread = np.isnan(read) & texts.is_valid().to_numpy(zero_copy_only=False)
+            if unread.any():  # not written like the first ones
+                others = texts.filter(pa.array(unread)).to_pandas()
+                read[unread] = _since_1970(_dates(others, **how))
+        return read
+
+
+def unread_time(value: object, row: int, what: str) -> FileProblem:
+    """Say that a time cannot be read, in so many rows from the first."""
+    msg = (
+        f"the time {str(value)!r} in row {row + 1:,} of {what} cannot be read; mend "
+        "it, or read not strictly"
+    )
+    return FileProblem(msg)
+
+
+def _is_of_dates(values: pd.Series) -> bool:
+    kinds = pd.api.types
+    return bool(
+        kinds.is_datetime64_any_dtype(values) or kinds.is_timedelta64_dtype(values)
+    )
+
+
+def _texts(values: pd.Series) -> pa.StringArray:
+    texts = pa.array(values.astype("string"), from_pandas=True).cast(pa.string())
+    return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+
+
+def _unit(epochs: NDArray[np.float64]) -> float:
+    """Tell how many of these numbers make a second, since 1970.
+
+    Seconds have ten digits in our time; milli-, micro- and nanoseconds have more. The
+    median tells, for one wild number says nothing of the others.
+    """
+    typical = np.nanmedian(np.abs(epochs))
+    for threshold, per_second in ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3)):
+        if typical >= threshold:
+            return per_second
+    return 1.0
+
+
+def _format(values: pd.Series) -> str | None:
+    """Find the format that reads most of the texts, if there is one."""
+    texts = _texts(values).drop_null()
+    found: list[str] = []
+    for text in texts[:100].to_pylist():
+        # Years that come first are not followed by the day.
+        day_may_lead = not text.strip()[:4].isdigit()
+        both = [guess(text), guess(text, dayfirst=day_may_lead)]
+        found = list(dict.fromkeys(form for form in both if form))
+        if found:
+            break
+    if len(found) < 2:
+        return found[0] if found else None
+    read = [_dates(texts.to_pandas(), format=form).notna().sum() for form in found]
+    return found[int(np.argmax(read))]
+
+
+def _dates(values: pd.Series, **how: str | bool) -> pd.Series:
+    with warnings.catch_warnings():  # pandas warns of what it has to guess
+        warnings.simplefilter("ignore", UserWarning)
+        return pd.to_datetime(values, utc=True, errors="coerce", **how)
+
+
+def _since_1970(times: pd.Series) -> NDArray[np.float64]:
+    microseconds = times.astype("datetime64[us, UTC]").astype("int64").to_numpy()
+    return np.where(times.isna().to_numpy(), np.nan, microseconds / 1e6)
+
+
+def _are_days(times: NDArray[np.float64]) -> bool:
+    read = times[np.isfinite(times)]
+    return len(times) > 1 and len(read) > 0 and not (read % 86_400).any()

@@ -1,0 +1,236 @@
+"""Lines of separated values -> columns, block by block; broken lines are counted."""
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as pa_csv
+
+from trajanon.errors import FileProblem
+from trajanon.extract.sources.reading import DAMAGED, Reading
+from trajanon.extract.sources.tables.line_screen import Screened, screened
+from trajanon.extract.sources.tables.text_blocks import (
+    BYTE_ORDER_MARK,
+    Layout,
+    blocks,
+    layout_of,
+    unreadable,
+)
+
+TEXT = pa.string()
+NAME = pa.dictionary(pa.int32(), pa.string())
+NUMBER = pa.float64()
+
+UNREAD = "rows that could not be read"
+
+_NOTHING = [*pa_csv.ConvertOptions().null_values, "<NA>", "None"]
+
+_NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
+
+Choice = Callable[[Sequence[str]], Mapping[str, pa.DataType]]
+"""Of the names of all columns: which are read, and as what."""
+
+
+def read(
+    path: Path, choose: Choice, how: Reading, layout: Layout | None = None
+) -> Iterator[pa.Table]:
+    """Read columns of a text of separated values.
+
+    A row with too many or too few fields, with NUL bytes, with a quote that is never
+    closed, or not in UTF-8 is counted and left out. Empty lines are no rows. A number
+    that cannot be read becomes null.
+
+    Parameters
+    ----------
+    path
+        A file, packed or not.
+    choose
+        Told the names of the columns; says which are read, and as what.
+    how
+        Told of the rows that are left out; strict, it refuses the first of them, and
+        the first number that cannot be read.
+    layout
+        Without one, the first line names the columns, and the separator is that of
+        comma, semicolon, tab and bar which it holds most.
+
+    Yields
+    ------
+    pa.Table
+        The chosen columns of the next rows.
+
+    Raises
+    ------
+    BadInput
+        As `choose` does.
+    FileProblem
+        If the file, or none of its rows, can be read; if the reading is strict, and a
+        row cannot.
+    """
+    try:
+        with how.unpacked(path) as stream:
+            parts = blocks(stream, 2 if layout is None else layout.above + 1)
+            first = next(parts, b"")
+            if layout is None:
+                layout = layout_of(path, first)
+            yield from _Text(path, layout, choose(layout.names), how).tables(
+                first, parts
+            )
+    except FileProblem:
+        raise
+    except DAMAGED as error:
+        raise unreadable(path, str(error)) from error
+
+
+class _Text:
+    """A text that is being read."""
+
+    def __init__(
+        self,
+        path: Path,
+        layout: Layout,
+        types: Mapping[str, pa.DataType],
+        how: Reading,
+    ) -> None:
+        self._path = path
+        self._layout = layout
+        self._place = {name: str(layout.names.index(name)) for name in types}
+        self._types = {self._place[name]: kind for name, kind in types.items()}
+        self._how = how
+        self._line = layout.above  # lines before the block
+        self._broken = 0
+        self._first_broken = ""
+        self._rows = 0
+
+    def tables(self, first: bytes, following: Iterator[bytes]) -> Iterator[pa.Table]:
+        """Read block by block."""
+        lines = first.removeprefix(BYTE_ORDER_MARK).splitlines(keepends=True)
+        block: bytes | None = b"".join(lines[self._layout.above :])
+        del lines
+        while block is not None:
+            after = next(following, None)
+            part = screened(block, self._layout, last=after is None)
+            yield self._table(part, block)
+            self._line += _lines(block) - _lines(part.rest)
+            block = None if after is None else part.rest + after
+        if self._broken and not self._rows:
+            reason = f"none of its {self._broken:,} rows can be read: "
+            raise unreadable(self._path, reason + self._first_broken)
+
+    def _table(self, part: Screened, block: bytes) -> pa.Table:
+        faults, lines = part.broken, part.kept
+        if faults and self._how.strict:  # nothing behind the first fault matters
+            lines = b"".join(block.splitlines(keepends=True)[: faults[0][0]])
+        table, wrong = self._parsed(lines, self._types)
+        if table is None:  # a number somewhere is none
+            texts = {
+                place: TEXT if kind == NUMBER else kind
+                for place, kind in self._types.items()
+            }
+            table, wrong = self._parsed(lines, texts)
+        if table is None:
+            raise unreadable(self._path, "its rows cannot be told apart")
+        columns = {
+            name: _numbers(table[place])
+            if self._types[place] == NUMBER
+            else table[place]
+            for name, place in self._place.items()
+        }
+        self._rows += table.num_rows
+        count = len(faults) + len(wrong)
+        firsts = [*faults[:1], *(_fault(row, block) for row in wrong[:1])]
+        if self._how.strict:
+            firsts += self._no_numbers(columns, lines)
+        if firsts:
+            self._leave_out(count, *min(firsts))
+        return pa.table(columns)
+
+    def _leave_out(self, count: int, first: int, why: str) -> None:
+        line = self._line + first + 1
+        if self._how.strict:
+            msg = f"line {line:,} of {self._path} {why}; mend it, or read not strictly"
+            raise FileProblem(msg)
+        self._first_broken = self._first_broken or f"line {line:,} {why}"
+        self._broken += count
+        self._how.counts[UNREAD] += count
+
+    def _parsed(
+        self, block: bytes, types: Mapping[str, pa.DataType]
+    ) -> tuple[pa.Table | None, list[pa_csv.InvalidRow]]:
+        wrong: list[pa_csv.InvalidRow] = []
+
+        def leave_out(row: pa_csv.InvalidRow) -> str:
+            if row.text.strip():
+                wrong.append(row)
+            return "skip"
+
+        names = [str(place) for place in range(len(self._layout.names))]
+        try:
+            table = pa_csv.read_csv(
+                pa.BufferReader(block or b"\n"),  # of nothing, it makes an error
+                pa_csv.ReadOptions(
+                    column_names=names, use_threads=False, block_size=len(block) + 1
+                ),
+                pa_csv.ParseOptions(
+                    delimiter=self._layout.separator, invalid_row_handler=leave_out
+                ),
+                pa_csv.ConvertOptions(
+                    column_types=types,
+                    include_columns=list(types),
+                    strings_can_be_null=True,
+                    null_values=_NOTHING,
+                ),
+            )
+        except pa.ArrowInvalid:
+            return None, []
+        return table, wrong
+
+    def _no_numbers(
+        self, columns: Mapping[str, pa.ChunkedArray], lines: bytes
+    ) -> list[tuple[int, str]]:
+        """Find the first value of each column of numbers that is none."""
+        found = []
+        for name, place in self._place.items():
+            if self._types[place] == NUMBER and columns[name].null_count:
+                row = pc.index(pc.is_null(columns[name]), True).as_py()
+                line, fields = _row(lines, row, self._layout.separator)
+                value = fields[int(place)]
+                found.append((line, f"has {value!r} for {name}, which is no number"))
+        return found
+
+
+def _lines(text: bytes) -> int:
+    return text.count(b"\n")
+
+
+def _fault(row: pa_csv.InvalidRow, block: bytes) -> tuple[int, str]:
+    """Find the line of a row with the wrong number of fields, and say so."""
+    text, within = b"\n" + row.text.encode(), b"\n" + block + b"\n"
+    found = (within.find(text + end) for end in (b"\n", b"\r"))
+    line = within.count(b"\n", 0, min(place for place in found if place >= 0))
+    expected = f"where {row.expected_columns} are expected"
+    return line, f"has {row.actual_columns} fields {expected}"
+
+
+def _row(lines: bytes, number: int, separator: str) -> tuple[int, list[str]]:
+    """Find the line and the fields of a row."""
+    text = io.StringIO(lines.decode(), newline="")
+    reader = csv.reader(text, delimiter=separator)
+    line = 0
+    for fields in reader:
+        number -= bool("".join(fields).strip() or len(fields) > 1)
+        if number < 0:
+            return line, fields
+        line = reader.line_num
+    raise IndexError(number)
+
+
+def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Read numbers; what is no finite one becomes null."""
+    if column.type != NUMBER:
+        is_number = pc.match_substring_regex(column, _NUMBER)
+        column = pc.if_else(is_number, pc.utf8_trim_whitespace(column), None)
+        column = pc.cast(pc.utf8_ltrim(column, characters="+"), NUMBER)
+    return pc.if_else(pc.is_finite(column), column, None)

@@ -1,0 +1,159 @@
+"""Rows of points in any order -> traces, in bounded memory."""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.tables.clock import Clock
+from trajanon.extract.sources.tables.on_earth import check_on_earth
+from trajanon.extract.sources.tables.rows import NOBODY, Rows, joined, rows_of
+from trajanon.extract.sources.tables.rows_aside import Aside
+from trajanon.extract.trace import Trace
+
+FIRST = 250_000
+"""Rows at the beginning of a table by which it is judged, however it is cut."""
+
+HELD = 2_000_000
+"""Rows that are gathered in memory; those of a larger table are put aside first."""
+
+
+def gathered(
+    chunks: Iterable[pd.DataFrame], label: str, how: Reading, *, rows: int | None = None
+) -> Iterator[Trace]:
+    """Gather the rows of each trace, wherever they stand.
+
+    Rows of one subject and one id are one trace, in the order of the table. Without
+    ids, a subject has one trace; without subjects, each id is its own, and its name
+    begins with the label. Rows without a subject take that of their id, if it has but
+    one.
+
+    Parameters
+    ----------
+    chunks
+        Parts of a table, all with the columns lat and lon (floats, degrees; NaN where
+        there is no number), at least one of id and subject, and, where there are any,
+        time and date, their values as the file has them. How the table is cut makes
+        no difference.
+    label
+        The table, for names and messages.
+    how
+        Told of rows without an id, and of times that cannot be read; strict, it
+        refuses such times.
+    rows
+        How many there will be, if known; an estimate is enough.
+
+    Yields
+    ------
+    Trace
+        In the order of first appearance; of tables too large for memory, in an order
+        that is the same each time.
+
+    Raises
+    ------
+    BadInput
+        If the times are times of day, or most of the points are not on Earth.
+    FileProblem
+        If there is no room to put rows aside, or the reading is strict and a time
+        cannot be read.
+    """
+    first, chunks = _beginning(chunks)
+    if first is None:
+        return
+    check_on_earth(first["lat"].to_numpy(), first["lon"].to_numpy(), label)
+    clock = Clock(first, label)
+    prefix = "" if "subject" in first else f"{label}#"  # equal ids of two files differ
+    read = (rows_of(chunk, clock.seconds(chunk, how), how) for chunk in chunks)
+    del first
+    with Aside(rows) as aside:
+        held: list[Rows] = []
+        size = 0
+        for part in read:
+            held.append(part)
+            size += len(part)
+            if size > HELD:
+                aside.put(held)
+        if size <= HELD:
+            yield from _traces(held, prefix)
+            return
+        aside.put(held)
+        for bucket in aside.buckets():
+            yield from _traces(bucket, prefix)
+
+
+def _beginning(
+    chunks: Iterable[pd.DataFrame],
+) -> tuple[pd.DataFrame | None, Iterable[pd.DataFrame]]:
+    """Look at the first rows; then all chunks from the first on."""
+    begun: list[pd.DataFrame] = []
+    rest = iter(chunks)
+    for chunk in rest:
+        begun.append(chunk)
+        if sum(map(len, begun)) >= FIRST:
+            break
+    if not begun:
+        return None, ()
+    first = begun[0] if len(begun) == 1 else pd.concat(begun, ignore_index=True)
+    return first.iloc[:FIRST], chain(begun, rest)
+
+
+def _traces(held: list[Rows], prefix: str) -> Iterator[Trace]:
+    """Put the rows of each trace together; empties the list, for the memory."""
+    if not any(map(len, held)):
+        return
+    owner, owners = joined((r.owner for r in held), (r.owners for r in held))
+    subject, subjects = joined((r.subject for r in held), (r.subjects for r in held))
+    subject = _filled(subject, owner)
+    # A number for each pair, in the order of first appearance.
+    pairs = (owner.astype(np.int64) << 32) + (subject.astype(np.int64) - NOBODY)
+    code, found = pd.factorize(pairs)
+    del owner, subject, pairs
+    order = np.argsort(code.astype(_smallest(len(found))), kind="stable")
+    ends = np.cumsum(np.bincount(code))
+    lat, lon, time = _columns(held, order)
+    start = 0
+    for pair, end in zip(found.tolist(), ends.tolist(), strict=True):
+        number = (pair & 0xFFFFFFFF) + NOBODY
+        yield Trace(
+            name=prefix + owners[pair >> 32],
+            subject=None if number == NOBODY else subjects[number],
+            lat=lat[start:end],
+            lon=lon[start:end],
+            time=time[start:end],
+        )
+        start = end
+
+
+def _filled(subject: NDArray[np.int32], owner: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Give rows without a subject that of their id, if it has but one."""
+    known = subject != NOBODY
+    if known.all() or not known.any():
+        return subject
+    least = np.full(owner.max() + 1, np.iinfo(np.int32).max, np.int32)
+    most = np.full(owner.max() + 1, NOBODY, np.int32)
+    np.minimum.at(least, owner[known], subject[known])
+    np.maximum.at(most, owner[known], subject[known])
+    only = np.where(least == most, most, NOBODY)
+    return np.where(known, subject, only[owner])
+
+
+def _smallest(count: int) -> type[np.unsignedinteger]:
+    """Choose the type of so many codes; small ones are sorted much faster."""
+    return np.uint16 if count <= 1 << 16 else np.uint32
+
+
+def _columns(
+    held: list[Rows], order: NDArray[np.intp]
+) -> Iterator[NDArray[np.float64]]:
+    """Join and order one column after the other, so that only one lies twice."""
+    lat = [part.lat for part in held]
+    lon = [part.lon for part in held]
+    time = [part.time for part in held]
+    held.clear()
+    for column in (lat, lon, time):
+        joined = np.concatenate(column)
+        column.clear()
+        yield joined[order]

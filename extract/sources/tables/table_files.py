@@ -1,0 +1,75 @@
+"""Tables that hold a point a row -> traces."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from trajanon.extract.sources.collections import porto, tdrive
+from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.tables import table_csv, table_parquet
+from trajanon.extract.sources.tables.columns import KNOWN_NAMES
+from trajanon.extract.trace import Trace
+
+_PARQUET = b"PAR1"
+_NAMES_OF_PARQUET = (".parquet", ".geoparquet")
+_NAMES_OF_TEXTS = (".csv", ".tsv")
+
+
+def looks_like(name: str, head: bytes) -> bool:
+    """Say whether a file is Parquet, or a text that is named or begins as a table.
+
+    A text begins as a table if its first line has a usual name for the latitude, and
+    one for the longitude.
+    """
+    if head.startswith(_PARQUET) or name.endswith(_NAMES_OF_PARQUET):
+        return True
+    if porto.looks_like(name, head) or tdrive.looks_like(name, head):
+        return False
+    lines = head.decode("utf-8-sig", errors="replace").splitlines()
+    header = next((line for line in lines if line.strip()), "").lower()
+    separator = max(",;\t|", key=header.count)
+    names = {name.strip(' "') for name in header.split(separator)}
+    known = (names & set(KNOWN_NAMES[role]) for role in ("lat", "lon"))
+    return name.endswith(_NAMES_OF_TEXTS) or all(known)
+
+
+def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+    """Read the traces of a table that holds a point a row.
+
+    Rows of one subject and one id are one trace, wherever they stand in the table. A
+    table without ids has one trace a subject. Coordinates that are no numbers become
+    NaN, and so do times that cannot be read; times without a zone are taken as UTC.
+
+    Parameters
+    ----------
+    path
+        Parquet, or a text with columns between commas, semicolons, tabs or bars.
+    label
+        A short name of the file; the names of traces without a subject begin with it.
+    how
+        Columns by role, where the usual names do not say. Told of rows that could not
+        be read, rows without an id and times that could not be read.
+
+    Yields
+    ------
+    Trace
+        In the order of first appearance; of tables too large for memory, in an order
+        that is the same each time.
+
+    Raises
+    ------
+    BadInput
+        If a column cannot be found, or holds what it should not.
+    FileProblem
+        If the file cannot be read; if the reading is strict, and a row cannot.
+    """
+    if _is_parquet(path):
+        yield from table_parquet.read(path, label, how)
+    else:
+        yield from table_csv.read(path, label, how)
+
+
+def _is_parquet(path: Path) -> bool:
+    if path.name.lower().endswith(_NAMES_OF_PARQUET):
+        return True
+    with Reading().open(path) as stream:
+        return stream.peek().startswith(_PARQUET)

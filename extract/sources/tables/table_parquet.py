@@ -1,0 +1,85 @@
+"""Tables of points in Parquet -> traces."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from trajanon.errors import BadInput, FileProblem
+from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.tables.columns import numbers, roles
+from trajanon.extract.sources.tables.gathering import gathered
+from trajanon.extract.sources.tables.text_blocks import unreadable
+from trajanon.extract.trace import Trace
+
+_CHUNK = 250_000  # rows that are read at a time
+_BUFFER = 1 << 20  # bytes that are read at a time of each column
+
+
+def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+    """Read the traces of a Parquet file with a point a row; see `table_files.read`."""
+    with how.open(path) as stream:
+        try:
+            file = pq.ParquetFile(stream, buffer_size=_BUFFER, pre_buffer=False)
+        except (pa.ArrowException, OSError) as error:
+            raise unreadable(path, str(error)) from error
+        schema = file.schema_arrow
+        role_of = roles(schema.names, how.columns, path)
+        for name in role_of:
+            _check_column(schema, name, path)
+        chunks = _chunks(file, role_of, path, how)
+        yield from gathered(chunks, label, how, rows=file.metadata.num_rows)
+
+
+def _check_column(schema: pa.Schema, name: str, path: Path) -> None:
+    if schema.get_field_index(name) < 0:
+        msg = f"the column {name!r} stands more than once in {path}: rename one of them"
+        raise BadInput(msg)
+    kind = schema.field(name).type
+    if pa.types.is_nested(kind):
+        msg = (
+            f"the column {name!r} of {path} holds {kind}, not a value a row; name "
+            "another by --columns"
+        )
+        raise BadInput(msg)
+
+
+def _chunks(
+    file: pq.ParquetFile, role_of: Mapping[str, str], path: Path, how: Reading
+) -> Iterator[pd.DataFrame]:
+    """Read some rows at a time, their columns under the names of their roles."""
+    before = 0
+    try:
+        for part in file.iter_batches(_CHUNK, columns=list(role_of), use_threads=False):
+            rows = part.to_pandas(
+                ignore_metadata=True,
+                date_as_object=False,
+                integer_object_nulls=True,  # as floats, long ids would become one
+            )
+            rows = rows.rename(columns=role_of)
+            for role in ("lat", "lon"):
+                values, rows[role] = rows[role], numbers(rows[role])
+                if how.strict:
+                    _refuse_no_numbers(values, rows[role].to_numpy(), path, before)
+            before += len(rows)
+            yield rows
+    except FileProblem:
+        raise
+    except (pa.ArrowException, OSError) as error:
+        raise unreadable(path, str(error)) from error
+
+
+def _refuse_no_numbers(
+    values: pd.Series, read: np.typing.NDArray[np.float64], path: Path, before: int
+) -> None:
+    wrong = np.flatnonzero(~np.isfinite(read))
+    if len(wrong):
+        row = int(wrong[0])
+        msg = (
+            f"row {before + row + 1:,} of {path} has {str(values.iloc[row])!r} for "
+            f"{values.name}, which is no number; mend it, or read not strictly"
+        )
+        raise FileProblem(msg)
