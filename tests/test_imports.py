@@ -101,6 +101,45 @@ def test_every_part_has_its_floor() -> None:
     assert {part_of(file) for file in CORE} == set().union(*FLOORS)
 
 
+EXTRACTION = (
+    {"extraction", "frames", "where", "__init__"},
+    {"growing"},
+    {"cutting", "sources/files", "sources/ahead"},
+    {"sources/formats"},
+    {"sources/collections", "sources/geo"},
+    {"sources/osm", "sources/tables"},
+    {"sources/gpx", "sources/source", "sources/untimed"},
+    {"ends", "recordings", "resample", "selection", "sources/reading"},
+    {"split"},
+    {"clean", "marks", "owners", "earth", "rules"},
+    {"points"},
+    {"geodesy", "trace"},
+)
+"""The floors within extraction, from the highest down."""
+
+
+def part_of_extraction(module: str) -> str:
+    """A file or folder, for a source with the folder above."""
+    parts = module.split(".") if module else ["__init__"]
+    return "/".join(parts[: 1 + (parts[0] == "sources")])
+
+
+@pytest.mark.parametrize("file", files("extract"), ids=ids)
+def test_no_import_of_extraction_goes_up(file: Path) -> None:
+    def floor(module: str) -> int:
+        name = part_of_extraction(module)
+        return next(n for n, names in enumerate(EXTRACTION) if name in names)
+
+    own = ".".join(file.relative_to(ROOT / "extract").with_suffix("").parts)
+    if own == "sources.__init__":
+        return
+    for module in imports(file):
+        inside = module.removeprefix("trajanon.extract.")
+        if inside == module or inside == "sources":
+            continue
+        assert floor(inside) >= floor(own), module
+
+
 @pytest.mark.parametrize("file", CORE, ids=ids)
 def test_no_import_goes_up(file: Path) -> None:
     for module in imports(file):

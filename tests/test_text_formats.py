@@ -327,12 +327,13 @@ def test_every_digit_of_every_point_is_read(
         ("empty.txt", "", None),
     ],
 )
-def test_a_file_looks_like_one_kind_alone(
+def test_a_file_looks_first_like_its_own_kind(
     name: str, text: str, reader: ModuleType | None
 ) -> None:
     expected = [] if reader is None else [reader]
     head = text.encode()[:4096]
-    assert [each for each in READERS if each.looks_like(name, head)] == expected
+    kinds = [each for each in READERS if each.looks_like(name, head)]
+    assert kinds[:1] == expected
 
 
 @given(st.binary(max_size=60))
@@ -357,4 +358,4 @@ def test_every_real_file_looks_like_what_it_is(path: Path) -> None:
     kinds = [each for each in READERS if each.looks_like(name, head)]
     folder = path.relative_to(REAL).parts[0]
     expected = [] if name == "labels.txt" else EXPECTED.get(folder, [])
-    assert kinds == expected
+    assert kinds[:1] == expected

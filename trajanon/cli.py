@@ -164,7 +164,7 @@ def about(
 def extract(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(help="More files and folders.", show_default=False),
+        typer.Argument(help="Files and folders, like --source.", show_default=False),
     ] = None,
     bbox: Annotated[
         list[str] | None,
@@ -196,7 +196,11 @@ def extract(
     ] = None,
     file_format: Annotated[
         str | None,
-        typer.Option("--format", help="Of all files; without, each is looked at."),
+        typer.Option(
+            "--format",
+            help="gpx, gpx-archive, geolife, cabspotting, porto, tdrive, geo or table, "
+            "for all files; without, each is looked at.",
+        ),
     ] = None,
     columns: Annotated[
         str | None,
@@ -247,13 +251,15 @@ def extract(
     windows: Annotated[
         str,
         typer.Option(
-            help="all; or first or spread: --per-trace of each trace, and what the "
-            "other limits take."
+            help="all, or first or spread: take --per-trace of each trace, the first "
+            "ones or evenly spread; so do the other limits."
         ),
     ] = "all",
     per_trace: Annotated[
         int | None,
-        typer.Option(help="Trajectories of a trace.", show_default="1 of some"),
+        typer.Option(
+            help="How many --windows first or spread takes.", show_default="1"
+        ),
     ] = None,
     max_per_subject: Annotated[
         int | None, typer.Option(help="Take at most so many trajectories of a subject.")

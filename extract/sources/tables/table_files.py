@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from trajanon.extract.sources.collections import porto, tdrive
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables import table_csv, table_parquet
 from trajanon.extract.sources.tables.columns import KNOWN_NAMES
@@ -18,12 +17,10 @@ def looks_like(name: str, head: bytes) -> bool:
     """Say whether a file is Parquet, or a text that is named or begins as a table.
 
     A text begins as a table if its first line has a usual name for the latitude, and
-    one for the longitude.
+    one for the longitude. Collections with forms of their own may be called .csv, too.
     """
     if head.startswith(_PARQUET) or name.endswith(_NAMES_OF_PARQUET):
         return True
-    if porto.looks_like(name, head) or tdrive.looks_like(name, head):
-        return False
     lines = head.decode("utf-8-sig", errors="replace").splitlines()
     header = next((line for line in lines if line.strip()), "").lower()
     separator = max(",;\t|", key=header.count)
