@@ -41,7 +41,8 @@ def numbered(
 
     def traces(begin: int, left_out: Counter[str]) -> Iterator[tuple[int, Trace]]:
         for number, pages in enumerate(boxes[begin:], start=begin):
-            for trace in trackpoints.traces(pages, left_out):
+            # Trackable recordings have no other name than their place in a row.
+            for trace in trackpoints.traces(pages, left_out, f"box {number + 1}: "):
                 yield number, trace
 
     return traces

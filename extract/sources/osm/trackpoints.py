@@ -28,7 +28,7 @@ REPEATED = "points repeated by a shifted page"
 
 
 def traces(
-    pages: Iterable[Document], dropped: Counter[str] | None = None
+    pages: Iterable[Document], dropped: Counter[str] | None = None, where: str = ""
 ) -> Iterator[Trace]:
     """Join the pieces of each trace; leave out what has no time or came before.
 
@@ -39,6 +39,8 @@ def traces(
         time, and after one without a new point, no other page is asked for.
     dropped
         Counts the points left out, under `UNTIMED` and `REPEATED`.
+    where
+        What the names of trackable traces begin with; to tell several calls apart.
 
     Yields
     ------
@@ -46,7 +48,7 @@ def traces(
         One for each segment of a recording. An identifiable one has its url as name
         and its account as subject; a trackable one has a number and no subject.
     """
-    joiner = Joiner(Counter() if dropped is None else dropped)
+    joiner = Joiner(Counter() if dropped is None else dropped, where)
     for page in pages:
         yield from joiner.add(page)
         nothing_new = not joiner.new_points
