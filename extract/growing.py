@@ -32,7 +32,7 @@ from trajanon.trajectories import Trajectories, joined
 
 logger = logging.getLogger(__name__)
 
-TRAJECTORIES = 20_000
+TRAJECTORIES = 4_000
 RECORDINGS = 200_000
 """What is held in memory before it becomes a part on disk, whichever comes first."""
 
