@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -188,7 +189,7 @@ class Growing:
         trace: NDArray[np.int64],
     ) -> Iterator[Trajectories]:
         begin = 0
-        for part in (*self._on_disk(), *self._parts):
+        for part in chain(self._on_disk(), self._parts):
             rows = slice(begin, begin + len(part))
             begin += len(part)
             some = taken[rows]

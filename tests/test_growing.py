@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 import sys
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -294,3 +295,28 @@ def test_a_process_that_is_killed_leaves_what_it_had(
     assert not out.exists()
     of(folder).write(out, resume=True)
     assert is_the_same(read_trajectories(out), of(folder).trajectories())
+
+
+def test_parts_are_read_one_after_another(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read all at once they would fill the memory that they were written to spare."""
+    held = 0
+    most = 0
+    read = growing.read_trajectories
+
+    def reading(path: Path) -> Trajectories:
+        nonlocal held, most
+        held += 1
+        most = max(most, held)
+        found = read(path)
+        weakref.finalize(found.points, lose)
+        return found
+
+    def lose() -> None:
+        nonlocal held
+        held -= 1
+
+    monkeypatch.setattr(growing, "read_trajectories", reading)
+    of(folder).write(tmp_path / "out.parquet")
+    assert 1 <= most <= 2

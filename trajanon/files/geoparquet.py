@@ -35,6 +35,7 @@ lengths, as shapely geometries, some rows at a time."""
 
 def write_lines(path: Path, parts: Iterable[Rows], metadata: Mapping[str, str]) -> None:
     """Write rows of lines, a row group for each part, with metadata of the file."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     writer = None
@@ -50,6 +51,9 @@ def write_lines(path: Path, parts: Iterable[Rows], metadata: Mapping[str, str]) 
                     path, schema, compression="zstd", write_statistics=False
                 )
             writer.write_table(table)
+            del table
+            # The allocator would keep what each part took, and more with each.
+            pa.default_memory_pool().release_unused()
     finally:
         if writer is not None:
             writer.close()
@@ -83,8 +87,6 @@ class Table:
         All others, by name; further columns of geometries among them, as written.
     metadata
         Of the file; what stands under ``geo`` is parsed in `geo`.
-    bare
-        Whether each geometry is written with coordinates and nothing else.
     described
         Columns that have metadata of their own.
     """
@@ -111,19 +113,26 @@ class Table:
         try:
             self.geo = json.loads(self.metadata["geo"])
             self.geometry = str(self.geo["primary_column"])
-            wkb = table[self.geometry].to_numpy()
+            self._wkb = table[self.geometry].to_numpy()
             with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
-                self.geometries = shapely.from_wkb(wkb)
+                self.geometries = shapely.from_wkb(self._wkb)
         except (KeyError, ValueError, TypeError, shapely.errors.ShapelyError) as error:
             msg = f"{path} is not GeoParquet: it has no readable geometry column"
             raise FileProblem(msg) from error
-        self.bare = bool((shapely.to_wkb(self.geometries, byte_order=1) == wkb).all())
         self.described = [field.name for field in table.schema if field.metadata]
         self.columns: dict[str, NDArray[Any]] = {
             name: table[name].to_numpy()
             for name in table.column_names
             if name != self.geometry
         }
+
+    @property
+    def bare(self) -> bool:
+        """Whether each geometry is written with coordinates and nothing else."""
+        import shapely
+
+        written = shapely.to_wkb(self.geometries, byte_order=1)
+        return bool((written == self._wkb).all())
 
 
 def read(path: Path) -> Table:
