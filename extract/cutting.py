@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from trajanon.errors import NoTrajectories
 from trajanon.extract import clean
+from trajanon.extract.anchors import Anchors
 from trajanon.extract.earth.areas import Area, Box
 from trajanon.extract.ends import trim
 from trajanon.extract.marks import Marks, marks
@@ -91,6 +92,8 @@ class Cutter:
         What was read, dropped and kept, in words.
     recordings
         Whose the recordings are, as far as is known.
+    anchors
+        The places about which ends were cut out.
     longest
         Metres of the longest unbroken piece of track.
     swapped
@@ -111,7 +114,7 @@ class Cutter:
         self.area = area
         self.hidden = hidden
         self.tracks = tracks
-        self.key = key
+        self.anchors = Anchors(rules.trim_ends, key)
         self.read = Counter() if read is None else read
         self.counts: Counter[str] = Counter()
         self.recordings = Recordings()
@@ -141,7 +144,7 @@ class Cutter:
         self.counts["points of repeated recordings"] += again
         if again:
             points = points.take(~entered.repeated[points.trace])
-        found = self._windows(self._tracked(points, told.subject))
+        found = self._windows(self._tracked(points))
         cut = Trajectories(
             points=found.points,
             subject=entered.subject[found.trace],
@@ -150,7 +153,7 @@ class Cutter:
         )
         return cut, told
 
-    def _tracked(self, points: Points, subject: NDArray[np.uint64]) -> Points:
+    def _tracked(self, points: Points) -> Points:
         """Clean points and cut them to unbroken pieces of track that may be shown."""
         rules, counts = self.rules, self.counts
         for step, dropped in (
@@ -167,7 +170,7 @@ class Cutter:
         points = split(points, rules, counts)
         if rules.trim_ends:
             before = len(points)
-            points = trim(points, rules.trim_ends, rules.max_pause, subject, self.key)
+            points = trim(points, rules, self.anchors)
             counts["points near the ends of a trace"] += before - len(points)
         if self.hidden is not None:
             before = len(points)
@@ -259,24 +262,41 @@ class Cutter:
                 "larger box"
             )
         if read == 0:
-            return "no trajectories: the source holds no track points in this area"
+            where = "" if self.area is None else " in this area"
+            return f"no trajectories: the source holds no track points{where}"
         if counts["points impossible"] == read:
             return (
                 f"no trajectories: none of the {read:,} points is a place on Earth; "
                 "look whether lat and lon are swapped (--columns lat=...,lon=...), or "
                 "are no numbers (write 40.5, not 40,5)"
             )
-        if self.area is not None and counts["points used"] == 0:
-            swapped = (
-                "; with latitude and longitude swapped they would be inside, so name "
-                "the right columns with --columns lat=...,lon=..."
-                if self.swapped
-                else "; give the box that holds them with --bbox=W,S,E,N"
+        cut_out = [
+            f"{counts[name]:,} {name}"
+            for name in ("points near the ends of a trace", "points near hidden places")
+            if counts[name]
+        ]
+        outside = counts["points outside the area"]
+        if cut_out and not outside and self.longest < rules.length:
+            return (
+                f"no trajectories: of {read:,} points {' and '.join(cut_out)} were cut "
+                f"out, and the longest piece that is left is {self.longest:,.0f} m of "
+                f"{rules.length:,.0f} m needed; lower --trim-ends, --radius, --spacing"
             )
-            where = "inside the box" if isinstance(self.area, Box) else "in the area"
+        if self.area is not None and counts["points used"] == 0:
+            boxed = isinstance(self.area, Box)
+            if self.swapped:
+                way_out = (
+                    "with latitude and longitude swapped they would be inside, so name "
+                    "the right columns with --columns lat=...,lon=..."
+                )
+            elif boxed:
+                way_out = "give the box that holds them with --bbox=W,S,E,N"
+            else:
+                way_out = "give another --area, or a box with --bbox=W,S,E,N"
+            where = "inside the box" if boxed else "in the area"
             return (
                 f"no trajectories: none of the {read:,} points is {where} "
-                f"{self.area}{swapped}"
+                f"{self.area}; {way_out}"
             )
         if self.longest >= rules.length:
             return (

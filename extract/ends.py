@@ -1,12 +1,11 @@
 """The ends of traces, which tell where people live and work, are cut out.
 
-Around each end of a trace, and around each stop at which it was split, a circle is cut
-out. A circle about the end itself would give the end away: it is the centre. So the
-circle has twice the radius asked for, and its centre lies off the end by a random way
-of at most that radius, uniform in the disc: all within the radius asked for is always
-cut out, all beyond three times that stays, and whoever finds the circle knows no more
-of the end than a disc of the radius asked for. The way is the same for all traces of a
-subject: were it drawn anew, the mean of many circles would give the end away again.
+Around each place at which a trace begins, ends or stops a circle is cut out of it. A
+circle about the place itself would give it away: it is the centre. So the circle has
+two and a half times the radius asked for, and its centre lies off the place by a random
+way, as `trajanon.extract.anchors` draws it: all within the radius asked for is always
+cut out, all beyond four times that stays, and the circle, however well it is known,
+tells of the place no more than a disc of the radius asked for.
 """
 
 from collections.abc import Sequence
@@ -15,58 +14,46 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.extract.anchors import Anchors
 from trajanon.extract.geodesy import WGS84
-from trajanon.extract.marks import mixed
 from trajanon.extract.points import Points
+from trajanon.extract.rules import Rules
 from trajanon.extract.split import hide
+from trajanon.extract.stops import parts
+
+_RADIUS = 2.5
+"""Over what was asked for: one, one for the way to the centre, half for the anchor."""
 
 _SURE = 1.01
 """The plane about each centre is right to some thousandths: rather cut more."""
 
+_BULGE = 2.5e7
+"""Metres; square of a way over this is what it may lie off a straight line in the
+plane, at most, times 1 + the tangent of its latitude."""
 
-def trim(
-    points: Points,
-    metres: float,
-    max_pause: float,
-    subject: NDArray[np.uint64],
-    key: int,
-) -> Points:
-    """Cut out what lies about the ends of each trace.
+
+def trim(points: Points, rules: Rules, anchors: Anchors) -> Points:
+    """Cut out what lies about the ends of traces, and where they stop.
 
     Parameters
     ----------
     points
         Points of some traces, split.
-    metres
-        What lies so near an end is always cut out.
-    max_pause
-        Seconds after which a trace was split at a stop; other splits are no ends.
-    subject
-        A hash of whoever made each trace of the batch, shape (traces,).
-    key
-        Secret 64-bit number from which the random ways are drawn.
+    rules
+        The limits by which they were split, and `Rules.trim_ends`.
+    anchors
+        Gives the circles; it is told of new places.
     """
     if len(points) == 0:
         return points
-    begins = ~points.follows
-    begins[1:] &= (np.diff(points.trace) != 0) | (np.diff(points.time) > max_pause)
-    first = np.flatnonzero(begins)
+    metres = rules.trim_ends
+    part = parts(points, rules, near=0.5 * metres, stub=2.0 * _RADIUS * metres)
+    first = np.flatnonzero(np.diff(part, prepend=-1))
     last = np.append(first[1:], len(points)) - 1
-    azimuth, off = _ways(subject[points.trace[first]], key)
-    part = np.cumsum(begins) - 1
-    circles = [
-        _Circles.around(points, ends, azimuth, metres * off) for ends in (first, last)
-    ]
-    return hide(points, _Ends(part, circles, 2.0 * metres * _SURE))
-
-
-def _ways(
-    subject: NDArray[np.uint64], key: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Azimuth in degrees and length, in the unit disc, of each subject's way."""
-    one = mixed(subject ^ np.uint64(key))
-    azimuth, share = one / 2.0**64, mixed(one) / 2.0**64
-    return 360.0 * azimuth, np.sqrt(share)
+    ends = np.stack([first, last], axis=1).ravel()  # in the order of the traces
+    lat, lon = anchors.of(points.lat[ends], points.lon[ends])
+    circles = [_Circles.about(lat[i::2], lon[i::2]) for i in (0, 1)]
+    return hide(points, _Ends(part, circles, _RADIUS * metres * _SURE))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,15 +66,7 @@ class _Circles:
     east: NDArray[np.float64]
 
     @classmethod
-    def around(
-        cls,
-        points: Points,
-        ends: NDArray[np.int64],
-        azimuth: NDArray[np.float64],
-        metres: NDArray[np.float64],
-    ) -> "_Circles":
-        """Put a centre off each end."""
-        lon, lat, _ = WGS84.fwd(points.lon[ends], points.lat[ends], azimuth, metres)
+    def about(cls, lat: NDArray[np.float64], lon: NDArray[np.float64]) -> "_Circles":
         # Radii of curvature of the ellipsoid, of the meridian and of the parallel.
         flat = 1.0 - WGS84.es * np.sin(np.radians(lat)) ** 2
         north = np.radians(WGS84.a * (1.0 - WGS84.es) / flat**1.5)
@@ -103,7 +82,7 @@ class _Circles:
         """Places in metres east and, imaginary, north of the centres of their parts."""
         away = np.mod(lon - self.lon[part] + 180.0, 360.0) - 180.0
         east, north = away * self.east[part], (lat - self.lat[part]) * self.north[part]
-        return east + 1j * north
+        return np.asarray(east + 1j * north)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,16 +108,21 @@ class _Ends:
         lon: NDArray[np.float64],
         start: NDArray[np.int64],
     ) -> NDArray[np.bool_]:
-        """Tell which ways, each from a point to the next, come into a circle."""
+        """Tell which ways, each from a point to the next, come into a circle.
+
+        A way over the border of two parts leads past a stop, and is cut as well.
+        """
         part = self.part[start]
-        near = np.zeros(len(start), dtype=np.bool_)
+        near = np.asarray(part != self.part[start + 1], dtype=np.bool_)
         for circles in self.circles:
             here = circles.plane(lat[start], lon[start], part)
             there = circles.plane(lat[start + 1], lon[start + 1], part)
             way = there - here
+            length = np.abs(way)
             # How far along the way its place next to the centre is, from 0 to 1.
             with np.errstate(divide="ignore", invalid="ignore"):
-                along = -(here * way.conj()).real / np.abs(way) ** 2
+                along = -(here * way.conj()).real / length**2
             next_to = here + np.clip(np.nan_to_num(along), 0.0, 1.0) * way
-            near |= np.abs(next_to) <= self.radius
+            steep = 1.0 + np.abs(np.tan(np.radians(lat[start])))
+            near |= np.abs(next_to) <= self.radius + length**2 / _BULGE * steep
         return near

@@ -59,7 +59,7 @@ class Extraction:
     windows, per_trace, max_per_subject, limit
         Which windows are taken, as in `trajanon.extract.rules.Rules`.
     hidden
-        A zone that is cut out of all tracks, such as `trajanon.extract.near` gives;
+        A zone that is cut out of all tracks, such as `trajanon.extract.hidden` gives;
         None for none.
     tracks
         Whether to keep the tracks on which the windows may slide.
@@ -192,7 +192,7 @@ class Extraction:
             replacing(out, inputs=inputs) as (draft,),
         ):
             state = growing.state
-            left_out = state.left_out if state.parts else self._passed_over()
+            left_out = state.left_out if state.rows else self._passed_over()
             source = Source(self._numbered(), state.position, left_out)
             cutter = self._cutter(source, state.key)
             growing.restore(cutter)
@@ -261,12 +261,11 @@ class Extraction:
 
     def _asked(self) -> str:
         """Stand for all that the result depends on."""
-        stats = [file.path.stat() for file in self.files]
+        files = self.files
         return asked_for(
-            [str(file.path.resolve()) for file in self.files],
-            [(stat.st_size, stat.st_mtime_ns) for stat in stats],
-            [file.format for file in self.files],
-            None if self.files else (self.api_url, self.max_pages),
+            [str(file.path.resolve()) for file in files],
+            [(file.format, file.size, file.changed) for file in files],
+            None if files else (self.api_url, self.max_pages),
             str(self._place),
             self.rules,
             str(self.hidden),

@@ -1,24 +1,27 @@
 """An extraction that grows on disk, so that it can go on where it was stopped.
 
-A folder beside the file that it will become, ``trajectories.unfinished`` beside
+A folder beside the file that it will become, ``trajectories.parquet.unfinished`` beside
 ``trajectories.parquet``, with parts that are GeoParquet files by themselves, what is
 known of their recordings, and how far the source was read. The state is written last,
 so that whatever ends the program leaves the parts before it. A short extraction never
 comes to need it, unless it is stopped.
 """
 
+import fcntl
 import hashlib
 import json
 import logging
 import secrets
+import zipfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, fields, replace
+from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +30,7 @@ from trajanon.errors import BadInput, FileProblem, NoTrajectories
 from trajanon.extract.cutting import Cutter
 from trajanon.extract.marks import Marks
 from trajanon.extract.marks import joined as marks_joined
+from trajanon.extract.sources.files import UNFINISHED
 from trajanon.extract.sources.source import Source
 from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.trajectories import Trajectories, joined
@@ -38,8 +42,12 @@ RECORDINGS = 200_000
 """What is held in memory before it becomes a part on disk, whichever comes first."""
 
 _STATE = "state.json"
+_LOCK = "lock"
 _PART = "part-{}.parquet"
-_MARKS = "recordings-{}.npz"
+_KNOWN = "known-{}.npz"
+
+_DAMAGED = (OSError, EOFError, ValueError, TypeError, KeyError, zipfile.BadZipFile)
+"""What reading a damaged file raises."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,8 +62,10 @@ class State:
         Secret number of the trimmed ends.
     position
         As in `trajanon.extract.sources.source.Source`.
-    parts
-        Parts on disk.
+    rows
+        Trajectories of each part on disk; a part without has no file.
+    anchors
+        Places about which ends were cut out.
     counts, left_out
         What was dropped by the cutting, and by the readers up to the position.
     longest, swapped
@@ -65,16 +75,38 @@ class State:
     asked: str
     key: int
     position: tuple[int, int] = (0, 0)
-    parts: int = 0
+    rows: tuple[int, ...] = ()
+    anchors: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     longest: float = 0.0
     swapped: int = 0
 
+    @classmethod
+    def read(cls, path: Path) -> "State":
+        """Read what `write` wrote; raises ValueError or such where it is damaged."""
+        entries = json.loads(path.read_text(encoding="utf-8"))
+        for name in ("counts", "left_out"):
+            entries[name] = Counter(entries[name])
+        done, taken = map(int, entries["position"])
+        rows = tuple(map(int, entries["rows"]))
+        key = int(entries["key"])
+        return cls(**{**entries, "position": (done, taken), "rows": rows, "key": key})
+
+    def write(self, path: Path) -> None:
+        """Write it beside its place, and move it there."""
+        entries = {one.name: getattr(self, one.name) for one in fields(self)}
+        draft = path.with_name(f".{path.name}")
+        draft.write_text(json.dumps(entries, indent=1), encoding="utf-8")
+        draft.replace(path)
+
 
 def asked_for(*words: object) -> str:
     """Make one short text of all that the result depends on."""
-    return hashlib.blake2b(repr(words).encode(), digest_size=16).hexdigest()
+    text = repr((version("trajanon"), *words))
+    return hashlib.blake2b(
+        text.encode(errors="surrogatepass"), digest_size=16
+    ).hexdigest()
 
 
 class Growing:
@@ -95,23 +127,31 @@ class Growing:
         If there is something, and nobody asked to go on; or if it is of another
         extraction.
     FileProblem
-        If it cannot be read.
+        If it cannot be read, or another extraction is at work on it.
     """
 
     def __init__(self, out: Path, asked: str, *, resume: bool) -> None:
-        self.folder = out.with_suffix(".unfinished")
+        self.folder = out.with_name(out.name + UNFINISHED)
         self.state = State(asked=asked, key=secrets.randbits(63))
         self._parts: list[Trajectories] = []
         self._marks: list[Marks] = []
-        there = (self.folder / _STATE).exists()
-        if there and not resume:
-            msg = (
-                f"{self.folder} holds what an extraction found before it was stopped: "
-                "add --resume to go on, or remove the folder to begin anew"
-            )
-            raise BadInput(msg)
-        if there:
+        self._anchors: list[tuple[float, float]] = []
+        self._open = ExitStack()
+        self._locked = self._damaged = False
+        if not (self.folder / _STATE).exists():
+            return
+        try:
+            self._lock()
+            if not resume:
+                msg = (
+                    f"{self.folder} holds what an extraction found before it was "
+                    "stopped: add --resume to go on, or remove the folder to begin anew"
+                )
+                raise BadInput(msg)
             self.state = self._read_state(asked)
+        except BaseException:
+            self._open.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -122,22 +162,30 @@ class Growing:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if error is None or isinstance(error, BadInput):
-            self._remove()
-            return
-        with suppress(FileProblem):  # of which the error that ended it says enough
-            self._keep()
-        if self.state.parts:
-            logger.warning(
-                "what was found so far is kept in %s: add --resume to go on",
-                self.folder,
-            )
+        with self._open:
+            if error is None or isinstance(error, BadInput):
+                self._remove()
+                return
+            with suppress(FileProblem):  # the error that ended it says enough
+                self._keep()
+            if self.state.rows and not self._damaged:
+                logger.warning(
+                    "what was found so far is kept in %s: add --resume to go on",
+                    self.folder,
+                )
 
     def restore(self, cutter: Cutter) -> None:
         """Tell a new cutter all that an earlier one knew."""
-        for number in range(self.state.parts):
-            with np.load(self._file(_MARKS, number)) as arrays:
-                cutter.recordings.enter(Marks(**arrays))
+        for number in range(len(self.state.rows)):
+            path = self._file(_KNOWN, number)
+            try:
+                with path.open("rb") as file, np.load(file) as arrays:
+                    known = dict(arrays)
+                anchors = known.pop("anchors")
+                cutter.recordings.enter(Marks(**known))
+            except _DAMAGED as error:
+                self._refuse(path, error)
+            cutter.anchors.know(anchors)
         cutter.counts.update(self.state.counts)
         cutter.longest, cutter.swapped = self.state.longest, self.state.swapped
 
@@ -153,6 +201,8 @@ class Growing:
         """
         self._parts.append(part)
         self._marks.append(marks)
+        known = self.state.anchors + len(self._anchors)
+        self._anchors += cutter.anchors.places[known:]
         self.state = replace(
             self.state,
             position=source.position,
@@ -203,42 +253,64 @@ class Growing:
         """Write what is in memory as a part, then the state."""
         if not self._marks:
             return
-        state = replace(self.state, parts=self.state.parts + 1)
+        if not self._locked:
+            self._lock()
+            if (self.folder / _STATE).exists():
+                msg = (
+                    f"another extraction was at work in {self.folder} meanwhile: write "
+                    "to another file with --out"
+                )
+                raise FileProblem(msg)
+        rows = sum(map(len, self._parts))
+        number = len(self.state.rows)
+        state = replace(
+            self.state,
+            rows=(*self.state.rows, rows),
+            anchors=self.state.anchors + len(self._anchors),
+        )
         marks = marks_joined(self._marks)
-        files = [self._file(name, self.state.parts) for name in (_MARKS, _PART)]
-        draft = self.folder / f".{_STATE}"
+        known = {one.name: getattr(marks, one.name) for one in fields(marks)}
+        known["anchors"] = np.array(self._anchors).reshape(-1, 2)
+        files = [self._file(name, number) for name in (_KNOWN, _PART)]
         try:
-            self.folder.mkdir(exist_ok=True)
-            files[1].unlink(missing_ok=True)  # of an end between it and its state
-            arrays = {one.name: getattr(marks, one.name) for one in fields(marks)}
-            np.savez(files[0], **arrays)
-            if any(map(len, self._parts)):
+            np.savez(files[0], **known)
+            if rows:
                 write_trajectories(files[1], joined(self._parts))
-            entries = {one.name: getattr(state, one.name) for one in fields(state)}
-            draft.write_text(json.dumps(entries, indent=1), encoding="utf-8")
-            draft.replace(self.folder / _STATE)
+            state.write(self.folder / _STATE)
         except OSError as error:
             with suppress(OSError):
-                for path in (*files, draft):
+                for path in files:
                     path.unlink(missing_ok=True)
-                self.folder.rmdir()  # unless there are others
             msg = (
                 f"cannot write {self.folder}: {error.strerror or error}; what was "
                 "found before is still there: make room, then add --resume"
             )
             raise FileProblem(msg) from error
-        self.state, self._parts, self._marks = state, [], []
+        self.state, self._parts, self._marks, self._anchors = state, [], [], []
+
+    def _lock(self) -> None:
+        """Make the folder this extraction's alone, until it or its process ends."""
+        try:
+            self.folder.mkdir(exist_ok=True)
+            lock = self._open.enter_context((self.folder / _LOCK).open("w"))
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            msg = (
+                f"another extraction is at work in {self.folder}: wait for its end, or "
+                "write to another file with --out"
+            )
+            raise FileProblem(msg) from error
+        except OSError as error:
+            msg = f"cannot write {self.folder}: {error.strerror}; name another --out"
+            raise FileProblem(msg) from error
+        self._locked = True
 
     def _read_state(self, asked: str) -> State:
         path = self.folder / _STATE
         try:
-            entries = json.loads(path.read_text(encoding="utf-8"))
-            for name in ("counts", "left_out"):
-                entries[name] = Counter(entries[name])
-            state = State(**{**entries, "position": tuple(entries["position"])})
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            msg = f"cannot read {path}: remove {self.folder} to begin anew"
-            raise FileProblem(msg) from error
+            state = State.read(path)
+        except _DAMAGED as error:
+            self._refuse(path, error)
         if state.asked != asked:
             msg = (
                 f"{self.folder} is of another extraction: its files, its area or its "
@@ -248,29 +320,52 @@ class Growing:
             raise BadInput(msg)
         return state
 
+    def _refuse(self, path: Path, error: Exception) -> NoReturn:
+        self._damaged = True
+        msg = f"cannot read {path}: remove {self.folder} to begin anew"
+        raise FileProblem(msg) from error
+
     def _on_disk(self) -> Iterator[Trajectories]:
-        for path in self._paths():
-            yield read_trajectories(path)
+        for path, rows in self._paths():
+            try:
+                part = read_trajectories(path)
+            except (BadInput, FileProblem) as error:
+                self._refuse(path, error)
+            if len(part) != rows:
+                self._refuse(path, ValueError(f"{len(part)} rows, not {rows}"))
+            yield part
 
     def _numbers_on_disk(self) -> Iterator[tuple[NDArray[Any], ...]]:
         import pyarrow.parquet as pq
 
-        for path in self._paths():
-            table = pq.read_table(path, columns=["subject", "trace"])
+        for path, rows in self._paths():
+            try:
+                with path.open("rb") as file:
+                    table = pq.read_table(file, columns=["subject", "trace"])
+            except _DAMAGED as error:
+                self._refuse(path, error)
+            if len(table) != rows:
+                self._refuse(path, ValueError(f"{len(table)} rows, not {rows}"))
             yield tuple(table[name].to_numpy() for name in ("subject", "trace"))
 
-    def _paths(self) -> list[Path]:
-        """The parts on disk; one of recordings without a window has no file."""
-        paths = (self._file(_PART, number) for number in range(self.state.parts))
-        return [path for path in paths if path.exists()]
+    def _paths(self) -> list[tuple[Path, int]]:
+        """The parts on disk that hold trajectories, and how many."""
+        return [
+            (self._file(_PART, number), rows)
+            for number, rows in enumerate(self.state.rows)
+            if rows
+        ]
 
     def _file(self, pattern: str, number: int) -> Path:
         return self.folder / pattern.format(f"{number:05d}")
 
     def _remove(self) -> None:
         """Remove what was kept, and the folder unless there is something else in it."""
-        (self.folder / _STATE).unlink(missing_ok=True)
-        for pattern in (_PART, _MARKS):
+        if not self._locked:
+            return
+        for name in (_STATE, _LOCK):
+            (self.folder / name).unlink(missing_ok=True)
+        for pattern in (_PART, _KNOWN):
             for path in self.folder.glob(pattern.format("*")):
                 path.unlink()
         with suppress(OSError):

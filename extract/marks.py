@@ -15,14 +15,19 @@ from trajanon.extract.points import Points
 from trajanon.extract.trace import Trace
 
 SKETCH = 16
-"""Points remembered of each recording: those with the smallest hashes, so that two
-recordings that share points remember the same ones."""
+"""Points remembered of each recording at least, if it has them: those with the smallest
+hashes, so that two recordings that share points remember the same ones."""
+
+_ONE_IN = np.uint64(64)
+"""Of a long recording one in so many points is remembered, those with hashes below a
+bound, so that a small part of it is recognised, too."""
 
 _TRACES = 20
 """Bits for the number of a trace within its batch; the others are for the hash of a
 point, and the highest of these says that a point cannot tell."""
 
 _POINT = np.uint64(64 - _TRACES)
+_TRACE = np.uint64(1) << _POINT
 _MUTE = np.uint64(1) << (_POINT - np.uint64(1))
 
 
@@ -44,9 +49,9 @@ class Marks:
     points
         Different points, shape (traces,).
     sketch
-        Hashes of up to `SKETCH` points of each that tell whose they are: those with a
-        time, and a place other than 0, 0, which receivers without a fix report,
-        whosever they are.
+        Hashes of some points of each that tell whose they are: those with a time, and
+        a place other than 0, 0, which receivers without a fix report, whosever they
+        are.
     size
         How many of the sketch are of each trace, shape (traces,).
     """
@@ -84,6 +89,7 @@ def marks(traces: Sequence[Trace], points: Points) -> Marks:
     trace = (tells >> _POINT).astype(np.int64)
     telling = np.bincount(trace, minlength=len(traces))
     place = np.arange(len(tells)) - (np.cumsum(telling) - telling)[trace]
+    remembered = (place < SKETCH) | (tells % _TRACE < _MUTE // _ONE_IN)
     names = [_hash(one.subject, one.name) for one in traces]
     subjects = [
         name if one.subject is None else _hash(one.subject)
@@ -95,8 +101,8 @@ def marks(traces: Sequence[Trace], points: Points) -> Marks:
         nameless=np.array([one.subject is None for one in traces], dtype=np.bool_),
         content=total,
         points=count,
-        sketch=tells[place < SKETCH] << np.uint64(_TRACES),
-        size=np.minimum(telling, SKETCH),
+        sketch=tells[remembered] << np.uint64(_TRACES),
+        size=np.bincount(trace[remembered], minlength=len(traces)),
     )
 
 

@@ -62,10 +62,10 @@ class Recordings:
         repeated = np.zeros(len(marks), dtype=np.bool_)
         contents = marks.content.tolist()
         for i, number in enumerate(subject.tolist()):
+            if marks.points[i] < 2:  # which may be anybody's
+                continue
             if i in foreign:
                 self._find_shared(foreign[i], number)
-            if marks.points[i] < 2:
-                continue
             before = self._subject_of_content.get(contents[i])
             if before is None:
                 self._subject_of_content[contents[i]] = number

@@ -10,6 +10,9 @@ from trajanon.extract.earth.places import hidden
 from trajanon.extract.earth.regions import read_outline
 from trajanon.extract.split import Zone
 
+RADIUS = 150.0
+"""Metres that are cut out around sensitive places, if nobody says more or less."""
+
 
 def place(
     bbox: Sequence[str], area: str | None, pbf: Path | None, admin_level: int | None
@@ -62,7 +65,7 @@ def place(
 
 
 def out_of_sight(
-    tags: str | None, radius: float, pbf: Path | None, where: Area | None
+    tags: str | None, radius: float | None, pbf: Path | None, where: Area | None
 ) -> Zone | None:
     """Read what shall be cut out around sensitive places; None for nothing.
 
@@ -74,6 +77,10 @@ def out_of_sight(
         If the file cannot be read.
     """
     if tags is None:
+        if radius is not None:
+            # Whoever forgot what it is around must not publish it.
+            msg = f"--radius {radius:g} needs to know around what: add --hide-near TAGS"
+            raise BadInput(msg)
         return None
     if pbf is None:
         msg = (
@@ -81,4 +88,5 @@ def out_of_sight(
             "FILE.osm.pbf"
         )
         raise BadInput(msg)
-    return hidden(pbf, tags, radius, None if where is None else where.bounds)
+    bounds = None if where is None else where.bounds
+    return hidden(pbf, tags, RADIUS if radius is None else radius, bounds)

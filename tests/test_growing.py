@@ -2,12 +2,13 @@
 
 import errno
 import json
+import os
 import signal
 import subprocess
 import sys
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajanon.errors import BadInput, FileProblem, NoTrajectories
-from trajanon.extract import Extraction, cutting, growing
+from trajanon.extract import Extraction, Rules, Trace, cutting, growing
 from trajanon.extract.cutting import Cutter
-from trajanon.files.trajectories import read_trajectories
+from trajanon.extract.sources.source import Source
+from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.partition import dense
 from trajanon.trajectories import Trajectories
 
@@ -133,7 +135,7 @@ def test_stopped_anywhere_it_goes_on_to_the_same_result(
         if not out.exists():
             of(folder).write(out, resume=True)
         assert is_the_same(read_trajectories(out), expected)
-        assert not (tmp_path / "out.unfinished").exists()
+        assert not (tmp_path / "out.parquet.unfinished").exists()
         out.unlink()
 
     test()
@@ -145,10 +147,10 @@ def test_what_was_found_is_readable_and_its_files_are_not_read_again(
     out = tmp_path / "out.parquet"
     with stopping(12, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
         of(folder).write(out)
-    parts = sorted((tmp_path / "out.unfinished").glob("part-*.parquet"))
+    parts = sorted((tmp_path / "out.parquet.unfinished").glob("part-*.parquet"))
     assert len(parts) > 1
     assert sum(len(read_trajectories(part)) for part in parts) > 20
-    state = json.loads((tmp_path / "out.unfinished" / "state.json").read_text())
+    state = json.loads((tmp_path / "out.parquet.unfinished" / "state.json").read_text())
     assert state["position"][0] >= 1
     read = []
     again = of(folder, progress=lambda task, done, total, note="": read.append(done))
@@ -160,7 +162,9 @@ def test_without_resume_nothing_is_thrown_away(folder: Path, tmp_path: Path) -> 
     out = tmp_path / "out.parquet"
     with stopping(5, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
         of(folder).write(out)
-    with pytest.raises(BadInput, match=r"out\.unfinished holds .* add --resume"):
+    with pytest.raises(
+        BadInput, match=r"out\.parquet\.unfinished holds .* add --resume"
+    ):
         of(folder).write(out)
     assert of(folder).write(out, resume=True)["counts"]["trajectories"] > 0
 
@@ -193,8 +197,8 @@ def test_to_resume_from_nothing_is_to_begin(folder: Path, tmp_path: Path) -> Non
 
 
 def test_a_state_that_cannot_be_read_is_said(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "out.unfinished").mkdir()
-    state = tmp_path / "out.unfinished" / "state.json"
+    (tmp_path / "out.parquet.unfinished").mkdir()
+    state = tmp_path / "out.parquet.unfinished" / "state.json"
     for text in ("{", "{}", '{"counts": 1}', "[1, 2]"):
         state.write_text(text)
         with pytest.raises(FileProblem, match=r"cannot read .*state\.json"):
@@ -231,7 +235,7 @@ def test_bad_input_leaves_nothing_to_go_on_from(folder: Path, tmp_path: Path) ->
 
 
 def test_what_else_lies_in_the_folder_stays(folder: Path, tmp_path: Path) -> None:
-    own = tmp_path / "out.unfinished"
+    own = tmp_path / "out.parquet.unfinished"
     own.mkdir()
     (own / "diary.txt").write_text("mine")
     with stopping(5, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
@@ -245,7 +249,7 @@ def test_the_secret_of_the_ends_goes_on_too(folder: Path, tmp_path: Path) -> Non
     out = tmp_path / "out.parquet"
     with stopping(5, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
         of(folder, trim_ends=100).write(out)
-    state = tmp_path / "out.unfinished" / "state.json"
+    state = tmp_path / "out.parquet.unfinished" / "state.json"
     key = json.loads(state.read_text())["key"]
     used = []
     cutter = Cutter.__init__
@@ -265,8 +269,10 @@ def test_the_command_says_how_to_go_on(run: Run, folder: Path) -> None:
     with stopping(5, KeyboardInterrupt()):
         stopped = run(*command)
     assert stopped.code == 130
-    assert "kept in trajectories.unfinished: add --resume to go on" in stopped.err
-    assert "trajectories.unfinished holds" in run(*command).sentence
+    assert (
+        "kept in trajectories.parquet.unfinished: add --resume to go on" in stopped.err
+    )
+    assert "trajectories.parquet.unfinished holds" in run(*command).sentence
     answer = run(*command, "--resume", "--json")
     assert answer.code == 0
     whole = Extraction(folder, spacing=50, points=5).trajectories()
@@ -284,7 +290,7 @@ def test_a_process_that_is_killed_leaves_what_it_had(
         "keep = growing.Growing._keep\n"
         "def kept(self):\n"
         "    keep(self)\n"
-        "    if self.state.parts == 2:\n"
+        "    if len(self.state.rows) == 2:\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
         "growing.Growing._keep = kept\n"
         "Extraction(sys.argv[1], spacing=50, points=5, max_per_subject=30)"
@@ -303,13 +309,12 @@ def test_parts_are_read_one_after_another(
     """Read all at once they would fill the memory that they were written to spare."""
     held = 0
     most = 0
-    read = growing.read_trajectories
 
     def reading(path: Path) -> Trajectories:
         nonlocal held, most
         held += 1
         most = max(most, held)
-        found = read(path)
+        found = read_trajectories(path)
         weakref.finalize(found.points, lose)
         return found
 
@@ -320,3 +325,101 @@ def test_parts_are_read_one_after_another(
     monkeypatch.setattr(growing, "read_trajectories", reading)
     of(folder).write(tmp_path / "out.parquet")
     assert 1 <= most <= 2
+
+
+def test_what_readers_left_out_is_counted_once(folder: Path, tmp_path: Path) -> None:
+    """Rows that cannot be read, in each file; it may have been begun before a stop."""
+    for number in range(3):
+        path = folder / f"{number}.csv"
+        lines = path.read_text().splitlines()
+        path.write_text("\n".join([*lines[:3], "a,b,c,d,e,f,g", *lines[3:], "a,b"]))
+    expected = of(folder).trajectories().provenance["counts"]
+    assert expected["rows that could not be read"] == 6
+    for stop in range(0, 20, 3):
+        out = tmp_path / f"{stop}.parquet"
+        with suppress(KeyboardInterrupt), stopping(stop, KeyboardInterrupt()):
+            of(folder).write(out)
+        found = of(folder, jobs=1 + stop % 2).write(out, resume=True)
+        assert found["counts"] == expected
+
+
+def test_it_goes_on_where_the_output_lies_among_the_sources(
+    folder: Path, tmp_path: Path
+) -> None:
+    expected = of(folder).trajectories()
+    out = folder / "out.parquet"
+    with stopping(5, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
+        of(folder).write(out)
+    (folder / "out.parquet.unfinished" / "part-00009.parquet").write_text("half")
+    of(folder).write(out, resume=True)
+    assert is_the_same(read_trajectories(out), expected)
+    assert not (folder / "out.parquet.unfinished").exists()
+
+
+def test_two_at_once_do_not_mix(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.parquet"
+    cut, other = Cutter.cut, table(tmp_path / "other.csv", 9, 30)
+    calls = 0
+
+    def meanwhile(cutter: Cutter, some: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 8:  # the first has a part on disk
+            with pytest.raises(FileProblem, match="another extraction is at work in"):
+                of(other).write(out)
+        return cut(cutter, some)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Cutter, "cut", meanwhile)
+        of(folder).write(out)
+    assert calls > 8
+    assert is_the_same(read_trajectories(out), of(folder).trajectories())
+
+
+def test_one_that_was_stopped_meanwhile_is_not_overwritten(
+    folder: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.parquet"
+    late = growing.Growing(out, "late", resume=False)
+    with stopping(5, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
+        of(folder).write(out)
+    state = (tmp_path / "out.parquet.unfinished" / "state.json").read_text()
+    cutter = Cutter(Rules(spacing=10))
+    late.add(*cutter.cut([walk()]), cutter, Source(lambda *_: iter(())))
+    late.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
+    assert (tmp_path / "out.parquet.unfinished" / "state.json").read_text() == state
+    of(folder).write(out, resume=True)
+
+
+def walk() -> Trace:
+    lat = np.linspace(40, 40.01, 50)
+    return Trace("a", "ann", lat, np.full(50, -3.0), np.linspace(0.0, 3000.0, 50))
+
+
+@pytest.mark.parametrize("lost", ["part-00000.parquet", "known-00001.npz"])
+@pytest.mark.parametrize("how", ["removed", "cut off", "of another"])
+def test_a_part_that_is_lost_or_damaged_is_said(
+    folder: Path, tmp_path: Path, lost: str, how: str
+) -> None:
+    out = tmp_path / "out.parquet"
+    with stopping(9, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
+        of(folder).write(out)
+    path = tmp_path / "out.parquet.unfinished" / lost
+    if how == "removed":
+        path.unlink()
+    elif how == "cut off":
+        path.write_bytes(path.read_bytes()[:-100])
+    elif path.suffix == ".parquet":
+        write_trajectories(path, read_trajectories(path).take(np.arange(3)))
+    else:
+        np.savez(path, trace=np.arange(3))
+    with pytest.raises(FileProblem, match=rf"cannot read .*{lost}: remove .* to begin"):
+        of(folder).write(out, resume=True)
+
+
+def test_an_output_may_have_any_name(folder: Path, tmp_path: Path) -> None:
+    out = Path(os.fsdecode(bytes(tmp_path) + b"/o\xff.parquet"))
+    with stopping(9, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
+        of(folder).write(out)
+    of(folder).write(out, resume=True)
+    assert is_the_same(read_trajectories(out), of(folder).trajectories())

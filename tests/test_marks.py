@@ -156,13 +156,13 @@ def test_recordings_are_one_persons_where_a_slow_twin_says_so(
     for trace, name in zip(traces, order, strict=True):
         points = frozenset(trace.lat.tolist())
         owners = [who(owner.setdefault(point, name)) for point in points]
+        if len(points) < 2:
+            continue
         for other in set(owners) - {who(name)}:
             if owners.count(other) >= min(3, len(points)):
                 person[max(who(other), who(name), key=rank.__getitem__)] = min(
                     who(other), who(name), key=rank.__getitem__
                 )
-        if len(points) < 2:
-            continue
         before = contents.setdefault(points, name)
         if who(before) != who(name):
             person[max(who(before), who(name), key=rank.__getitem__)] = min(

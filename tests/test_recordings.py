@@ -107,3 +107,21 @@ def test_receivers_without_a_fix_are_not_one_person() -> None:
         for trace in [drive("", None, seed)]
     ]
     assert subjects(cut(lost, RULES)) == 2
+
+
+def test_a_small_part_of_a_long_recording_is_recognised() -> None:
+    """Of ten hours the two that a friend uploaded."""
+    found = []
+    for seed in range(20):
+        whole = drive("a", "ann", seed, points=5000)
+        begin = 200 * seed
+        some = part(whole, "b", "bob", slice(begin, begin + 1000))
+        found.append(subjects(cut([whole, some, drive("c", "cy", 99)], RULES)))
+    assert found == [2] * 20
+
+
+def test_a_recording_of_one_point_makes_nobody_another() -> None:
+    """Where two people met, to the second, or both were sent."""
+    ann, bob = drive("a", "ann"), drive("b", "bob", seed=1)
+    lone = part(ann, "c", "bob", slice(5, 6))
+    assert subjects(cut([ann, bob, lone], RULES)) == 2

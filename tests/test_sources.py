@@ -13,12 +13,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import trajanon
 from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import Extraction, Trace, traces
 from trajanon.extract.sources import ahead, files
 from trajanon.extract.sources.reading import Meter, Reading
 from trajanon.extract.sources.source import Source
+from trajanon.files.trajectories import read_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION
 
 ROWS = "lat,lon,time,id\n" + "".join(f"40.{i:03d},-3,{60 * i},a\n" for i in range(100))
@@ -121,6 +123,54 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
         list(traces(tmp_path))
 
 
+def test_releases_are_nobodys_traces(mixed: Path) -> None:
+    """Their centroids would count as people of their own."""
+    Extraction(mixed, spacing=5).write(mixed / "trajectories.parquet")
+    found = read_trajectories(mixed / "trajectories.parquet")
+    release = trajanon.anonymize(found, 2, method="mdav", refine="none")
+    for suffix in (".parquet", ".gpx", ".geojson", ".csv", ".gpkg"):
+        release.write(mixed / f"released{suffix}")
+    counts: Counter[str] = Counter()
+    assert len(list(traces(mixed, counts=counts))) == 5
+    assert counts["releases, which are nobody's traces"] == 5
+
+
+def test_links_are_followed_to_files_and_named_if_they_lead_to_folders(
+    mixed: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "1.gpx").write_bytes(gpx(60))
+    (mixed / "11.gpx").symlink_to(other / "1.gpx")
+    (mixed / "more").symlink_to(other)
+    (mixed / "lost.gpx").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(mixed / "pipe.gpx")
+    counts: Counter[str] = Counter()
+    with caplog.at_level(logging.WARNING, "trajanon"):
+        found = [one.name for one in traces(mixed, counts=counts)]
+    assert "traces/11.gpx" in found
+    assert len(found) == 6
+    assert counts[files.UNREADABLE] == 3
+    for words in (
+        "more is a link to a folder: name the folder as a source, too",
+        "there is no",
+        "pipe.gpx is a device or a pipe",
+    ):
+        assert words in caplog.text
+    with pytest.raises(FileProblem, match="is a link to a folder"):
+        list(traces(mixed, strict=True))
+    with pytest.raises(BadInput, match=r"pipe\.gpx is a device or a pipe: save it"):
+        list(traces(mixed / "pipe.gpx"))
+
+
+def test_a_file_that_vanishes_is_left_out(mixed: Path) -> None:
+    extraction = Extraction(mixed, spacing=5)
+    (mixed / "9.gpx").unlink()
+    counts = extraction.write(mixed.parent / "out.parquet")["counts"]
+    assert counts[files.UNREADABLE] == 1
+    assert counts["recordings read"] == 4
+
+
 def test_its_own_output_is_no_source(mixed: Path) -> None:
     """`extract --source .` writes into the folder that it reads the next time."""
     out = mixed / "trajectories.parquet"
@@ -195,7 +245,7 @@ def test_a_large_file_is_read_as_a_stream(
 def test_a_process_that_is_ended_is_said(mixed: Path) -> None:
     """As the system does when memory runs out."""
     found = files.find([mixed], Reading())
-    contents = ahead.ahead(found, Reading(), 2)
+    contents = ahead.ahead([(file, Reading()) for file in found], 2)
     list(next(contents))
     kill_children()
     with pytest.raises(FileProblem, match="a reading process was ended"):

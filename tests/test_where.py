@@ -158,9 +158,29 @@ def test_what_stands_still_is_left_out(run: Run, tmp_path: Path) -> None:
     assert "lower --min-displacement" in said
 
 
+def test_nothing_left_of_the_ends_is_said(run: Run, walks: Path) -> None:
+    said = run("extract", walks, "--spacing", 50, "--trim-ends", 5000).sentence
+    assert "points near the ends of a trace were cut out" in said
+    assert "lower --trim-ends" in said
+
+
+def test_where_nothing_was_hidden_it_is_said(run: Run, town: Path, walks: Path) -> None:
+    osm = OsmFile()
+    osm.node(10.0, 10.0, {"amenity": "hospital"})
+    elsewhere = osm.write(town.with_name("elsewhere.osm"))
+    hide = ["--hide-near", "amenity=hospital", "--pbf"]
+    answer = run("extract", walks, "--spacing", 50, *hide, elsewhere)
+    assert answer.code == 0
+    assert "No point lies near a hidden place" in answer.out
+    answer = run("extract", walks, "--spacing", 50, *hide, town)
+    assert "No point lies near a hidden place" not in answer.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["--pbf", "town.osm"], "--pbf town.osm is for --area NAME or --hide-near"),
+        (["--radius", "99"], "--radius 99 needs to know around what"),
         (["--area", "Vaduz"], "add --pbf FILE.osm.pbf"),
         (["--area", "Vaduz", "--bbox", "madrid"], "are two areas: give one of them"),
         (["--admin-level", "8"], "--admin-level 8 needs --area NAME"),

@@ -228,7 +228,10 @@ def extract(
     ] = "500",
     trim_ends: Annotated[
         float,
-        typer.Option(help="Metres around the ends of each trace that are cut out."),
+        typer.Option(
+            help="Metres around the ends of each trace, and where it stops, that are "
+            "cut out at least."
+        ),
     ] = 0.0,
     hide_near: Annotated[
         str | None,
@@ -237,7 +240,9 @@ def extract(
             "amenity=hospital,place_of_worship."
         ),
     ] = None,
-    radius: Annotated[float, typer.Option(help="Metres, for --hide-near.")] = 150.0,
+    radius: Annotated[
+        float | None, typer.Option(help="Metres, for --hide-near.", show_default="150")
+    ] = None,
     min_displacement: Annotated[
         float,
         typer.Option(help="Least net way of a trajectory, as a share of its length."),
@@ -302,6 +307,9 @@ def extract(
         msg = f"trajectories are written as GeoParquet: {out} must end in .parquet"
         raise BadInput(msg)
     _announce_compilation()
+    if pbf is not None and area is None and hide_near is None:
+        msg = f"--pbf {pbf} is for --area NAME or --hide-near TAGS: add one of them"
+        raise BadInput(msg)
     where, of_the_city = place(bbox or [], area, pbf, admin_level)
     with Bars() as bars:
         extraction = Extraction(

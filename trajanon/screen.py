@@ -77,19 +77,34 @@ def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
     return short
 
 
+_ALWAYS = (
+    "points read",
+    "points near the ends of a trace",
+    "points near hidden places",
+    "trajectories",
+)
+"""Steps that are worth a row even if they dropped nothing."""
+
+
 def show_extraction(provenance: Mapping[str, Any]) -> None:
     """Print what extraction read, dropped and kept, and what to know of it."""
     counts = provenance["counts"]
     table = Table("Step", title="What became of the points", title_justify="left")
     table.add_column("Count", justify="right")
     for step, count in counts.items():
-        if count or step in ("points read", "trajectories"):
+        if count or step in _ALWAYS:
             table.add_row(step, f"{count:,}", style="bold" * (step == "trajectories"))
     console = Console()
     console.print(table)
     notes = []
     if unknown := counts.get("recordings of unknown subjects"):
-        notes.append(f"{unknown:,} recordings name no subject: each counts as its own.")
+        recordings = "recording names" if unknown == 1 else "recordings name"
+        notes.append(f"{unknown:,} {recordings} no subject: each counts as its own.")
+    if counts.get("points near hidden places") == 0:
+        notes.append(
+            "No point lies near a hidden place: look whether the file of --pbf holds "
+            "the area of the traces."
+        )
     if provenance["fill"] >= 0.005:
         notes.append(
             f"{provenance['fill']:.0%} of the points lie farther than "

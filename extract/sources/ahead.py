@@ -35,16 +35,14 @@ class _Read:
 
 
 def ahead(
-    files: Sequence[SourceFile], how: Reading, jobs: int
+    readings: Sequence[tuple[SourceFile, Reading]], jobs: int
 ) -> Iterator[Iterator[Item]]:
     """Give the contents of each file; others are read meanwhile.
 
     Parameters
     ----------
-    files
-        In the order in which their contents are given.
-    how
-        As for each file alone.
+    readings
+        Files in the order in which their contents are given, each with how it is read.
     jobs
         Processes.
 
@@ -56,14 +54,14 @@ def ahead(
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, context, _leave_ctrl_c_to_the_parent) as pool:
         try:
-            waiting: deque[tuple[SourceFile, Future[_Read] | None]] = deque()
-            coming = iter(files)
+            waiting: deque[tuple[SourceFile, Reading, Future[_Read] | None]] = deque()
+            coming = iter(readings)
             while True:
-                for file in islice(coming, 2 * jobs - len(waiting)):
-                    waiting.append((file, _begun(pool, file, how)))
+                for file, how in islice(coming, 2 * jobs - len(waiting)):
+                    waiting.append((file, how, _begun(pool, file, how)))
                 if not waiting:
                     return
-                file, future = waiting.popleft()
+                file, how, future = waiting.popleft()
                 yield read_file(file, how) if future is None else _given(future, how)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)

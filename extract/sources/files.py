@@ -3,10 +3,10 @@
 import logging
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from stat import S_ISREG
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.ahead import Item, ahead
@@ -22,7 +22,7 @@ from trajanon.extract.sources.gpx import gpx_archive, gpx_files
 from trajanon.extract.sources.gpx.gpx_document import Document
 from trajanon.extract.sources.osm.trackpoints import Joiner
 from trajanon.extract.sources.reading import Meter, Reading
-from trajanon.extract.sources.source import Numbered
+from trajanon.extract.sources.source import LeftOut, Numbered
 from trajanon.extract.trace import Trace
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION
@@ -30,6 +30,12 @@ from trajanon.trajectories import OSM_ATTRIBUTION
 logger = logging.getLogger(__name__)
 
 UNREADABLE = "files that could not be read"
+
+UNFINISHED = ".unfinished"
+"""How the name of a folder ends in which an extraction keeps what it has found."""
+
+Found = tuple[Path, str, os.stat_result]
+"""A file, its format, and what the system says of it."""
 
 
 def find(
@@ -61,14 +67,12 @@ def find(
     """
     if format_name is not None:
         check_format(format_name)
-    found: list[tuple[Path, str]] = []
+    found: list[Found] = []
     for path in paths:
-        if not path.exists():
-            msg = f"there is no {path}; name a file, a folder, or osm-api"
-            raise FileProblem(msg)
         if path.is_dir():
             found += _of_folder(path, how, format_name)
             continue
+        stat = _stat(path)
         kind = format_name or format_of(path, how)
         if kind is None:
             msg = (
@@ -76,38 +80,94 @@ def find(
                 "name one with --format"
             )
             raise BadInput(msg)
-        found.append((path, kind))
-    labels = _labels([path for path, _ in found])
+        found.append((path, kind, stat))
+    labels = _labels([path for path, *_ in found])
     return [
-        SourceFile(path, label, kind, path.stat().st_size)
-        for (path, kind), label in zip(found, labels, strict=True)
+        SourceFile(path, label, kind, stat.st_size, stat.st_mtime_ns)
+        for (path, kind, stat), label in zip(found, labels, strict=True)
     ]
 
 
-def _of_folder(
-    folder: Path, how: Reading, format_name: str | None
-) -> list[tuple[Path, str]]:
-    found = []
-    for path in _files_below(folder):
-        kind = format_of(path, how)
+def _stat(path: Path) -> os.stat_result:
+    """Look at a file; refuse what can only be read once, if at all."""
+    try:
+        stat = path.stat()
+    except FileNotFoundError as error:
+        msg = f"there is no {path}; name a file, a folder, or osm-api"
+        raise FileProblem(msg) from error
+    except OSError as error:
+        msg = f"cannot read {path}: {error.strerror}"
+        raise FileProblem(msg) from error
+    if not S_ISREG(stat.st_mode):
+        msg = f"{path} is a device or a pipe: save it to a file, and name that"
+        raise BadInput(msg)
+    return stat
+
+
+def _of_folder(folder: Path, how: Reading, format_name: str | None) -> list[Found]:
+    found: list[Found] = []
+    problem = None
+    for path in _files_below(folder, how):
+        try:
+            stat = _stat(path)
+            kind = format_of(path, how)
+        except (BadInput, FileProblem) as error:
+            _pass_over(error, how)
+            problem = problem or error
+            continue
         if kind is None or (format_name is not None and kind != format_name):
             how.counts["files of no known kind"] += 1
+        elif _is_release(path):
+            how.counts["releases, which are nobody's traces"] += 1
         elif not is_our_own(path):
-            found.append((path, kind))
-    if not found:
-        what = f"file of the format {format_name}" if format_name else "file of traces"
-        msg = f"the folder {folder} holds no {what} ({', '.join(FORMATS)})"
-        raise FileProblem(msg)
-    return found
+            found.append((path, kind, stat))
+    if found:
+        return found
+    if problem is not None:
+        raise problem
+    what = f"file of the format {format_name}" if format_name else "file of traces"
+    msg = f"the folder {folder} holds no {what} ({', '.join(FORMATS)})"
+    raise FileProblem(msg)
 
 
-def _files_below(folder: Path) -> list[Path]:
-    """List the files of a folder and of those below it, but for hidden ones."""
+def _pass_over(error: BadInput | FileProblem, how: Reading) -> None:
+    """Go on without a file, unless all are wanted; say so, and count it."""
+    if how.strict:
+        raise error
+    how.counts[UNREADABLE] += 1
+    logger.warning("%s; going on without it", error)
+
+
+def _is_release(path: Path) -> bool:
+    """Tell a release by the report that `trajanon anonymize` writes beside it."""
+    return path.with_name(f"{path.stem}.report.json").exists()
+
+
+def _files_below(folder: Path, how: Reading) -> list[Path]:
+    """List the files of a folder and of those below it, but for hidden ones.
+
+    What an extraction has not finished is hidden, too.
+    """
+
+    def refused(error: OSError) -> None:
+        problem = FileProblem(f"cannot read {error.filename}: {error.strerror}")
+        _pass_over(problem, how)
+
     files = []
-    for where, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+    for where, folders, names in os.walk(folder, onerror=refused):
+        for link in (Path(where, name) for name in folders):
+            if link.is_symlink() and not link.name.startswith("."):
+                msg = f"{link} is a link to a folder: name the folder as a source, too"
+                _pass_over(FileProblem(msg), how)
+        folders[:] = [
+            name for name in folders if not name.startswith(".") and not _grows(name)
+        ]
         files += [Path(where, name) for name in names if not name.startswith(".")]
-    return sorted((path for path in files if path.is_file()), key=_by_number)
+    return sorted(files, key=_by_number)
+
+
+def _grows(folder: str) -> bool:
+    return folder.endswith(UNFINISHED)
 
 
 def _by_number(path: Path) -> list[tuple[int, str]]:
@@ -158,20 +218,21 @@ def numbered(
         must.
     """
 
-    def traces(begin: int, left_out: Counter[str]) -> Iterator[tuple[int, Trace]]:
+    def traces(begin: int, left_out: LeftOut) -> Iterator[tuple[int, Trace]]:
         sizes = [file.size for file in files]
-        title = "Reading " + (
-            files[0].label if len(files) == 1 else f"{len(files):,} files"
-        )
+        one = len(files) == 1
+        title = f"Reading {files[0].label if one else f'{len(files):,} files'}"
         meter = Meter(title, sum(sizes[:begin]), sum(sizes), progress)
-        told = replace(how, counts=left_out, read=meter)
-        items = _going_on(_contents(files[begin:], told, jobs), len(files), told)
+        readings = [
+            (file, replace(how, counts=left_out(number), read=meter))
+            for number, file in enumerate(files[begin:], start=begin)
+        ]
         joiner, first = None, begin
-        for number, item in items:
+        for number, item in _items(readings, jobs, len(files)):
             if isinstance(item, Document):
                 if joiner is None:
                     first = begin + number
-                    joiner = Joiner(left_out, f"{files[first].label}: ")
+                    joiner = Joiner(left_out(first), f"{files[first].label}: ")
                 yield from ((first, trace) for trace in joiner.add(item))
                 continue
             if joiner is not None:
@@ -184,31 +245,28 @@ def numbered(
     return traces
 
 
-def _contents(
-    files: Sequence[SourceFile], how: Reading, jobs: int
-) -> Iterator[Iterator[Item]]:
-    if jobs > 1:
-        return ahead(files, how, jobs)
-    return (read_file(file, how) for file in files)
-
-
-def _going_on(
-    contents: Iterable[Iterator[Item]], files: int, how: Reading
+def _items(
+    readings: Sequence[tuple[SourceFile, Reading]], jobs: int, files: int
 ) -> Iterator[tuple[int, Item]]:
     """Number what the files hold; go on where one of several cannot be read."""
     readable, problem = False, None
+    contents = (
+        ahead(readings, jobs)
+        if jobs > 1
+        else (read_file(file, how) for file, how in readings)
+    )
     for number, items in enumerate(contents):
+        how = readings[number][1]
         try:
             for item in items:
                 readable = True
                 yield number, item
             readable = True
         except (BadInput, FileProblem) as error:
-            if how.strict or files == 1:
+            if files == 1:
                 raise
+            _pass_over(error, how)
             problem = problem or error
-            how.counts[UNREADABLE] += 1
-            logger.warning("%s; going on without it", error)
     if problem is not None and not readable:
         raise problem
 

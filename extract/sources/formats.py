@@ -66,14 +66,15 @@ class SourceFile:
         A name for it that no other one has: its last folders as far as they are needed.
     format
         One of `FORMATS`.
-    size
-        Bytes.
+    size, changed
+        Bytes, and when they were last changed, in nanoseconds, as the file was found.
     """
 
     path: Path
     label: str
     format: str
     size: int
+    changed: int
 
 
 def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | Document]:

@@ -1,13 +1,15 @@
 """Traces of numbered units, files or boxes of a server: how far they were taken."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 
 from trajanon.extract.trace import Trace
 
-Numbered = Callable[[int, Counter[str]], Iterator[tuple[int, Trace]]]
-"""From a unit on, gives each trace with the number of its unit; the counter is told
-what was left out."""
+LeftOut = Callable[[int], Counter[str]]
+"""The counter that is told what the unit of a number left out."""
+
+Numbered = Callable[[int, LeftOut], Iterator[tuple[int, Trace]]]
+"""From a unit on, gives each trace with the number of its unit."""
 
 
 class Source:
@@ -27,7 +29,7 @@ class Source:
     position
         Units of which all traces were taken, and traces taken of the next one.
     left_out
-        What these units left out; of the last one as soon as the next begins.
+        What these units left out; of the last one as soon as a later one begins.
     """
 
     def __init__(
@@ -44,14 +46,21 @@ class Source:
         """Give the traces from the position on; those of the unit there are skipped."""
         unit, taken = self.position
         begun, here = unit, 0
-        of_this: Counter[str] = Counter()
-        for number, trace in self._numbered(unit, of_this):
+        # A unit is at work before its first trace comes: each has its own counter.
+        of_each: dict[int, Counter[str]] = defaultdict(Counter)
+        for number, trace in self._numbered(unit, of_each.__getitem__):
             if number != begun:
                 begun, here = number, 0
-                self.left_out.update(of_this)
-                of_this.clear()
+                self._settle(of_each, before=number)
             here += 1
             if (begun, here) > (unit, taken):
                 self.position = begun, here
                 yield trace
-        self.left_out.update(of_this)
+        self._settle(of_each)
+
+    def _settle(
+        self, of_each: dict[int, Counter[str]], before: int | None = None
+    ) -> None:
+        for number in sorted(of_each):
+            if before is None or number < before:
+                self.left_out.update(of_each.pop(number))

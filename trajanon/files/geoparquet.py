@@ -6,6 +6,7 @@ Written with pyarrow and shapely alone: what a data frame library adds of its ow
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +39,8 @@ def write_lines(path: Path, parts: Iterable[Rows], metadata: Mapping[str, str]) 
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    writer = None
-    try:
+    with path.open("wb") as file, ExitStack() as closing:
+        writer = None
         for columns, points, further in parts:
             table = _table(columns, points, further)
             if writer is None:
@@ -48,15 +49,13 @@ def write_lines(path: Path, parts: Iterable[Rows], metadata: Mapping[str, str]) 
                     {"geo": json.dumps(geo), **metadata}
                 )
                 writer = pq.ParquetWriter(
-                    path, schema, compression="zstd", write_statistics=False
+                    file, schema, compression="zstd", write_statistics=False
                 )
+                closing.callback(writer.close)
             writer.write_table(table)
             del table
             # The allocator would keep what each part took, and more with each.
             pa.default_memory_pool().release_unused()
-    finally:
-        if writer is not None:
-            writer.close()
 
 
 def _table(
@@ -100,7 +99,8 @@ class Table:
             msg = f"{path} is a folder; name a file"
             raise FileProblem(msg)
         try:
-            table = pq.read_table(path)
+            with path.open("rb") as file:
+                table = pq.read_table(file)
         except (OSError, pa.ArrowException) as error:
             reason = " ".join(str(error).split())[:200]
             msg = f"cannot read {path} as Parquet: {reason}"

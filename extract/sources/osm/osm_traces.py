@@ -1,6 +1,5 @@
 """Traces of an area from the OSM API, box after box."""
 
-from collections import Counter
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -10,7 +9,7 @@ from trajanon.extract.earth.areas import Area, Box
 from trajanon.extract.earth.regions import Region
 from trajanon.extract.sources.osm import trackpoints
 from trajanon.extract.sources.osm.osm_api import MAX_AREA, NumberedPages, Pages
-from trajanon.extract.sources.source import Numbered
+from trajanon.extract.sources.source import LeftOut, Numbered
 from trajanon.extract.trace import Trace
 from trajanon.progress import Progress
 
@@ -39,10 +38,11 @@ def numbered(
         for box in boxes_of(area)
     ]
 
-    def traces(begin: int, left_out: Counter[str]) -> Iterator[tuple[int, Trace]]:
+    def traces(begin: int, left_out: LeftOut) -> Iterator[tuple[int, Trace]]:
         for number, pages in enumerate(boxes[begin:], start=begin):
             # Trackable recordings have no other name than their place in a row.
-            for trace in trackpoints.traces(pages, left_out, f"box {number + 1}: "):
+            where = f"box {number + 1}: "
+            for trace in trackpoints.traces(pages, left_out(number), where):
                 yield number, trace
 
     return traces

@@ -1,0 +1,104 @@
+"""Places about which something is cut out, each with a circle that does not tell it."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.extract.geodesy import WGS84
+from trajanon.extract.marks import hashes_of, mixed
+
+_EARTH = 6_378_137.0
+
+
+class Anchors:
+    """Gives each place a circle, and places near each other the same one.
+
+    The first place of a neighbourhood is its anchor. The centre of the circle lies off
+    the anchor by a random way, uniform in a disc, that is drawn for this anchor alone:
+    neither the circles of other places nor more traces of this one tell it.
+
+    Parameters
+    ----------
+    metres
+        The radius of that disc. Places up to half of it from an anchor have its circle.
+    key
+        Secret 64-bit number from which the ways are drawn.
+
+    Attributes
+    ----------
+    places
+        Latitude and longitude of the anchors, in the order of their finding.
+    """
+
+    def __init__(self, metres: float, key: int) -> None:
+        self.metres = metres
+        self.key = key
+        self.places: list[tuple[float, float]] = []
+        self._space: list[tuple[float, float, float]] = []
+        self._cells: dict[tuple[int, int, int], list[int]] = {}
+
+    def of(
+        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give the centre of each place's circle, in degrees, shape (n,)."""
+        number = np.array([self._number(*place) for place in _in_space(lat, lon)])
+        places = np.array(self.places)[number]
+        azimuth, way = self._ways(*places.T)
+        lon, lat, _ = WGS84.fwd(places[:, 1], places[:, 0], azimuth, way)
+        return lat, lon
+
+    def know(self, places: NDArray[np.float64]) -> None:
+        """Take anchors over from one that had them, in their order, shape (n, 2)."""
+        for place in _in_space(*places.T):
+            self._add(*place)
+
+    def _number(self, x: float, y: float, z: float, lat: float, lon: float) -> int:
+        """Find the first anchor that is near, or make one."""
+        near = 0.5 * self.metres
+        a, b, c = _cell(x, y, z, near)
+        found = [
+            number
+            for i in (a - 1, a, a + 1)
+            for j in (b - 1, b, b + 1)
+            for k in (c - 1, c, c + 1)
+            for number in self._cells.get((i, j, k), ())
+            if _square(self._space[number], (x, y, z)) <= near**2
+        ]
+        return min(found) if found else self._add(x, y, z, lat, lon)
+
+    def _add(self, x: float, y: float, z: float, lat: float, lon: float) -> int:
+        number = len(self.places)
+        self.places.append((lat, lon))
+        self._space.append((x, y, z))
+        cell = _cell(x, y, z, 0.5 * self.metres)
+        self._cells.setdefault(cell, []).append(number)
+        return number
+
+    def _ways(
+        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Azimuth in degrees and metres of the way from each anchor to its centre."""
+        one = mixed(hashes_of(lat, lon) ^ np.uint64(self.key))
+        azimuth, share = one / 2.0**64, mixed(one) / 2.0**64
+        return 360.0 * azimuth, self.metres * np.sqrt(share)
+
+
+def _in_space(
+    lat: NDArray[np.float64], lon: NDArray[np.float64]
+) -> list[tuple[float, float, float, float, float]]:
+    """Places on a globe: x, y, z in metres, with their latitude and longitude."""
+    phi, theta = np.radians(lat), np.radians(lon)
+    x, y = np.cos(phi) * np.cos(theta), np.cos(phi) * np.sin(theta)
+    columns = (_EARTH * x, _EARTH * y, _EARTH * np.sin(phi), lat, lon)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _cell(x: float, y: float, z: float, size: float) -> tuple[int, int, int]:
+    return int(x // size), int(y // size), int(z // size)
+
+
+def _square(
+    one: tuple[float, float, float], other: tuple[float, float, float]
+) -> float:
+    """Square of the distance: a chord, which is as good as the way for near places."""
+    x, y, z = (a - b for a, b in zip(one, other, strict=True))
+    return x * x + y * y + z * z

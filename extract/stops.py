@@ -1,0 +1,101 @@
+"""Where traces begin, end and stop: the places that tell where people live and work."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.extract.geodesy import WGS84, Geodesics
+from trajanon.extract.points import Points
+from trajanon.extract.rules import Rules
+
+
+def parts(points: Points, rules: Rules, near: float, stub: float) -> NDArray[np.int64]:
+    """Number the parts of traces that lie between one stop and the next.
+
+    A trace stops where it was split at a pause, and where it stays near a place for
+    longer than a pause may be. Where it jumps at an impossible speed nobody knows
+    where it was, and short pieces before the first and after the last hop that was too
+    long may be errors of the receiver, with the true end behind them: so such borders
+    are stops, too.
+
+    Parameters
+    ----------
+    points
+        Points of some traces, split.
+    rules
+        The limits by which they were split.
+    near
+        Metres; who stays so near a place stays there.
+    stub
+        Metres; a piece shorter than that at the ends of a trace is no trace.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Of each point, shape (n,), rising from 0.
+    """
+    border = np.flatnonzero(~points.follows)
+    ends = np.append(border[1:], len(points))
+    first = _are_stops(points, border, rules)
+    outer = np.cumsum(first) - 1
+    metres = np.zeros(len(points))
+    metres[points.follows] = points.ways.length
+    whole = np.add.reduceat(metres, border) >= stub
+    # Pieces before the first whole one of their part, and those after the last.
+    before = np.cumsum(whole) - np.r_[0, np.cumsum(whole)][np.flatnonzero(first)][outer]
+    last = np.append(np.flatnonzero(first)[1:], len(border)) - 1
+    leads = before == 0
+    trails = before == before[last][outer]
+    trails &= ~whole
+    begins = np.zeros(len(points), dtype=np.bool_)
+    begins[border] = first | trails
+    begins[border[1:]] |= leads[:-1]
+    stays = _stays(points, ends - border, rules.max_pause, near)
+    begins[1:] |= stays[1:] != stays[:-1]
+    return np.cumsum(begins) - 1
+
+
+def _are_stops(
+    points: Points, border: NDArray[np.int64], rules: Rules
+) -> NDArray[np.bool_]:
+    """Tell at which beginnings of pieces a trace begins, or goes on after a stop."""
+    stops = np.ones(len(border), dtype=np.bool_)
+    there = border[1:]
+    here = there - 1
+    lat, lon = points.lat, points.lon
+    metres = WGS84.inv(lon[here], lat[here], lon[there], lat[there])[2]
+    seconds = points.time[there] - points.time[here]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fast = metres / seconds > rules.max_speed
+    stops[1:] = (points.trace[there] != points.trace[here]) | fast
+    stops[1:] |= seconds > rules.max_pause
+    return stops
+
+
+def _stays(
+    points: Points, size: NDArray[np.int64], seconds: float, near: float
+) -> NDArray[np.bool_]:
+    """Mark points of a time, longer than so many seconds, spent near one place.
+
+    Halfway and at its end a stay is near where it began.
+    """
+    piece = np.repeat(np.arange(len(size)), size)
+    timed = np.isfinite(points.time)
+    marks = np.zeros(len(points) + 1, dtype=np.int64)
+    if not timed.any():
+        return marks[1:] > 0
+    # One clock for all pieces: each runs when the one before has long stood still.
+    time = np.where(timed, points.time - np.min(points.time[timed]), 0.0)
+    clock = time + piece * (time.max() + 2.0 * seconds)
+    start = np.flatnonzero(timed)
+    stays = np.ones(len(start), dtype=np.bool_)
+    for share in (0.5, 1.0):
+        after = np.searchsorted(clock, clock[start] + share * seconds)
+        there = np.minimum(after, len(points) - 1)
+        stays &= (after == there) & (piece[there] == piece[start])
+        ways = Geodesics.between(
+            points.lat[start], points.lon[start], points.lat[there], points.lon[there]
+        )
+        stays &= ways.length <= near
+    np.add.at(marks, start[stays], 1)
+    np.add.at(marks, there[stays] + 1, -1)
+    return np.cumsum(marks)[:-1] > 0
