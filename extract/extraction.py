@@ -335,6 +335,9 @@ def traces(
     check_untimed(untimed)
     how = Reading(columns=columns or {}, strict=strict, counts=counts)
     names = [source] if isinstance(source, str | os.PathLike) else source
+    if OSM_API in map(str, names):
+        msg = f"traces reads files and folders; of {OSM_API} take extract"
+        raise BadInput(msg)
     found = files.find([Path(name) for name in names], how, format)
     numbered = files.numbered(found, how, jobs=jobs, progress=progress)
     return ordered(Source(numbered, left_out=counts), untimed, counts)

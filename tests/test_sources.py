@@ -171,6 +171,11 @@ def test_a_file_that_vanishes_is_left_out(mixed: Path) -> None:
     assert counts["recordings read"] == 4
 
 
+def test_the_server_is_no_file() -> None:
+    with pytest.raises(BadInput, match="of osm-api take extract"):
+        list(traces("osm-api"))
+
+
 def test_its_own_output_is_no_source(mixed: Path) -> None:
     """`extract --source .` writes into the folder that it reads the next time."""
     out = mixed / "trajectories.parquet"

@@ -42,20 +42,10 @@ class Border:
         lon: NDArray[np.float64],
         start: NDArray[np.int64],
     ) -> NDArray[np.bool_]:
-        """Tell which ways may come to the border.
+        """Tell which ways may come to the border, each from a point to the next.
 
-        Parameters
-        ----------
-        lat, lon
-            Points, in degrees, shape (n,).
-        start
-            The ways begin at these points and end at the next ones, shape (ways,).
-
-        Returns
-        -------
-        NDArray[np.bool_]
-            Whether the geodesic may have a place on the border, shape (ways,); always
-            for a way across the antimeridian, to a pole, or of many hundred kilometres.
+        Those across the antimeridian, to a pole, or of many hundred kilometres always
+        may. Arguments are those of `trajanon.extract.earth.areas.Area.leaves`.
         """
         ends = np.stack([start, start + 1])
         bend, unknown = _bend(lat[ends], lon[ends])

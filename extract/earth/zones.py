@@ -72,21 +72,7 @@ class Zone:
         lon: NDArray[np.float64],
         start: NDArray[np.int64],
     ) -> NDArray[np.bool_]:
-        """Tell which ways come into the zone between two points outside.
-
-        Parameters
-        ----------
-        lat, lon
-            Points, in degrees, shape (n,).
-        start
-            The ways begin at these points and end at the next ones, all outside, shape
-            (ways,).
-
-        Returns
-        -------
-        NDArray[np.bool_]
-            Whether the geodesic may have a place inside, shape (ways,).
-        """
+        """Tell which ways come into the zone; see `trajanon.extract.split.Zone`."""
         return self._border.meets(lat, lon, start)
 
 
