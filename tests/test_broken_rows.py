@@ -152,8 +152,8 @@ def test_a_table_of_broken_rows_alone_says_why(tmp_path: Path) -> None:
     with pytest.raises(FileProblem) as caught:
         read(path)
     assert str(caught.value) == (
-        f"cannot read {path} as a table of points: none of its 2 rows can be read: "
-        "line 2 has 1 fields where 3 are expected"
+        f"cannot read {path} as a table of points: none of its rows, 2 in all, can be "
+        "read: line 2 has 1 field where 3 are expected"
     )
 
 

@@ -641,6 +641,16 @@ def test_geojson_may_have_any_name_and_white_space(tmp_path: Path) -> None:
     assert places(read(path)) == [[(1, 2), (1, 3)]]
 
 
+@pytest.mark.parametrize("suffix", [".json", ".geojson"])
+def test_a_geometry_may_stand_alone(tmp_path: Path, suffix: str) -> None:
+    shape = {"type": "LineString", "coordinates": [[1, 2], [1, 3]]}
+    path = tmp_path / f"x{suffix}"
+    for content in (shape, {"type": "Feature", "properties": {}, "geometry": shape}):
+        path.write_text(json.dumps(content))
+        assert geo_files.looks_like(path.name, path.read_bytes())
+        assert places(read(path)) == [[(1, 2), (1, 3)]]
+
+
 def test_features_one_after_another_may_be_separated_by_records(
     tmp_path: Path,
 ) -> None:
@@ -757,7 +767,9 @@ def test_broken_lines_of_geojson_are_counted(tmp_path: Path) -> None:
     found, counts = read_counting(path)
     assert is_the_two_traces(found)
     assert counts == {"lines that are no features": 2}
-    with pytest.raises(FileProblem, match="2 lines that are no features; mend them"):
+    with pytest.raises(
+        FileProblem, match="lines that are no features, 2 of 6; mend them"
+    ):
         read(path, strict=True)
 
 
@@ -775,7 +787,9 @@ def test_geometries_that_cannot_be_read_are_counted(tmp_path: Path, wkb: bytes) 
     found, counts = read_counting(path)
     assert [one.lat.tolist() for one in found] == [[40], [41, 43]]
     assert counts == {"features without geometry": 1}
-    with pytest.raises(FileProblem, match="1 geometries that cannot be read; mend"):
+    with pytest.raises(
+        FileProblem, match="geometries that cannot be read, 1 of the next 4; mend"
+    ):
         read(path, strict=True)
 
 

@@ -32,6 +32,9 @@ POINT = '<trkpt lat="41.5" lon="2.25"><time>2020-01-01T00:00:01Z</time></trkpt>'
 SEGMENT = f"<trkseg>{POINT}{POINT}</trkseg>"
 
 
+TWO_POINTS = b"<gpx><trk>" + SEGMENT.encode() + b"</trk></gpx>"
+
+
 def document(body: str, attributes: str = 'version="1.1" creator="test"') -> bytes:
     return f"<gpx {attributes}>{body}</gpx>".encode()
 
@@ -146,6 +149,8 @@ def test_tracks_are_numbered_and_empty_segments_left_out() -> None:
     [
         (b"", r"bad.gpx is not well-formed XML \(line 1\); it may be cut off"),
         (b"PK\x03\x04 zip", r"bad.gpx is not well-formed XML \(line 1\)"),
+        (b"\nid,lat,lon\n1,40,2\n", r"line 2\); it begins with 'id,lat,.* --format"),
+        (b"\n\n<gpx>\n<trk></gpx>", r"line 4\); mend the mismatched tag, or save"),
         (document(f"<trk>\n{SEGMENT}")[:-20], r"\(line 2\); .*: download it again"),
         (b"<html><body>Sign in</body></html>", "begins with <html>, not with <gpx>"),
         (b"<!DOCTYPE html><html/>", "declares the document type 'html'"),
@@ -159,6 +164,31 @@ def test_what_is_not_gpx_is_refused_in_one_sentence(
     with pytest.raises(FileProblem, match=message) as caught:
         gpx_document.read(content, "bad.gpx")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [b"\n", b" \r\n\t", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n", b"\n\xef\xbb\xbf"],
+)
+@pytest.mark.parametrize("size", [1, CHUNK])
+def test_blanks_before_the_declaration_are_passed_over(
+    before: bytes, size: int
+) -> None:
+    text = io.BytesIO(before + b'<?xml version="1.0"?>' + TWO_POINTS)
+    stream = GpxStream(Slowly(text, size), "a.gpx")
+    assert [len(segment.lat) for segment in stream] == [2]
+    assert gpx_files.looks_like("a.xml", text.getvalue())
+
+
+class Slowly:
+    """Gives a stream in small pieces."""
+
+    def __init__(self, stream: io.BytesIO, size: int) -> None:
+        self._stream = stream
+        self._size = size
+
+    def read(self, size: int, /) -> bytes:
+        return self._stream.read(min(size, self._size))
 
 
 def test_an_xml_bomb_is_refused() -> None:

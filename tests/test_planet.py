@@ -79,7 +79,7 @@ def test_accounts_that_come_too_late_are_said_once(
     assert found == SUBJECTS | {"a/18": None, "a/1000123": None}
     assert how.counts == {"recordings whose account came too late": 1}
     (record,) = caplog.records
-    assert "its metadata.xml after recordings: 1 recordings" in record.getMessage()
+    assert "recordings: 1 recording counts as one person's, even" in record.getMessage()
 
 
 def test_a_dump_without_metadata_says_so(
@@ -89,7 +89,10 @@ def test_a_dump_without_metadata_says_so(
     assert set(subjects(tmp_path, FILES, how).values()) == {None}
     assert how.counts == {"recordings whose account is not in the dump": 4}
     (record,) = caplog.records
-    assert "has no metadata.xml: 4 recordings" in record.getMessage()
+    assert (
+        "no metadata.xml: 4 recordings count as one person's each"
+        in record.getMessage()
+    )
 
 
 def test_damaged_metadata_are_used_up_to_the_damage(

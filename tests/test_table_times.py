@@ -143,6 +143,43 @@ def test_a_table_of_days_says_that_it_is_untimed(
     assert "points tells the days but no times: it is untimed" in caplog.text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "13/09/2020 12:26:40",
+        "13.09.2020 12:26:40",
+        "09/13/2020 12:26:40 PM",
+        "13/09/2020 12:26:40 PM",
+    ],
+)
+def test_no_warning_of_a_guess_reaches_the_user(tmp_path: Path, text: str) -> None:
+    """Here each warning is an error."""
+    assert times(tmp_path, text, text) == [1600000000] * 2
+
+
+def test_a_table_of_which_no_time_can_be_read_says_that_it_is_untimed(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    counts: Counter[str] = Counter()
+    zones = "".join(f"1,2,a,2020-09-13 12:26:{second} CET\n" for second in (40, 41))
+    (one,) = read(csv(tmp_path, f"lat,lon,id,time\n1,2,a,\n{zones}"), counts=counts)
+    assert np.isnan(one.time).all()
+    assert counts == {"times that could not be read": 2}
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        "points has times of which none can be read, such as '2020-09-13 12:26:40 "
+        "CET': it is untimed; write them as 2020-09-13T12:26:40Z"
+    )
+
+
+@pytest.mark.parametrize("values", [("",), ("2020-09-13 12:26:40", "soon")])
+def test_nothing_is_said_of_times_that_are_not_there_or_can_be_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, values: tuple[str, ...]
+) -> None:
+    times(tmp_path, *values)
+    assert not caplog.records
+
+
 def test_times_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
     text = "lat,lon,id,time\n1,2,a,2008-06-08 07:00:00\n1,2,a,tomorrow\n1,2,a,\n"
     counts: Counter[str] = Counter()

@@ -5,9 +5,10 @@ import gzip
 import lzma
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -181,6 +182,66 @@ def test_any_names_can_be_given(tmp_path: Path) -> None:
 def test_a_name_given_wins_over_a_known_one(tmp_path: Path) -> None:
     text = "lat,lon,id,driver,user\n40,-3,a,ann,x\n"
     assert names(read(csv(tmp_path, text), subject="driver")) == [("a", "ann")]
+
+
+@pytest.mark.parametrize(
+    "name", ["driver_id", "Person", "rider_id", "bike_id", "owner"]
+)
+def test_trips_of_one_person_have_one_subject(tmp_path: Path, name: str) -> None:
+    text = f"{name},trajectory,lat,lon\n7,a,40,-3\n7,b,41,-3\n"
+    assert names(read(csv(tmp_path, text))) == [("a", "7"), ("b", "7")]
+
+
+WHOSE: Mapping[str, object] = {
+    "badge_id": ["x", "x", "x", "y"],
+    "id": ["a", "a", "b", "c"],
+}
+
+
+def whose(folder: Path, suffix: str, others: Mapping[str, object]) -> Path:
+    path = folder / f"points{suffix}"
+    table = ROWS.assign(**{**WHOSE, **others})
+    if suffix == ".csv":
+        table.to_csv(path, index=False)
+    else:
+        table.to_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_column_that_may_name_subjects_is_said_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, suffix: str
+) -> None:
+    path = whose(tmp_path, suffix, {"zone_id": ["x", "x", "x", "y"]})
+    assert [one.subject for one in read(path)] == [None] * 3
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        f"the column 'badge_id' of {path} may say whose the traces are: if it does, "
+        "name it with --columns subject=badge_id"
+    )
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize(
+    ("others", "columns"),
+    [
+        ({"badge_id": ["x", "y", "x", "y"]}, {}),  # two of one trace
+        ({"badge_id": ["x", "x", "y", "z"]}, {}),  # as many as traces
+        ({"badge_id": [None] * 4}, {}),
+        ({"user": ["1", "1", "1", "2"]}, {}),
+        ({}, {"subject": "badge_id"}),
+    ],
+)
+def test_nothing_is_said_of_columns_that_cannot_be_subjects(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    suffix: str,
+    others: Mapping[str, object],
+    columns: Mapping[str, Any],
+) -> None:
+    path = whose(tmp_path, suffix, others)
+    assert len(read(path, **columns)) == 3
+    assert not caplog.records
 
 
 def test_swapped_columns_can_be_set_right(tmp_path: Path) -> None:
@@ -420,7 +481,11 @@ def test_a_long_table_is_read_in_parts_and_is_still_whole(
         ("a.txt", b"", False),
         ("readme.md", b"This holds lat, lon and more", False),
         ("a.pbf", bytes(range(256)), False),
-        ("train.csv", b'"TRIP_ID","TAXI_ID","POLYLINE"\n', False),
+        (
+            "train.csv",
+            b'"TRIP_ID","TAXI_ID","POLYLINE"\n',
+            True,
+        ),  # after Porto's reader,
     ],
 )
 def test_a_table_is_known_by_name_or_columns(

@@ -269,6 +269,20 @@ def test_a_trip_without_name_or_start_is_counted(
     assert counts["rows that could not be read"] == 1
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_columns_of_trips_may_be_separated_otherwise(
+    read: Reader, separator: str
+) -> None:
+    names = ["TRIP_ID", "TAXI_ID", "TIMESTAMP", "MISSING_DATA", "POLYLINE"]
+    rows = [names, ["1", "7", "1372636858", "False", "[[-8.5, 41.25], [-8, 41.5]]"]]
+    text = "".join(separator.join(row) + "\n" for row in rows)
+    assert porto.looks_like("train.csv", text.encode())
+    (one,) = read(porto, text)
+    assert (one.name, one.subject) == ("1", "7")
+    assert one.lat.tolist() == [41.25, 41.5]
+    assert one.lon.tolist() == [-8.5, -8]
+
+
 def test_a_table_without_the_columns_of_porto_is_refused(read: Reader) -> None:
     with pytest.raises(BadInput, match="no column TAXI_ID and TIMESTAMP and MISSING_"):
         read(porto, "TRIP_ID,POLYLINE\n1,[]\n")

@@ -10,7 +10,7 @@ import pandas as pd
 
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables import delimited
-from trajanon.extract.sources.tables.text_blocks import Layout
+from trajanon.extract.sources.tables.layout import Layout
 from trajanon.extract.trace import Trace
 
 _LAYOUT = Layout(names=("lat", "lon", "occupied", "time"), separator=" ")

@@ -12,7 +12,7 @@ from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables import delimited
 from trajanon.extract.sources.tables.clock import UNREAD_TIMES, unread_time
 from trajanon.extract.sources.tables.fixed_times import read_fixed
-from trajanon.extract.sources.tables.text_blocks import Layout
+from trajanon.extract.sources.tables.layout import Layout
 from trajanon.extract.trace import Trace
 
 _LAYOUT = Layout(

@@ -1,6 +1,5 @@
 """Taxis of Porto: a trip a row, its points a list in the column POLYLINE -> traces."""
 
-import csv
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from pyarrow import csv as pa_csv
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables import delimited
+from trajanon.extract.sources.tables.layout import fields_of, separator_of
 from trajanon.extract.trace import Trace
 
 _STEP = 15.0  # seconds from point to point
@@ -31,9 +31,8 @@ _IN_NUMBERS = b"0123456789.-+eE \t"
 
 def looks_like(name: str, head: bytes) -> bool:
     """Say whether the first line names a column POLYLINE."""
-    header = head.decode("utf-8-sig", errors="replace").lstrip().splitlines()[:1]
-    fields = next(csv.reader(header), [])
-    return "POLYLINE" in fields
+    lines = head.decode("utf-8-sig", errors="replace").lstrip().splitlines()
+    return bool(lines) and "POLYLINE" in fields_of(lines[0], separator_of(lines[0]))
 
 
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables import delimited
 from trajanon.extract.sources.tables.gathering import gathered
-from trajanon.extract.sources.tables.text_blocks import Layout
+from trajanon.extract.sources.tables.layout import Layout
 from trajanon.extract.trace import Trace
 
 _LAYOUT = Layout(names=("subject", "time", "lon", "lat"))

@@ -60,8 +60,8 @@ def check_lines(path: Path, read: int, what: str, how: Reading) -> None:
     broken = there - read
     if broken > 0 and how.strict:
         msg = (
-            f"{what} has {broken:,} lines that are no features; mend them, or read "
-            "without strict"
+            f"{what} has lines that are no features, {broken:,} of {there:,}; mend "
+            "them, or read without strict"
         )
         raise FileProblem(msg)
     if broken > 0:

@@ -30,7 +30,10 @@ _BINARY = (gdal.GEOPACKAGE, gdal.FLATGEOBUF, gdal.SHAPEFILE, geo_parquet.MAGIC)
 
 _BEFORE_JSON = b"\xef\xbb\xbf\x1e \t\r\n"  # a byte order mark, a separator, blanks
 
-_FEATURE = re.compile(rb'"type"\s*:\s*"Feature(Collection)?"')
+_FEATURE = re.compile(
+    rb'"type"\s*:\s*"(Feature|FeatureCollection|GeometryCollection'
+    rb'|(Multi)?(Point|LineString))"'
+)
 
 
 def looks_like(name: str, head: bytes) -> bool:

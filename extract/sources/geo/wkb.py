@@ -47,8 +47,8 @@ def from_wkb(column: pa.Array, what: str, *, strict: bool) -> NDArray[Any]:
     unreadable = int(shapely.is_missing(geometries).sum()) - column.null_count
     if unreadable and strict:
         msg = (
-            f"{what} has {unreadable:,} geometries that cannot be read; mend them, or "
-            "read without strict"
+            f"{what} has geometries that cannot be read, {unreadable:,} of the next "
+            f"{len(column):,}; mend them, or read without strict"
         )
         raise FileProblem(msg)
     return geometries

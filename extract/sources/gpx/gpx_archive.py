@@ -104,6 +104,7 @@ class _Archive:
         self._whole = 0  # GPX files that were read to their end
         self._given = False  # whether there was anything
         self._problem: FileProblem | None = None
+        self._other = ""  # the first member that is a file, but not GPX
 
     def traces(self) -> Iterator[Trace | Document]:
         try:
@@ -124,6 +125,8 @@ class _Archive:
             yield from self._file(member)
         else:
             self._how.counts[NOT_GPX] += 1
+            if member.regular and not _is_hidden(member):
+                self._other = self._other or member.name
 
     def _file(self, member: Member) -> Iterator[Trace | Document]:
         name, subject = f"{self._label}/{member.name}", None
@@ -167,9 +170,10 @@ class _Archive:
         logger.warning("left out, or used only up to the damage: %s", error)
 
     def _stop(self, error: CutOff) -> None:
+        files = "1 GPX file" if self._whole == 1 else f"{self._whole:,} GPX files"
         msg = (
-            f"{self._path} is damaged or cut off after {self._whole} GPX files "
-            f"({error}): download it again"
+            f"{self._path} is damaged or cut off after {files} ({error}): download it "
+            "again"
         )
         self._problem = FileProblem(msg)
         if self._how.strict or not (self._whole or self._given):
@@ -180,6 +184,16 @@ class _Archive:
     def _refuse(self) -> None:
         if self._problem:
             msg = f"no GPX file in {self._path} can be read: {self._problem}"
+        elif self._other.lower().endswith(".kml"):
+            msg = (
+                f"{self._path} holds KML, {self._other}, which is not read: save it "
+                "as GPX or GeoJSON"
+            )
+        elif self._other:
+            msg = (
+                f"{self._path} holds no {', '.join(_GPX)} file but {self._other}: "
+                "unpack it first, and name the folder; only GPX is read from archives"
+            )
         else:
             msg = f"{self._path} holds no {', '.join(_GPX)} file: name another one"
         raise FileProblem(msg)
@@ -187,5 +201,8 @@ class _Archive:
 
 def _is_gpx(member: Member) -> bool:
     """Tell a GPX file by its name; as in folders, hidden ones are left out."""
-    hidden = member.name.rpartition("/")[2].startswith(".")
-    return member.name.lower().endswith(_GPX) and not hidden
+    return member.name.lower().endswith(_GPX) and not _is_hidden(member)
+
+
+def _is_hidden(member: Member) -> bool:
+    return member.name.rpartition("/")[2].startswith(".")

@@ -134,9 +134,10 @@ class Accounts:
             return
         counts[TOO_LATE if self._known else NEVER] += self._without
         logger.warning(
-            "%s has %s: %d recordings count as one person's each, "
-            "even where several are of one account; pack metadata.xml first",
+            "%s has %s: %s, even if the account has others; pack metadata.xml first",
             path,
             "its metadata.xml after recordings" if self._known else "no metadata.xml",
-            self._without,
+            "1 recording counts as one person's"
+            if self._without == 1
+            else f"{self._without:,} recordings count as one person's each",
         )

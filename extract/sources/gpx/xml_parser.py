@@ -13,6 +13,9 @@ LONGEST_TEXT = 1 << 12
 _LARGEST_TAG = 1 << 20
 _DEEPEST = 256
 
+_BLANK = b" \t\r\n\xef\xbb\xbf"  # and a byte order mark, wherever it stands
+_BEGINNINGS = (b"<", b"\xff\xfe", b"\xfe\xff")  # the others are of UTF-16
+
 
 class XmlParser:
     """Feeds the parser that its subclasses set their handlers on.
@@ -29,6 +32,8 @@ class XmlParser:
     def __init__(self, name: str) -> None:
         self._name = name
         self._fed = 0
+        self._above = 0  # lines before the document
+        self._head = b""
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.ordered_attributes = True
@@ -37,25 +42,42 @@ class XmlParser:
     def feed(self, chunk: bytes) -> None:
         """Read on; nothing at all is the end of the document.
 
+        Blanks before it, which XML does not allow, are passed over.
+
         Raises
         ------
         FileProblem
             If it is not XML, or not what it should be.
         """
+        last = not chunk
+        if not self._fed:
+            chunk = self._begun(chunk)
         try:
-            self._parser.Parse(chunk, not chunk)
+            self._parser.Parse(chunk, last)
         except expat.ExpatError as error:
-            msg = (
-                f"{self._name} is not well-formed XML (line {error.lineno}); "
-                "it may be cut off: download it again"
-            )
-            raise FileProblem(msg) from error
+            line = self._above + error.lineno
+            msg = f"{self._name} is not well-formed XML (line {line}); "
+            raise FileProblem(msg + self._way_out(error, last=last)) from error
         except (LookupError, ValueError) as error:
             msg = f"{self._name} is in an encoding that is not known here: "
             raise FileProblem(msg + "save it as UTF-8") from error
         self._fed += len(chunk)
         if self._fed - self._parser.CurrentByteIndex > _LARGEST_TAG:
             self._refuse("a tag of it goes on for a megabyte")
+
+    def _begun(self, chunk: bytes) -> bytes:
+        begun = chunk.lstrip(_BLANK)
+        self._above += chunk.count(b"\n", 0, len(chunk) - len(begun))
+        self._head = begun[:20]
+        return begun
+
+    def _way_out(self, error: expat.ExpatError, *, last: bool) -> str:
+        if self._head and not self._head.startswith(_BEGINNINGS):
+            head = ascii(self._head.decode(errors="replace"))
+            return f"it begins with {head}: say with --format what else it is"
+        if last:
+            return "it may be cut off: download it again"
+        return f"mend the {expat.ErrorString(error.code)}, or save it anew"
 
     def _check_depth(self, depth: int) -> None:
         if depth > _DEEPEST:

@@ -2,6 +2,8 @@
 
 import logging
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -52,6 +54,7 @@ class Clock:
         self._dated = False
         self._per_second: float | None = None
         self._written: str | None = None
+        self._begun = np.empty(0)  # the times of the first rows
         if not self._timed:
             return
         values = first["time"]
@@ -63,9 +66,20 @@ class Clock:
             self._dated = self._are_of_day(first)
             self._written = _format(self._values(first))
         if not pd.api.types.is_timedelta64_dtype(values):
-            self._timed = not _are_days(self._read(self._values(first)))
-            if not self._timed:
-                logger.warning("%s tells the days but no times: it is untimed", what)
+            self._judge(self._values(first))
+
+    def _judge(self, values: pd.Series) -> None:
+        self._begun = read = self._read(values)
+        if _are_days(read):
+            self._timed = False
+            logger.warning("%s tells the days but no times: it is untimed", self._what)
+        elif np.isnan(read).all() and values.notna().any():
+            logger.warning(
+                "%s has times of which none can be read, such as %r: it is untimed; "
+                "write them as 2020-09-13T12:26:40Z",
+                self._what,
+                str(values.dropna().iloc[0]),
+            )
 
     def seconds(self, rows: pd.DataFrame, how: Reading) -> NDArray[np.float64]:
         """Read the times of the next part of the table; NaN where there is none.
@@ -86,8 +100,12 @@ class Clock:
         if not self._timed:
             return np.full(len(rows), np.nan)
         values = self._values(rows)
-        read = self._read(values)
-        unread = np.isnan(read) & values.notna().to_numpy()
+        read = self._begun[before : before + len(rows)]
+        if len(read) < len(rows):
+            read = self._read(values)
+        unread = np.isnan(read)
+        if unread.any():
+            unread &= values.notna().to_numpy()
         if unread.any():
             if how.strict:
                 row = int(np.argmax(unread))
@@ -157,7 +175,9 @@ def _is_of_dates(values: pd.Series) -> bool:
 
 
 def _texts(values: pd.Series) -> pa.StringArray:
-    texts = pa.array(values.astype("string"), from_pandas=True).cast(pa.string())
+    if not pd.api.types.is_string_dtype(values):
+        values = values.astype("string")
+    texts = pa.array(values, from_pandas=True).cast(pa.string())
     return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
 
 
@@ -181,7 +201,9 @@ def _format(values: pd.Series) -> str | None:
     for text in texts[:100].to_pylist():
         # Years that come first are not followed by the day.
         day_may_lead = not text.strip()[:4].isdigit()
-        both = [guess(text), guess(text, dayfirst=day_may_lead)]
+        orders = (False, True) if day_may_lead else (False,)
+        with _quietly():
+            both = [guess(text, dayfirst=day_first) for day_first in orders]
         found = list(dict.fromkeys(form for form in both if form))
         if found:
             break
@@ -191,9 +213,15 @@ def _format(values: pd.Series) -> str | None:
     return found[int(np.argmax(read))]
 
 
-def _dates(values: pd.Series, **how: str | bool) -> pd.Series:
+@contextmanager
+def _quietly() -> Iterator[None]:
     with warnings.catch_warnings():  # pandas warns of what it has to guess
-        warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _dates(values: pd.Series, **how: str | bool) -> pd.Series:
+    with _quietly():
         return pd.to_datetime(values, utc=True, errors="coerce", **how)
 
 

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
+from trajanon.extract.sources.tables.layout import is_row
 
 KNOWN_NAMES: Mapping[str, Sequence[str]] = {
     "lat": ("lat", "latitude", "y"),
@@ -23,6 +24,7 @@ KNOWN_NAMES: Mapping[str, Sequence[str]] = {
         "trace_id",
         "track_id",
         "tid",
+        "trajectory",
         "track_fid",
         "id",
     ),
@@ -31,14 +33,28 @@ KNOWN_NAMES: Mapping[str, Sequence[str]] = {
         "user_id",
         "uid",
         "user",
+        "userid",
         "subject",
+        "subject_id",
         "person_id",
+        "person",
+        "participant_id",
+        "participant",
+        "driver_id",
+        "driver",
+        "rider_id",
+        "rider",
+        "owner_id",
+        "owner",
+        "account_id",
+        "account",
         "vehicle_id",
         "taxi_id",
         "cab_id",
         "cab",
+        "bike_id",
         "device_id",
-        "driver",
+        "phone_id",
         "vehicle",
         "mmsi",
         "imei",
@@ -108,6 +124,7 @@ def roles(
     for role, known in KNOWN_NAMES.items():
         if role in wanted:
             if wanted[role] not in names:
+                _check_names(names, path)
                 msg = (
                     f"{path} has no column {wanted[role]!r} for {role}; "
                     f"its columns are {', '.join(names)}"
@@ -127,12 +144,22 @@ def roles(
     if not there & {"id", "subject"}:
         missing.append("id")
     if missing:
+        _check_names(names, path)
         msg = (
             f"{path} has no column known as {' or '.join(missing)}; its columns are "
             f"{', '.join(names)}: say --columns {','.join(f'{m}=...' for m in missing)}"
         )
         raise BadInput(msg)
     return found
+
+
+def _check_names(names: Sequence[str], path: Path) -> None:
+    if is_row(names):
+        msg = (
+            f"{path} lacks a line with the names of its columns, for its first one "
+            "holds numbers: write one above it, such as id,lat,lon,time"
+        )
+        raise BadInput(msg)
 
 
 def numbers(values: pd.Series) -> NDArray[np.float64]:

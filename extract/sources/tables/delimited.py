@@ -11,12 +11,11 @@ from pyarrow import csv as pa_csv
 
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.reading import DAMAGED, Reading
+from trajanon.extract.sources.tables.layout import Layout, layout_of
 from trajanon.extract.sources.tables.line_screen import Screened, screened
 from trajanon.extract.sources.tables.text_blocks import (
     BYTE_ORDER_MARK,
-    Layout,
     blocks,
-    layout_of,
     unreadable,
 )
 
@@ -53,8 +52,7 @@ def read(
         Told of the rows that are left out; strict, it refuses the first of them, and
         the first number that cannot be read.
     layout
-        Without one, the first line names the columns, and the separator is that of
-        comma, semicolon, tab and bar which it holds most.
+        Without one, the first lines tell: see `layout_of`.
 
     Yields
     ------
@@ -116,7 +114,7 @@ class _Text:
             self._line += _lines(block) - _lines(part.rest)
             block = None if after is None else part.rest + after
         if self._broken and not self._rows:
-            reason = f"none of its {self._broken:,} rows can be read: "
+            reason = f"none of its rows, {self._broken:,} in all, can be read: "
             raise unreadable(self._path, reason + self._first_broken)
 
     def _table(self, part: Screened, block: bytes) -> pa.Table:
@@ -133,7 +131,7 @@ class _Text:
         if table is None:
             raise unreadable(self._path, "its rows cannot be told apart")
         columns = {
-            name: _numbers(table[place])
+            name: _numbers(table[place], self._layout.decimal)
             if self._types[place] == NUMBER
             else table[place]
             for name, place in self._place.items()
@@ -181,6 +179,7 @@ class _Text:
                     include_columns=list(types),
                     strings_can_be_null=True,
                     null_values=_NOTHING,
+                    decimal_point=self._layout.decimal,
                 ),
             )
         except pa.ArrowInvalid:
@@ -211,7 +210,8 @@ def _fault(row: pa_csv.InvalidRow, block: bytes) -> tuple[int, str]:
     found = (within.find(text + end) for end in (b"\n", b"\r"))
     line = within.count(b"\n", 0, min(place for place in found if place >= 0))
     expected = f"where {row.expected_columns} are expected"
-    return line, f"has {row.actual_columns} fields {expected}"
+    there = "1 field" if row.actual_columns == 1 else f"{row.actual_columns} fields"
+    return line, f"has {there} {expected}"
 
 
 def _row(lines: bytes, number: int, separator: str) -> tuple[int, list[str]]:
@@ -227,9 +227,11 @@ def _row(lines: bytes, number: int, separator: str) -> tuple[int, list[str]]:
     raise IndexError(number)
 
 
-def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _numbers(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
     """Read numbers; what is no finite one becomes null."""
     if column.type != NUMBER:
+        if decimal != ".":
+            column = pc.replace_substring(column, decimal, ".")
         is_number = pc.match_substring_regex(column, _NUMBER)
         column = pc.if_else(is_number, pc.utf8_trim_whitespace(column), None)
         column = pc.cast(pc.utf8_ltrim(column, characters="+"), NUMBER)

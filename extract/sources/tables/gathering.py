@@ -97,7 +97,7 @@ def _beginning(
     if not begun:
         return None, ()
     first = begun[0] if len(begun) == 1 else pd.concat(begun, ignore_index=True)
-    return first.iloc[:FIRST], chain(begun, rest)
+    return (first if len(first) <= FIRST else first.iloc[:FIRST]), chain(begun, rest)
 
 
 def _traces(held: list[Rows], prefix: str) -> Iterator[Trace]:

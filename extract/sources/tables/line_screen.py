@@ -4,7 +4,7 @@ import csv
 import io
 from dataclasses import dataclass
 
-from trajanon.extract.sources.tables.text_blocks import Layout
+from trajanon.extract.sources.tables.layout import Layout
 
 _TOGETHER = 100  # lines that a quoted value may have
 

@@ -96,6 +96,8 @@ def joined(
 
 def _numbered(values: pd.Series) -> tuple[Numbers, list[str]]:
     code, found = pd.factorize(values)
+    if isinstance(found, pd.CategoricalIndex):  # which is slow to make texts of
+        found = found.categories.take(found.codes)
     names = columns.names(pd.Series(found))
     named = np.array([name is not None for name in names], bool)
     places = np.where(named, np.cumsum(named) - 1, NOBODY)

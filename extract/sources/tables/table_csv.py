@@ -9,6 +9,7 @@ from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables import delimited
 from trajanon.extract.sources.tables.columns import roles
 from trajanon.extract.sources.tables.gathering import gathered
+from trajanon.extract.sources.tables.whose import candidates, warn_of_subjects
 from trajanon.extract.trace import Trace
 
 _TYPES: Mapping[str, pa.DataType] = {
@@ -32,10 +33,14 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
     def choose(names: Sequence[str]) -> dict[str, pa.DataType]:
         role_of.update(roles(names, how.columns, path))
+        if may_be := candidates(names, role_of):
+            as_texts = dict.fromkeys(may_be, delimited.TEXT)
+            first = next(delimited.read(path, lambda _: as_texts, Reading()))
+            warn_of_subjects(first, str(path))
         return {name: _TYPES[role] for name, role in role_of.items()}
 
     chunks = (
-        table.to_pandas(use_threads=False).rename(columns=role_of)
+        table.rename_columns(role_of).to_pandas(use_threads=False)
         for table in delimited.read(path, choose, how)
     )
     yield from gathered(chunks, label, how, rows=path.stat().st_size // _BYTES)

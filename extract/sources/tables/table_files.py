@@ -6,6 +6,8 @@ from pathlib import Path
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables import table_csv, table_parquet
 from trajanon.extract.sources.tables.columns import KNOWN_NAMES
+from trajanon.extract.sources.tables.layout import separator_of
+from trajanon.extract.sources.tables.text_blocks import ABOVE, BYTE_ORDER_MARK
 from trajanon.extract.trace import Trace
 
 _PARQUET = b"PAR1"
@@ -16,17 +18,17 @@ _NAMES_OF_TEXTS = (".csv", ".tsv")
 def looks_like(name: str, head: bytes) -> bool:
     """Say whether a file is Parquet, or a text that is named or begins as a table.
 
-    A text begins as a table if its first line has a usual name for the latitude, and
-    one for the longitude. Collections with forms of their own may be called .csv, too.
+    A text begins as a table if its first line, or a comment above it, has a usual name
+    for the latitude, and one for the longitude. Collections with forms of their own
+    may be called .csv, too.
     """
     if head.startswith(_PARQUET) or name.endswith(_NAMES_OF_PARQUET):
         return True
-    lines = head.decode("utf-8-sig", errors="replace").splitlines()
-    header = next((line for line in lines if line.strip()), "").lower()
-    separator = max(",;\t|", key=header.count)
-    names = {name.strip(' "') for name in header.split(separator)}
-    known = (names & set(KNOWN_NAMES[role]) for role in ("lat", "lon"))
-    return name.endswith(_NAMES_OF_TEXTS) or all(known)
+    lines = head.removeprefix(BYTE_ORDER_MARK).splitlines()
+    written = [line for line in lines if line.strip()]
+    below = next((i for i, row in enumerate(written) if not row.startswith(ABOVE)), 0)
+    headers = (line.decode(errors="replace") for line in written[: below + 1])
+    return name.endswith(_NAMES_OF_TEXTS) or any(map(_names_places, headers))
 
 
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
@@ -63,6 +65,12 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         yield from table_parquet.read(path, label, how)
     else:
         yield from table_csv.read(path, label, how)
+
+
+def _names_places(header: str) -> bool:
+    fields = header.lower().split(separator_of(header))
+    names = {field.strip(' "#') for field in fields}
+    return all(names & set(KNOWN_NAMES[role]) for role in ("lat", "lon"))
 
 
 def _is_parquet(path: Path) -> bool:

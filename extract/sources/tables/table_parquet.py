@@ -13,9 +13,11 @@ from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables.columns import numbers, roles
 from trajanon.extract.sources.tables.gathering import gathered
 from trajanon.extract.sources.tables.text_blocks import unreadable
+from trajanon.extract.sources.tables.whose import candidates, warn_of_subjects
 from trajanon.extract.trace import Trace
 
 _CHUNK = 250_000  # rows that are read at a time
+_JUDGED = 100_000  # rows by which is judged whether a column names subjects
 _BUFFER = 1 << 20  # bytes that are read at a time of each column
 
 
@@ -30,6 +32,7 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         role_of = roles(schema.names, how.columns, path)
         for name in role_of:
             _check_column(schema, name, path)
+        _ask_whose(file, role_of, path)
         chunks = _chunks(file, role_of, path, how)
         yield from gathered(chunks, label, how, rows=file.metadata.num_rows)
 
@@ -45,6 +48,22 @@ def _check_column(schema: pa.Schema, name: str, path: Path) -> None:
             "another by --columns"
         )
         raise BadInput(msg)
+
+
+def _ask_whose(file: pq.ParquetFile, role_of: Mapping[str, str], path: Path) -> None:
+    schema = file.schema_arrow
+    plain = [field.name for field in schema if not pa.types.is_nested(field.type)]
+    may_be = candidates(plain, role_of)
+    if not may_be:
+        return
+    try:
+        first = next(
+            file.iter_batches(_JUDGED, columns=may_be, use_threads=False), None
+        )
+    except (pa.ArrowException, OSError) as error:
+        raise unreadable(path, str(error)) from error
+    if first is not None:
+        warn_of_subjects(pa.Table.from_batches([first]).select(may_be), str(path))
 
 
 def _chunks(

@@ -1,0 +1,125 @@
+"""How a text of separated values is laid out: its names, separator and numbers."""
+
+import csv
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from trajanon.extract.sources.tables.text_blocks import (
+    ABOVE,
+    BYTE_ORDER_MARK,
+    unreadable,
+)
+
+_JUDGED = 100  # lines, by which the numbers are
+
+_WITH_POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
+_WITH_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
+_NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d*)?\s*")
+
+_SEPARATOR = re.compile(rb"sep=([,;|:\t ])\s*")  # as Excel says which it is
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Layout:
+    """How a text is made of lines and fields.
+
+    Attributes
+    ----------
+    names
+        Of the columns, in their order.
+    separator
+        What stands between two fields.
+    above
+        Lines before the first row.
+    decimal
+        What stands before the fraction of a number.
+    """
+
+    names: Sequence[str]
+    separator: str = ","
+    above: int = 0
+    decimal: str = "."
+
+
+def layout_of(path: Path, block: bytes) -> Layout:
+    """Find the names of the columns, and what separates them, in the first lines.
+
+    Lines that begin with # are comments. If there is no line of names below them, the
+    last of them may be it.
+
+    Parameters
+    ----------
+    path
+        The file, for messages.
+    block
+        Its beginning, with the names and a row at least.
+
+    Raises
+    ------
+    FileProblem
+        If there is no such line.
+    """
+    lines = block.removeprefix(BYTE_ORDER_MARK).splitlines()
+    written = [i for i, line in enumerate(lines) if line.strip()]
+    if not written:
+        raise unreadable(path, "it is empty")
+    comments = [i for i in written if lines[i].startswith(ABOVE)]
+    below = next((i for i in written if not lines[i].startswith(ABOVE)), written[-1])
+    header = _text(path, lines[below])
+    said = _SEPARATOR.fullmatch(lines[written[0]])
+    separator = said[1].decode() if said else separator_of(header)
+    names = fields_of(header, separator)
+    above = below + 1
+    for i in [i for i in comments if i < below][-1:]:
+        comment = lines[i].decode(errors="replace")
+        commented = fields_of(comment.lstrip("# "), separator)
+        if is_row(names) and len(commented) == len(names):
+            names, above = commented, below
+    names = [name.strip() for name in names]
+    rows = [line for line in lines[above : above + _JUDGED] if line.strip()]
+    if rows and rows[0].rstrip().endswith(separator.encode()):
+        fields = fields_of(rows[0].decode(errors="replace"), separator)
+        names += [""] * (len(fields) == len(names) + 1)  # a separator ends each row
+    decimal = "," if _has_decimal_commas(rows, separator) else "."
+    return Layout(names=names, separator=separator, above=above, decimal=decimal)
+
+
+def _text(path: Path, line: bytes) -> str:
+    try:
+        text = line.decode()
+    except UnicodeDecodeError as error:
+        raise unreadable(path, f"{error}; save it as UTF-8") from error
+    if not text.strip("\0 "):
+        reason = "it begins with NUL bytes, as if never wholly written; copy it again"
+        raise unreadable(path, reason)
+    return text
+
+
+def separator_of(header: str) -> str:
+    """Find what separates the names of columns: the one that stands there most."""
+    return max(",;\t|", key=header.count)
+
+
+def fields_of(line: str, separator: str) -> list[str]:
+    """Split a line into its fields."""
+    return next(csv.reader([line.replace("\0", "")], delimiter=separator), [])
+
+
+def is_row(fields: Sequence[str]) -> bool:
+    """Say whether fields are values rather than names of columns: two are numbers."""
+    return sum(_NUMBER.fullmatch(field) is not None for field in fields) >= 2
+
+
+def _has_decimal_commas(rows: Sequence[bytes], separator: str) -> bool:
+    text = b"\n".join(rows)
+    if b"," not in text or (separator == "," and b'"' not in text):
+        return False
+    lines = text.decode(errors="replace").replace("\0", "").splitlines()
+    fields = [field for line in lines for field in fields_of(line, separator)]
+    with_comma, with_point = (
+        sum(form.fullmatch(field) is not None for field in fields)
+        for form in (_WITH_COMMA, _WITH_POINT)
+    )
+    return with_comma > with_point
