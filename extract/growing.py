@@ -168,7 +168,9 @@ class Growing:
                 return
             with suppress(FileProblem):  # the error that ended it says enough
                 self._keep()
-            if self.state.rows and not self._damaged:
+            if not self.state.rows:
+                self._remove()
+            elif not self._damaged:
                 logger.warning(
                     "what was found so far is kept in %s: add --resume to go on",
                     self.folder,
