@@ -163,7 +163,8 @@ class Growing:
         trace: TracebackType | None,
     ) -> None:
         with self._open:
-            if error is None or isinstance(error, BadInput):
+            begun = isinstance(error, BadInput) and not self.state.rows
+            if error is None or begun or isinstance(error, NoTrajectories):
                 self._remove()
                 return
             with suppress(FileProblem):  # the error that ended it says enough
@@ -258,6 +259,7 @@ class Growing:
         if not self._locked:
             self._lock()
             if (self.folder / _STATE).exists():
+                self._locked = False  # what lies there is not ours to remove
                 msg = (
                     f"another extraction was at work in {self.folder} meanwhile: write "
                     "to another file with --out"

@@ -227,11 +227,19 @@ def test_a_full_disk_keeps_what_was_written(
 
 def test_bad_input_leaves_nothing_to_go_on_from(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.parquet"
-    with stopping(5, BadInput("no")), pytest.raises(BadInput, match="no"):
+    with stopping(0, BadInput("no")), pytest.raises(BadInput, match="no"):
         of(folder).write(out)
     with pytest.raises(NoTrajectories):
         Extraction(folder, spacing=50_000).write(out)
     assert [path.name for path in tmp_path.iterdir()] == ["traces"]
+
+
+def test_bad_input_after_hours_loses_nothing(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.parquet"
+    with stopping(9, BadInput("no")), pytest.raises(BadInput, match="no"):
+        of(folder).write(out)
+    of(folder).write(out, resume=True)
+    assert is_the_same(read_trajectories(out), of(folder).trajectories())
 
 
 def test_what_else_lies_in_the_folder_stays(folder: Path, tmp_path: Path) -> None:
