@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Collection
+from functools import partial
 from typing import NamedTuple, TypedDict
 
 import numpy as np
@@ -23,7 +24,9 @@ from trajanon.partition import (
 from trajanon.paths import HEURISTICS
 from trajanon.progress import Progress, silent
 from trajanon.refine import REFINEMENTS
+from trajanon.refine.descent import near_count
 from trajanon.refine.grouped import Grouped
+from trajanon.vicinity import Vicinity
 
 _LOG = logging.getLogger(__name__)
 
@@ -201,6 +204,9 @@ def microaggregate(
     course = Course(records)
     budget = EFFORTS[effort]
     random = np.random.default_rng(seed)
+    vicinity = Vicinity(
+        records, near_count(k), partial(course.arrived, "neighbours"), progress
+    )
     task = Task(
         records=records,
         k=k,
@@ -212,6 +218,7 @@ def microaggregate(
         subsets=subsets,
         kicks_per_record=budget.kicks_per_record,
         random=random,
+        vicinity=vicinity,
         course=course,
         progress=progress,
     )
@@ -231,6 +238,7 @@ def microaggregate(
             moves_per_record=budget.moves_per_record,
             runs=budget.runs,
             recombined=budget.recombined,
+            vicinity=vicinity,
             course=course,
             progress=progress,
         )

@@ -130,8 +130,9 @@ def subjects_per_group(
     labels: NDArray[np.int64], subjects: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Count the different subjects in each group, shape (g,)."""
-    pairs = np.unique(np.column_stack([labels, subjects]), axis=0)
-    return np.bincount(pairs[:, 0])
+    # A pair as one number: rows of two are sorted ten times as slowly.
+    count = int(subjects.max(initial=0)) + 1
+    return np.bincount(np.unique(labels * count + subjects) // count)
 
 
 def broken_promises(

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from trajanon.course import Unheeded
 from trajanon.loss import sse
 from trajanon.partition import dense
-from trajanon.refine.blocks import BLOCK, draw_blocks
+from trajanon.refine.blocks import BLOCK, draw_blocks, put_together
+from trajanon.refine.descend import descend
 from trajanon.refine.descent import descent
 from trajanon.refine.grouped import Grouped
 from trajanon.refine.random_moves import PASS, Field, anneal_part, lay_field
@@ -63,7 +64,7 @@ def anneal(grouped: Grouped) -> NDArray[np.int64]:
     annealing".
     """
     course = grouped.course
-    labels = dense(descent(grouped))
+    labels = dense(descend(grouped))
     course.arrived("descent", labels)
     if grouped.moves_per_record == 0:
         return labels
@@ -76,11 +77,11 @@ def anneal(grouped: Grouped) -> NDArray[np.int64]:
 
     best = recombine(replace(grouped, labels=best), optima)
     course.offer(best)
-    best = dense(descent(replace(grouped, labels=best)))
+    best = dense(descend(replace(grouped, labels=best)))
     course.arrived("recombination", best)
     if grouped.k > SOLVED:
         best = anneal_regions(replace(grouped, labels=best))
-        best = dense(descent(replace(grouped, labels=best)))
+        best = dense(descend(replace(grouped, labels=best)))
         course.arrived("regions", best)
     return best
 
@@ -107,6 +108,8 @@ def anneal_runs(grouped: Grouped) -> list[NDArray[np.int64]]:
             grouped.course.offer(labels, lost)
             if lost < least[run]:
                 best[run], least[run] = labels, lost
+    if grouped.vicinity is not None and grouped.vicinity.large:
+        return [descend(replace(grouped, labels=labels)) for labels in best]
     return in_threads([partial(_descend, grouped, labels) for labels in best])
 
 
@@ -135,12 +138,11 @@ def _pass(
         )
         for run, rows in blocks
     ]
-    after = [np.empty_like(labels) for labels in runs]
-    groups = [0] * len(runs)
-    for (run, rows), labels in zip(blocks, in_threads(jobs), strict=True):
-        after[run][rows] = groups[run] + labels
-        groups[run] += int(labels.max()) + 1
-    return [dense(labels) for labels in after]
+    rows, found = [[] for _ in runs], [[] for _ in runs]
+    for (run, block), labels in zip(blocks, in_threads(jobs), strict=True):
+        rows[run].append(block)
+        found[run].append(labels)
+    return list(map(put_together, rows, found))
 
 
 def _descend(
