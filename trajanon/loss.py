@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from trajanon.errors import BadInput
 from trajanon.workers import in_parts
 
-_AT_ONCE = 20_000  # records that a thread sums up: of larger tables, in parts
+_AT_ONCE = 10_000  # records that a thread sums up: of larger tables, in parts
 
 
 def standardise(X: ArrayLike) -> NDArray[np.float64]:

@@ -28,7 +28,7 @@ LEAF = 256
 BATCHES = 64
 """Parts in which threads do the leaves of a tree, or the blocks of a path."""
 
-_AT_ONCE = 20_000  # records that a thread turns
+_AT_ONCE = 10_000  # records that a thread turns
 
 
 class Near(NamedTuple):
@@ -148,7 +148,9 @@ def find_near(
         order, borders = grow(points, leaf, np.array([number], dtype=np.uint64))
         return order, borders
 
-    def compare(borders: NDArray[np.int64], stop: Event) -> None:
+    def compare(
+        order: NDArray[np.int64], borders: NDArray[np.int64], stop: Event
+    ) -> None:
         if stop.is_set():
             raise KeyboardInterrupt
         compare_leaves(points, order, borders, records, away)
@@ -162,7 +164,7 @@ def find_near(
         batch = -(-len(borders) // BATCHES)
         in_threads(
             [
-                partial(compare, borders[start : start + batch + 1])
+                partial(compare, order, borders[start : start + batch + 1])
                 for start in range(0, len(borders) - 1, batch)
             ]
         )

@@ -5,14 +5,15 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from functools import partial
 from threading import Event
-from typing import Any, TypeVar
+from typing import TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 _GLANCE = 0.1  # seconds between two looks at how far the work is
 
 Result = TypeVar("Result")
-Part = TypeVar("Part", bound=NDArray[Any])
+Number = TypeVar("Number", bound=np.generic)
 
 
 def cores() -> int:
@@ -69,7 +70,7 @@ def in_threads(
 
 
 def in_parts(
-    job: Callable[[Part, Event], Result], rows: Part, most: int
+    job: Callable[[NDArray[Number], Event], Result], rows: NDArray[Number], most: int
 ) -> list[Result]:
     """Do a job with each part of an array, of so many rows at most, in threads.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from threading import Event
 
 import numpy as np
@@ -67,7 +68,7 @@ def _paths(
 ) -> list[NDArray[np.int64]]:
     """Visit some blocks, each on its own."""
     paths = []
-    for start, behind in zip(borders[:-1], borders[1:], strict=True):
+    for start, behind in pairwise(borders):
         if stop.is_set():
             raise KeyboardInterrupt
         rows = near.order[start:behind]

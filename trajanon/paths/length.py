@@ -7,12 +7,11 @@ from numpy.typing import NDArray
 
 from trajanon.workers import in_parts
 
-_AT_ONCE = 20_000  # steps that a thread measures
+_AT_ONCE = 10_000  # steps that a thread measures
 
 
 def path_length(records: NDArray[np.float64], path: NDArray[np.int64]) -> float:
     """Length of a path through standardised records."""
-
 
     def length(places: NDArray[np.int64], stop: Event) -> float:
         steps = np.diff(records[path[places[0] : places[-1] + 2]], axis=0)

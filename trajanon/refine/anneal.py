@@ -11,25 +11,16 @@ from trajanon.course import Unheeded
 from trajanon.loss import sse
 from trajanon.partition import dense
 from trajanon.refine.blocks import BLOCK, draw_blocks, put_together
-from trajanon.refine.descend import descend, descend_along_axes
+from trajanon.refine.descend import descend, descend_along_axes, descend_in_blocks
 from trajanon.refine.descent import descent
 from trajanon.refine.grouped import Grouped
-from trajanon.refine.random_moves import PASS, Field, anneal_part, lay_field
+from trajanon.refine.random_moves import Field, anneal_part, lay_field
 from trajanon.refine.regions import anneal_regions
+from trajanon.refine.schedule import schedule
 from trajanon.workers import in_threads
 
 SOLVED = 5
 """Up to this k, recombination solves regions to the end, and none need be annealed."""
-
-HOT, COLD = 1.0, 0.05
-"""First and last heat: multiples of the temperature that suits the place of a move."""
-
-LEAST, FULL = 0.03, 5_000
-"""A large table is annealed with this share of the moves per record, and with those of
-so many records besides: 2,800 instead of 10,000 with 20,000 records, 350 with 10^6."""
-
-FEWEST = 3
-"""Passes at least over a large table, for its blocks are to have other borders."""
 
 
 def anneal(grouped: Grouped) -> NDArray[np.int64]:
@@ -70,8 +61,7 @@ def anneal(grouped: Grouped) -> NDArray[np.int64]:
     Kirkpatrick, Gelatt and Vecchi (Science 1983), "Optimization by simulated
     annealing".
     """
-    course, vicinity = grouped.course, grouped.vicinity
-    large = vicinity if vicinity is not None and vicinity.large else None
+    course, large = grouped.course, grouped.large
     if large is None or grouped.moves_per_record == 0:
         labels = dense(descend(grouped))
     else:
@@ -103,14 +93,15 @@ def anneal_runs(grouped: Grouped) -> list[NDArray[np.int64]]:
     A table of several blocks keeps the cores busy by itself, and gets fewer runs.
     """
     lost = sse(grouped.records, grouped.labels)
+    large = grouped.large
     blocks = -(-len(grouped.records) // BLOCK)
     runs = [grouped.labels] * max(grouped.runs // blocks, 1)
     if lost == 0.0 or len(np.unique(grouped.subjects)) < 2 * grouped.k:
         return runs  # nothing can be better, or all is one group
     field = lay_field(grouped)
-    moves, passes = _budget(grouped)
+    moves, heats = schedule(grouped)
+    passes = len(heats) - 1
     best, least = list(runs), [np.inf] * len(runs)
-    heats = np.geomspace(HOT, COLD, passes + 1)
     for number in range(passes):
         grouped.progress("Annealing", number, passes, grouped.course.note)
         runs = _pass(grouped, field, runs, moves, heats[number : number + 2])
@@ -119,19 +110,9 @@ def anneal_runs(grouped: Grouped) -> list[NDArray[np.int64]]:
             grouped.course.offer(labels, lost)
             if lost < least[run]:
                 best[run], least[run] = labels, lost
-    if grouped.vicinity is not None and grouped.vicinity.large:
-        return [descend(replace(grouped, labels=labels)) for labels in best]
+    if large is not None:
+        return [descend_in_blocks(replace(grouped, labels=one), large) for one in best]
     return in_threads([partial(_descend, grouped, labels) for labels in best])
-
-
-def _budget(grouped: Grouped) -> tuple[int, int]:
-    """Moves per record in a pass, and passes: fewer, the larger a large table is."""
-    moves = grouped.moves_per_record
-    if grouped.vicinity is None or not grouped.vicinity.large:
-        return min(PASS, moves), max(moves // PASS, 1)
-    moves = int(moves * (LEAST + FULL / len(grouped.records)))
-    passes = max(moves // PASS, FEWEST)
-    return -(-moves // passes), passes
 
 
 def _pass(
@@ -160,11 +141,11 @@ def _pass(
         )
         for run, rows in blocks
     ]
-    rows, found = [[] for _ in runs], [[] for _ in runs]
-    for (run, block), labels in zip(blocks, in_threads(jobs), strict=True):
-        rows[run].append(block)
-        found[run].append(labels)
-    return list(map(put_together, rows, found))
+    done = list(zip(blocks, in_threads(jobs), strict=True))
+    return [
+        put_together([(rows, found) for (of, rows), found in done if of == run])
+        for run in range(len(runs))
+    ]
 
 
 def _descend(

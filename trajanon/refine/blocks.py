@@ -59,25 +59,24 @@ def draw_blocks(
 
 
 def put_together(
-    blocks: Sequence[NDArray[np.int64]], found: Sequence[NDArray[np.int64]]
+    blocks: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
 ) -> NDArray[np.int64]:
     """Put the groups of all blocks together.
 
     Parameters
     ----------
     blocks
-        The records of each block; every record is in one.
-    found
-        The groups of each block's records, numbered from 0.
+        The records of each block, and their groups, numbered from 0; every record is
+        in one block.
 
     Returns
     -------
     NDArray[np.int64]
         Labels of all records, shape (n,), numbered in the order of appearance.
     """
-    labels = np.empty(sum(map(len, blocks)), dtype=np.int64)
+    labels = np.empty(sum(len(rows) for rows, _ in blocks), dtype=np.int64)
     groups = 0
-    for rows, theirs in zip(blocks, found, strict=True):
+    for rows, theirs in blocks:
         labels[rows] = groups + theirs
         groups += int(theirs.max()) + 1
     return dense(labels)

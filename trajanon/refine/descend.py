@@ -34,11 +34,11 @@ def descend(grouped: Grouped) -> NDArray[np.int64]:
     NDArray[np.int64]
         Labels, shape (n,), of an SSE that is no larger.
     """
-    vicinity = grouped.vicinity
-    if vicinity is None or not vicinity.large:
+    large = grouped.large
+    if large is None:
         return descent(grouped)
-    labels = descend_along_axes(grouped, vicinity)
-    return _round(replace(grouped, labels=labels), vicinity, grouped.records)
+    labels = descend_along_axes(grouped, large)
+    return descend_in_blocks(replace(grouped, labels=labels), large)
 
 
 def descend_along_axes(grouped: Grouped, vicinity: Vicinity) -> NDArray[np.int64]:
@@ -47,10 +47,15 @@ def descend_along_axes(grouped: Grouped, vicinity: Vicinity) -> NDArray[np.int64
     return _round(grouped, vicinity, vicinity.turned(DROPPED * lost))
 
 
+def descend_in_blocks(grouped: Grouped, vicinity: Vicinity) -> NDArray[np.int64]:
+    """Descend once in the blocks of a large table, all columns in sight."""
+    return _round(grouped, vicinity, grouped.records)
+
+
 def _round(
     grouped: Grouped, vicinity: Vicinity, records: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Descend in each block, all at once; the better of what was and what is."""
+    """Descend in each block, all at once."""
 
     def tell() -> None:
         grouped.progress("Moving records", 0, None, grouped.course.note)
@@ -58,11 +63,11 @@ def _round(
     tell()
     blocks = list(draw_blocks(vicinity.near.points, grouped.labels, grouped.random))
     jobs = [partial(_settle, grouped, vicinity, records, rows) for rows in blocks]
-    labels = put_together(blocks, in_threads(jobs, tell))
-    lost = [sse(grouped.records, some) for some in (grouped.labels, labels)]
-    if lost[1] > lost[0]:  # for columns that were not seen
-        return grouped.labels
-    grouped.course.offer(labels, lost[1])
+    found = in_threads(jobs, tell)
+    labels = put_together(
+        [(rows, theirs) for rows, (theirs, _) in zip(blocks, found, strict=True)]
+    )
+    grouped.course.offer(labels, sum(lost for _, lost in found))
     return labels
 
 
@@ -72,24 +77,29 @@ def _settle(
     records: NDArray[np.float64],
     rows: NDArray[np.int64],
     stop: Event,
-) -> NDArray[np.int64]:
-    """Descend in a block: the new group of each of its records, numbered from 0.
+) -> tuple[NDArray[np.int64], float]:
+    """Descend in a block: the better groups of before and after, and their SSE.
 
     Moves of three groups that have become possible out of a record's sight are left to
     what follows: it sees other blocks anyway.
     """
+    before = dense(grouped.labels[rows])
     groups = lay_out(
         records[rows],
-        dense(grouped.labels[rows]),
+        before,
         dense(grouped.subjects[rows]),
         len(rows) // grouped.k + 1,
     )
     descent = begin(groups, neighbours_within(vicinity.nearest, rows))
-    moves, before = 0, -1
-    while moves > before:
-        before = moves
+    moves, last = 0, -1
+    while moves > last:
+        last = moves
         for look, count in looks_of(descent):
             if stop.is_set():
                 raise KeyboardInterrupt
             moves = look(descent, grouped.k, moves, 0, count)
-    return dense(groups.labels)
+    after, block = dense(groups.labels), grouped.records[rows]
+    lost = sse(block, after)
+    if lost > (as_it_was := sse(block, before)):  # in columns that were not seen
+        return before, as_it_was
+    return after, lost

@@ -60,6 +60,14 @@ class Grouped:
     course: Course = field(default_factory=Unheeded)
     progress: Progress = silent
 
+    @property
+    def large(self) -> Vicinity | None:
+        """The vicinity, if these records are too many to be searched in one piece."""
+        vicinity = self.vicinity
+        if vicinity is None or vicinity.records is not self.records:
+            return None  # of a part, or of nobody
+        return vicinity if vicinity.large else None
+
 
 def lay_out(
     records: NDArray[np.float64],

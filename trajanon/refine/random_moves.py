@@ -46,11 +46,12 @@ class Field(NamedTuple):
 
 def lay_field(grouped: Grouped) -> Field:
     """Find axes, neighbours and temperatures; the SSE of the groups must not be 0."""
-    records, vicinity = grouped.records, grouped.vicinity
+    records, large = grouped.records, grouped.large
     lost = sse(records, grouped.labels)
-    if vicinity is not None and vicinity.large:
-        turned, near = vicinity.turned(DROPPED * lost), vicinity.near
-        return Field(turned, near.records, tempered(near.away.T, vicinity.count, grouped.k, lost))
+    if large is not None:
+        near = large.near
+        warm = tempered(near.away.T, large.count, grouped.k, lost)
+        return Field(large.turned(DROPPED * lost), near.records, warm)
     neighbours = near_records(records, grouped.k)
     return Field(
         records=turn(records, leading_axes(records, lost)),
