@@ -12,9 +12,13 @@ from trajanon.partition import dense
 from trajanon.refine.blocks import draw_blocks, put_together
 from trajanon.refine.descent import begin, descent, looks_of
 from trajanon.refine.grouped import Grouped, lay_out
-from trajanon.refine.random_moves import DROPPED, neighbours_within
+from trajanon.refine.random_moves import neighbours_within
 from trajanon.vicinity import Vicinity
 from trajanon.workers import in_threads
+
+SETTLED = 0.01
+"""A block is left when fewer moves than so many a record have been made since all its
+records were looked at: the last moves gain little, and take a tenth of the time."""
 
 
 def descend(grouped: Grouped) -> NDArray[np.int64]:
@@ -22,7 +26,7 @@ def descend(grouped: Grouped) -> NDArray[np.int64]:
 
     A table whose vicinity is known to be large is searched in blocks of whole groups,
     all at once, in two rounds with other borders. The first one sees the leading
-    principal axes that leave out 1 % of the SSE at most; the second sees all columns.
+    principal axes of the vicinity, the second one all columns.
 
     Parameters
     ----------
@@ -43,8 +47,7 @@ def descend(grouped: Grouped) -> NDArray[np.int64]:
 
 def descend_along_axes(grouped: Grouped, vicinity: Vicinity) -> NDArray[np.int64]:
     """Descend once in the blocks of a large table, as its leading axes show it."""
-    lost = sse(grouped.records, grouped.labels)
-    return _round(grouped, vicinity, vicinity.turned(DROPPED * lost))
+    return _round(grouped, vicinity, vicinity.near.points)
 
 
 def descend_in_blocks(grouped: Grouped, vicinity: Vicinity) -> NDArray[np.int64]:
@@ -91,8 +94,8 @@ def _settle(
         len(rows) // grouped.k + 1,
     )
     descent = begin(groups, neighbours_within(vicinity.nearest, rows))
-    moves, last = 0, -1
-    while moves > last:
+    moves, last = 0, -len(rows)
+    while moves - last > SETTLED * len(rows):
         last = moves
         for look, count in looks_of(descent):
             if stop.is_set():
