@@ -22,8 +22,8 @@ A hundredth would leave 3 columns of the 60 of cabs' tracks, where all is near a
 
 TREES = 4
 
-LEAF = 256
-"""Records of a leaf at most; or 8 times the neighbours wanted, if these are more."""
+LEAF, CROWD = 256, 8
+"""Records of a leaf at most: 256, or 8 times the neighbours wanted, if that is more."""
 
 BATCHES = 64
 """Parts in which threads do the leaves of a tree, or the blocks of a path."""
@@ -57,11 +57,11 @@ class Near(NamedTuple):
 class Vicinity:
     """The nearest records of each record of a table.
 
-    Up to 10,000 records they are exact. Of more, only the leading principal axes are
-    looked at, which leave out a hundred-thousandth of the variance. Four trees halve
-    the records across the line between two of them until 256 share a leaf, and a
-    record's neighbours are the nearest that share a leaf with it in any tree. Chance
-    comes from fixed seeds: the neighbours depend on the records alone.
+    Up to 10,000 records, or one leaf, they are exact. Of more, only the leading
+    principal axes are looked at, which leave out a hundred-thousandth of the variance.
+    Four trees halve the records across the line between two of them until 256 share a
+    leaf, and a record's neighbours are the nearest that share a leaf with it in any
+    tree. Chance comes from fixed seeds: the neighbours depend on the records alone.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Vicinity:
     ) -> None:
         self.records = records
         self.count = min(count, len(records) - 1)
-        self.large = len(records) > WHOLE
+        self.large = len(records) > max(WHOLE, leaf_of(self.count))
         self._found = found
         self._progress = progress
 
@@ -128,6 +128,11 @@ class Vicinity:
         )
 
 
+def leaf_of(count: int) -> int:
+    """Records of a leaf at most, where so many neighbours are wanted."""
+    return max(LEAF, CROWD * count)
+
+
 def find_near(
     points: NDArray[np.float64], count: int, progress: Progress = silent
 ) -> Near:
@@ -142,7 +147,7 @@ def find_near(
     progress
         Told how far it is.
     """
-    n, leaf = len(points), max(LEAF, 8 * count)
+    n, leaf = len(points), leaf_of(count)
 
     def tree(number: int, stop: Event) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         order, borders = grow(points, leaf, np.array([number], dtype=np.uint64))
