@@ -272,7 +272,7 @@ def test_descent_in_blocks_never_raises_the_sse(seed: int, n: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "moves", "passes"), [(50, 10_000, 20), (20_000, 2_450, 9), (10**6, 245, 5)]
+    ("n", "moves", "passes"), [(50, 10_000, 20), (20_000, 2_400, 9), (10**6, 195, 4)]
 )
 def test_the_larger_a_table_the_fewer_moves_a_record(
     n: int, moves: int, passes: int, monkeypatch: pytest.MonkeyPatch
@@ -293,7 +293,7 @@ def test_the_larger_a_table_the_fewer_moves_a_record(
     )
     in_a_pass, heats = schedule(grouped)
     assert len(heats) == passes + 1
-    assert in_a_pass * passes == pytest.approx(moves, rel=0.01)
+    assert in_a_pass * passes == pytest.approx(moves, rel=0.02)
     assert (np.diff(heats) < 0.0).all()
 
 

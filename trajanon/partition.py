@@ -132,7 +132,9 @@ def subjects_per_group(
     """Count the different subjects in each group, shape (g,)."""
     # A pair as one number: rows of two are sorted ten times as slowly.
     count = int(subjects.max(initial=0)) + 1
-    return np.bincount(np.unique(labels * count + subjects) // count)
+    pairs = np.sort(labels * count + subjects)
+    first = np.diff(pairs, prepend=-1) > 0
+    return np.bincount(pairs[first] // count)
 
 
 def broken_promises(

@@ -96,7 +96,7 @@ def anneal_runs(grouped: Grouped) -> list[NDArray[np.int64]]:
     large = grouped.large
     blocks = -(-len(grouped.records) // BLOCK)
     runs = [grouped.labels] * max(grouped.runs // blocks, 1)
-    if lost == 0.0 or len(np.unique(grouped.subjects)) < 2 * grouped.k:
+    if lost == 0.0 or np.count_nonzero(np.bincount(grouped.subjects)) < 2 * grouped.k:
         return runs  # nothing can be better, or all is one group
     field = lay_field(grouped)
     moves, heats = schedule(grouped)

@@ -13,12 +13,12 @@ LARGE_HOT, LARGE_COLD = 1.4, 0.1
 """Of a large table. Moves are few, and none go to what descent does as well: half a
 percent less is lost than between the other two."""
 
-LEAST, FULL = 0.02, 4_500
+LEAST, FULL = 0.015, 4_500
 """A large table gets this share of the moves per record, and in all those of so many
-records besides: of 10,000 a record 2,450 with 20,000 records, and 245 with a million,
+records besides: of 10,000 a record 2,400 with 20,000 records, and 195 with a million,
 where they still take most of the time."""
 
-LARGE_PASS, FEWEST = 250, 5
+LARGE_PASS, FEWEST = 250, 4
 """Moves per record of a large table's pass at most, and passes at least. Its blocks are
 to have other borders often: 300 moves in 3 passes lose 0.9 % more than in 6."""
 
