@@ -5,7 +5,9 @@
     python benchmarks/scale.py --sizes 1000 50000 --out scale.jsonl
 
 Each size runs in a process of its own, after compilation; MDAV, and the search in one
-piece, in others. Writes a line of JSON for each size, and says how fast seconds grow.
+piece, in others. Seconds of a core are those of all threads together: on a machine that
+does other work, they tell more than the clock. Writes a line of JSON for each run, and
+says how fast both grow.
 """
 
 import argparse
@@ -17,7 +19,7 @@ import sys
 from itertools import pairwise
 from math import log
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 from unittest.mock import patch
 
@@ -55,16 +57,17 @@ def measured(n: int, tracks: Path | None, how: str) -> dict[str, Any]:
     method = "mdav" if how == "mdav" else "hm2"
     refine = how if how == "descent" else "none" if how == "mdav" else "anneal"
     largest = len(records) if how == "in one piece" else vicinity.WHOLE
-    start = perf_counter()
+    start, busy = perf_counter(), process_time()
     with patch.object(vicinity, "WHOLE", largest):
         found = trajanon.microaggregate(records, K, method=method, refine=refine)
-    seconds = perf_counter() - start
+    seconds, busy = perf_counter() - start, process_time() - busy
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     return {
         "n": len(records),
         "k": K,
         "how": how,
         "seconds": round(seconds, 3),
+        "cpu_seconds": round(busy, 3),
         "peak_gb": round(peak, 3),
         "information_loss": found.information_loss,
         "stages": [stage.account for stage in found.stages],
@@ -103,6 +106,7 @@ def told(result: dict[str, Any], against: dict[str, Any] | None) -> None:
     stages = {stage["name"]: stage["seconds"] for stage in result["stages"]}
     names = ("neighbours", "path", "MHM", "descent", "annealing")
     cells = [f"{result['n']:,}", result["how"], f"{result['seconds']:.2f}"]
+    cells += [f"{result['cpu_seconds']:.2f}"]
     cells += [f"{stages[name]:.2f}" if name in stages else "" for name in names]
     cells += [f"{result['peak_gb']:.2f}", f"{result['information_loss']:.5f}"]
     ratio = against and result["information_loss"] / against["information_loss"]
@@ -145,10 +149,8 @@ def main() -> None:
     if given.one:
         print(json.dumps(measured(given.one, given.tracks, given.how)))
         return
-    print(
-        "| n | how | seconds | neighbours | path | MHM | descent | annealing |", end=""
-    )
-    print(" GB | IL % | of MDAV's | recall | load |")
+    print("| n | how | seconds | of a core | neighbours | path | MHM |", end="")
+    print(" descent | annealing | GB | IL % | of MDAV's | recall | load |")
     results = []
     for n in given.sizes:
         compared = asked(n, given.tracks, "mdav") if n <= MOST_COMPARED else None
@@ -163,9 +165,12 @@ def main() -> None:
     for how in ("descent", "anneal"):
         some = [result for result in results if result["how"] == how]
         for less, more in pairwise(some):
-            growth = log(more["seconds"] / less["seconds"])
-            growth /= log(more["n"] / less["n"])
-            print(f"{how}: {less['n']:,} -> {more['n']:,}: exponent {growth:.2f}")
+            times = log(more["n"] / less["n"])
+            growth = [
+                log(more[clock] / less[clock]) / times
+                for clock in ("seconds", "cpu_seconds")
+            ]
+            print(f"{how}: {less['n']:,} -> {more['n']:,}: exponents", *growth)
     if given.plot:
         plot(results, given.plot)
 
