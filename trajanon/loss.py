@@ -109,6 +109,8 @@ def group_means(
     NDArray[np.float64]
         Shape (g, p). Equal members give exactly their common value.
     """
+    if len(labels) == 0:
+        return records[:0].copy()
     order = np.argsort(labels, kind="stable")
     sizes = np.bincount(labels)
     first = np.cumsum(sizes) - sizes
