@@ -22,6 +22,7 @@ FLOORS = [  # from the ground up; a module imports from its own floor or below
         "course",
         "tracks",
         "trajectories",
+        "vicinity",
         "files",
     },
     {"paths", "refine", "privacy", "utility"},

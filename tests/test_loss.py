@@ -147,3 +147,8 @@ def test_a_column_too_wide_to_be_averaged_is_refused(order: list[int]) -> None:
 def test_complex_numbers_are_refused() -> None:
     with pytest.raises(BadInput, match="records must be real numbers"):
         loss.as_records(np.array([[1.0 + 2.0j]]))
+
+
+def test_no_records_have_no_means() -> None:
+    none = np.empty(0, dtype=np.int64)
+    assert loss.group_means(np.empty((0, 3)), none).shape == (0, 3)

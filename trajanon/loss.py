@@ -1,9 +1,14 @@
 """Standardised records, and what a partition of them loses."""
 
+from threading import Event
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trajanon.errors import BadInput
+from trajanon.workers import in_parts
+
+_AT_ONCE = 10_000  # records that a thread sums up: of larger tables, in parts
 
 
 def standardise(X: ArrayLike) -> NDArray[np.float64]:
@@ -104,19 +109,36 @@ def group_means(
     NDArray[np.float64]
         Shape (g, p). Equal members give exactly their common value.
     """
+    if len(labels) == 0:
+        return records[:0].copy()
     order = np.argsort(labels, kind="stable")
     sizes = np.bincount(labels)
     first = np.cumsum(sizes) - sizes
-    origin = records[order[first]]
-    # About a member, so that nothing is lost far from zero.
-    away = np.add.reduceat(records[order] - origin[labels[order]], first, axis=0)
-    means: NDArray[np.float64] = origin + away / sizes[:, None]
-    return means
+    many = max(_AT_ONCE // max(len(order) // len(sizes), 1), 1)
+
+    def means_of(some: NDArray[np.int64], stop: Event) -> NDArray[np.float64]:
+        start, behind = some[0], some[-1] + 1
+        members = order[first[start] : first[behind - 1] + sizes[behind - 1]]
+        origin = records[order[first[start:behind]]]
+        # About a member, so that nothing is lost far from zero.
+        away = records[members] - origin[labels[members] - start]
+        total = np.add.reduceat(away, first[start:behind] - first[start], axis=0)
+        means: NDArray[np.float64] = origin + total / sizes[start:behind, None]
+        return means
+
+    parts = in_parts(means_of, np.arange(len(sizes)), many)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def sse(records: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
     """Sum of squared distances of the records to the means of their groups."""
-    return float(((records - group_means(records, labels)[labels]) ** 2).sum())
+    means = group_means(records, labels)
+
+    def lost(rows: NDArray[np.int64], stop: Event) -> float:
+        some = slice(rows[0], rows[-1] + 1)
+        return float(((records[some] - means[labels[some]]) ** 2).sum())
+
+    return sum(in_parts(lost, np.arange(len(records)), _AT_ONCE))
 
 
 def information_loss(sse: float, sst: float) -> float:

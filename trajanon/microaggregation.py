@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Collection
+from functools import partial
 from typing import NamedTuple, TypedDict
 
 import numpy as np
@@ -23,7 +24,9 @@ from trajanon.partition import (
 from trajanon.paths import HEURISTICS
 from trajanon.progress import Progress, silent
 from trajanon.refine import REFINEMENTS
+from trajanon.refine.descent import near_count
 from trajanon.refine.grouped import Grouped
+from trajanon.vicinity import Vicinity
 
 _LOG = logging.getLogger(__name__)
 
@@ -148,7 +151,8 @@ def microaggregate(
         How many moves the search may try: ``fast`` is descent without annealing,
         ``balanced`` tries 10,000 a record in each of two runs, ``best`` four times as
         many in each of 16, combines their groups, and beyond k = 5 anneals regions
-        anew; tables of more than 2,500 records get fewer runs.
+        anew; tables of more than 2,500 records get fewer runs, and of more than 10,000
+        fewer moves a record.
     subjects
         Whose record each one is, shape (n,), any values; None if each record is its
         own subject.
@@ -201,6 +205,9 @@ def microaggregate(
     course = Course(records)
     budget = EFFORTS[effort]
     random = np.random.default_rng(seed)
+    vicinity = Vicinity(
+        records, near_count(k), partial(course.arrived, "neighbours"), progress
+    )
     task = Task(
         records=records,
         k=k,
@@ -212,6 +219,7 @@ def microaggregate(
         subsets=subsets,
         kicks_per_record=budget.kicks_per_record,
         random=random,
+        vicinity=vicinity,
         course=course,
         progress=progress,
     )
@@ -231,6 +239,7 @@ def microaggregate(
             moves_per_record=budget.moves_per_record,
             runs=budget.runs,
             recombined=budget.recombined,
+            vicinity=vicinity,
             course=course,
             progress=progress,
         )

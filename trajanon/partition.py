@@ -130,8 +130,11 @@ def subjects_per_group(
     labels: NDArray[np.int64], subjects: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Count the different subjects in each group, shape (g,)."""
-    pairs = np.unique(np.column_stack([labels, subjects]), axis=0)
-    return np.bincount(pairs[:, 0])
+    # A pair as one number: rows of two are sorted ten times as slowly.
+    count = int(subjects.max(initial=0)) + 1
+    pairs = np.sort(labels * count + subjects)
+    first = np.diff(pairs, prepend=-1) > 0
+    return np.bincount(pairs[first] // count)
 
 
 def broken_promises(

@@ -3,12 +3,17 @@
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from functools import partial
 from threading import Event
 from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 _GLANCE = 0.1  # seconds between two looks at how far the work is
 
 Result = TypeVar("Result")
+Number = TypeVar("Number", bound=np.generic)
 
 
 def cores() -> int:
@@ -62,3 +67,28 @@ def in_threads(
             for future in futures:
                 future.cancel()
             raise
+
+
+def in_parts(
+    job: Callable[[NDArray[Number], Event], Result], rows: NDArray[Number], most: int
+) -> list[Result]:
+    """Do a job with each part of an array, of so many rows at most, in threads.
+
+    Parameters
+    ----------
+    job
+        Called with some rows and an event, as those of `in_threads`.
+    rows
+        An array of shape (n, ...); parts are views of it.
+    most
+        Rows of a part. The parts are the same for any number of threads.
+
+    Returns
+    -------
+    list
+        What the job returns for each part, in their order; of no rows, for one part.
+    """
+    parts = [rows[start : start + most] for start in range(0, len(rows) or 1, most)]
+    if len(parts) == 1:
+        return [job(rows, Event())]
+    return in_threads([partial(job, part) for part in parts])

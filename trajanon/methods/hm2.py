@@ -61,6 +61,7 @@ def find_path(task: Task) -> NDArray[np.int64]:
             start=None,
             kicks_per_record=task.kicks_per_record,
             random=task.random,
+            vicinity=task.vicinity,
             progress=task.progress,
         )
     )

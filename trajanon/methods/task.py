@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from trajanon.course import Course, Unheeded
 from trajanon.progress import Progress, silent
+from trajanon.vicinity import Vicinity
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,6 +35,8 @@ class Task:
         Budget of a path heuristic that can use one.
     random
         Source of every choice left to chance.
+    vicinity
+        Who is near whom, for methods that ask.
     course
         Told of the steps, but for the last.
     progress
@@ -50,6 +53,7 @@ class Task:
     subsets: int | None
     kicks_per_record: int
     random: np.random.Generator
+    vicinity: Vicinity | None = None
     course: Course = field(default_factory=Unheeded)
     progress: Progress = silent
 

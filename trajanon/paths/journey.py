@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.progress import Progress, silent
+from trajanon.vicinity import Vicinity
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,6 +26,8 @@ class Journey:
         Budget of a heuristic that can use one.
     random
         Source of every choice left to chance.
+    vicinity
+        Who is near whom among the records, where that is known already.
     progress
         Told how far the work is.
     """
@@ -35,4 +38,5 @@ class Journey:
     start: int | None
     kicks_per_record: int
     random: np.random.Generator
+    vicinity: Vicinity | None = None
     progress: Progress = silent

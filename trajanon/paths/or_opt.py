@@ -5,12 +5,14 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.greedy import greedy_fragments, join_fragments
 from trajanon._kernels.search import OR_OPT, improve_everywhere, kicks
+from trajanon.paths.in_blocks import path_in_blocks
 from trajanon.paths.journey import Journey
 from trajanon.paths.tours import (
     FEW,
     FirstOrder,
     begun_at_start,
     closed,
+    closed_among,
     opened,
     shortest,
 )
@@ -25,7 +27,8 @@ def or_opt(journey: Journey) -> NDArray[np.int64]:
     them, cut there. Greedy edges give the first tour; 2-opt moves and moves of
     segments of up to three records (or-opt) to one of 16 nearest neighbours improve it
     until there is none left; kicks that exchange two short stretches at random are
-    kept where the repaired tour is no longer than before.
+    kept where the repaired tour is no longer than before. A large table whose vicinity
+    is known is visited block by block, without kicks.
 
     Parameters
     ----------
@@ -43,6 +46,8 @@ def or_opt(journey: Journey) -> NDArray[np.int64]:
     Algorithm 2 for the dummy node. Bentley (1992), "Fast algorithms for geometric
     traveling salesman problems", for 2-opt with neighbour lists and a queue.
     """
+    if journey.vicinity is not None and journey.vicinity.large:
+        return path_in_blocks(journey.vicinity, _visit, journey.progress)
     return begun_at_start(_or_opt, journey)
 
 
@@ -61,6 +66,20 @@ def _or_opt(journey: Journey) -> NDArray[np.int64]:
     return opened(tour)
 
 
+def _visit(
+    records: NDArray[np.float64],
+    neighbours: NDArray[np.int64],
+    near: NDArray[np.float64],
+) -> NDArray[np.int64]:
+    """Find the path through a block, where neighbours are known."""
+    if len(records) < FEW:
+        return shortest(records)
+    unused = np.random.default_rng(0)  # nothing is kicked
+    tour = closed_among(records, neighbours, near, greedy(records), unused)
+    improve_everywhere(tour, OR_OPT)
+    return opened(tour)
+
+
 def greedy(records: NDArray[np.float64]) -> FirstOrder:
     """Take the shortest links between near records that make no fork and no circle."""
 
@@ -70,6 +89,7 @@ def greedy(records: NDArray[np.float64]) -> FirstOrder:
         n, count = neighbours.shape
         edges = np.column_stack([np.repeat(np.arange(n), count), neighbours.ravel()])
         shortest_first = np.argsort(near.ravel(), kind="stable")
+        shortest_first = shortest_first[: np.isfinite(near).sum()]
         return np.asarray(
             join_fragments(records, greedy_fragments(edges[shortest_first], n))
         )

@@ -73,10 +73,30 @@ def closed(
     random
         Source of the kicks.
     """
-    n = len(records)
     neighbours = nearest_records(records, NEIGHBOURS)
     away = records[:, None, :] - records[neighbours]
     near = np.sqrt((away**2).sum(axis=2))
+    return closed_among(records, neighbours, near, order, random)
+
+
+def closed_among(
+    records: NDArray[np.float64],
+    neighbours: NDArray[np.int64],
+    near: NDArray[np.float64],
+    order: FirstOrder,
+    random: np.random.Generator,
+) -> Tour:
+    """Make a first path a tour, where the neighbours are known.
+
+    Parameters
+    ----------
+    records, order, random
+        As of `closed`.
+    neighbours, near
+        The nearest records of each record, the nearest first, and their distances,
+        shape (n, c). The record itself at infinity stands for nobody.
+    """
+    n = len(records)
     tour = Tour(
         records=records,
         neighbours=neighbours,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from trajanon.partition import dense
 from trajanon.refine.anneal import anneal
-from trajanon.refine.descent import descent
+from trajanon.refine.descend import descend
 from trajanon.refine.grouped import Grouped
 from trajanon.refine.rcs import rcs
 from trajanon.refine.swap import swap
@@ -32,8 +32,8 @@ def in_steps(**steps: Refinement) -> Refinement:
 
 REFINEMENTS: Mapping[str, Refinement] = {
     "anneal": anneal,
-    "descent": in_steps(descent=descent),
-    "swap": in_steps(swap=swap, descent=descent),
-    "rcs": in_steps(rcs=rcs, descent=descent),
+    "descent": in_steps(descent=descend),
+    "swap": in_steps(swap=swap, descent=descend),
+    "rcs": in_steps(rcs=rcs, descent=descend),
 }
 """By the names in the options; each tells its course of its steps."""

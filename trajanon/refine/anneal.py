@@ -10,18 +10,17 @@ from numpy.typing import NDArray
 from trajanon.course import Unheeded
 from trajanon.loss import sse
 from trajanon.partition import dense
-from trajanon.refine.blocks import BLOCK, draw_blocks
+from trajanon.refine.blocks import BLOCK, draw_blocks, put_together
+from trajanon.refine.descend import descend, descend_along_axes, descend_in_blocks
 from trajanon.refine.descent import descent
 from trajanon.refine.grouped import Grouped
-from trajanon.refine.random_moves import PASS, Field, anneal_part, lay_field
+from trajanon.refine.random_moves import Field, anneal_part, lay_field
 from trajanon.refine.regions import anneal_regions
+from trajanon.refine.schedule import schedule
 from trajanon.workers import in_threads
 
 SOLVED = 5
 """Up to this k, recombination solves regions to the end, and none need be annealed."""
-
-HOT, COLD = 1.0, 0.05
-"""First and last heat: multiples of the temperature that suits the place of a move."""
 
 
 def anneal(grouped: Grouped) -> NDArray[np.int64]:
@@ -62,8 +61,11 @@ def anneal(grouped: Grouped) -> NDArray[np.int64]:
     Kirkpatrick, Gelatt and Vecchi (Science 1983), "Optimization by simulated
     annealing".
     """
-    course = grouped.course
-    labels = dense(descent(grouped))
+    course, large = grouped.course, grouped.large
+    if large is None or grouped.moves_per_record == 0:
+        labels = dense(descend(grouped))
+    else:
+        labels = descend_along_axes(grouped, large)
     course.arrived("descent", labels)
     if grouped.moves_per_record == 0:
         return labels
@@ -76,11 +78,11 @@ def anneal(grouped: Grouped) -> NDArray[np.int64]:
 
     best = recombine(replace(grouped, labels=best), optima)
     course.offer(best)
-    best = dense(descent(replace(grouped, labels=best)))
+    best = dense(descend(replace(grouped, labels=best)))
     course.arrived("recombination", best)
     if grouped.k > SOLVED:
         best = anneal_regions(replace(grouped, labels=best))
-        best = dense(descent(replace(grouped, labels=best)))
+        best = dense(descend(replace(grouped, labels=best)))
         course.arrived("regions", best)
     return best
 
@@ -91,22 +93,25 @@ def anneal_runs(grouped: Grouped) -> list[NDArray[np.int64]]:
     A table of several blocks keeps the cores busy by itself, and gets fewer runs.
     """
     lost = sse(grouped.records, grouped.labels)
+    large = grouped.large
     blocks = -(-len(grouped.records) // BLOCK)
     runs = [grouped.labels] * max(grouped.runs // blocks, 1)
-    if lost == 0.0 or len(np.unique(grouped.subjects)) < 2 * grouped.k:
+    if lost == 0.0 or np.count_nonzero(np.bincount(grouped.subjects)) < 2 * grouped.k:
         return runs  # nothing can be better, or all is one group
     field = lay_field(grouped)
-    passes = max(grouped.moves_per_record // PASS, 1)
+    moves, heats = schedule(grouped)
+    passes = len(heats) - 1
     best, least = list(runs), [np.inf] * len(runs)
-    heats = np.geomspace(HOT, COLD, passes + 1)
     for number in range(passes):
         grouped.progress("Annealing", number, passes, grouped.course.note)
-        runs = _pass(grouped, field, runs, heats[number : number + 2])
+        runs = _pass(grouped, field, runs, moves, heats[number : number + 2])
         for run, labels in enumerate(runs):
             lost = sse(grouped.records, labels)
             grouped.course.offer(labels, lost)
             if lost < least[run]:
                 best[run], least[run] = labels, lost
+    if large is not None:
+        return [descend_in_blocks(replace(grouped, labels=one), large) for one in best]
     return in_threads([partial(_descend, grouped, labels) for labels in best])
 
 
@@ -114,6 +119,7 @@ def _pass(
     grouped: Grouped,
     field: Field,
     runs: list[NDArray[np.int64]],
+    moves: int,
     heats: NDArray[np.float64],
 ) -> list[NDArray[np.int64]]:
     """Anneal each block of each run for a while; the labels of each run after it."""
@@ -130,17 +136,16 @@ def _pass(
             dense(runs[run][rows]),
             rows,
             grouped.random.integers(1, 2**63, dtype=np.uint64),
-            min(PASS, grouped.moves_per_record),
+            moves,
             heats,
         )
         for run, rows in blocks
     ]
-    after = [np.empty_like(labels) for labels in runs]
-    groups = [0] * len(runs)
-    for (run, rows), labels in zip(blocks, in_threads(jobs), strict=True):
-        after[run][rows] = groups[run] + labels
-        groups[run] += int(labels.max()) + 1
-    return [dense(labels) for labels in after]
+    done = list(zip(blocks, in_threads(jobs), strict=True))
+    return [
+        put_together([(rows, found) for (of, rows), found in done if of == run])
+        for run in range(len(runs))
+    ]
 
 
 def _descend(

@@ -1,11 +1,12 @@
 """Blocks: parts of a table that can be searched on their own, all at once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.loss import group_means
+from trajanon.partition import dense
 
 BLOCK = 2_500
 """Records of a block at most: with them in its cache, a core is at its fastest."""
@@ -39,13 +40,14 @@ def draw_blocks(
         The records of a block, rising: no more than may be, or one larger group.
     """
     centroids, sizes = group_means(records, labels), np.bincount(labels)
+    members, behind = np.argsort(labels, kind="stable"), np.cumsum(sizes)
     waiting = [np.arange(len(sizes))]
     while waiting:
         part = waiting.pop()
         if sizes[part].sum() <= most or len(part) == 1:
-            inside = np.zeros(len(sizes), dtype=bool)
-            inside[part] = True
-            yield np.flatnonzero(inside[labels])
+            held = sizes[part]
+            skipped = np.repeat(behind[part] - np.cumsum(held), held)
+            yield np.sort(members[skipped + np.arange(len(skipped))])
             continue
         direction = random.normal(size=records.shape[1])
         along = (centroids[part] * direction).sum(axis=1)
@@ -54,3 +56,27 @@ def draw_blocks(
         half = int(np.searchsorted(held, held[-1] / 2)) + 1
         half = min(half, len(part) - 1)
         waiting += [part[half:], part[:half]]
+
+
+def put_together(
+    blocks: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
+) -> NDArray[np.int64]:
+    """Put the groups of all blocks together.
+
+    Parameters
+    ----------
+    blocks
+        The records of each block, and their groups, numbered from 0; every record is
+        in one block.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Labels of all records, shape (n,), numbered in the order of appearance.
+    """
+    labels = np.empty(sum(len(rows) for rows, _ in blocks), dtype=np.int64)
+    groups = 0
+    for rows, theirs in blocks:
+        labels[rows] = groups + theirs
+        groups += int(theirs.max()) + 1
+    return dense(labels)

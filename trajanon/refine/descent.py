@@ -112,9 +112,14 @@ def settle(
             complete = True
 
 
+def near_count(k: int) -> int:
+    """How many nearest records matter to a record's moves: 16, or 2k."""
+    return max(NEIGHBOURS, 2 * k)
+
+
 def near_records(records: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     """Find the records whose groups a record may move to: 16 nearest, or 2k."""
-    return nearest_records(records, max(NEIGHBOURS, 2 * k))
+    return nearest_records(records, near_count(k))
 
 
 def begin(groups: Groups, neighbours: NDArray[np.int64]) -> Descent:

@@ -9,6 +9,7 @@ from trajanon._kernels.groups import Groups, chain_members
 from trajanon.course import Course, Unheeded
 from trajanon.loss import group_means
 from trajanon.progress import Progress, silent
+from trajanon.vicinity import Vicinity
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +38,8 @@ class Grouped:
     recombined
         Whether the groups of all runs are combined in the end, and regions of what
         comes of it annealed anew.
+    vicinity
+        Who is near whom, where that is known already.
     course
         Told of every step, and of every good partition on the way.
     progress
@@ -53,8 +56,17 @@ class Grouped:
     moves_per_record: int = 0
     runs: int = 1
     recombined: bool = False
+    vicinity: Vicinity | None = None
     course: Course = field(default_factory=Unheeded)
     progress: Progress = silent
+
+    @property
+    def large(self) -> Vicinity | None:
+        """The vicinity, if these records are too many to be searched in one piece."""
+        vicinity = self.vicinity
+        if vicinity is None or vicinity.records is not self.records:
+            return None  # of a part, or of nobody
+        return vicinity if vicinity.large else None
 
 
 def lay_out(

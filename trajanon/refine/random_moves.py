@@ -1,5 +1,6 @@
 """Random moves in a part of a table, and what all parts have in common."""
 
+from collections.abc import Iterable
 from itertools import pairwise
 from threading import Event
 from typing import NamedTuple
@@ -39,14 +40,18 @@ class Field(NamedTuple):
     """
 
     records: NDArray[np.float64]
-    neighbours: NDArray[np.int64]
+    neighbours: NDArray[np.integer]
     warmth: NDArray[np.float64]
 
 
 def lay_field(grouped: Grouped) -> Field:
     """Find axes, neighbours and temperatures; the SSE of the groups must not be 0."""
-    records = grouped.records
+    records, large = grouped.records, grouped.large
     lost = sse(records, grouped.labels)
+    if large is not None:
+        near = large.near
+        warm = tempered(near.away.T, large.count, grouped.k, lost)
+        return Field(large.turned(DROPPED * lost), near.records, warm)
     neighbours = near_records(records, grouped.k)
     return Field(
         records=turn(records, leading_axes(records, lost)),
@@ -68,20 +73,37 @@ def warmth(
     records: NDArray[np.float64], neighbours: NDArray[np.int64], k: int, lost: float
 ) -> NDArray[np.float64]:
     """Find the square root of the temperature that suits each record."""
-    apart, beyond = np.zeros(len(records)), np.zeros(len(records))
-    near = neighbours[:, :k].T
-    for rank, column in enumerate(neighbours.T):
-        away = ((records - records[column]) ** 2).sum(axis=1)
-        beyond += away
-        if rank < len(near):
-            apart += away
+    columns = neighbours.T
+    away = (((records - records[column]) ** 2).sum(axis=1) for column in columns)
+    return tempered(away, len(columns), k, lost)
+
+
+def tempered(
+    away: Iterable[NDArray[np.float64]], count: int, k: int, lost: float
+) -> NDArray[np.float64]:
+    """Find that square root from squared distances to the nearest, the second, ...
+
+    Parameters
+    ----------
+    away
+        To each record's nearest, (n,), then to its second, and so on.
+    count
+        How many these are.
+    k, lost
+        Least number of different subjects in a group; SSE.
+    """
+    near, apart, beyond = min(k, count), np.zeros(1), np.zeros(1)
+    for rank, distances in enumerate(away):
+        beyond = beyond + distances
+        if rank < near:
+            apart = apart + distances
     # Records with k duplicates have farther ones to go to.
-    apart = np.where(apart > 0.0, apart / len(near), beyond / len(neighbours.T))
-    return np.sqrt(np.sqrt(apart * lost / len(records)))
+    apart = np.where(apart > 0.0, apart / near, beyond / count)
+    return np.sqrt(np.sqrt(apart * lost / len(apart)))
 
 
 def neighbours_within(
-    neighbours: NDArray[np.int64], rows: NDArray[np.int64]
+    neighbours: NDArray[np.integer], rows: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Find the neighbours of a part's records in it, as places in the part."""
     place = np.full(len(neighbours), -1)

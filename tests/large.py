@@ -1,0 +1,37 @@
+"""Tables of a few dozen records, searched as large ones are."""
+
+from functools import partial
+from importlib import import_module
+
+import numpy as np
+import pytest
+from naive import Floats
+
+from trajanon import vicinity
+from trajanon.paths import in_blocks
+from trajanon.refine.blocks import draw_blocks
+
+WHOLE = 50
+
+
+def search_as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let tables of more than 50 records be large, of several leaves and blocks."""
+    monkeypatch.setattr(vicinity, "WHOLE", WHOLE)
+    monkeypatch.setattr(vicinity, "LEAF", 8)
+    monkeypatch.setattr(vicinity, "CROWD", 3)
+    monkeypatch.setattr(in_blocks, "BLOCK", 50)
+    for name in ("anneal", "descend"):
+        module = import_module(f"trajanon.refine.{name}")
+        monkeypatch.setattr(module, "draw_blocks", partial(draw_blocks, most=30))
+    schedule = import_module("trajanon.refine.schedule")
+    monkeypatch.setattr(schedule, "FULL", 0)
+
+
+def clustered(n: int, p: int, seed: int = 0) -> Floats:
+    """Records on a few curves through p columns, as tracks along streets are."""
+    rng = np.random.default_rng(seed)
+    along, street = rng.random((n, 1)), rng.integers(0, 5, n)
+    starts, directions = rng.normal(size=(2, 5, p))
+    bent = np.sin(3 * along) * rng.normal(size=p)
+    records: Floats = starts[street] + along * directions[street] + bent * 0.2
+    return records

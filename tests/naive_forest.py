@@ -1,0 +1,43 @@
+"""Slow twins of the trees' kernels."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from naive import Floats, Ints, squared_distance
+from numpy.typing import NDArray
+
+
+def selected(values: Sequence[float], middle: int) -> tuple[list[float], float]:
+    """The least values, as many as stand before the middle, and the one there."""
+    rising = sorted(values)
+    return rising[:middle], rising[middle]
+
+
+def leaf_sizes(n: int, leaf: int) -> list[int]:
+    """Sizes of the leaves, in their order."""
+    if n <= leaf:
+        return [n]
+    return leaf_sizes(n // 2, leaf) + leaf_sizes(n - n // 2, leaf)
+
+
+def nearest_in_leaves(
+    points: Floats, leaves: Sequence[Ints], count: int
+) -> list[list[float]]:
+    """Squared distances to the nearest that share a leaf; fewer where few do."""
+    found = []
+    for a in range(len(points)):
+        mates = {b for leaf in leaves if a in leaf for b in leaf.tolist()} - {a}
+        away = sorted(squared_distance(points[a], points[b]) for b in mates)
+        found.append(away[:count])
+    return found
+
+
+def recall(records: Floats, found: NDArray[np.integer], rows: Ints) -> float:
+    """Share of the nearest of some records that were found."""
+    shares = []
+    for row in rows:
+        away = ((records - records[row]) ** 2).sum(axis=1)
+        away[row] = np.inf
+        nearest = np.argsort(away)[: found.shape[1]]
+        shares.append(np.isin(nearest, found[row]).mean())
+    return float(np.mean(shares))

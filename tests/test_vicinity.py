@@ -1,0 +1,116 @@
+"""Who is near whom, exactly in small tables and nearly so in large ones."""
+
+import naive_forest
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from large import WHOLE, clustered, search_as_if_large
+from naive import Floats
+
+from trajanon import loss, vicinity, workers
+from trajanon.neighbours import nearest_records
+from trajanon.vicinity import Vicinity
+
+seeds = st.integers(0, 10**6)
+
+
+def no_interest() -> None:
+    pytest.fail("nothing had to be looked for in another way")
+
+
+@pytest.mark.parametrize("n", [2, 3, WHOLE])
+def test_neighbours_in_a_small_table_are_exact(
+    n: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search_as_if_large(monkeypatch)
+    records = np.random.default_rng(n).normal(size=(n, 4))
+    known = Vicinity(records, 16, no_interest)
+    assert not known.large
+    assert np.array_equal(known.nearest, nearest_records(records, 16))
+
+
+def tables(kind: str, n: int, seed: int) -> Floats:
+    X = clustered(n, 6, seed)
+    if kind == "equal":
+        X = np.ones((n, 6))
+    if kind == "duplicates":
+        X = X[np.random.default_rng(seed).integers(0, 5, n)]
+    if kind == "constant columns":
+        X[:, ::2] = 7.0
+    return loss.standardise(X)
+
+
+@given(
+    kind=st.sampled_from(["any", "equal", "duplicates", "constant columns"]),
+    n=st.integers(WHOLE + 1, 200),
+    count=st.integers(1, 16),
+    seed=seeds,
+)
+@settings(max_examples=40)
+def test_neighbours_in_a_large_table_are_others_and_different(
+    kind: str, n: int, count: int, seed: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        search_as_if_large(patch)
+        records = tables(kind, n, seed)
+        known = Vicinity(records, count)
+        assert known.large
+        nearest = known.nearest
+    assert nearest.shape == (n, count)
+    assert nearest.min() >= 0
+    for row, found in enumerate(nearest.tolist()):
+        assert len({row, *found}) == count + 1
+    near = known.near
+    assert (np.diff(near.away, axis=1) >= 0.0).all()
+    apart = ((near.points[:, None] - near.points[nearest]) ** 2).sum(axis=2)
+    assert near.away == pytest.approx(apart, abs=1e-9)
+    assert sorted(near.order.tolist()) == list(range(n))
+
+
+def test_few_neighbours_are_missed() -> None:
+    records = loss.standardise(clustered(12_000, 20))
+    records += np.random.default_rng(0).normal(size=records.shape) * 0.003
+    known = Vicinity(records, 16)
+    assert known.large
+    rows = np.arange(0, 12_000, 100)
+    assert naive_forest.recall(records, known.near.records, rows) > 0.9
+
+
+def test_the_leading_axes_leave_out_what_they_may() -> None:
+    records = loss.standardise(clustered(300, 8))
+    known, total = Vicinity(records, 4), float((records**2).sum())
+    for share in (0.0, 0.01, 0.3, 1.0):
+        turned = known.turned(share * total)
+        assert total - (turned**2).sum() <= share * total + 1e-9 * total
+        fewer = turned[:, :-1]
+        if fewer.shape[1] > 0:
+            assert total - (fewer**2).sum() > share * total - 1e-9 * total
+
+
+@pytest.mark.parametrize("kind", ["any", "duplicates"])
+def test_threads_leave_every_bit(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    search_as_if_large(monkeypatch)
+    monkeypatch.setattr(vicinity, "_AT_ONCE", 17)
+    found = []
+    for count in (1, 2, 5):
+        monkeypatch.setattr(workers, "cores", lambda count=count: count)
+        near = Vicinity(tables(kind, 400, 3), 8).near
+        found.append([part.tobytes() for part in near])
+    assert found[0] == found[1] == found[2]
+
+
+def test_neighbours_are_looked_for_once_and_that_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    search_as_if_large(monkeypatch)
+    said: list[int] = []
+    known = Vicinity(tables("any", 100, 0), 8, lambda: said.append(1))
+    assert not said
+    assert known.nearest is known.nearest is known.near.records
+    assert said == [1]
+
+
+def test_a_leaf_is_no_large_table() -> None:
+    assert not Vicinity(np.zeros((vicinity.WHOLE + 1, 1)), 2_000).large
+    assert Vicinity(np.zeros((vicinity.WHOLE + 1, 1)), 16).large

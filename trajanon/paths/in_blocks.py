@@ -1,0 +1,106 @@
+"""A path through a large table: block by block, each visited on a short path."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
+from threading import Event
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.progress import Progress, silent
+from trajanon.vicinity import BATCHES, Near, Vicinity
+from trajanon.workers import in_threads
+
+BLOCK = 1_000
+"""Records of a block, about. Joining the first links takes time with the square of it;
+and what is lost at a border, the search that follows mends."""
+
+Visit = Callable[
+    [NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]], NDArray[np.int64]
+]
+"""(records, which are near each, at what distances) to a path through them, (n,)."""
+
+
+def path_in_blocks(
+    vicinity: Vicinity, visit: Visit, progress: Progress = silent
+) -> NDArray[np.int64]:
+    """Visit the blocks of a large table one after the other.
+
+    A block is some leaves of a tree that follow each other; its path is found among the
+    leading axes, and runs in the direction that begins nearer to the end of the last.
+
+    Parameters
+    ----------
+    vicinity
+        Of a large table.
+    visit
+        Finds the path through a block.
+    progress
+        Told how far it is.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Order of the records, shape (n,).
+    """
+    near = vicinity.near
+    place = np.empty(len(near.order), dtype=np.int64)
+    place[near.order] = np.arange(len(place))
+    leaves = max(BLOCK * (len(near.borders) - 1) // len(place), 1)
+    borders = np.append(near.borders[:-1:leaves], len(place))
+    batch = -(-len(borders) // BATCHES)
+    jobs = [
+        partial(_paths, near, place, borders[start : start + batch + 1], visit)
+        for start in range(0, len(borders) - 1, batch)
+    ]
+    progress("Finding a short path", 0, None)
+    found = in_threads(jobs, lambda: progress("Finding a short path", 0, None))
+    return joined(near.points, [path for paths in found for path in paths])
+
+
+def _paths(
+    near: Near,
+    place: NDArray[np.int64],
+    borders: NDArray[np.int64],
+    visit: Visit,
+    stop: Event,
+) -> list[NDArray[np.int64]]:
+    """Visit some blocks, each on its own."""
+    paths = []
+    for start, behind in pairwise(borders):
+        if stop.is_set():
+            raise KeyboardInterrupt
+        rows = near.order[start:behind]
+        neighbours = place[near.records[rows]] - start
+        outside = (neighbours < 0) | (neighbours >= len(rows))
+        away = np.where(outside, np.inf, np.sqrt(near.away[rows]))
+        within = np.where(outside, np.arange(len(rows))[:, None], neighbours)
+        inner = np.argsort(outside, axis=1, kind="stable")
+        path = visit(
+            near.points[rows],
+            np.take_along_axis(within, inner, axis=1),
+            np.take_along_axis(away, inner, axis=1),
+        )
+        paths.append(rows[path])
+    return paths
+
+
+def joined(
+    points: NDArray[np.float64], paths: Sequence[NDArray[np.int64]]
+) -> NDArray[np.int64]:
+    """Join paths in their order, each in the direction that begins nearer.
+
+    Parameters
+    ----------
+    points
+        Shape (n, q).
+    paths
+        Rows of the points.
+    """
+    turned = [paths[0]]
+    for path in paths[1:]:
+        last = points[turned[-1][-1]]
+        begin, end = ((points[path[[0, -1]]] - last) ** 2).sum(axis=1)
+        turned.append(path if begin <= end else path[::-1])
+    return np.concatenate(turned)

@@ -1,0 +1,190 @@
+"""Who is near whom in a table: found once, in the way that suits its size."""
+
+from collections.abc import Callable
+from functools import cached_property, partial
+from threading import Event
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.forest import compare_leaves, grow
+from trajanon.neighbours import nearest_records, turn
+from trajanon.progress import Progress, silent
+from trajanon.workers import in_parts, in_threads
+
+WHOLE = 10_000
+"""Up to so many records, neighbours are exact and a table is searched in one piece."""
+
+DETAIL = 1e-5
+"""Share of the variance that the axes left out of a large table's vicinity may hold.
+A hundredth would leave 3 columns of the 60 of cabs' tracks, where all is near all."""
+
+TREES = 4
+
+LEAF, CROWD = 256, 8
+"""Records of a leaf at most: 256, or 8 times the neighbours wanted, if that is more."""
+
+BATCHES = 64
+"""Parts in which threads do the leaves of a tree, or the blocks of a path."""
+
+_AT_ONCE = 10_000  # records that a thread turns
+
+
+class Near(NamedTuple):
+    """Neighbours in a large table, and its order by place.
+
+    Attributes
+    ----------
+    points
+        The records in their leading principal axes, shape (n, q).
+    order, borders
+        The records, (n,), leaf by leaf of a tree, near leaves near each other; and
+        where each leaf begins, with n at the end.
+    records
+        Which are near each record, (n, c), the nearest first.
+    away
+        Their squared distances in the leading axes, (n, c).
+    """
+
+    points: NDArray[np.float64]
+    order: NDArray[np.int64]
+    borders: NDArray[np.int64]
+    records: NDArray[np.int32]
+    away: NDArray[np.float64]
+
+
+class Vicinity:
+    """The nearest records of each record of a table.
+
+    Up to 10,000 records, or one leaf, they are exact. Of more, only the leading
+    principal axes are looked at, which leave out a hundred-thousandth of the variance.
+    Four trees halve the records across the line between two of them until 256 share a
+    leaf, and a record's neighbours are the nearest that share a leaf with it in any
+    tree. Chance comes from fixed seeds: the neighbours depend on the records alone.
+
+    Parameters
+    ----------
+    records
+        Standardised, shape (n, p).
+    count
+        Neighbours wanted of each; n - 1 if there are no more.
+    found
+        Called when those of a large table have been found.
+    progress
+        Told how far that is.
+
+    References
+    ----------
+    Dasgupta and Freund (STOC 2008), "Random projection trees and low dimensional
+    manifolds"; Silpa-Anan and Hartley (CVPR 2008), "Optimised KD-trees for fast image
+    descriptor matching", for several randomised trees.
+    """
+
+    def __init__(
+        self,
+        records: NDArray[np.float64],
+        count: int,
+        found: Callable[[], None] = lambda: None,
+        progress: Progress = silent,
+    ) -> None:
+        self.records = records
+        self.count = min(count, len(records) - 1)
+        self.large = len(records) > max(WHOLE, leaf_of(self.count))
+        self._found = found
+        self._progress = progress
+
+    @cached_property
+    def nearest(self) -> NDArray[np.integer]:
+        """Row numbers, shape (n, count), the nearest first."""
+        if self.large:
+            return self.near.records
+        return nearest_records(self.records, self.count)
+
+    @cached_property
+    def near(self) -> Near:
+        """The neighbours in a large table, with what they were found by."""
+        points = self.turned(DETAIL * float(self._axes[1].sum()))
+        near = find_near(points, self.count, self._progress)
+        self._found()
+        return near
+
+    @cached_property
+    def _axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The principal axes, (p, p), longest first, and the sum of squares on each."""
+        squares: NDArray[np.float64] = np.sum(
+            in_parts(_products, self.records, _AT_ONCE), axis=0
+        )
+        held, axes = np.linalg.eigh(squares)
+        return axes[:, ::-1], held[::-1].clip(0.0)
+
+    def turned(self, left_out: float) -> NDArray[np.float64]:
+        """Turn a large table to as few axes as leave out so much of its squares."""
+        axes, held = self._axes
+        behind = held[::-1].cumsum()[::-1] - held
+        leading = axes[:, : int(np.argmax(behind <= left_out)) + 1]
+        return np.concatenate(
+            in_parts(partial(_turned, leading), self.records, _AT_ONCE)
+        )
+
+
+def leaf_of(count: int) -> int:
+    """Records of a leaf at most, where so many neighbours are wanted."""
+    return max(LEAF, CROWD * count)
+
+
+def find_near(
+    points: NDArray[np.float64], count: int, progress: Progress = silent
+) -> Near:
+    """Find points that share a leaf of a tree, and are nearest of these.
+
+    Parameters
+    ----------
+    points
+        Shape (n, q), n > count.
+    count
+        Neighbours of each.
+    progress
+        Told how far it is.
+    """
+    n, leaf = len(points), leaf_of(count)
+
+    def tree(number: int, stop: Event) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        order, borders = grow(points, leaf, np.array([number], dtype=np.uint64))
+        return order, borders
+
+    def compare(
+        order: NDArray[np.int64], borders: NDArray[np.int64], stop: Event
+    ) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        compare_leaves(points, order, borders, records, away)
+
+    records = np.full((n, count), -1, dtype=np.int32)
+    away = np.full((n, count), np.inf)
+    progress("Finding near records", 0, TREES)
+    trees = in_threads([partial(tree, 1 + number) for number in range(TREES)])
+    for number, (order, borders) in enumerate(trees):
+        progress("Finding near records", number, TREES)
+        batch = -(-len(borders) // BATCHES)
+        in_threads(
+            [
+                partial(compare, order, borders[start : start + batch + 1])
+                for start in range(0, len(borders) - 1, batch)
+            ]
+        )
+    progress("Finding near records", TREES, TREES)
+    order, borders = trees[0]
+    return Near(points, order, borders, records, away)
+
+
+def _products(records: NDArray[np.float64], stop: Event) -> NDArray[np.float64]:
+    """Sums of products of columns, in a fixed order whatever the cores."""
+    products: NDArray[np.float64] = np.einsum("ij,ik->jk", records, records)
+    return products
+
+
+def _turned(
+    axes: NDArray[np.float64], records: NDArray[np.float64], stop: Event
+) -> NDArray[np.float64]:
+    return turn(records, axes)
