@@ -288,6 +288,17 @@ def test_from_any_place_the_rest_is_the_same(mixed: Path, jobs: int) -> None:
     assert {position[0] for position, _ in places} == {0, 1, 2, 3, 4, 5}
 
 
+def test_going_on_where_nothing_more_can_be_read_is_no_failure(mixed: Path) -> None:
+    """A run that was never stopped would have gone on with a warning, too."""
+    (mixed / "table.csv").write_text("a,b\n1,2\n")
+    numbered = files.numbered(files.find([mixed], Reading()), Reading())
+    whole = Source(numbered)
+    assert len(list(whole)) == 4
+    rest = Source(numbered, (4, 0))
+    assert list(rest) == []
+    assert rest.left_out == whole.left_out == {files.UNREADABLE: 1}
+
+
 def test_progress_goes_from_nothing_to_all(mixed: Path) -> None:
     said: list[tuple[str, float, Any]] = []
     list(traces(mixed, progress=lambda *words, note="": said.append(words)))

@@ -249,7 +249,8 @@ def _items(
     readings: Sequence[tuple[SourceFile, Reading]], jobs: int, files: int
 ) -> Iterator[tuple[int, Item]]:
     """Number what the files hold; go on where one of several cannot be read."""
-    readable, problem = False, None
+    readable = len(readings) < files  # those before were, or it would have ended
+    problem = None
     contents = (
         ahead(readings, jobs)
         if jobs > 1
