@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem
-from trajanon.files.released import Line, ReleasedFile, unknown_attribution
+from trajanon.files.released import LINE, Lines, ReleasedFile, unknown_attribution
 
 
 def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> None:
@@ -41,12 +41,10 @@ def read_released(path: Path) -> ReleasedFile:
         # Once for the numbers, and once for how they are written.
         collection = json.loads(text)
         literal = json.loads(text, parse_float=str, parse_int=str)
-        lines = [
-            _line(feature["geometry"], written["geometry"])
-            for feature, written in zip(
-                collection["features"], literal["features"], strict=True
-            )
-        ]
+        lines = _lines(
+            [feature["geometry"] for feature in collection["features"]],
+            [feature["geometry"] for feature in literal["features"]],
+        )
         properties = [dict(f.get("properties") or {}) for f in collection["features"]]
         extras = [*_unneeded(collection), *_told_twice(text)]
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
@@ -109,10 +107,13 @@ def _told_twice(text: str) -> list[str]:
     return [f"member {name!r} twice" for name in sorted(twice)]
 
 
-def _line(geometry: Any, literal: Any) -> Line:
-    if geometry is None:
-        return Line(np.empty((0, 2)), "nothing")
-    if geometry["type"] != "LineString":
-        return Line(np.empty((0, 2)), str(geometry["type"]))
-    coordinates = np.array(geometry["coordinates"], dtype=np.float64)
-    return Line(coordinates, written=json.dumps(literal["coordinates"]))
+def _lines(geometries: list[Any], literal: list[Any]) -> Lines:
+    kinds = ["nothing" if one is None else str(one["type"]) for one in geometries]
+    points, written = [], []
+    for kind, geometry, text in zip(kinds, geometries, literal, strict=True):
+        line = kind == LINE
+        points.append(
+            np.array(geometry["coordinates"] if line else [], dtype=np.float64)
+        )
+        written.append(json.dumps(text["coordinates"] if line else None))
+    return Lines.of_texts(points, written, kinds)

@@ -1,28 +1,14 @@
 """A release as GeoPackage."""
 
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem
-from trajanon.files.released import Line, ReleasedFile, unknown_attribution
-
-_LAYER = "anonymized"
-_TABLES = {
-    _LAYER,
-    "gpkg_contents",
-    "gpkg_extensions",
-    "gpkg_geometry_columns",
-    "gpkg_ogr_contents",
-    "gpkg_spatial_ref_sys",
-    "gpkg_tile_matrix",
-    "gpkg_tile_matrix_set",
-    "sqlite_sequence",
-}
-
+from trajanon.files.geopackage_below import LAYER, below
+from trajanon.files.released import Lines, ReleasedFile, unknown_attribution
 
 def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> None:
     """Write a release; the attribution is the description of its layer."""
@@ -37,7 +23,7 @@ def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> N
     path.unlink(missing_ok=True)  # GDAL takes an empty file for a broken one
     options = {} if attribution is None else {"DESCRIPTION": attribution}
     try:
-        table.to_file(path, driver="GPKG", layer=_LAYER, engine="pyogrio", **options)
+        table.to_file(path, driver="GPKG", layer=LAYER, engine="pyogrio", **options)
     except RuntimeError as error:  # the base of pyogrio's errors
         raise OSError(" ".join(str(error).split())[:200]) from error
 
@@ -52,11 +38,12 @@ def read_released(path: Path) -> ReleasedFile:
     """
     import geopandas
     import pyogrio
+    import shapely
 
     try:
-        extras = _unneeded(path)
+        extras = below(path)
         layers = [str(name) for name in pyogrio.list_layers(path)[:, 0]]
-        layer = _LAYER if _LAYER in layers else layers[0]
+        layer = LAYER if LAYER in layers else layers[0]
         info = pyogrio.read_info(path, layer=layer)
         with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
             table = geopandas.read_file(
@@ -66,6 +53,8 @@ def read_released(path: Path) -> ReleasedFile:
         OSError,
         ValueError,
         IndexError,
+        TypeError,
+        shapely.errors.ShapelyError,
         sqlite3.DatabaseError,
         pyogrio.errors.DataSourceError,
     ) as error:
@@ -75,7 +64,7 @@ def read_released(path: Path) -> ReleasedFile:
     attribution = metadata.pop("DESCRIPTION", None) or None
     metadata.pop("IDENTIFIER", None) if metadata.get("IDENTIFIER") == layer else None
     extras += [f"layer {name!r}" for name in layers if name != layer]
-    extras += [] if layer == _LAYER else [f"the layer name {layer!r}"]
+    extras += [] if layer == LAYER else [f"the layer name {layer!r}"]
     extras += [f"layer metadata {key!r}" for key in metadata]
     extras += [f"file metadata {key!r}" for key in info.get("dataset_metadata") or {}]
     extras += [f"column {name!r}" for name in info["fields"].tolist() if name != "id"]
@@ -85,33 +74,12 @@ def read_released(path: Path) -> ReleasedFile:
         extras.append("row numbers of its own")
     if attribution is not None:
         extras += unknown_attribution(attribution)
-    geometries = table.geometry if "geometry" in table else []
+    geometries = table.geometry.to_numpy() if "geometry" in table else np.empty(0, "O")
+    with np.errstate(invalid="ignore"):
+        keys = shapely.to_wkb(geometries)
     return ReleasedFile(
-        [Line.of(geometry) for geometry in geometries],
+        Lines.of(geometries, keys),
         table["id"].tolist() if "id" in table else None,
         extras,
         attribution,
     )
-
-
-def _unneeded(path: Path) -> list[str]:
-    """Look below GDAL: tables it does not show, and what was deleted but is there."""
-    with closing(
-        sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-    ) as file:
-        names = file.execute(
-            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
-        ).fetchall()
-        (deleted,) = file.execute("PRAGMA freelist_count").fetchone()
-        (page,) = file.execute("PRAGMA page_size").fetchone()
-        (pages,) = file.execute("PRAGMA page_count").fetchone()
-    extras = [
-        f"table {name!r}"
-        for (name,) in names
-        if name not in _TABLES and not name.startswith(f"rtree_{_LAYER}_geom")
-    ]
-    if path.stat().st_size != page * pages:
-        extras.append("something behind the end of the database")
-    if deleted:
-        extras.append(f"{deleted} pages of deleted data")
-    return extras

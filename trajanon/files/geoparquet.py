@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem
-from trajanon.files.released import Line, ReleasedFile, unknown_attribution
+from trajanon.files.beside_rows import beside_rows
+from trajanon.files.released import Lines, ReleasedFile, unknown_attribution
 
 # No "crs": that means longitude, latitude on WGS 84 (OGC:CRS84).
 _LINES = {"encoding": "WKB", "geometry_types": ["LineString"]}
@@ -127,6 +128,11 @@ class Table:
         }
 
     @property
+    def written(self) -> NDArray[np.object_]:
+        """The bytes of each geometry as they stand in the file."""
+        return self._wkb
+
+    @property
     def bare(self) -> bool:
         """Whether each geometry is written with coordinates and nothing else."""
         import shapely
@@ -170,9 +176,10 @@ def read_released(path: Path) -> ReleasedFile:
     if not table.bare:
         extras.append("geometries with more than coordinates")
     extras += [f"metadata of column {name!r}" for name in table.described]
+    extras += beside_rows(path)
     ids = table.columns.get("id")
     return ReleasedFile(
-        [Line.of(geometry) for geometry in table.geometries],
+        Lines.of(table.geometries, table.written),
         None if ids is None else ids.tolist(),
         extras,
         table.metadata.get("attribution"),

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem
-from trajanon.files.released import DECIMALS, Line, ReleasedFile, unknown_attribution
+from trajanon.files.released import DECIMALS, Lines, ReleasedFile, unknown_attribution
 
 _SPACE = "http://www.topografix.com/GPX/1/1"
 _CREATOR = "trajanon"
@@ -60,7 +60,7 @@ def read_released(path: Path) -> ReleasedFile:
         text = path.read_bytes()
         root = ElementTree.fromstring(text)
         tracks = [e for e in root if _name(e) == "trk"]
-        lines = [_line(track) for track in tracks]
+        lines = _lines(tracks)
     except (OSError, ElementTree.ParseError, ValueError, LookupError) as error:
         msg = f"cannot read {path} as GPX"
         raise FileProblem(msg) from error
@@ -102,8 +102,16 @@ def _name(element: ElementTree.Element) -> str:
     return element.tag.rpartition("}")[2]
 
 
-def _line(track: ElementTree.Element) -> Line:
-    points = [e for e in track.iter() if _name(e) == "trkpt"]
-    texts = [(p.attrib["lon"], p.attrib["lat"]) for p in points]
-    numbers = [(float(lon), float(lat)) for lon, lat in texts]
-    return Line(np.array(numbers, dtype=np.float64).reshape(-1, 2), written=str(texts))
+def _lines(tracks: list[ElementTree.Element]) -> Lines:
+    texts = [
+        [
+            (point.attrib["lon"], point.attrib["lat"])
+            for point in track.iter()
+            if _name(point) == "trkpt"
+        ]
+        for track in tracks
+    ]
+    return Lines.of_texts(
+        [np.array(line, dtype=np.float64).reshape(-1, 2) for line in texts],
+        [str(line) for line in texts],
+    )

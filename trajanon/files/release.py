@@ -72,11 +72,13 @@ def read_release(path: str | os.PathLike[str]) -> Trajectories:
         If its lines are not trajectories of equally many points.
     """
     found = read_as_found(Path(path))
-    lines = [line.coordinates for line in found.lines]
-    if not lines or len({line.shape for line in lines}) != 1 or lines[0].shape[1] != 2:
+    lines = found.lines
+    alike = len(lines) > 0 and lines.sizes.min() == lines.sizes.max() > 0
+    if not alike or lines.coordinates.shape[1] != 2:
         msg = f"{path} does not hold lines of equally many points"
         raise BadInput(msg)
+    points = lines.coordinates.reshape(len(lines), -1, 2)
     return Trajectories(
-        points=np.ascontiguousarray(np.stack(lines)[:, :, ::-1]),
+        points=np.ascontiguousarray(points[:, :, ::-1]),
         provenance={"attribution": found.attribution},
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.trajectories import OSM_ATTRIBUTION
@@ -12,49 +13,98 @@ from trajanon.trajectories import OSM_ATTRIBUTION
 DECIMALS = 7
 """Of a degree, in every format: a centimetre, as OpenStreetMap itself writes."""
 
+LINE = "LineString"
+
+_KINDS = np.array(
+    [
+        "Point",
+        LINE,
+        "LinearRing",
+        "Polygon",
+        "MultiPoint",
+        "MultiLineString",
+        "MultiPolygon",
+        "GeometryCollection",
+        "nothing",  # at -1, as shapely numbers what is missing
+    ],
+    dtype=object,
+)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Line:
-    """One released geometry.
+class Lines:
+    """Released geometries in the order of the file, as columns.
 
     Attributes
     ----------
+    kinds
+        What each is: LineString, Point, ...; "nothing" where it is missing. Shape (n,).
+    sizes
+        How many points each has, shape (n,); 0 where they are no pairs of numbers.
     coordinates
-        Longitude, latitude and whatever else each point has, shape (m, 2) or more.
-    kind
-        What it is: LineString, Point, ...; "nothing" where the geometry is missing.
-    written
-        The coordinates as text, in formats that are text.
+        Longitude, latitude and whatever else each point has, one line after another,
+        shape (points, 2) or wider; filled up where other points have more numbers.
+    keys
+        Bytes or text of each as written, shape (n,): two lines of equal numbers may
+        differ in it.
     """
 
+    kinds: NDArray[np.object_]
+    sizes: NDArray[np.int64]
     coordinates: NDArray[np.float64]
-    kind: str = "LineString"
-    written: str | None = None
+    keys: NDArray[np.object_]
+
+    def __len__(self) -> int:
+        return len(self.kinds)
 
     @property
-    def key(self) -> bytes:
-        """Equal for lines that are equal as written, not just as numbers."""
-        return (
-            self.coordinates.tobytes()
-            if self.written is None
-            else self.written.encode()
+    def groups(self) -> NDArray[np.int64]:
+        """A number for each line, equal where lines are equal as written, (n,)."""
+        return pd.factorize(self.keys)[0].astype(np.int64)
+
+    @classmethod
+    def of(
+        cls, geometries: NDArray[np.object_], keys: Sequence[Any] | NDArray[np.object_]
+    ) -> "Lines":
+        """Take shapely geometries, some of them None."""
+        import shapely
+
+        coordinates = shapely.get_coordinates(
+            geometries, include_z=bool(shapely.has_z(geometries).any())
+        )
+        if hasattr(shapely, "has_m") and shapely.has_m(geometries).any():
+            coordinates = np.column_stack([coordinates, np.zeros(len(coordinates))])
+        return cls(
+            _KINDS[shapely.get_type_id(geometries)],
+            shapely.get_num_coordinates(geometries).astype(np.int64),
+            coordinates,
+            np.array([b"" if key is None else key for key in keys], dtype=object),
         )
 
     @classmethod
-    def of(cls, geometry: Any) -> "Line":
-        """Take a shapely geometry, or None."""
-        import shapely
+    def of_texts(
+        cls,
+        lines: Sequence[NDArray[np.float64]],
+        keys: Sequence[str],
+        kinds: Sequence[str] | None = None,
+    ) -> "Lines":
+        """Take points of each line, and how they are written."""
+        flat = [a if a.ndim == 2 and a.shape[1] > 1 else np.empty((0, 2)) for a in lines]
+        sizes = np.array([len(line) for line in flat], dtype=np.int64)
+        width = max((line.shape[1] for line in flat), default=2)
+        coordinates = np.zeros((sizes.sum(), width))
+        ends = np.cumsum(sizes)
+        for line, end in zip(flat, ends.tolist(), strict=True):
+            coordinates[end - len(line) : end, : line.shape[1]] = line
+        return cls(
+            np.array(kinds or [LINE] * len(flat), dtype=object),
+            sizes,
+            coordinates,
+            np.array(keys, dtype=object),
+        )
 
-        if geometry is None:
-            return cls(np.empty((0, 2)), "nothing")
-        heights = shapely.has_z(geometry)
-        coordinates = shapely.get_coordinates(geometry, include_z=bool(heights))
-        if getattr(shapely, "has_m", None) and shapely.has_m(geometry):
-            coordinates = np.column_stack([coordinates, np.zeros(len(coordinates))])
-        return cls(coordinates, geometry.geom_type)
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ReleasedFile:
     """What a reader found.
 
@@ -70,7 +120,7 @@ class ReleasedFile:
         The line that goes with the data, if the file has one.
     """
 
-    lines: Sequence[Line]
+    lines: Lines
     ids: Sequence[Any] | None
     extras: Sequence[str] = field(default_factory=list)
     attribution: str | None = None

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem
-from trajanon.files.released import DECIMALS, Line, ReleasedFile, unknown_attribution
+from trajanon.files.released import DECIMALS, Lines, ReleasedFile, unknown_attribution
 
 
 def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> None:
@@ -60,8 +60,7 @@ def read_released(path: Path) -> ReleasedFile:
         attribution = said[0] if said else None
         extras += [extra for text in said for extra in unknown_attribution(text)]
     ids = table["id"].tolist() if "id" in table else None
-    lines = [
-        Line(line, written=",".join(row))
-        for line, row in zip(numbers.reshape(-1, m, 2), texts, strict=True)
-    ]
+    lines = Lines.of_texts(
+        list(numbers.reshape(-1, m, 2)), [",".join(row) for row in texts]
+    )
     return ReleasedFile(lines, ids, extras, attribution)

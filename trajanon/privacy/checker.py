@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import pdtrc
+from numpy.typing import NDArray
 
 from trajanon.files.release import read_as_found
-from trajanon.files.released import Line
+from trajanon.files.released import LINE, Lines
 from trajanon.partition import check_k
-
-_CHANCE = 1e-6
-"""A file is called sorted if chance would order it so less often than this."""
+from trajanon.privacy.order import told_by_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,54 +77,59 @@ def check(release_path: str | os.PathLike[str], k: int) -> Findings:
     """
     check_k(k)
     found = read_as_found(Path(release_path))
-    keys = [line.key for line in found.lines]
-    sizes = Counter(keys)
+    groups = found.lines.groups
+    sizes = np.bincount(groups)
+    amiss = _not_trajectories(found.lines)
     problems = [
-        *_not_trajectories(found.lines),
+        *amiss,
         *_too_rare(sizes, k),
-        *_ids_of_the_source(found.ids, len(keys)),
-        *_sorted_by_group(keys, sizes),
+        *_ids_of_the_source(found.ids, len(groups)),
+        *told_by_order(groups, None if amiss else _points(found.lines)),
         *(f"a release holds no more than lines and ids: {e}" for e in found.extras),
     ]
     return Findings(
         k=k,
-        trajectories=len(keys),
+        trajectories=len(groups),
         groups=len(sizes),
-        smallest=min(sizes.values(), default=0),
+        smallest=int(sizes.min(initial=len(groups))),
         problems=problems,
     )
 
 
-def _not_trajectories(lines: Sequence[Line]) -> list[str]:
-    if not lines:
+def _points(lines: Lines) -> NDArray[np.float64]:
+    return lines.coordinates.reshape(len(lines), -1, 2)
+
+
+def _not_trajectories(lines: Lines) -> list[str]:
+    if not len(lines):
         return ["the file holds no trajectory"]
-    problems = []
-    kinds = Counter(line.kind for line in lines if line.kind != "LineString")
-    problems += [
-        f"{count} geometries are {kind}, not LineString"
-        for kind, count in kinds.items()
+    line = lines.kinds == LINE
+    problems = [
+        f"{count} geometries are {kind}, not {LINE}"
+        for kind, count in Counter(lines.kinds[~line].tolist()).items()
     ]
-    lines = [line for line in lines if line.kind == "LineString"]
-    if any(line.coordinates.ndim != 2 or len(line.coordinates) < 2 for line in lines):
+    sizes = lines.sizes[line]
+    if (sizes < 2).any():
         return [*problems, "some geometries are no lines of two or more points"]
-    if any(line.coordinates.shape[1] > 2 for line in lines):
+    if lines.coordinates.shape[1] > 2:
         problems.append("points have a third number: a height or a time")
-    if len({len(line.coordinates) for line in lines}) > 1:
+    if len(sizes) and sizes.min() != sizes.max():
         problems.append("trajectories have different numbers of points")
-    if any(not np.isfinite(line.coordinates).all() for line in lines):
+    places = lines.coordinates[np.repeat(line, lines.sizes)]
+    if not np.isfinite(places).all():
         problems.append("some coordinates are not finite numbers")
-    if any((np.abs(line.coordinates[:, :2]) > (180.0, 90.0)).any() for line in lines):
+    if (np.abs(places[:, :2]) > (180.0, 90.0)).any():
         problems.append("some coordinates are not on Earth")
     return problems
 
 
-def _too_rare(sizes: Counter[bytes], k: int) -> list[str]:
-    rare = [size for size in sizes.values() if size < k]
-    if not rare:
+def _too_rare(sizes: NDArray[np.int64], k: int) -> list[str]:
+    rare = sizes[sizes < k]
+    if not len(rare):
         return []
     return [
         f"{len(rare)} of {len(sizes)} different trajectories occur fewer than {k} "
-        f"times (the rarest {min(rare)} times), {sum(rare)} trajectories in all"
+        f"times (the rarest {rare.min()} times), {rare.sum()} trajectories in all"
     ]
 
 
@@ -135,22 +138,3 @@ def _ids_of_the_source(ids: Sequence[Any] | None, n: int) -> list[str]:
     if ids is None or [str(i) for i in ids] == [str(i) for i in range(1, n + 1)]:
         return []
     return [f"ids are not 1 to {n} along the file: they may be those of the source"]
-
-
-def _sorted_by_group(keys: Sequence[bytes], sizes: Counter[bytes]) -> list[str]:
-    """Compare equal neighbours in the file with what a shuffled file would have.
-
-    In a random order the number of neighbouring rows that are equal is nearly Poisson
-    distributed with mean sum s (s - 1) / n over the group sizes s.
-    """
-    if len(sizes) < 2:
-        return []
-    n = len(keys)
-    equal = sum(keys[i] == keys[i + 1] for i in range(n - 1))
-    expected = sum(size * (size - 1) for size in sizes.values()) / n
-    if equal == 0 or pdtrc(equal - 1, expected) >= _CHANCE:
-        return []
-    return [
-        f"trajectories stand in the order of their groups: {equal} neighbours in the "
-        f"file are equal, about {expected:.0f} would be by chance; shuffle it"
-    ]

@@ -1,0 +1,101 @@
+"""What a Parquet file holds beside its rows, where readers of tables do not look."""
+
+import base64
+import re
+from pathlib import Path
+from typing import Any
+
+_WRITER = re.compile(r"[\w-]+( version [\w.+-]+)?( \(build [\w.-]*\))?")
+"""Who wrote the file: a program and its version, and no more."""
+
+_MAGIC = 4  # bytes at the begin and at the end, before which the footer's length stands
+
+
+def beside_rows(path: Path) -> list[str]:
+    """Name what a Parquet file holds beside its rows and the metadata of its schema.
+
+    That are bytes that belong to no column, statistics of other values than those in
+    the file, values that no row has, parts of unequal sizes, and who wrote the file if
+    that is more than a program's name.
+
+    Parameters
+    ----------
+    path
+        A file that has been read as Parquet.
+    """
+    import pyarrow.parquet as pq
+
+    with path.open("rb") as opened:
+        file = pq.ParquetFile(opened)
+        metadata = file.metadata
+        chunks = [
+            (number, metadata.row_group(number).column(column))
+            for number in range(metadata.num_row_groups)
+            for column in range(metadata.num_columns)
+        ]
+        extras = [*_schema(metadata), *_row_groups(metadata)]
+        wrong = {
+            chunk.path_in_schema
+            for number, chunk in chunks
+            if chunk.is_stats_set and not _true_statistics(file, number, chunk)
+        }
+        extras += [f"statistics of other values than column {n!r}" for n in wrong]
+    known = sum(chunk.total_compressed_size for _, chunk in chunks)
+    known += metadata.serialized_size + 3 * _MAGIC
+    if path.stat().st_size != known:
+        extras.append(f"{path.stat().st_size - known} bytes that belong to no column")
+    return extras
+
+
+def _schema(metadata: Any) -> list[str]:
+    """Look at who wrote the file, and into the schema that Arrow hides in it."""
+    import pyarrow as pa
+
+    extras = []
+    if not _WRITER.fullmatch(metadata.created_by or "unknown"):
+        extras.append(f"an unknown writer {metadata.created_by[:40]!r}")
+    hidden = (metadata.metadata or {}).get(b"ARROW:schema")
+    if hidden is None:
+        return extras
+    try:
+        schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(hidden)))
+    except (ValueError, OSError, pa.ArrowException):
+        return [*extras, "file metadata 'ARROW:schema' that is none"]
+    extras += [
+        f"type {field.type} of column {field.name!r}, which may hold values of no row"
+        for field in schema
+        if pa.types.is_dictionary(field.type)
+    ]
+    seen = file_keys(metadata)
+    return extras + [
+        f"file metadata {key.decode('utf-8', 'replace')!r}"
+        for key in schema.metadata or {}
+        if key not in seen
+    ]
+
+
+def file_keys(metadata: Any) -> set[bytes]:
+    """Names of the metadata that every reader sees."""
+    return set(metadata.metadata or {}) - {b"ARROW:schema"}
+
+
+def _row_groups(metadata: Any) -> list[str]:
+    """Parts of equal size but for the last tell nothing; others may be somebody's."""
+    sizes = [
+        metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)
+    ]
+    if len(set(sizes[:-1])) > 1 or (len(sizes) > 1 and sizes[-1] > sizes[0]):
+        return [f"{len(sizes)} row groups of unequal sizes"]
+    return []
+
+
+def _true_statistics(file: Any, number: int, chunk: Any) -> bool:
+    """Whether the least and greatest values told are those of the rows."""
+    import pyarrow.compute as pc
+
+    told = chunk.statistics
+    if told is None or not told.has_min_max:
+        return True
+    column = file.read_row_group(number, columns=[chunk.path_in_schema]).column(0)
+    found = pc.min_max(column).as_py()
+    return bool((told.min, told.max) == (found["min"], found["max"]))
