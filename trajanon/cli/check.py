@@ -13,23 +13,44 @@ def check(
     released: Annotated[Path, typer.Argument(help="A released file.")] = ANONYMIZED,
     *,
     k: Annotated[int, typer.Option("-k", help="The group size promised.")],
+    trajectories: Annotated[
+        Path | None,
+        typer.Option(
+            help="The originals, to count subjects in each group; needs the report "
+            "beside the release."
+        ),
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            help="An earlier release of the same trajectories, to see whom the two "
+            "tell together; needs both reports."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check a released file by itself: exit code 0 it holds, 1 not, 2 unreadable."""
     from dataclasses import asdict
 
+    from trajanon.files.trajectories import read_trajectories
     from trajanon.privacy.checker import check as findings_of
     from trajanon.screen import show_json
 
-    findings = findings_of(released, k)
+    findings = findings_of(
+        released,
+        k,
+        trajectories=None if trajectories is None else read_trajectories(trajectories),
+        against=against,
+    )
     onward = "" if released == ANONYMIZED else f" --public {shlex.quote(str(released))}"
+    counted = "" if trajectories is None else f"; {k} different subjects in each group"
     if as_json:
         show_json({**asdict(findings), "holds": findings.holds})
     elif findings.holds:
         typer.echo(
             f"{released} holds: each of its {findings.groups:,} different "
             f"trajectories occurs at least {k} times ({findings.trajectories:,} in "
-            f"all), and nothing else is in the file. Next: trajanon map{onward}"
+            f"all), and nothing else is in the file{counted}. Next: trajanon map{onward}"
         )
     else:
         typer.echo(f"{released} must not be published:")

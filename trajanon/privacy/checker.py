@@ -10,10 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.files.release import read_as_found
+from trajanon.errors import BadInput
+from trajanon.files.release import read_as_found, read_release
 from trajanon.files.released import LINE, Lines
-from trajanon.partition import check_k
+from trajanon.files.report import labels_in, read_report, report_path
+from trajanon.partition import check_k, number_subjects
+from trajanon.privacy.belonging import belonging
+from trajanon.privacy.holder import told_by_both, too_few_subjects
 from trajanon.privacy.order import told_by_order
+from trajanon.trajectories import Trajectories
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +51,24 @@ class Findings:
         return not self.problems
 
 
-def check(release_path: str | os.PathLike[str], k: int) -> Findings:
-    """Check a released file, from the file alone.
+def check(
+    release_path: str | os.PathLike[str],
+    k: int,
+    *,
+    trajectories: Trajectories | None = None,
+    against: str | os.PathLike[str] | None = None,
+) -> Findings:
+    """Check a released file: from the file alone, unless the holder gives more.
 
     Each trajectory, in the coordinates as written, must occur at least k times, and
     the file may hold nothing that a release may not: columns, times, ids or metadata
-    of the source, or trajectories in the order of their groups.
+    of the source, or trajectories in the order of their groups or of the source, as far
+    as an order can be seen: a file in the order of a source that had none looks
+    shuffled.
 
-    That k different *people* stand behind each group cannot be seen in a release; the
-    holder's report says so.
+    That k different *people* stand behind each group cannot be seen in a release, nor
+    what two releases of the same data tell together. With the holder's report beside
+    each release, both can be counted.
 
     Parameters
     ----------
@@ -62,6 +76,12 @@ def check(release_path: str | os.PathLike[str], k: int) -> Findings:
         A release in any of the formats that `trajanon.anonymize` writes.
     k
         The group size promised, at least 2.
+    trajectories
+        The originals, if the holder checks: their subjects are counted in each group.
+    against
+        An earlier release of the same trajectories, in the same order, with its report
+        beside it: groups of both must have k trajectories in common, of k different
+        subjects if the originals are given.
 
     Returns
     -------
@@ -71,9 +91,10 @@ def check(release_path: str | os.PathLike[str], k: int) -> Findings:
     Raises
     ------
     BadInput
-        If k is less than 2, or the file's suffix is not that of a format.
+        If k is less than 2, the file's suffix is not that of a format, or releases,
+        reports and originals do not belong together.
     FileProblem
-        If the file cannot be read.
+        If a file cannot be read, or a report that is needed is not there.
     """
     check_k(k)
     found = read_as_found(Path(release_path))
@@ -82,6 +103,7 @@ def check(release_path: str | os.PathLike[str], k: int) -> Findings:
     amiss = _not_trajectories(found.lines)
     problems = [
         *amiss,
+        *_of_the_holder(Path(release_path), found.lines, k, trajectories, against),
         *_too_rare(sizes, k),
         *_ids_of_the_source(found.ids, len(groups)),
         *told_by_order(groups, None if amiss else _points(found.lines)),
@@ -94,6 +116,54 @@ def check(release_path: str | os.PathLike[str], k: int) -> Findings:
         smallest=int(sizes.min(initial=len(groups))),
         problems=problems,
     )
+
+
+def _of_the_holder(
+    release: Path,
+    lines: Lines,
+    k: int,
+    trajectories: Trajectories | None,
+    against: str | os.PathLike[str] | None,
+) -> list[str]:
+    """Count with the holder's files, where they are given."""
+    if trajectories is None and against is None:
+        return []
+    labels, subjects = _labels(release, lines), None
+    problems = []
+    if trajectories is not None:
+        if trajectories.subject is None:
+            msg = (
+                "these trajectories name no subjects, so none can be counted: check the "
+                "release alone"
+            )
+            raise BadInput(msg)
+        belonging(trajectories, read_release(release).points, read_report(release))
+        subjects = number_subjects(trajectories.subject)
+        problems += too_few_subjects(labels, subjects, k)
+    if against is not None:
+        earlier = _labels(Path(against), read_as_found(Path(against)).lines)
+        if len(earlier) != len(labels):
+            msg = (
+                f"{against} was made of {len(earlier)} trajectories and {release} of "
+                f"{len(labels)}: what the two tell together can be counted only if both "
+                "are of the same trajectories"
+            )
+            raise BadInput(msg)
+        problems += told_by_both(labels, earlier, k, subjects)
+    return problems
+
+
+def _labels(release: Path, lines: Lines) -> NDArray[np.int64]:
+    """Take groups from a report, if it is that of a release with such groups."""
+    labels = labels_in(read_report(release))
+    sizes = np.sort(np.bincount(lines.groups))
+    if not np.array_equal(np.sort(np.bincount(labels)), sizes):
+        msg = (
+            f"{report_path(release)} is not the report of {release}: their groups have "
+            "other sizes; run trajanon anonymize again"
+        )
+        raise BadInput(msg)
+    return labels
 
 
 def _points(lines: Lines) -> NDArray[np.float64]:
@@ -115,7 +185,9 @@ def _not_trajectories(lines: Lines) -> list[str]:
         problems.append("points have a third number: a height or a time")
     if len(sizes) and sizes.min() != sizes.max():
         problems.append("trajectories have different numbers of points")
-    places = lines.coordinates[np.repeat(line, lines.sizes)]
+    places = lines.coordinates
+    if not line.all():
+        places = places[np.repeat(line, lines.sizes)]
     if not np.isfinite(places).all():
         problems.append("some coordinates are not finite numbers")
     if (np.abs(places[:, :2]) > (180.0, 90.0)).any():
