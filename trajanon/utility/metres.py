@@ -1,0 +1,81 @@
+"""Metres between points, and points in metres."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+_EQUATOR = 6_378_137.0  # metres, WGS 84
+_ECCENTRICITY_SQUARED = 0.00669437999014
+
+
+def summary(metres: NDArray[np.float64]) -> dict[str, float]:
+    """Sum up distances in metres, ready for JSON: mean, median, 95 %, the farthest."""
+    return {
+        "mean": float(metres.mean()),
+        "median": float(np.median(metres)),
+        "p95": float(np.percentile(metres, 95)),
+        "max": float(metres.max()),
+    }
+
+
+def displacement(
+    original: NDArray[np.float64], released: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Measure how far each point was moved.
+
+    The distance is that of the ellipsoid's tangent plane half way between the two
+    points: right to a millionth as long as they are within some tens of kilometres.
+
+    Parameters
+    ----------
+    original, released
+        Latitude and longitude in degrees, WGS 84, shape (..., 2).
+
+    Returns
+    -------
+    NDArray[np.float64]
+        Metres, shape (...).
+
+    Examples
+    --------
+    >>> north = displacement(np.array([[[0.0, 0.0]]]), np.array([[[0.001, 0.0]]]))
+    >>> round(float(north[0, 0]), 1)
+    110.6
+    """
+    latitude = np.radians((original[..., 0] + released[..., 0]) / 2)
+    north, east = np.moveaxis(np.radians(released - original), -1, 0)
+    meridian_radius, ring_radius = _radii(latitude)
+    metres: NDArray[np.float64] = np.hypot(north * meridian_radius, east * ring_radius)
+    return metres
+
+
+def on_plane(
+    original: NDArray[np.float64], released: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Put each pair of lines on a plane of its own, tangent half way between them.
+
+    Parameters
+    ----------
+    original, released
+        Latitude and longitude in degrees, WGS 84, shape (n, m, 2).
+
+    Returns
+    -------
+    tuple of two NDArray[np.float64]
+        Metres north and east of the middle of each pair, each of shape (n, m, 2).
+    """
+    lowest = np.minimum(original.min(axis=1), released.min(axis=1))
+    highest = np.maximum(original.max(axis=1), released.max(axis=1))
+    middle = ((lowest + highest) / 2)[:, None, :]
+    scale = np.stack(_radii(np.radians(middle[..., 0])), axis=-1)
+    one: NDArray[np.float64] = np.radians(original - middle) * scale
+    other: NDArray[np.float64] = np.radians(released - middle) * scale
+    return one, other
+
+
+def _radii(
+    latitude: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Metres of a radian to the north, and to the east, at a latitude in radians."""
+    curvature = 1.0 - _ECCENTRICITY_SQUARED * np.sin(latitude) ** 2
+    meridian = _EQUATOR * (1.0 - _ECCENTRICITY_SQUARED) / curvature**1.5
+    return meridian, _EQUATOR * np.cos(latitude) / np.sqrt(curvature)

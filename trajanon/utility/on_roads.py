@@ -1,0 +1,30 @@
+"""Whether points still lie on roads."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+ToRoad = Callable[
+    [NDArray[np.float64], NDArray[np.float64], float], NDArray[np.float64]
+]
+"""Called with latitudes, longitudes and metres; gives the metres to the nearest road,
+infinity beyond those."""
+
+
+def share_on_roads(
+    points: NDArray[np.float64], to_road: ToRoad, metres: float
+) -> float:
+    """Measure which share of points lies within so many metres of a road.
+
+    Parameters
+    ----------
+    points
+        Latitude and longitude in degrees, shape (n, m, 2).
+    to_road
+        Knows the roads, as `trajanon.extract.roads` gives them.
+    metres
+        From a point to the nearest road.
+    """
+    lat, lon = points.reshape(-1, 2).T
+    return float((to_road(lat, lon, metres) <= metres).mean())
