@@ -1,0 +1,215 @@
+"""What the members of a group have in common: their ends, and the ground they share."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.errors import BadInput
+from trajanon.privacy.attack import check_groups
+from trajanon.privacy.ground import metres_of_degrees
+from trajanon.utility import displacement
+
+
+@dataclass(frozen=True, eq=False)
+class Diversity:
+    """How much the members of each group differ.
+
+    l-diversity asks for l different values of what is sensitive in each group: here
+    the cell of a grid where a trajectory begins, and that where it ends.
+
+    Attributes
+    ----------
+    cell
+        Side of a cell, metres.
+    tight
+        Radius up to which a group is an alarm, metres.
+    sizes
+        Members of each group, (g,).
+    origins, destinations
+        Different cells of the members' first, and last, points, (g,).
+    origins_entropy, destinations_entropy
+        Effective number of cells, (g,): exp of the entropy of the members' shares. It
+        is the number of cells if all hold equally many members, and less otherwise.
+    radius, mean_radius
+        Metres from the members' points to those of their line, (g,): the largest, and
+        the mean.
+    """
+
+    cell: float
+    tight: float
+    sizes: NDArray[np.int64]
+    origins: NDArray[np.int64]
+    destinations: NDArray[np.int64]
+    origins_entropy: NDArray[np.float64]
+    destinations_entropy: NDArray[np.float64]
+    radius: NDArray[np.float64]
+    mean_radius: NDArray[np.float64]
+
+    @property
+    def alarms(self) -> NDArray[np.int64]:
+        """Groups so tight that their line tells where each member went, (a,)."""
+        return np.flatnonzero(self.radius <= self.tight)
+
+    @property
+    def words(self) -> str:
+        """What came out, in a few sentences."""
+        g = len(self.sizes)
+        one_origin = int((self.origins == 1).sum())
+        one_destination = int((self.destinations == 1).sum())
+        return (
+            f"In {one_origin} of {g} groups all members begin in one cell of "
+            f"{self.cell:g} m, in {one_destination} all end in one. In "
+            f"{len(self.alarms)} groups every member stays within {self.tight:g} m of "
+            "the released line all along: that line is as good as the original."
+        )
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """Ready for JSON: nothing of single groups."""
+        return {
+            "cell": self.cell,
+            "tight": self.tight,
+            "groups": len(self.sizes),
+            "origins": _spread(self.origins),
+            "destinations": _spread(self.destinations),
+            "origins_entropy": _spread(self.origins_entropy),
+            "destinations_entropy": _spread(self.destinations_entropy),
+            "one_origin": int((self.origins == 1).sum()),
+            "one_destination": int((self.destinations == 1).sum()),
+            "radius": _spread(self.radius),
+            "mean_radius": _spread(self.mean_radius),
+            "alarms": len(self.alarms),
+            "trajectories_in_alarms": int(self.sizes[self.alarms].sum()),
+        }
+
+
+def diversity(
+    points: NDArray[np.float64],
+    released: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    *,
+    cell: float = 200.0,
+    tight: float = 50.0,
+) -> Diversity:
+    """Measure how much the members of each group differ.
+
+    Parameters
+    ----------
+    points
+        The originals, (n, p, 2), latitude and longitude in degrees.
+    released
+        The line of each group, (g, p, 2).
+    labels
+        Group of each original, (n,), 0..g-1.
+    cell
+        Metres, above 0. The grid is that of the Earth, the same for all data: rows of
+        equal degrees of latitude, with columns as wide in the middle of each row.
+    tight
+        Metres, 0 or more.
+
+    Raises
+    ------
+    BadInput
+        If the arrays do not belong together, or a length is out of its range.
+
+    Notes
+    -----
+    Machanavajjhala et al. (ACM TKDD 1, 2007), "l-diversity": distinct and entropy
+    l-diversity are the smallest of these numbers over the groups.
+    """
+    check_groups(points, released, labels)
+    if not (np.isfinite(cell) and cell > 0.0):
+        msg = f"cell must be longer than 0 metres (got {cell})"
+        raise BadInput(msg)
+    _check_radius("tight", tight)
+    origins, origins_entropy = _cells(points[:, 0], labels, cell)
+    destinations, destinations_entropy = _cells(points[:, -1], labels, cell)
+    radius, mean_radius = _radii(points, released, labels)
+    return Diversity(
+        cell=float(cell),
+        tight=float(tight),
+        sizes=np.bincount(labels),
+        origins=origins,
+        destinations=destinations,
+        origins_entropy=origins_entropy,
+        destinations_entropy=destinations_entropy,
+        radius=radius,
+        mean_radius=mean_radius,
+    )
+
+
+def too_tight(
+    points: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    released: NDArray[np.float64],
+    radius: float,
+) -> NDArray[np.bool_]:
+    """Tell the groups whose members all stay near their line, all along.
+
+    Parameters
+    ----------
+    points, labels, released
+        As in `diversity`.
+    radius
+        Metres, 0 or more: a group is too tight if no point of any member is farther
+        from the point of the line that stands for it.
+
+    Returns
+    -------
+    NDArray[np.bool_]
+        Shape (g,).
+
+    Raises
+    ------
+    BadInput
+        If the arrays do not belong together, or the radius is no length.
+    """
+    check_groups(points, released, labels)
+    _check_radius("radius", radius)
+    return _radii(points, released, labels)[0] <= radius
+
+
+def _check_radius(name: str, radius: float) -> None:
+    if not (np.isfinite(radius) and radius >= 0.0):
+        msg = f"{name} must be 0 metres or more (got {radius})"
+        raise BadInput(msg)
+
+
+def _radii(
+    points: NDArray[np.float64],
+    released: NDArray[np.float64],
+    labels: NDArray[np.int64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The largest and the mean distance of members' points to their line's, (g,)."""
+    away = displacement(points, released[labels])
+    largest = np.zeros(len(released))
+    np.maximum.at(largest, labels, away.max(axis=1))
+    mean = np.bincount(labels, away.mean(axis=1)) / np.bincount(labels)
+    return largest, mean
+
+
+def _cells(
+    points: NDArray[np.float64], labels: NDArray[np.int64], cell: float
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Count the different cells of the points, (n, 2), of each group; and effectively."""
+    height = cell / metres_of_degrees(np.array(45.0))[0]  # degrees; 0.5 % off elsewhere
+    row = np.floor(points[:, 0] / height)
+    across = metres_of_degrees((row + 0.5) * height)[:, 1]
+    column = np.floor(points[:, 1] * np.maximum(across, 0.0) / cell)
+    triples = np.column_stack([labels, row, column])
+    cells, members = np.unique(triples, axis=0, return_counts=True)
+    group = cells[:, 0].astype(np.int64)
+    share = members / np.bincount(labels)[group]
+    entropy = np.bincount(group, -share * np.log(share))
+    return np.bincount(group), np.exp(entropy)
+
+
+def _spread(values: NDArray[np.float64] | NDArray[np.int64]) -> dict[str, float]:
+    return {
+        "min": float(values.min()),
+        "mean": float(values.mean()),
+        "median": float(np.median(values)),
+        "max": float(values.max()),
+    }

@@ -1,0 +1,82 @@
+"""An adversary who knows where his target's trajectory begins and where it ends."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.privacy.attack import Attack, Published
+from trajanon.privacy.known_points import check_tolerance, passing, question_of
+
+
+def known_ends(
+    points: NDArray[np.float64],
+    released: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    k: int,
+    *,
+    tolerance: float = 100.0,
+    subjects: NDArray[np.int64] | None = None,
+) -> Attack:
+    """Attack a release with both ends of each original trajectory, as home and work.
+
+    A released line is compatible if its first point lies within ``tolerance`` metres
+    of the target's first point, and its last within as many of the target's last. The
+    adversary picks one of the rows of all compatible lines.
+
+    Parameters
+    ----------
+    points
+        The originals, (n, p, 2), latitude and longitude in degrees.
+    released
+        The line of each group, (g, p, 2).
+    labels
+        Group of each original, (n,), 0..g-1.
+    k
+        The group size promised.
+    tolerance
+        Metres, 0 or more.
+    subjects
+        Whose each original is, (n,); None if each is of its own.
+
+    Returns
+    -------
+    Attack
+        Every trajectory is a target once. There is one pair of ends to know, so the
+        worst chance against a target is its mean.
+
+    Raises
+    ------
+    BadInput
+        If the arrays do not belong together, or the tolerance is no length.
+    """
+    published = Published.release(points, released, labels, k, subjects)
+    return _attack(published, tolerance)
+
+
+def known_ends_in_originals(
+    points: NDArray[np.float64],
+    k: int,
+    *,
+    tolerance: float = 100.0,
+    subjects: NDArray[np.int64] | None = None,
+) -> Attack:
+    """Attack the originals themselves, as if they were published without names.
+
+    Arguments, result and errors are those of `known_ends`.
+    """
+    return _attack(Published.originals(points, k, subjects), tolerance)
+
+
+def _attack(published: Published, tolerance: float) -> Attack:
+    check_tolerance(tolerance)
+    # Two points known in order, of lines that are their two ends: the first of these
+    # has to be passed at the first.
+    ends = replace(
+        published,
+        points=np.ascontiguousarray(published.points[:, [0, -1]]),
+        lines=np.ascontiguousarray(published.lines[:, [0, -1]]),
+    )
+    told = passing(ends, question_of(2, 2, tolerance, order=True))
+    knows = f"both ends of the target's trajectory within {tolerance:g} m"
+    return published.attack("both ends", knows, told)

@@ -1,0 +1,213 @@
+"""An adversary who knows some points of his target's trajectory."""
+
+from functools import partial
+from math import comb
+from threading import Event
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.known import Members, Places, Question, ask
+from trajanon.errors import BadInput
+from trajanon.privacy.attack import Attack, Published
+from trajanon.privacy.ground import metres_of_degrees
+from trajanon.workers import in_parts
+
+_AT_ONCE = 64  # targets of a part: a fraction of a second's work
+_LEAST_CELL = 1.0  # metres: also a tolerance of 0 needs cells that can be counted
+_MOST_POINTS = 30_000  # positions are kept in 16 bits
+
+
+def known_points(
+    points: NDArray[np.float64],
+    released: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    k: int,
+    *,
+    known: int = 2,
+    tolerance: float = 100.0,
+    order: bool = False,
+    subjects: NDArray[np.int64] | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+) -> Attack:
+    """Attack a release with some points of each original trajectory.
+
+    The adversary knows ``known`` of the target's original points. A released line is
+    compatible if it has a point within ``tolerance`` metres of each of them; in order,
+    if it passes them one after another, each at a later point of the line than the one
+    before. He picks one of the rows of all compatible lines. All choices of ``known``
+    points are tried: the mean chance and the highest are exact.
+
+    Parameters
+    ----------
+    points
+        The originals, (n, p, 2), latitude and longitude in degrees.
+    released
+        The line of each group, (g, p, 2).
+    labels
+        Group of each original, (n,), 0..g-1.
+    k
+        The group size promised.
+    known
+        How many points he knows, from 1 to p.
+    tolerance
+        Metres, 0 or more.
+    order
+        Whether he knows in which order the target passed them.
+    subjects
+        Whose each original is, (n,); None if each is of its own.
+    sample
+        Choices of points drawn for each target, where there are more than that; None
+        to try all.
+    seed
+        Repeats the choices drawn.
+
+    Returns
+    -------
+    Attack
+        Every trajectory is a target once.
+
+    Raises
+    ------
+    BadInput
+        If the arrays do not belong together, or an argument is out of its range.
+
+    Notes
+    -----
+    Without tolerance, and against the originals, this is the measure of location and
+    sequence attacks in Pellungrini et al. (ACM TIST 9, 2018), "A data mining approach
+    to assess privacy risk in human mobility data"; they take the worst choice.
+    """
+    published = Published.release(points, released, labels, k, subjects)
+    return _attack(published, known, tolerance, order, sample, seed)
+
+
+def known_points_in_originals(
+    points: NDArray[np.float64],
+    k: int,
+    *,
+    known: int = 2,
+    tolerance: float = 100.0,
+    order: bool = False,
+    subjects: NDArray[np.int64] | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+) -> Attack:
+    """Attack the originals themselves, as if they were published without names.
+
+    The chance is 1 / (trajectories that pass all the points known), where each is of
+    its own subject. Arguments, result and errors are those of `known_points`.
+    """
+    published = Published.originals(points, k, subjects)
+    return _attack(published, known, tolerance, order, sample, seed)
+
+
+def passing(
+    published: Published, question: Question, seed: int = 0
+) -> NDArray[np.float64]:
+    """Ask every target's question.
+
+    Returns
+    -------
+    NDArray[np.float64]
+        Mean chance of a row of the subject, mean chance of the own line, and the
+        highest of the first, (n, 3).
+    """
+    places = _places(published.lines, question.tolerance)
+    order = np.argsort(published.labels, kind="stable")
+    first = np.concatenate([[0], np.cumsum(published.sizes)])
+    members = Members(first, published.subjects[order])
+    state = np.random.default_rng(seed).integers(1, 2**63, len(published.points))
+    whose = np.column_stack([published.labels, published.subjects, state])
+
+    def some(rows: NDArray[np.int64], stop: Event) -> NDArray[np.float64]:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        out = np.empty((len(rows), 3))
+        targets = _where(published.points[rows])
+        ask(targets, whose[rows].astype(np.uint64), places, members, question, out)
+        return out
+
+    return np.concatenate(in_parts(some, np.arange(len(published.points)), _AT_ONCE))
+
+
+def check_tolerance(tolerance: float) -> None:
+    """Refuse a tolerance that is no length.
+
+    Raises
+    ------
+    BadInput
+        If it is negative or not finite.
+    """
+    if not (np.isfinite(tolerance) and tolerance >= 0.0):
+        msg = f"tolerance must be 0 metres or more (got {tolerance})"
+        raise BadInput(msg)
+
+
+def question_of(
+    p: int, known: int, tolerance: float, order: bool, sample: int | None = None
+) -> Question:
+    """Put what the adversary knows of trajectories of p points as kernels take it."""
+    ways = [[float(comb(a, b)) for b in range(known + 1)] for a in range(p + 1)]
+    drawn = 0 if sample is None or sample >= comb(p, known) else sample
+    return Question(known, float(tolerance), order, np.array(ways), drawn)
+
+
+def _attack(
+    published: Published,
+    known: int,
+    tolerance: float,
+    order: bool,
+    sample: int | None,
+    seed: int,
+) -> Attack:
+    p = published.points.shape[1]
+    _check_number("known", known, p)
+    check_tolerance(tolerance)
+    if sample is not None:
+        _check_number("sample", sample, None)
+    if p > _MOST_POINTS:
+        msg = f"trajectories have {p} points; take at most {_MOST_POINTS} of them"
+        raise BadInput(msg)
+    question = question_of(p, known, tolerance, order, sample)
+    what = f"{known} known point{'s' if known > 1 else ''}"
+    if order:
+        what += " in order"
+    knows = f"{what.replace('known point', 'point')} of the target's trajectory within "
+    return published.attack(
+        what,
+        f"{knows}{tolerance:g} m",
+        passing(published, question, seed),
+        sampled=question.sample > 0,
+    )
+
+
+def _check_number(name: str, value: int, most: int | None) -> None:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if whole and value >= 1 and (most is None or value <= most):
+        return
+    limits = "1 or more" if most is None else f"from 1 to {most}, the points there are"
+    msg = f"{name} must be a whole number, {limits} (got {value!r})"
+    raise BadInput(msg)
+
+
+def _where(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add to each point what a degree measures there, (..., 4)."""
+    return np.concatenate([points, metres_of_degrees(points[..., 0])], axis=-1)
+
+
+def _places(lines: NDArray[np.float64], tolerance: float) -> Places:
+    """Sort the points of lines into cells no smaller than the tolerance."""
+    g, p, _ = lines.shape
+    where = _where(lines).reshape(-1, 4)
+    corner = where[:, :2].min(axis=0)
+    wide = max(tolerance, _LEAST_CELL) * 1.001  # a pair's metres are those half way
+    smallest = where[:, 2:].min(axis=0)
+    cell = np.minimum(wide / np.maximum(smallest, 1e-9), 360.0)
+    row, column = ((where[:, :2] - corner) // cell).astype(np.int64).T
+    columns = int(column.max()) + 1
+    key = row * columns + column
+    order = np.argsort(key, kind="stable")
+    line, position = np.divmod(order, p)
+    return Places(where[order], key[order], line, position, corner, cell, columns)

@@ -1,0 +1,148 @@
+"""Record linkage: who takes the released row nearest to what he knows."""
+
+from dataclasses import dataclass
+from threading import Event
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from trajanon.neighbours import principal_axes, turn
+from trajanon.privacy.attack import Attack, Published
+from trajanon.workers import in_parts
+
+_AT_ONCE = 500  # originals that a thread links
+_TIED = 1e-9  # distances that differ by less, as a share, are equal but for rounding
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Links:
+    """The lines nearest to each original; several where distances are equal.
+
+    Attributes
+    ----------
+    original, line
+        Pairs, (l,), sorted by original, then by line.
+    """
+
+    original: NDArray[np.int64]
+    line: NDArray[np.int64]
+
+
+def nearest_record(
+    points: NDArray[np.float64],
+    released: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    k: int,
+    *,
+    subjects: NDArray[np.int64] | None = None,
+) -> Attack:
+    """Link each original to the released row nearest to it, as the papers do.
+
+    The adversary knows the whole of his target's trajectory. He takes the released rows
+    at the smallest Euclidean distance of the standardised records, and picks one.
+    Equal rows are equally near: the chance of the right one is one of their number if
+    the target's group is among them, and 0 if it is not.
+
+    Parameters
+    ----------
+    points
+        The originals, (n, p, 2), latitude and longitude in degrees.
+    released
+        The line of each group, (g, p, 2).
+    labels
+        Group of each original, (n,), 0..g-1.
+    k
+        The group size promised.
+    subjects
+        Whose each original is, (n,); None if each is of its own. Any row of the
+        target's subject is then a right one.
+
+    Returns
+    -------
+    Attack
+        Every trajectory is a target once, and there is one thing to know of it: the
+        worst chance against it is its mean.
+
+    Raises
+    ------
+    BadInput
+        If the arrays do not belong together.
+
+    Notes
+    -----
+    Distance-based record linkage: Domingo-Ferrer and Torra (2001), in
+    "Confidentiality, Disclosure and Data Access", Elsevier, ch. 6. Records are
+    standardised by the means and deviations of the originals.
+    """
+    published = Published.release(points, released, labels, k, subjects)
+    links = nearest_lines(published)
+    n = len(points)
+    rows, own = rows_linked(published, links)
+    right = links.line == labels[links.original]
+    home = np.bincount(links.original, right * published.sizes[links.line], n)
+    told = np.column_stack([own / rows, home / rows, own / rows])
+    return published.attack("nearest record", "the target's whole trajectory", told)
+
+
+def nearest_lines(published: Published) -> Links:
+    """Find the lines at the smallest distance from each original, exactly."""
+    originals, lines = _standardised(published)
+    axes = principal_axes(originals)
+    tree = cKDTree(turn(lines, axes))
+
+    def link(rows: NDArray[np.int64], stop: Event) -> Any:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        some = turn(originals[rows], axes)
+        away, _ = tree.query(some)
+        reach = away * (1.0 + _TIED) + _TIED**2
+        return tree.query_ball_point(some, reach, return_sorted=True)
+
+    found = np.concatenate(in_parts(link, np.arange(len(originals)), _AT_ONCE))
+    count = np.fromiter(map(len, found), dtype=np.int64, count=len(found))
+    return Links(
+        original=np.repeat(np.arange(len(found)), count),
+        line=np.concatenate(found).astype(np.int64),
+    )
+
+
+def rows_linked(
+    published: Published, links: Links
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count the rows on the lines linked to each original, and its subject's among them.
+
+    Returns
+    -------
+    tuple[NDArray[np.int64], NDArray[np.int64]]
+        Each of shape (n,).
+    """
+    n, g = len(published.points), len(published.lines)
+    _, subject = np.unique(published.subjects, return_inverse=True)
+    # How many rows a subject has on a line: a pair as one number.
+    pairs, count = np.unique(subject * g + published.labels, return_counts=True)
+    asked = subject[links.original] * g + links.line
+    place = np.minimum(np.searchsorted(pairs, asked), len(pairs) - 1)
+    theirs = np.where(pairs[place] == asked, count[place], 0)
+    rows = np.bincount(links.original, published.sizes[links.line], n)
+    own = np.bincount(links.original, theirs, n)
+    return rows.astype(np.int64), own.astype(np.int64)
+
+
+def _standardised(
+    published: Published,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Both as records, by the means and deviations of the originals; see `loss`."""
+    originals = published.points.reshape(len(published.points), -1)
+    lines = published.lines.reshape(len(published.lines), -1)
+    origin = originals[:1]
+    centred, moved = originals - origin, lines - origin
+    mean = centred.mean(axis=0)
+    centred -= mean
+    moved -= mean
+    spread = np.sqrt((centred**2).sum(axis=0) / max(len(centred) - 1, 1))
+    constant = (originals == origin).all(axis=0)
+    centred[:, constant] = moved[:, constant] = 0.0
+    unit = np.where(constant, 1.0, spread)
+    return centred / unit, moved / unit

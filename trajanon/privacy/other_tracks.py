@@ -1,0 +1,103 @@
+"""An adversary who knows some of his target's trajectories, and looks for the others."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import hypergeom
+
+from trajanon.errors import BadInput
+from trajanon.privacy.attack import Attack, Published
+from trajanon.privacy.linkage import nearest_lines, rows_linked
+
+
+def other_tracks(
+    points: NDArray[np.float64],
+    released: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    k: int,
+    subjects: NDArray[np.int64],
+    *,
+    share: float = 0.5,
+) -> Attack:
+    """Look for a subject's other trajectories where those known lead.
+
+    Of a subject with t trajectories the adversary knows some: ``share`` of t, rounded,
+    but at least one and at most all but one. People repeat themselves, so for one that
+    he knows he goes to the released line nearest to it (`nearest_record`; all lines if
+    several are). He sets aside the rows of the trajectories that he knows, for these
+    he has, and picks one of the rows left there. His chance is the share of these that
+    are of the subject.
+
+    Which of the trajectories he knows is open: the mean is over all choices of so many
+    that hold the one he starts from, the worst over the choices that leave him most to
+    find. Both are computed, nothing is drawn.
+
+    Parameters
+    ----------
+    points
+        The originals, (n, p, 2), latitude and longitude in degrees.
+    released
+        The line of each group, (g, p, 2).
+    labels
+        Group of each original, (n,), 0..g-1.
+    k
+        The group size promised.
+    subjects
+        Whose each original is, (n,).
+    share
+        Of a subject's trajectories that he knows, above 0 and below 1.
+
+    Returns
+    -------
+    Attack
+        Every trajectory of a subject with several is a target once, as the one known
+        that he starts from; ``line_rates`` says how often its own line is where he
+        arrives.
+
+    Raises
+    ------
+    BadInput
+        If the arrays do not belong together, or the share is out of its range.
+    """
+    published = Published.release(points, released, labels, k, subjects)
+    if not 0.0 < share < 1.0:
+        msg = f"share must lie above 0 and below 1 (got {share})"
+        raise BadInput(msg)
+    links = nearest_lines(published)
+    rows, own = rows_linked(published, links)
+    right = links.line == labels[links.original]
+    home = np.bincount(links.original, right, len(points)) > 0
+    size = np.bincount(links.original, right * published.sizes[links.line], len(points))
+    _, subject, tracks = np.unique(subjects, return_inverse=True, return_counts=True)
+    targets = np.flatnonzero(tracks[subject] > 1)
+    place = np.column_stack([rows - home, own - home, tracks[subject]])[targets]
+    # Most subjects are alike in this: each kind is worked out once.
+    kinds, which = np.unique(place, axis=0, return_inverse=True)
+    chances = np.array([_chances(*kind, share) for kind in kinds.tolist()])
+    mean, highest = chances.reshape(-1, 2)[which.ravel()].T
+    told = np.column_stack([mean, (size / rows)[targets], highest])
+    knows = f"{100.0 * share:.3g} % of the trajectories of the target's subject"
+    return published.attack("other tracks", knows, told, targets)
+
+
+def _chances(rows: int, own: int, tracks: int, share: float) -> tuple[float, float]:
+    """The mean chance and the highest, for one trajectory he starts from.
+
+    Parameters
+    ----------
+    rows, own
+        Rows where he arrives, and those of the subject among them; both but for that
+        of the trajectory he starts from.
+    tracks
+        Trajectories of the subject.
+    share
+        Of these that he knows.
+    """
+    if own == 0:
+        return 0.0, 0.0
+    besides = min(max(round(share * tracks), 1), tracks - 1) - 1
+    # So many of the rows there are of trajectories that he knows, too.
+    fewest = max(0, besides - (tracks - 1 - own))
+    set_aside = np.arange(fewest, min(own, besides) + 1)
+    chance = (own - set_aside) / np.maximum(rows - set_aside, 1)
+    likely = hypergeom.pmf(set_aside, tracks - 1, own, besides)
+    return float(likely @ chance), float(chance.max())

@@ -1,0 +1,68 @@
+"""The attacks that the evidence of a release consists of."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.privacy.attack import Attack
+from trajanon.privacy.ends import known_ends, known_ends_in_originals
+from trajanon.privacy.known_points import known_points, known_points_in_originals
+from trajanon.privacy.linkage import nearest_record
+from trajanon.privacy.other_tracks import other_tracks
+
+KNOWN = 2
+"""Points that the adversary knows: more take long beyond some thousand trajectories."""
+
+TOLERANCE = 100.0
+"""Metres, about what a release moves a point."""
+
+
+def attacks(
+    points: NDArray[np.float64],
+    released: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    k: int,
+    *,
+    subjects: NDArray[np.int64] | None = None,
+) -> list[Attack]:
+    """Run every attack: on the release, and what can be on the originals beside it.
+
+    Parameters
+    ----------
+    points
+        The originals, (n, p, 2), latitude and longitude in degrees; p >= 2.
+    released
+        The line of each group, (g, p, 2).
+    labels
+        Group of each original, (n,), 0..g-1.
+    k
+        The group size promised.
+    subjects
+        Whose each original is, (n,); None if each is of its own, and then nobody has
+        other trajectories to know.
+
+    Returns
+    -------
+    list[Attack]
+        In the order in which to show them, with different pairs of ``name`` and
+        ``against``.
+
+    Raises
+    ------
+    BadInput
+        If the arrays do not belong together.
+    """
+    release = (points, released, labels, k)
+    done = [nearest_record(*release, subjects=subjects)]
+    for order in (False, True):
+        asked = {"known": KNOWN, "tolerance": TOLERANCE, "order": order}
+        done += [
+            known_points(*release, subjects=subjects, **asked),
+            known_points_in_originals(points, k, subjects=subjects, **asked),
+        ]
+    done += [
+        known_ends(*release, tolerance=TOLERANCE, subjects=subjects),
+        known_ends_in_originals(points, k, tolerance=TOLERANCE, subjects=subjects),
+    ]
+    if subjects is not None:
+        done.append(other_tracks(*release, subjects))
+    return done
