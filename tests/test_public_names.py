@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[1]
 
 PUBLIC = [
     "Bound",
+    "Evaluation",
     "Findings",
     "Partition",
     "Release",
@@ -17,6 +18,7 @@ PUBLIC = [
     "Trajectories",
     "anonymize",
     "check",
+    "evaluate",
     "lower_bound",
     "microaggregate",
     "read_release",

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from trajanon.bound import Bound as Bound
     from trajanon.bound import lower_bound as lower_bound
     from trajanon.errors import TrajanonError as TrajanonError
+    from trajanon.evaluation.evaluation import Evaluation as Evaluation
+    from trajanon.evaluation.evaluation import evaluate as evaluate
     from trajanon.files.release import read_release as read_release
     from trajanon.files.trajectories import read_trajectories as read_trajectories
     from trajanon.files.trajectories import write_trajectories as write_trajectories
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Bound": "trajanon.bound",
+    "Evaluation": "trajanon.evaluation.evaluation",
     "Findings": "trajanon.privacy.checker",
     "Partition": "trajanon.partition",
     "Release": "trajanon.anonymization",
@@ -36,6 +39,7 @@ _HOME = {
     "TrajanonError": "trajanon.errors",
     "anonymize": "trajanon.anonymization",
     "check": "trajanon.privacy.checker",
+    "evaluate": "trajanon.evaluation.evaluation",
     "lower_bound": "trajanon.bound",
     "microaggregate": "trajanon.microaggregation",
     "read_release": "trajanon.files.release",

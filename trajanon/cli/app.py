@@ -9,13 +9,14 @@ from trajanon.cli.benchmark import benchmark
 from trajanon.cli.bound import bound
 from trajanon.cli.check import check
 from trajanon.cli.demo import demo
+from trajanon.cli.evaluate import evaluate
 from trajanon.cli.extract import extract
 from trajanon.cli.map import draw
 from trajanon.cli.microaggregate import microaggregate
 
 app = typer.Typer(
     help="k-anonymous GPS trajectories with the least information loss: "
-    "extract, anonymize, check, map. For any table of numbers: microaggregate. "
+    "extract, anonymize, check, evaluate, map. For any table of numbers: microaggregate. "
     "Begin with: trajanon demo",
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -26,6 +27,7 @@ app = typer.Typer(
 app.command()(extract)
 app.command()(anonymize)
 app.command()(check)
+app.command()(evaluate)
 app.command("map")(draw)
 app.command()(microaggregate)
 app.command()(bound)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
+from trajanon.partition import check_k
 
 STRANGERS = (
     "these trajectories, release and report do not belong together: "
@@ -45,6 +46,29 @@ def read_report(release: Path) -> dict[str, Any]:
         msg = f"{path} is not a report of trajanon: run trajanon anonymize again"
         raise FileProblem(msg)
     return report
+
+
+def promise_in(report: Mapping[str, Any]) -> tuple[int, str]:
+    """Take from a report the group size promised, and what it counts.
+
+    Returns
+    -------
+    k : int
+        At least 2.
+    counted : str
+        ``subjects`` or ``records``.
+
+    Raises
+    ------
+    BadInput
+        If there is none, or it is no promise.
+    """
+    k, counted = report.get("k"), report.get("counted")
+    if k is None or counted not in ("subjects", "records"):
+        msg = "the report does not say what k is and counts: run trajanon anonymize "
+        raise BadInput(f"{msg}again")
+    check_k(k)
+    return k, str(counted)
 
 
 def labels_in(report: Mapping[str, Any]) -> NDArray[np.int64]:

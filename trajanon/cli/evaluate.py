@@ -1,0 +1,105 @@
+"""trajanon evaluate."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trajanon.cli.options import ANONYMIZED, TRAJECTORIES, Json
+from trajanon.cli.telling import announce_compilation
+from trajanon.errors import BadInput
+
+if TYPE_CHECKING:
+    from trajanon.trajectories import Trajectories
+    from trajanon.utility.on_roads import ToRoad
+
+EVALUATION = Path("evaluation.html")
+DATASHEET = "datasheet.md"
+
+
+def evaluate(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Trajectories and release.",
+            show_default=f"{TRAJECTORIES} {ANONYMIZED}",
+        ),
+    ] = None,
+    pbf: Annotated[
+        Path | None,
+        typer.Option(help="An .osm.pbf, to see whether points still lie on roads."),
+    ] = None,
+    out: Annotated[
+        Path,
+        typer.Option(help="Page to write; .json and datasheet.md are written beside."),
+    ] = EVALUATION,
+    as_json: Json = False,
+) -> None:
+    """Say what a release protects and what it costs: a page for the holder.
+
+    Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be
+    evaluated.
+    """
+    import json
+
+    from trajanon.evaluation.evaluation import evaluate as evidence_of
+    from trajanon.files.release import read_release
+    from trajanon.files.report import promise_in, read_report, report_path
+    from trajanon.files.trajectories import read_trajectories
+    from trajanon.outputs import replacing
+    from trajanon.privacy.checker import check as findings_of
+    from trajanon.screen import Bars, show_json
+
+    given = files or [TRAJECTORIES, ANONYMIZED]
+    if len(given) != 2:
+        msg = "evaluate takes two files: trajectories and release"
+        raise BadInput(msg)
+    if out.suffix.lower() not in (".html", ".htm"):
+        msg = f"an evaluation is a page: {out} must end in .html"
+        raise BadInput(msg)
+    originals, released = given
+    outputs = (out, out.with_suffix(".json"), out.with_name(DATASHEET))
+    read = [*given, report_path(released), *([] if pbf is None else [pbf])]
+    with replacing(*outputs, inputs=read) as (page, account, sheet), Bars() as bars:
+        announce_compilation()
+        report = read_report(released)
+        k, _ = promise_in(report)
+        trajectories = read_trajectories(originals)
+        release = read_release(released)
+        evaluation = evidence_of(
+            trajectories,
+            release,
+            report,
+            findings=findings_of(released, k),
+            to_road=None if pbf is None else _roads(pbf, trajectories),
+            progress=bars,
+        )
+        page.write_text(evaluation.html, encoding="utf-8")
+        text = json.dumps(evaluation.account, indent=1, ensure_ascii=False)
+        # The notice stands in the first line, beside the brace.
+        account.write_text("{ " + text[1:].lstrip() + "\n", encoding="utf-8")
+        sheet.write_text(evaluation.datasheet, encoding="utf-8")
+    if as_json:
+        show_json(evaluation.account)
+    else:
+        for kind, sentence in evaluation.verdict:
+            typer.echo({"good": "+ ", "caution": "! ", "bad": "X "}[kind] + sentence)
+        typer.echo(
+            f"Wrote {outputs[0]} and {outputs[1]}, for you alone, and {outputs[2]}, to "
+            "be published with the release."
+        )
+    if not evaluation.holds:
+        raise typer.Exit(1)
+
+
+def _roads(pbf: Path, trajectories: "Trajectories") -> "ToRoad":
+    """Read the roads round the trajectories."""
+    import numpy as np
+
+    from trajanon.extract import Box, roads
+
+    margin = 0.01  # degrees: a kilometre, beyond which no road counts
+    places = trajectories.points.reshape(-1, 2)
+    south, west = np.maximum(places.min(axis=0) - margin, (-90.0, -180.0)).tolist()
+    north, east = np.minimum(places.max(axis=0) + margin, (90.0, 180.0)).tolist()
+    return roads(pbf, Box(west, south, east, north)).distance

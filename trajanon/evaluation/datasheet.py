@@ -1,0 +1,117 @@
+"""The datasheet: what may be published beside a release."""
+
+from typing import TYPE_CHECKING
+
+from trajanon.evaluation.names import AS_SLID, RELEASE
+from trajanon.methods import METHODS
+from trajanon.refine import REFINEMENTS
+from trajanon.trajectories import OSM_ATTRIBUTION
+
+if TYPE_CHECKING:
+    from trajanon.evaluation.evaluation import Evaluation
+
+_WORDS = {
+    "path": "a short path through all trajectories",
+    "MHM": "the optimal cut of that path into groups (MHM)",
+    "descent": "descent by moves of records and groups",
+    "annealing": "annealing by random moves",
+    "alignment": "windows slid on their own tracks towards their groups",
+}
+
+
+def datasheet(evaluation: "Evaluation") -> str:
+    """Write the datasheet.
+
+    It holds nothing that a release may not: no names, no files, no times, no places,
+    and no number of a single trajectory.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    k, sizes = evaluation.k, evaluation.sizes
+    what = "subjects" if evaluation.counted == "subjects" else "trajectories"
+    facts = [
+        ("Trajectories", f"{evaluation.trajectories:,}"),
+        ("Points of each", f"{evaluation.points}"),
+        ("k", f"{k} ({what} in each group, at least)"),
+        ("Groups", f"{len(sizes):,}, of {sizes.min()} to {sizes.max()} trajectories"),
+        ("Method", _method(evaluation)),
+        ("Information loss", _loss(evaluation)),
+    ]
+    rows = "\n".join(f"| {name} | {value} |" for name, value in facts)
+    return f"""\
+# Datasheet of a k-anonymous release
+
+| | |
+|---|---|
+{rows}
+
+## What was done
+
+Each trajectory was put into a group with others like it, and replaced by the mean of
+its group, point by point. Every released line therefore occurs at least {k} times.
+{_whose(evaluation)}
+Lines stand in random order, under new numbers; identifiers, times and everything else
+were left out.
+
+## What this protects
+
+By its coordinates, a released line cannot be linked to fewer than {k} of the original
+trajectories.
+
+## What it does not protect
+
+- What all members of a group have in common, such as a place where all of them begin.
+- Against somebody who knows the other members of a group.
+- Against a comparison with other releases of the same data.
+- k-anonymity is not differential privacy, and gives no bound for every background
+  knowledge that somebody may have.
+
+## What the lines are good for
+
+They are means, and nobody went exactly there. They are smoother and often shorter than
+the originals, may leave the roads, and say nothing of times or speeds. Groups stand for
+the common; what is rare was moved farthest.
+
+## Attribution and licence
+
+{_licence(evaluation)}
+"""
+
+
+def _method(evaluation: "Evaluation") -> str:
+    """Name the stages; words that no step of trajanon has are not repeated."""
+    names = [
+        str(stage.get("name"))
+        for stage in evaluation.report.get("stages") or []
+        if isinstance(stage, dict)
+    ]
+    known = [
+        _WORDS.get(name, name)
+        for name in names
+        if name in _WORDS or name in METHODS or name in REFINEMENTS
+    ]
+    return "; ".join(dict.fromkeys(known)) or "microaggregation"
+
+
+def _loss(evaluation: "Evaluation") -> str:
+    if evaluation.aligned:
+        return f"{evaluation.loss[AS_SLID]:.3g} %, measured on the windows as slid"
+    return f"{evaluation.loss[RELEASE]:.3g} %"
+
+
+def _whose(evaluation: "Evaluation") -> str:
+    if evaluation.counted == "subjects":
+        return f"At least {evaluation.k} different subjects stand behind each."
+    return "Several of the trajectories behind a line may be of one person."
+
+
+def _licence(evaluation: "Evaluation") -> str:
+    if evaluation.report.get("attribution") == OSM_ATTRIBUTION:
+        return (
+            f"{OSM_ATTRIBUTION}\n\nThe release is derived from OpenStreetMap GPS traces "
+            "and is under the Open Database License (ODbL) 1.0."
+        )
+    return "To be named by the publisher."

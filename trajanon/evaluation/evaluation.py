@@ -1,0 +1,273 @@
+"""Evaluation: originals, release and report -> the evidence, on one page."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.evaluation.datasheet import datasheet
+from trajanon.evaluation.names import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE
+from trajanon.evaluation.page import page
+from trajanon.evaluation.price import Price, price
+from trajanon.evaluation.verdict import verdict
+from trajanon.files.report import promise_in
+from trajanon.loss import information_loss, standardise
+from trajanon.microaggregation import microaggregate
+from trajanon.partition import number_subjects, subjects_per_group
+from trajanon.privacy.attack import Attack
+from trajanon.privacy.belonging import Belonging, belonging
+from trajanon.privacy.checker import Findings
+from trajanon.privacy.diversity import Diversity, diversity
+from trajanon.privacy.linkage import nearest_record
+from trajanon.privacy.suite import attacks
+from trajanon.progress import Progress, silent
+from trajanon.trajectories import Trajectories
+from trajanon.utility.on_roads import ToRoad, share_on_roads
+from trajanon.utility.usefulness import ROAD, Usefulness, usefulness
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """What a release protects, and what it costs.
+
+    Attributes
+    ----------
+    k
+        The promise, and what it ``counted``: subjects, or records.
+    trajectories, points, subjects
+        How many there are; ``subjects`` is None if nothing is known of them.
+    sizes
+        Trajectories in each group, shape (g,).
+    violations
+        Groups of fewer than k ``records``, and of fewer than k ``subjects`` (None if
+        nothing is known of them).
+    problems
+        What the checker found in the released file, a sentence each; None if no file
+        was looked at.
+    loss
+        IL in percent of each way to publish, by its name.
+    usefulness
+        What each way to publish leaves, by its name: this release, also measured on
+        the windows as slid if they were; MDAV of the same k and subjects; no
+        protection.
+    price
+        What counting subjects costs; None where nothing is known of them.
+    attacks
+        In the order in which to show them.
+    diversity
+        What the members of the groups have in common.
+    roads_before
+        Share of the originals' points on roads; None where no roads are given.
+    report
+        The holder's report of the release.
+    """
+
+    k: int
+    counted: str
+    trajectories: int
+    points: int
+    subjects: int | None
+    sizes: NDArray[np.int64]
+    violations: Mapping[str, int | None]
+    problems: Sequence[str] | None
+    loss: Mapping[str, float]
+    usefulness: Mapping[str, Usefulness]
+    price: Sequence[Price] | None
+    attacks: Sequence[Attack]
+    diversity: Diversity
+    roads_before: float | None
+    report: Mapping[str, Any]
+
+    @property
+    def holds(self) -> bool:
+        """Whether the promise is kept: k as counted, and a file with nothing else."""
+        counted = "subjects" if self.counted == "subjects" else "records"
+        return not self.problems and self.violations[counted] == 0
+
+    @property
+    def aligned(self) -> bool:
+        """Whether windows slid before they were averaged."""
+        return AS_SLID in self.usefulness
+
+    @property
+    def verdict(self) -> list[tuple[str, str]]:
+        """The verdict: sentences, each with ``good``, ``caution`` or ``bad``."""
+        return verdict(self)
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """Ready for JSON: nothing of single trajectories, subjects or groups."""
+        return {
+            "notice": NOTICE,
+            "holds": self.holds,
+            "verdict": [sentence for _, sentence in self.verdict],
+            "k": self.k,
+            "counted": self.counted,
+            "trajectories": self.trajectories,
+            "points": self.points,
+            "subjects": self.subjects,
+            "groups": len(self.sizes),
+            "sizes": {
+                "min": int(self.sizes.min()),
+                "median": float(np.median(self.sizes)),
+                "max": int(self.sizes.max()),
+            },
+            "violations": dict(self.violations),
+            "problems": None if self.problems is None else list(self.problems),
+            "information_loss": dict(self.loss),
+            "price": (
+                None if self.price is None else [paid.account for paid in self.price]
+            ),
+            "attacks": [attack.account for attack in self.attacks],
+            "diversity": self.diversity.account,
+            "utility": {name: one.account for name, one in self.usefulness.items()},
+            "roads_before": self.roads_before,
+            "attribution": self.report.get("attribution"),
+        }
+
+    @property
+    def html(self) -> str:
+        """A page for the holder, whose first line says so; it asks for no network."""
+        return page(self)
+
+    @property
+    def datasheet(self) -> str:
+        """A page of Markdown to be published beside the release."""
+        return datasheet(self)
+
+
+def evaluate(
+    trajectories: Trajectories,
+    release: Trajectories,
+    report: Mapping[str, Any],
+    *,
+    findings: Findings | None = None,
+    to_road: ToRoad | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Evaluation:
+    """Measure what a release protects, and what it costs.
+
+    Everything is measured against the trajectories as they stand in the file. Where
+    they slid on their tracks before they were averaged, utility is also measured
+    against the windows as slid, as in the report.
+
+    Parameters
+    ----------
+    trajectories
+        The originals.
+    release
+        What was released of them, in any order.
+    report
+        The holder's report of that release.
+    findings
+        What `trajanon.check` found in the released file, for the verdict.
+    to_road
+        Gives metres to the nearest road, called with latitudes, longitudes and a limit,
+        as ``trajanon.extract.roads(pbf).distance``.
+    seed
+        Repeats the random boxes.
+    progress
+        Told what is being done.
+
+    Raises
+    ------
+    BadInput
+        If the three do not belong together.
+    """
+    k, counted = promise_in(report)
+    task, steps = "Evaluating", 5
+    progress(task, 0, steps)
+    found = belonging(trajectories, release.points, report)
+    labels, subjects = found.labels, None
+    if trajectories.subject is not None:
+        subjects = number_subjects(trajectories.subject)
+    original = trajectories.points
+    progress(task, 1, steps, "attacks")
+    attacked = _attacks(trajectories, found, k, subjects)
+    progress(task, 2, steps, "diversity")
+    diverse = diversity(original, found.lines, labels)
+    progress(task, 3, steps, "MDAV")
+    by_subject = subjects if counted == "subjects" else None
+    ways = _ways(trajectories, found, _mdav(trajectories, k, by_subject))
+    progress(task, 4, steps, "utility")
+    sizes = np.bincount(labels)
+    return Evaluation(
+        k=k,
+        counted=counted,
+        trajectories=len(trajectories),
+        points=original.shape[1],
+        subjects=None if subjects is None else int(subjects.max()) + 1,
+        sizes=sizes,
+        violations={
+            "records": int((sizes < k).sum()),
+            "subjects": (
+                None
+                if subjects is None
+                else int((subjects_per_group(labels, subjects) < k).sum())
+            ),
+        },
+        problems=None if findings is None else list(findings.problems),
+        loss={name: _lost(one, other) for name, (one, other) in ways.items()},
+        usefulness={
+            name: usefulness(one, other, to_road=to_road, seed=seed)
+            for name, (one, other) in ways.items()
+        },
+        price=None if subjects is None else price(trajectories.records, k, subjects),
+        attacks=attacked,
+        diversity=diverse,
+        roads_before=(
+            None if to_road is None else share_on_roads(original, to_road, ROAD)
+        ),
+        report=report,
+    )
+
+
+def _attacks(
+    trajectories: Trajectories,
+    found: Belonging,
+    k: int,
+    subjects: NDArray[np.int64] | None,
+) -> list[Attack]:
+    """Run all attacks, and one more where windows slid: from the windows as slid."""
+    release = (found.lines, found.labels, k)
+    done = attacks(trajectories.points, *release, subjects=subjects)
+    if found.slid is not trajectories:
+        nearest = nearest_record(found.slid.points, *release, subjects=subjects)
+        told = {
+            "name": f"{nearest.name}, as slid",
+            "knows": "the target's whole track, and where its window slid",
+        }
+        done.insert(1, replace(nearest, **told))
+    return done
+
+
+def _mdav(
+    trajectories: Trajectories, k: int, subjects: NDArray[np.int64] | None
+) -> NDArray[np.float64]:
+    partition = microaggregate(
+        trajectories.records, k, method="mdav", refine="none", subjects=subjects
+    )
+    return partition.aggregated.reshape(trajectories.points.shape)
+
+
+def _ways(
+    trajectories: Trajectories, found: Belonging, by_mdav: NDArray[np.float64]
+) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Originals and what stands for them, for each way to publish."""
+    original, released = trajectories.points, found.lines[found.labels]
+    ways = {RELEASE: (original, released)}
+    if found.slid is not trajectories:
+        ways[AS_SLID] = (found.slid.points, released)
+    return {**ways, MDAV: (original, by_mdav), NOTHING: (original, original)}
+
+
+def _lost(original: NDArray[np.float64], released: NDArray[np.float64]) -> float:
+    """IL of released lines that need not be means of the originals."""
+    both = original.reshape(len(original), -1)
+    moved = released.reshape(len(original), -1) - both
+    spread = both.std(axis=0, ddof=1) if len(both) > 1 else np.zeros(both.shape[1])
+    constant = (both == both[:1]).all(axis=0)
+    moved = moved[:, ~constant] / spread[~constant]
+    return information_loss(float((moved**2).sum()), float((standardise(both) ** 2).sum()))

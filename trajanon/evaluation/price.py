@@ -1,0 +1,81 @@
+"""What it costs to count subjects instead of records."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.microaggregation import microaggregate
+from trajanon.partition import Partition, subjects_per_group
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """One method, with k records and with k subjects in each group.
+
+    Attributes
+    ----------
+    method
+        In words.
+    records, subjects
+        IL in percent, on the windows as they were cut.
+    violations
+        Groups of k records that hold fewer than k subjects.
+    groups
+        How many there are in all.
+    """
+
+    method: str
+    records: float
+    subjects: float
+    violations: int
+    groups: int
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return asdict(self)
+
+
+def price(
+    records: NDArray[np.float64], k: int, subjects: NDArray[np.int64]
+) -> list[Price]:
+    """Group records twice by each of two methods: MDAV, and path, cut and descent.
+
+    Parameters
+    ----------
+    records
+        Shape (n, p).
+    k
+        The promise.
+    subjects
+        Whose each is, shape (n,), numbered from 0.
+
+    Returns
+    -------
+    list of Price
+        Empty if there are fewer than k subjects.
+    """
+    if subjects.max() + 1 < k:
+        return []
+
+    def paid(method: str, group: Callable[..., Partition]) -> Price:
+        of_records, of_subjects = group(), group(subjects=subjects)
+        held = subjects_per_group(of_records.labels, subjects)
+        return Price(
+            method=method,
+            records=of_records.information_loss,
+            subjects=of_subjects.information_loss,
+            violations=int((held < k).sum()),
+            groups=len(held),
+        )
+
+    def by_mdav(**whose: NDArray[np.int64]) -> Partition:
+        return microaggregate(records, k, method="mdav", refine="none", **whose)
+
+    def by_path(**whose: NDArray[np.int64]) -> Partition:
+        return microaggregate(records, k, effort="fast", **whose)
+
+    return [paid("MDAV", by_mdav), paid("path, cut and descent", by_path)]

@@ -1,0 +1,136 @@
+"""The verdict, in words that need no explanation."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from trajanon.evaluation.names import AS_SLID, MDAV, RELEASE
+from trajanon.evaluation.words import metres, percent
+
+if TYPE_CHECKING:
+    from trajanon.evaluation.evaluation import Evaluation
+
+GOOD, CAUTION, BAD = "good", "caution", "bad"
+
+
+def verdict(evaluation: "Evaluation") -> list[tuple[str, str]]:
+    """Say what holds, what remains at risk, and what it costs; the promise first.
+
+    Returns
+    -------
+    list of (str, str)
+        ``good``, ``caution`` or ``bad``, and a sentence or two.
+    """
+    return [
+        *_promise(evaluation),
+        *_attacks(evaluation),
+        *_diversity(evaluation),
+        *_cost(evaluation),
+        (
+            CAUTION,
+            "k-anonymity is not differential privacy. It does not hold against somebody "
+            "who knows the other members of a group, nor for several releases of the "
+            "same data together.",
+        ),
+    ]
+
+
+def _promise(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
+    k, sizes = evaluation.k, evaluation.sizes
+    what = "subjects" if evaluation.counted == "subjects" else "trajectories"
+    groups = f"{len(sizes):,} groups of {sizes.min()} to {sizes.max()} trajectories"
+    if evaluation.holds:
+        yield (
+            GOOD,
+            f"The promise holds: at least {k} different {what} stand behind each "
+            f"released line ({groups}, none with fewer).",
+        )
+    else:
+        yield BAD, "This release must not be published."
+        counted = "subjects" if evaluation.counted == "subjects" else "records"
+        if few := evaluation.violations[counted]:
+            yield (
+                BAD,
+                f"{few:,} of {groups} hold fewer than {k} different {what}, which the "
+                "report promises.",
+            )
+        for problem in evaluation.problems or []:
+            yield BAD, f"In the released file: {problem}."
+    few = evaluation.violations["subjects"]
+    if few is None:
+        yield (
+            CAUTION,
+            "Nothing is known of subjects: several trajectories of one person may fill "
+            "a group.",
+        )
+    elif evaluation.counted == "records" and few:
+        yield (
+            CAUTION,
+            f"k counts trajectories, not subjects: {few:,} groups hold fewer than {k} "
+            "different subjects.",
+        )
+    if evaluation.problems is None:
+        yield CAUTION, "No released file was looked at: run trajanon check on it."
+
+
+def _attacks(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
+    on_release = [one for one in evaluation.attacks if one.against == "release"]
+    tried = [one for one in on_release if len(one.targets)]
+    if not tried:
+        return
+    most = max(tried, key=lambda one: one.expected)
+    above = most.expected > most.baseline + 1e-9
+    yield (
+        BAD if above else GOOD,
+        f"Of the {len(tried)} attacks tried, the best one ({most.name}) finds a row of "
+        f"its target in {percent(most.expected)} of all cases on average; k promises "
+        f"no more than {percent(most.baseline)}.",
+    )
+    worst = max(tried, key=lambda one: (one.worst_case, one.exposed))
+    exposed = [one for one in tried if one.above.any()]
+    if exposed:
+        widest = max(exposed, key=lambda one: one.exposed)
+        yield (
+            CAUTION,
+            f"Some trajectories are easier to find: {percent(worst.worst_case)} at "
+            f"worst ({worst.name}). {percent(widest.exposed)} of them are above 1/k in "
+            f"the attack by {widest.name}, in {len(widest.at_fault):,} groups.",
+        )
+    else:
+        yield GOOD, "No trajectory is found more often than 1/k by any of them."
+
+
+def _diversity(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
+    told, groups = evaluation.diversity.account, len(evaluation.sizes)
+    tight = told["alarms"]
+    if tight:
+        yield (
+            CAUTION,
+            f"In {tight:,} of {groups:,} groups every member stays within "
+            f"{told['tight']:g} m of the released line all along: nobody is singled "
+            "out, but where they all went is told.",
+        )
+    for name, one in (("begin", "one_origin"), ("end", "one_destination")):
+        if told[one]:
+            yield (
+                CAUTION,
+                f"In {told[one]:,} of {groups:,} groups all members {name} within one "
+                f"cell of {told['cell']:g} m: the release does not hide that place.",
+            )
+
+
+def _cost(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
+    mdav = evaluation.usefulness[MDAV].displacement
+    moved = evaluation.usefulness[RELEASE].displacement
+    slid = ""
+    if evaluation.aligned:
+        slid = (
+            " Windows slid along their own tracks before they were averaged: measured "
+            "on the windows as slid, as the report does, half of the points moved by "
+            f"{metres(evaluation.usefulness[AS_SLID].displacement['median'])} or less."
+        )
+    yield (
+        GOOD,
+        f"Half of the points lie within {metres(moved['median'])} of where they lay in "
+        f"the originals, 95 % within {metres(moved['p95'])} (MDAV: "
+        f"{metres(mdav['median'])} and {metres(mdav['p95'])}).{slid}",
+    )

@@ -1,0 +1,23 @@
+"""Numbers as people read them."""
+
+
+def metres(distance: float) -> str:
+    """Write metres.
+
+    Examples
+    --------
+    >>> metres(1234.5), metres(2.04)
+    ('1,234 m', '2.0 m')
+    """
+    return f"{distance:,.0f} m" if distance >= 9.95 else f"{distance:.1f} m"
+
+
+def percent(share: float, digits: int = 3) -> str:
+    """Write a share of 1 in percent.
+
+    Examples
+    --------
+    >>> percent(0.25), percent(0.061234), percent(1.0), percent(0.0)
+    ('25 %', '6.12 %', '100 %', '0 %')
+    """
+    return f"{100.0 * share:.{digits}g} %"

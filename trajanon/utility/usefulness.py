@@ -1,0 +1,127 @@
+"""All measures of what a release is still good for."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.errors import BadInput
+from trajanon.utility.closeness import closeness
+from trajanon.utility.density import density_divergence
+from trajanon.utility.flows import flow_similarity
+from trajanon.utility.metres import displacement, summary
+from trajanon.utility.on_roads import ToRoad, share_on_roads
+from trajanon.utility.queries import query_errors
+from trajanon.utility.shape import length_change, length_shift, turns
+
+FLOW_CELL = 500.0
+"""Metres: trips begin and end in a neighbourhood."""
+
+DENSITY_CELL = 200.0
+"""Metres: a street or two."""
+
+QUERIES = 1_000
+"""Random boxes."""
+
+SIDES = (200.0, 2_000.0)
+"""Metres: from a square to a district."""
+
+ROAD = 20.0
+"""Metres from a road at which a point still lies on it: half a street, and the error of
+a receiver.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Usefulness:
+    """What one way to publish trajectories leaves of them.
+
+    Attributes
+    ----------
+    displacement
+        How far points were moved: mean, median, p95 and max, metres.
+    frechet
+        Discrete Fréchet distance from each original to its released line, likewise.
+    warping
+        DTW distance, divided by the points of a line, likewise.
+    length_change
+        Mean share by which lines got longer; negative where they got shorter.
+    turn
+        Mean angle between a hop and the same hop as released, degrees.
+    length_shift
+        Earth mover's distance between the distributions of lengths, metres.
+    flow_similarity
+        Share of trips whose origin and destination cells the release keeps, 0 to 1.
+    density_divergence
+        Jensen-Shannon divergence of the density maps, bits: 0 to 1.
+    query_error
+        Mean relative error of the number of trajectories in random boxes.
+    on_roads
+        Share of the points that lie on a road; None where no roads are given.
+    """
+
+    displacement: Mapping[str, float]
+    frechet: Mapping[str, float]
+    warping: Mapping[str, float]
+    length_change: float
+    turn: float
+    length_shift: float
+    flow_similarity: float
+    density_divergence: float
+    query_error: float
+    on_roads: float | None
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return asdict(self)
+
+
+def usefulness(
+    original: NDArray[np.float64],
+    released: NDArray[np.float64],
+    *,
+    to_road: ToRoad | None = None,
+    seed: int = 0,
+) -> Usefulness:
+    """Measure what is left of trajectories as released.
+
+    Parameters
+    ----------
+    original
+        Latitude and longitude in degrees, shape (n, m, 2).
+    released
+        What stands in the release for each original, in their order, same shape.
+    to_road
+        Knows the roads; None where there are none.
+    seed
+        Repeats the random boxes.
+
+    Raises
+    ------
+    BadInput
+        If the shapes differ, or there is nothing to compare.
+    """
+    if original.shape != released.shape or original.ndim != 3 or not len(original):
+        msg = (
+            "originals and released lines must have one shape (trajectories, points, "
+            f"2); got {original.shape} and {released.shape}"
+        )
+        raise BadInput(msg)
+    frechet, warping = closeness(original, released)
+    turned = turns(original, released)
+    errors = query_errors(original, released, queries=QUERIES, sides=SIDES, seed=seed)
+    return Usefulness(
+        displacement=summary(displacement(original, released)),
+        frechet=summary(frechet),
+        warping=summary(warping),
+        length_change=float(length_change(original, released).mean()),
+        turn=float(turned.mean()) if len(turned) else 0.0,
+        length_shift=length_shift(original, released),
+        flow_similarity=flow_similarity(original, released, FLOW_CELL),
+        density_divergence=density_divergence(original, released, DENSITY_CELL),
+        query_error=float(errors.mean()),
+        on_roads=None if to_road is None else share_on_roads(released, to_road, ROAD),
+    )
