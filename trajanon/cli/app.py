@@ -16,8 +16,8 @@ from trajanon.cli.microaggregate import microaggregate
 
 app = typer.Typer(
     help="k-anonymous GPS trajectories with the least information loss: "
-    "extract, anonymize, check, evaluate, map. For any table of numbers: microaggregate. "
-    "Begin with: trajanon demo",
+    "extract, anonymize, check, evaluate, map. For any table of numbers: "
+    "microaggregate. Begin with: trajanon demo",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

@@ -50,7 +50,8 @@ def check(
         typer.echo(
             f"{released} holds: each of its {findings.groups:,} different "
             f"trajectories occurs at least {k} times ({findings.trajectories:,} in "
-            f"all), and nothing else is in the file{counted}. Next: trajanon map{onward}"
+            f"all), and nothing else is in the file{counted}. "
+            f"Next: trajanon map{onward}"
         )
     else:
         typer.echo(f"{released} must not be published:")

@@ -111,7 +111,7 @@ def _whose(evaluation: "Evaluation") -> str:
 def _licence(evaluation: "Evaluation") -> str:
     if evaluation.report.get("attribution") == OSM_ATTRIBUTION:
         return (
-            f"{OSM_ATTRIBUTION}\n\nThe release is derived from OpenStreetMap GPS traces "
-            "and is under the Open Database License (ODbL) 1.0."
+            f"{OSM_ATTRIBUTION}\n\nThe release is derived from OpenStreetMap GPS "
+            "traces and is under the Open Database License (ODbL) 1.0."
         )
     return "To be named by the publisher."

@@ -27,6 +27,7 @@ from trajanon.trajectories import Trajectories
 from trajanon.utility.on_roads import ToRoad, share_on_roads
 from trajanon.utility.usefulness import ROAD, Usefulness, usefulness
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
     """What a release protects, and what it costs.
@@ -235,11 +236,12 @@ def _attacks(
     done = attacks(trajectories.points, *release, subjects=subjects)
     if found.slid is not trajectories:
         nearest = nearest_record(found.slid.points, *release, subjects=subjects)
-        told = {
-            "name": f"{nearest.name}, as slid",
-            "knows": "the target's whole track, and where its window slid",
-        }
-        done.insert(1, replace(nearest, **told))
+        nearest = replace(
+            nearest,
+            name=f"{nearest.name}, as slid",
+            knows="the target's whole track, and where its window slid",
+        )
+        done.insert(1, nearest)
     return done
 
 
@@ -270,4 +272,6 @@ def _lost(original: NDArray[np.float64], released: NDArray[np.float64]) -> float
     spread = both.std(axis=0, ddof=1) if len(both) > 1 else np.zeros(both.shape[1])
     constant = (both == both[:1]).all(axis=0)
     moved = moved[:, ~constant] / spread[~constant]
-    return information_loss(float((moved**2).sum()), float((standardise(both) ** 2).sum()))
+    return information_loss(
+        float((moved**2).sum()), float((standardise(both) ** 2).sum())
+    )

@@ -28,7 +28,8 @@ body { font: 16px/1.5 system-ui, sans-serif; color: #1c2530; background: #fff;
 h1 { font-size: 1.6rem; line-height: 1.2; margin: .5rem 0; }
 h2 { font-size: 1.2rem; margin: 2.2rem 0 .5rem; }
 .notice { background: #7a1f1f; color: #fff; padding: .5rem .8rem; margin: 0; }
-.good, .caution, .bad { border-left: .4rem solid; padding: .35rem .8rem; margin: .4rem 0; }
+.good, .caution, .bad { border-left: .4rem solid; padding: .35rem .8rem;
+  margin: .4rem 0; }
 .good { border-color: #2a7d4f; background: #eef7f1; }
 .caution { border-color: #c58a10; background: #fdf6e6; }
 .bad { border-color: #b02a2a; background: #fceeee; font-weight: 600; }
@@ -39,6 +40,7 @@ th, td { padding: .3rem .6rem; border-bottom: 1px solid #d9dfe5; text-align: rig
   font-variant-numeric: tabular-nums; vertical-align: bottom; }
 th { font-weight: 500; }
 td { white-space: nowrap; }
+tbody th { min-width: 9rem; }
 th:first-child { text-align: left; }
 thead th { border-bottom: 2px solid #8593a1; font-weight: 600; }
 .row { display: grid; grid-template-columns: 1fr auto; gap: 0 1rem; margin: .55rem 0; }
@@ -70,7 +72,9 @@ def page(evaluation: "Evaluation") -> str:
         _limits(),
     ]
     attribution = evaluation.report.get("attribution")
-    footer = "" if attribution is None else f"<footer>{escape(str(attribution))}</footer>"
+    footer = (
+        "" if attribution is None else f"<footer>{escape(str(attribution))}</footer>"
+    )
     return "\n".join(
         [
             f"<!-- {NOTICE} -->",
@@ -122,7 +126,10 @@ def _attacks(evaluation: "Evaluation") -> str:
     if not shown:
         return ""
     baseline = shown[0].baseline
-    by_what = {"release": "in the release", "originals": "in the originals, if published"}
+    by_what = {
+        "release": "in the release",
+        "originals": "in the originals, if published",
+    }
     drawn = [
         bar(
             f"{one.name}, {by_what[one.against]}",
@@ -144,16 +151,22 @@ def _attacks(evaluation: "Evaluation") -> str:
         )
         for one in shown
     ]
-    header = ["Attack", "Mean", "Worst", "Above 1/k", "Subjects above", "Groups at fault"]
+    header = [
+        "Attack",
+        "Mean",
+        "Worst",
+        "Above 1/k",
+        "Subjects above",
+        "Groups at fault",
+    ]
     return section(
         "Attacks",
         paragraph(
-            "How often somebody who knows a little of a person finds a row of that "
+            "How often somebody who knows something of a person finds a row of that "
             "person: mean over all trajectories. The black mark is 1/k, "
-            f"{percent(baseline)}, which the release promises not to exceed for whoever "
-            "knows nothing of other members; the same attacks on the originals show "
-            "what it saves from. A chance above 1/k is possible where several rows of a "
-            "line are of one subject."
+            f"{percent(baseline)}: the chance in a group of k rows of k subjects. More "
+            "is possible where several rows of a line are of one subject. The same "
+            "attacks on the originals show what the release saves from."
         ),
         *drawn,
         table(header, rows),
@@ -197,7 +210,10 @@ def _utility(evaluation: "Evaluation") -> str:
     rows = [
         (name, *(write(one) for one in ways.values())) for name, write in _measures()
     ]
-    losses = ("Information loss", *(f"{loss:.3g} %" for loss in evaluation.loss.values()))
+    losses = (
+        "Information loss",
+        *(f"{loss:.3g} %" for loss in evaluation.loss.values()),
+    )
     roads = ""
     if evaluation.roads_before is not None:
         on = [one.on_roads for one in ways.values()]
@@ -214,10 +230,10 @@ def _utility(evaluation: "Evaluation") -> str:
     slid = ""
     if AS_SLID in ways:
         slid = (
-            "Windows slid on their own tracks before they were averaged. A released line "
-            "then stands for a piece of the same track that begins elsewhere: point by "
-            "point it lies farther from the window in the file, although it lies on the "
-            "same streets. The second column measures it on the windows as slid, as the "
+            "Windows slid on their own tracks before they were averaged. A released "
+            "line then stands for a piece of the same track that begins elsewhere: "
+            "point by point it lies farther from the window in the file, although along "
+            "the same way. The second column measures it on the windows as slid, as the "
             "report does."
         )
     return section(
@@ -226,12 +242,12 @@ def _utility(evaluation: "Evaluation") -> str:
         paragraph(slid) if slid else "",
         paragraph(roads) if roads else "",
         paragraph(
-            f"Trips kept: the common part of origin-destination matrices on cells of "
+            "Lengths: how far their distribution moved (earth mover's distance). Trips "
+            "kept: the common part of origin-destination matrices on cells of "
             f"{FLOW_CELL:g} m. Density map: Jensen–Shannon divergence on cells of "
-            f"{DENSITY_CELL:g} m, in bits, 0 for equal maps, 1 for maps with nothing in "
-            f"common. Counts in boxes: mean relative error over {QUERIES:,} random boxes "
-            f"with sides of {SIDES[0]:g} to {SIDES[1]:g} m. Lengths: how far the "
-            "distribution moved (earth mover's distance).",
+            f"{DENSITY_CELL:g} m, in bits, 0 for equal maps, 1 for maps with nothing "
+            f"in common. Counts in boxes: mean relative error over {QUERIES:,} random "
+            f"boxes with sides of {SIDES[0]:g} to {SIDES[1]:g} m.",
             "small",
         ),
     )
@@ -294,9 +310,8 @@ def _limits() -> str:
         "What is not covered",
         paragraph(
             "The attacks are those listed, each with the knowledge named; another "
-            "adversary may know more. Nothing here speaks of what all members of a group "
-            "have in common, of somebody who knows the other members, of several "
-            "releases of the same data together, or of what else is published about the "
-            "same people. k-anonymity is not differential privacy."
+            "adversary may know more. None of them knows the other members of a group, "
+            "other releases of the same data, or what else is published about the same "
+            "people. k-anonymity is not differential privacy."
         ),
     )

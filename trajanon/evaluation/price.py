@@ -61,8 +61,16 @@ def price(
     if subjects.max() + 1 < k:
         return []
 
-    def paid(method: str, group: Callable[..., Partition]) -> Price:
-        of_records, of_subjects = group(), group(subjects=subjects)
+    def by_mdav(whose: NDArray[np.int64] | None) -> Partition:
+        return microaggregate(records, k, method="mdav", refine="none", subjects=whose)
+
+    def by_path(whose: NDArray[np.int64] | None) -> Partition:
+        return microaggregate(records, k, effort="fast", subjects=whose)
+
+    def paid(
+        method: str, group: Callable[[NDArray[np.int64] | None], Partition]
+    ) -> Price:
+        of_records, of_subjects = group(None), group(subjects)
         held = subjects_per_group(of_records.labels, subjects)
         return Price(
             method=method,
@@ -71,11 +79,5 @@ def price(
             violations=int((held < k).sum()),
             groups=len(held),
         )
-
-    def by_mdav(**whose: NDArray[np.int64]) -> Partition:
-        return microaggregate(records, k, method="mdav", refine="none", **whose)
-
-    def by_path(**whose: NDArray[np.int64]) -> Partition:
-        return microaggregate(records, k, effort="fast", **whose)
 
     return [paid("MDAV", by_mdav), paid("path, cut and descent", by_path)]

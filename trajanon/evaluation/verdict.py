@@ -27,9 +27,9 @@ def verdict(evaluation: "Evaluation") -> list[tuple[str, str]]:
         *_cost(evaluation),
         (
             CAUTION,
-            "k-anonymity is not differential privacy. It does not hold against somebody "
-            "who knows the other members of a group, nor for several releases of the "
-            "same data together.",
+            "k-anonymity is not differential privacy. It does not hold against "
+            "somebody who knows the other members of a group, nor for several releases "
+            "of the same data together.",
         ),
     ]
 
@@ -92,8 +92,9 @@ def _attacks(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
         yield (
             CAUTION,
             f"Some trajectories are easier to find: {percent(worst.worst_case)} at "
-            f"worst ({worst.name}). {percent(widest.exposed)} of them are above 1/k in "
-            f"the attack by {widest.name}, in {len(widest.at_fault):,} groups.",
+            f"worst ({worst.name}), where a line has several rows of one subject. In "
+            f"the attack “{widest.name}” {percent(widest.exposed)} of all are above "
+            f"1/k, in {len(widest.at_fault):,} groups.",
         )
     else:
         yield GOOD, "No trajectory is found more often than 1/k by any of them."

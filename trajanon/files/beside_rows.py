@@ -8,15 +8,18 @@ from typing import Any
 _WRITER = re.compile(r"[\w-]+( version [\w.+-]+)?( \(build [\w.-]*\))?")
 """Who wrote the file: a program and its version, and no more."""
 
+_OF_ARROW = b"ARROW:schema"
+_NEEDED = {b"geo", b"attribution"}
+
 _MAGIC = 4  # bytes at the begin and at the end, before which the footer's length stands
 
 
 def beside_rows(path: Path) -> list[str]:
-    """Name what a Parquet file holds beside its rows and the metadata of its schema.
+    """Name what a Parquet file holds beside its rows, and a release does not need.
 
-    That are bytes that belong to no column, statistics of other values than those in
-    the file, values that no row has, parts of unequal sizes, and who wrote the file if
-    that is more than a program's name.
+    That are metadata of the file, bytes that belong to no column, statistics of other
+    values than those in the file, values that no row has, parts of unequal sizes, and
+    who wrote the file if that is more than a program's name.
 
     Parameters
     ----------
@@ -48,35 +51,34 @@ def beside_rows(path: Path) -> list[str]:
 
 
 def _schema(metadata: Any) -> list[str]:
-    """Look at who wrote the file, and into the schema that Arrow hides in it."""
+    """Look at who wrote the file, at its metadata, and at the schema hidden in them.
+
+    Arrow keeps a schema of its own among the metadata, with metadata of its own; a
+    reader may show the ones or the others.
+    """
     import pyarrow as pa
 
     extras = []
     if not _WRITER.fullmatch(metadata.created_by or "unknown"):
         extras.append(f"an unknown writer {metadata.created_by[:40]!r}")
-    hidden = (metadata.metadata or {}).get(b"ARROW:schema")
-    if hidden is None:
-        return extras
-    try:
-        schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(hidden)))
-    except (ValueError, OSError, pa.ArrowException):
-        return [*extras, "file metadata 'ARROW:schema' that is none"]
-    extras += [
-        f"type {field.type} of column {field.name!r}, which may hold values of no row"
-        for field in schema
-        if pa.types.is_dictionary(field.type)
-    ]
-    seen = file_keys(metadata)
-    return extras + [
-        f"file metadata {key.decode('utf-8', 'replace')!r}"
-        for key in schema.metadata or {}
-        if key not in seen
-    ]
-
-
-def file_keys(metadata: Any) -> set[bytes]:
-    """Names of the metadata that every reader sees."""
-    return set(metadata.metadata or {}) - {b"ARROW:schema"}
+    seen = dict(metadata.metadata or {})
+    hidden: dict[bytes, bytes] = {}
+    if (encoded := seen.pop(_OF_ARROW, None)) is not None:
+        schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(encoded)))
+        hidden = schema.metadata or {}
+        extras += [
+            f"type {field.type} of column {field.name!r}, which may hold values of no "
+            "row"
+            for field in schema
+            if pa.types.is_dictionary(field.type)
+        ]
+    for key in sorted({*seen, *hidden}):
+        name = key.decode("utf-8", "replace")
+        if key not in _NEEDED:
+            extras.append(f"file metadata {name!r}")
+        elif key in seen and key in hidden and seen[key] != hidden[key]:
+            extras.append(f"file metadata {name!r} twice")
+    return extras
 
 
 def _row_groups(metadata: Any) -> list[str]:
@@ -91,11 +93,14 @@ def _row_groups(metadata: Any) -> list[str]:
 
 def _true_statistics(file: Any, number: int, chunk: Any) -> bool:
     """Whether the least and greatest values told are those of the rows."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    told = chunk.statistics
-    if told is None or not told.has_min_max:
+    told, name = chunk.statistics, chunk.path_in_schema
+    if told is None or not told.has_min_max or name not in file.schema_arrow.names:
         return True
-    column = file.read_row_group(number, columns=[chunk.path_in_schema]).column(0)
+    column = file.read_row_group(number, columns=[name]).column(0)
+    if not (pa.types.is_integer(column.type) or pa.types.is_binary(column.type)):
+        return True  # such a column is found for its name or type
     found = pc.min_max(column).as_py()
     return bool((told.min, told.max) == (found["min"], found["max"]))

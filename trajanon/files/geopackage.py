@@ -10,6 +10,7 @@ from trajanon.errors import FileProblem
 from trajanon.files.geopackage_below import LAYER, below
 from trajanon.files.released import Lines, ReleasedFile, unknown_attribution
 
+
 def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> None:
     """Write a release; the attribution is the description of its layer."""
     import geopandas

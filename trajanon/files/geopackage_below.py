@@ -35,7 +35,7 @@ _SINGLE = 1e-4  # degrees by which an index of single precision may be wider
 
 
 def below(path: Path) -> list[str]:
-    """Name tables, deleted pages and boxes that a layer of released lines does not need.
+    """Name tables, deleted pages and boxes that released lines do not need.
 
     A box (of the layer, of a geometry, in the index) that is not that of the lines may
     be the one of the source.

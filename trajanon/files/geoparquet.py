@@ -130,7 +130,8 @@ class Table:
     @property
     def written(self) -> NDArray[np.object_]:
         """The bytes of each geometry as they stand in the file."""
-        return self._wkb
+        written: NDArray[np.object_] = self._wkb
+        return written
 
     @property
     def bare(self) -> bool:
@@ -165,11 +166,8 @@ def read_released(path: Path) -> ReleasedFile:
     """Read a release, and what stands in it beside."""
     table = read(path)
     extras = [f"column {name!r}" for name in table.columns if name != "id"]
-    for key, value in table.metadata.items():
-        if key == "attribution":
-            extras += unknown_attribution(value)
-        elif key != "geo":
-            extras.append(f"file metadata {key!r}")
+    if (attribution := table.metadata.get("attribution")) is not None:
+        extras += unknown_attribution(attribution)
     if table.geo != _GEO:
         columns = table.geo.get("columns", {})
         extras.append(f"geometry metadata of its own: {json.dumps(columns)[:80]}")
@@ -182,5 +180,5 @@ def read_released(path: Path) -> ReleasedFile:
         Lines.of(table.geometries, table.written),
         None if ids is None else ids.tolist(),
         extras,
-        table.metadata.get("attribution"),
+        attribution,
     )

@@ -60,7 +60,8 @@ class Lines:
     @property
     def groups(self) -> NDArray[np.int64]:
         """A number for each line, equal where lines are equal as written, (n,)."""
-        return pd.factorize(self.keys)[0].astype(np.int64)
+        numbers: NDArray[np.int64] = pd.factorize(self.keys)[0].astype(np.int64)
+        return numbers
 
     @classmethod
     def of(
@@ -89,7 +90,9 @@ class Lines:
         kinds: Sequence[str] | None = None,
     ) -> "Lines":
         """Take points of each line, and how they are written."""
-        flat = [a if a.ndim == 2 and a.shape[1] > 1 else np.empty((0, 2)) for a in lines]
+        flat = [
+            a if a.ndim == 2 and a.shape[1] > 1 else np.empty((0, 2)) for a in lines
+        ]
         sizes = np.array([len(line) for line in flat], dtype=np.int64)
         width = max((line.shape[1] for line in flat), default=2)
         coordinates = np.zeros((sizes.sum(), width))

@@ -35,8 +35,8 @@ def read_report(release: Path) -> dict[str, Any]:
         report = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         msg = (
-            f"there is no {path}, which says what belongs to which group, and {release} "
-            "alone cannot tell: run trajanon anonymize again"
+            f"there is no {path}, which says what belongs to which group, and "
+            f"{release} alone cannot tell: run trajanon anonymize again"
         )
         raise FileProblem(msg) from error
     except (OSError, ValueError) as error:
@@ -65,8 +65,8 @@ def promise_in(report: Mapping[str, Any]) -> tuple[int, str]:
     """
     k, counted = report.get("k"), report.get("counted")
     if k is None or counted not in ("subjects", "records"):
-        msg = "the report does not say what k is and counts: run trajanon anonymize "
-        raise BadInput(f"{msg}again")
+        msg = "the report lacks k or what it counts: run trajanon anonymize again"
+        raise BadInput(msg)
     check_k(k)
     return k, str(counted)
 

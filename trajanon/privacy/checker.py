@@ -133,8 +133,8 @@ def _of_the_holder(
     if trajectories is not None:
         if trajectories.subject is None:
             msg = (
-                "these trajectories name no subjects, so none can be counted: check the "
-                "release alone"
+                "these trajectories name no subjects, so none can be counted: check "
+                "the release alone"
             )
             raise BadInput(msg)
         belonging(trajectories, read_release(release).points, read_report(release))
@@ -145,8 +145,8 @@ def _of_the_holder(
         if len(earlier) != len(labels):
             msg = (
                 f"{against} was made of {len(earlier)} trajectories and {release} of "
-                f"{len(labels)}: what the two tell together can be counted only if both "
-                "are of the same trajectories"
+                f"{len(labels)}: what the two tell together can be counted only if "
+                "both are of the same trajectories"
             )
             raise BadInput(msg)
         problems += told_by_both(labels, earlier, k, subjects)

@@ -63,10 +63,10 @@ def told_by_both(
     else:
         what = "different subjects"
         whom = (
-            f"{alone.sum()} of them have no other subject's beside them, which concerns "
-            f"{len(np.unique(subjects[alone]))} subjects"
+            f"{alone.sum()} of them have no other subject's beside them, which "
+            f"concerns {len(np.unique(subjects[alone]))} subjects"
         )
     return [
-        f"together with the earlier release, {few} of {len(labels)} trajectories are in "
-        f"two groups that have fewer than {k} {what} in common; {whom}"
+        f"together with the earlier release, {few} of {len(labels)} trajectories are "
+        f"in two groups that have fewer than {k} {what} in common; {whom}"
     ]

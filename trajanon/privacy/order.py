@@ -135,7 +135,9 @@ def _log_chance_of_so_few_runs(above: NDArray[np.bool_]) -> float:
     found = 1 + int((above[1:] != above[:-1]).sum())
     runs = np.arange(2, found + 1)
     half = (runs // 2).astype(np.float64)
-    even = np.log(2.0) + _log_choose(one - 1, half - 1) + _log_choose(other - 1, half - 1)
+    even = (
+        np.log(2.0) + _log_choose(one - 1, half - 1) + _log_choose(other - 1, half - 1)
+    )
     odd = np.logaddexp(
         _log_choose(one - 1, half) + _log_choose(other - 1, half - 1),
         _log_choose(one - 1, half - 1) + _log_choose(other - 1, half),

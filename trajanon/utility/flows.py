@@ -30,9 +30,7 @@ def flow_similarity(
     M. Lenormand et al., "A universal model of commuting networks", PLOS ONE 7 (2012).
     """
     one, other = (cells(points[:, [0, -1]], cell) for points in (original, released))
-    flows, place = np.unique(
-        np.concatenate([one, other]), axis=0, return_inverse=True
-    )
+    flows, place = np.unique(np.concatenate([one, other]), axis=0, return_inverse=True)
     place = place.reshape(-1)
     before = np.bincount(place[: len(one)], minlength=len(flows))
     after = np.bincount(place[len(one) :], minlength=len(flows))

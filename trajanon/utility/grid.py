@@ -29,4 +29,5 @@ def cells(points: NDArray[np.float64], metres: float) -> NDArray[np.int64]:
     middle = np.radians((row + 0.5) * (metres / _DEGREE))
     width = metres / (_DEGREE * np.cos(np.clip(middle, -np.pi / 2, np.pi / 2)) + 1e-9)
     column = np.floor(points[..., 1] / width).astype(np.int64)
-    return row * _COLUMNS + column
+    numbers: NDArray[np.int64] = row * _COLUMNS + column
+    return numbers

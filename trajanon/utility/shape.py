@@ -19,7 +19,9 @@ def lengths(points: NDArray[np.float64]) -> NDArray[np.float64]:
     NDArray[np.float64]
         Metres, shape (n,).
     """
-    metres: NDArray[np.float64] = displacement(points[:, :-1], points[:, 1:]).sum(axis=1)
+    metres: NDArray[np.float64] = displacement(points[:, :-1], points[:, 1:]).sum(
+        axis=1
+    )
     return metres
 
 
@@ -70,9 +72,7 @@ def turns(
     return degrees
 
 
-def length_shift(
-    original: NDArray[np.float64], released: NDArray[np.float64]
-) -> float:
+def length_shift(original: NDArray[np.float64], released: NDArray[np.float64]) -> float:
     """Measure how far the distribution of lengths moved.
 
     Returns

@@ -1,0 +1,206 @@
+"""What is left of trajectories, against numbers worked out by hand."""
+
+from functools import cache
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import Floats
+
+from trajanon._kernels.couplings import closest_couplings
+from trajanon.errors import BadInput
+from trajanon.utility.closeness import closeness
+from trajanon.utility.density import density_divergence
+from trajanon.utility.flows import flow_similarity
+from trajanon.utility.grid import cells
+from trajanon.utility.metres import displacement, on_plane
+from trajanon.utility.on_roads import share_on_roads
+from trajanon.utility.queries import query_errors
+from trajanon.utility.shape import length_change, length_shift, lengths, turns
+from trajanon.utility.usefulness import usefulness
+
+NORTH, EAST = 110_574.3, 111_319.5  # metres of a degree at the equator, WGS 84
+
+
+def on_earth(metres: object) -> Floats:
+    """Points at the equator from metres north and east."""
+    points: Floats = np.asarray(metres, dtype=np.float64) / (NORTH, EAST)
+    return points
+
+
+def naive_couplings(one: Floats, other: Floats) -> tuple[float, float]:
+    """By their definitions: over all ways to come to each pair of points."""
+
+    @cache
+    def at(i: int, j: int) -> tuple[float, float]:
+        distance = naive.distance(one[i], other[j])
+        before = [
+            at(a, b)
+            for a, b in ((i - 1, j), (i, j - 1), (i - 1, j - 1))
+            if a >= 0 and b >= 0
+        ]
+        if not before:
+            return distance, distance
+        return (
+            max(min(way for way, _ in before), distance),
+            min(total for _, total in before) + distance,
+        )
+
+    return at(len(one) - 1, len(other) - 1)
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(0, 4),
+    a=st.integers(1, 7),
+    b=st.integers(1, 7),
+    grid=st.booleans(),
+)
+def test_couplings_are_the_naive_ones(
+    seed: int, n: int, a: int, b: int, grid: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    ones, others = rng.normal(0, 3, (n, a, 2)), rng.normal(0, 3, (n, b, 2))
+    if grid:
+        ones, others = ones.round(), others.round()
+    frechet, warping = np.empty(n), np.empty(n)
+    closest_couplings(ones, others, frechet, warping)
+    expected = [naive_couplings(*pair) for pair in zip(ones, others, strict=True)]
+    assert frechet == pytest.approx([way for way, _ in expected])
+    assert warping == pytest.approx([total for _, total in expected])
+
+
+def test_who_walks_the_same_way_later_is_close_all_the_same() -> None:
+    one = on_earth([[[0, 0], [0, 100], [0, 200], [0, 300]]])
+    later = on_earth([[[0, 0], [0, 0], [0, 100], [0, 300]]])
+    frechet, warping = closeness(one, later)
+    assert frechet == pytest.approx([100.0], rel=1e-4)  # at 200, from 100 or 300
+    assert warping == pytest.approx([100.0 / 4], rel=1e-4)
+    assert displacement(one, later).mean() == pytest.approx(50.0, rel=1e-4)
+
+
+def test_the_parts_that_threads_take_are_put_together() -> None:
+    rng = np.random.default_rng(0)
+    one, other = rng.normal(0, 1000, (2, 4_001, 2, 2))
+    frechet, _ = closeness(on_earth(one), on_earth(other))
+    assert frechet[[0, 2_000, 4_000]] == pytest.approx(
+        np.hypot(*(one - other)[[0, 2_000, 4_000]].T).max(axis=0), rel=1e-3
+    )
+
+
+@given(
+    latitude=st.floats(-80, 80), longitude=st.floats(-170, 170), seed=st.integers(0, 99)
+)
+@settings(max_examples=25)
+def test_the_plane_has_the_distances_of_earth(
+    latitude: float, longitude: float, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    place = np.array([latitude, longitude])
+    one, other = rng.uniform(-0.01, 0.01, (2, 3, 4, 2)) + place
+    a, b = on_plane(one, other)
+    assert np.hypot(*(a - b).transpose(2, 0, 1)) == pytest.approx(
+        displacement(one, other), rel=2e-3, abs=1e-4
+    )
+
+
+def test_lengths_and_directions() -> None:
+    line = on_earth([[[0, 0], [100, 0], [100, 100]], [[0, 0], [0, 0], [0, 0]]])
+    turned = on_earth([[[0, 0], [0, 50], [0, -50]], [[0, 0], [0, 0], [0, 10]]])
+    assert lengths(line) == pytest.approx([200.0, 0.0], rel=1e-4)
+    # 200 m became 150 m; nothing became something.
+    assert length_change(line, turned) == pytest.approx([-0.25, 1.0], rel=1e-4)
+    assert length_change(line, line).tolist() == [0.0, 0.0]
+    # North became east, and east west; the second line led nowhere.
+    assert turns(line, turned) == pytest.approx([90.0, 180.0], rel=1e-3)
+    # Sorted: 0 and 200 m against 10 and 150 m.
+    assert length_shift(line, turned) == pytest.approx((10 + 50) / 2, rel=1e-3)
+
+
+def test_cells_are_as_wide_as_high() -> None:
+    for latitude in (0.0, 40.0, -70.0, 89.0):
+        line = np.stack([np.full(5_000, latitude), np.linspace(-1, 1, 5_000)], axis=-1)
+        width = displacement(line[:1], line[-1:])[0] / 500.0
+        found = len(np.unique(cells(line, 500.0)))
+        assert found == pytest.approx(width, rel=0.02, abs=1.5)
+    assert np.ptp(cells(np.array([[0.0, 0.001], [0.0, 0.004]]), 500.0)) == 0
+    assert len(np.unique(cells(np.array([[0.0, 0.0], [0.0, -1e-9]]), 500.0))) == 2
+
+
+def test_trips_that_are_kept() -> None:
+    home, work, away = (0.0, 0.0), (0.0, 1.0), (1.0, 1.0)
+    before = np.array([[home, work], [home, work], [work, home], [home, away]])
+    after = np.array([[home, work], [home, away], [work, home], [home, away]])
+    # Of 4 trips, 3 have a partner: home-work, work-home, home-away.
+    assert flow_similarity(before, after, 500.0) == 0.75
+    assert flow_similarity(before, before[::-1], 500.0) == 1.0
+    assert flow_similarity(before, before + 3.0, 500.0) == 0.0
+
+
+def test_density_maps() -> None:
+    before = np.array([[(0.0, 0.0), (0.0, 1.0)]])
+    after = np.array([[(0.0, 0.0), (0.0, 0.0)]])
+    # Shares (1/2, 1/2) against (1, 0), middle (3/4, 1/4).
+    expected = (np.log2(2 / 3) / 2 + np.log2(2) / 2 + np.log2(4 / 3)) / 2
+    assert density_divergence(before, after, 200.0) == pytest.approx(expected)
+    assert density_divergence(before, before[:, ::-1], 200.0) == 0.0
+    assert density_divergence(before, before + 5.0, 200.0) == 1.0
+
+
+def test_counts_in_boxes_are_those_of_every_point() -> None:
+    rng = np.random.default_rng(3)
+    before, after = on_earth(rng.normal(0, 300, (2, 50, 4, 2)))
+    sides = 100.0, 800.0
+    errors = query_errors(before, after, queries=40, sides=sides, seed=5)
+    # The same boxes again, looked at point by point.
+    random = np.random.default_rng(5)
+    middle = before.reshape(-1, 2)[random.integers(0, 200, 40)]
+    half = random.uniform(*sides, (40, 2)) / 2 / (NORTH, EAST)
+    expected = []
+    for place, side in zip(middle, half, strict=True):
+        counts = [
+            sum(any((np.abs(p - place) <= side).all() for p in line) for line in lines)
+            for lines in (before, after)
+        ]
+        expected.append(abs(counts[1] - counts[0]) / counts[0])
+    assert errors == pytest.approx(expected)
+    same = query_errors(before, before, queries=40, sides=sides, seed=5)
+    assert not same.any()
+
+
+def test_points_on_roads_are_counted() -> None:
+    def to_road(lat: Floats, lon: Floats, within: float) -> Floats:
+        away: Floats = np.where(lon < 0.5, np.abs(lat), np.inf)
+        return away
+
+    points = np.array([[(20.0, 0.0), (21.0, 0.0)], [(0.0, 1.0), (-3.0, 0.0)]])
+    assert share_on_roads(points, to_road, 20.0) == 0.5
+
+
+def test_what_is_published_as_it_is_keeps_everything() -> None:
+    points = on_earth(np.random.default_rng(0).normal(0, 500, (20, 5, 2)))
+    whole = usefulness(points, points)
+    nothing = {"mean": 0.0, "median": 0.0, "p95": 0.0, "max": 0.0}
+    assert whole.account == {
+        "displacement": nothing,
+        "frechet": nothing,
+        "warping": nothing,
+        "length_change": 0.0,
+        "turn": 0.0,
+        "length_shift": 0.0,
+        "flow_similarity": 1.0,
+        "density_divergence": 0.0,
+        "query_error": 0.0,
+        "on_roads": None,
+    }
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    points = np.zeros((4, 3, 2))
+    for released in (points[:3], points[:, :2], np.zeros((4, 6))):
+        with pytest.raises(BadInput, match="must have one shape"):
+            usefulness(points, released)
+    with pytest.raises(BadInput, match="must have one shape"):
+        usefulness(points[:0], points[:0])
