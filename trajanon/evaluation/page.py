@@ -232,9 +232,9 @@ def _utility(evaluation: "Evaluation") -> str:
         slid = (
             "Windows slid on their own tracks before they were averaged. A released "
             "line then stands for a piece of the same track that begins elsewhere: "
-            "point by point it lies farther from the window in the file, although along "
-            "the same way. The second column measures it on the windows as slid, as the "
-            "report does."
+            "point by point it lies farther from the window in the file, although "
+            "along the same way. The second column measures it on the windows as slid, "
+            "as the report does."
         )
     return section(
         "What it costs",
