@@ -61,6 +61,8 @@ class Question(NamedTuple):
         Metres within which a line passes a known point.
     in_order
         Whether a line has to pass the known points one after another.
+    itself
+        Whether a target's own line is the target: it passes all that may be known.
     ways
         Ways to choose b of a, (p + 1, known + 1).
     sample
@@ -70,6 +72,7 @@ class Question(NamedTuple):
     known: int
     tolerance: float
     in_order: bool
+    itself: bool
     ways: NDArray[np.float64]
     sample: int
 
@@ -198,7 +201,8 @@ def all_choices(found, question):
 
     A choice grows point by point, with the lines that pass all of it so far. It is
     given up once none of them has a row of the target's subject. With one line left,
-    the choices that it passes too are counted, not made.
+    the choices that it passes too are counted, not made: without an order, those of
+    the points that it passes. In order that takes more, but for the target itself.
     """
     after, known = found.after, question.known
     count, looks, points = after.shape
@@ -213,8 +217,10 @@ def all_choices(found, question):
     depth = 0 if found.own.sum() > 0 else -1
     while depth >= 0:
         first, missing = following[depth], known - depth
-        if left[depth] == 1 and (looks == 1 or lines[depth, 0] == found.home):
-            line, look, open_points = lines[depth, 0], place[depth, 0], 0
+        line, look = lines[depth, 0], place[depth, 0]
+        passes_all = question.itself and line == found.home
+        if left[depth] == 1 and (looks == 1 or passes_all):
+            open_points = 0
             for point in range(first, points):
                 open_points += after[line, look, point] >= 0
             ways = question.ways[open_points, missing]
@@ -266,13 +272,14 @@ def some_choices(found, question, random):
     """The same for choices drawn at random, each as likely as any other."""
     after = found.after
     count, _, points = after.shape
-    choice = np.arange(points)
+    chosen = np.empty(question.known, dtype=np.int64)
     chance, at_home, worst = 0.0, 0.0, 0.0
     for _ in range(question.sample):
-        for number in range(question.known):
-            other = number + below(random, points - number)
-            choice[number], choice[other] = choice[other], choice[number]
-        chosen = np.sort(choice[: question.known])
+        have = 0
+        for point in range(points):
+            if below(random, points - point) < question.known - have:
+                chosen[have] = point
+                have += 1
         rows, own, home = 0.0, 0.0, 0.0
         for line in range(count):
             place = 0
