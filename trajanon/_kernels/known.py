@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from trajanon._kernels.chance import below
 from trajanon._kernels.compiled import kernel
 
+NEVER = np.int16(np.iinfo(np.int16).max)
+"""Position after which a line has not passed a point: beyond any there is."""
+
 
 class Places(NamedTuple):
     """The points of all candidate lines, sorted by the cell of a grid they lie in.
@@ -84,8 +87,8 @@ class Candidates(NamedTuple):
     ----------
     after
         Position from which on a line can pass what follows, once it passed a point of
-        the target; -1 where it does not. By line, position from which it looks, and
-        point of the target: (c, s, p).
+        the target; NEVER where it does not. By line, position from which it looks,
+        and point of the target: (c, s, p).
     rows, own
         Rows of each line, and how many of them are of the target's subject, (c,).
     home
@@ -171,7 +174,7 @@ def candidates(hits, places, members, question, whose, scratch):
     for count in range(lines.shape[0]):
         number[lines[count]] = count
     looks = points + 1 if question.in_order else 1
-    after = np.full((lines.shape[0], looks, points), np.int16(-1), dtype=np.int16)
+    after = np.full((lines.shape[0], looks, points), NEVER, dtype=np.int16)
     for hit in range(hits.shape[0]):
         point, place = hits[hit]
         line = number[places.line[place]]
@@ -185,8 +188,8 @@ def candidates(hits, places, members, question, whose, scratch):
     for line in range(lines.shape[0]):
         for look in range(looks - 2, -1, -1):
             for point in range(points):
-                if after[line, look, point] < 0:
-                    after[line, look, point] = after[line, look + 1, point]
+                sooner, later = after[line, look, point], after[line, look + 1, point]
+                after[line, look, point] = min(sooner, later)
         for row in range(members.first[lines[line]], members.first[lines[line] + 1]):
             rows[line] += 1
             own[line] += members.subjects[row] == subject
@@ -222,7 +225,7 @@ def all_choices(found, question):
         if left[depth] == 1 and (looks == 1 or passes_all):
             open_points = 0
             for point in range(first, points):
-                open_points += after[line, look, point] >= 0
+                open_points += after[line, look, point] < NEVER
             ways = question.ways[open_points, missing]
             if ways > 0.0:
                 share = found.own[line] / found.rows[line]
@@ -236,7 +239,7 @@ def all_choices(found, question):
                 line = lines[depth, entry]
                 passing = after[line, place[depth, entry]]
                 for point in range(first, points):
-                    if passing[point] >= 0:
+                    if passing[point] < NEVER:
                         rows[point] += found.rows[line]
                         own[point] += found.own[line]
                         if line == found.home:
@@ -256,7 +259,7 @@ def all_choices(found, question):
             for entry in range(left[depth]):
                 line = lines[depth, entry]
                 behind = after[line, place[depth, entry], first]
-                if behind >= 0:
+                if behind < NEVER:
                     lines[depth + 1, kept] = line
                     place[depth + 1, kept] = behind
                     owned += found.own[line]
@@ -285,9 +288,9 @@ def some_choices(found, question, random):
             place = 0
             for point in chosen:
                 place = after[line, place, point]
-                if place < 0:
+                if place == NEVER:
                     break
-            if place >= 0:
+            if place < NEVER:
                 rows += found.rows[line]
                 own += found.own[line]
                 if line == found.home:
