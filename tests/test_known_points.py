@@ -277,3 +277,12 @@ def test_words_name_what_is_above_1_in_k() -> None:
     assert nobody.words.endswith("has no target here.")
     assert nobody.expected == nobody.worst_case == nobody.exposed == 0.0
     assert nobody.account["subjects_exposed"] == 0
+
+
+def test_trajectories_of_more_points_than_a_word_has_bits() -> None:
+    """Beside each other, one a point ahead; and one that goes the other way."""
+    ahead = np.arange(70.0)
+    points = np.array([street(*ahead), street(*(ahead + 1)), street(*ahead[::-1])])
+    found = known_points_in_originals(points, 2, known=2, tolerance=5.0, order=True)
+    shared = (69 * 68) / (70 * 69)  # choices of which the one at the end is none
+    np.testing.assert_allclose(found.rates, [1 - shared / 2, 1 - shared / 2, 1.0])
