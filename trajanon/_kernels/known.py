@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from trajanon._kernels.chance import below
 from trajanon._kernels.compiled import kernel
 
+WORD = 64
+"""Positions of a line that one number holds, a bit each."""
+
 
 class Places(NamedTuple):
     """The points of all candidate lines, sorted by the cell of a grid they lie in.
@@ -61,6 +64,8 @@ class Question(NamedTuple):
         Metres within which a line passes a known point.
     in_order
         Whether a line has to pass the known points one after another.
+    itself
+        Whether a target's own line is the target: it passes all that may be known.
     ways
         Ways to choose b of a, (p + 1, known + 1).
     sample
@@ -70,6 +75,7 @@ class Question(NamedTuple):
     known: int
     tolerance: float
     in_order: bool
+    itself: bool
     ways: NDArray[np.float64]
     sample: int
 
@@ -79,17 +85,20 @@ class Candidates(NamedTuple):
 
     Attributes
     ----------
-    after
-        Position from which on a line can pass what follows, once it passed a point of
-        the target; -1 where it does not. By line, position from which it looks, and
-        point of the target: (c, s, p).
+    last
+        The last position at which each line passes each point of the target, (c, p);
+        -1 if it does not. Without an order all is at position 0.
+    at
+        All positions at which it does, as bits, 64 to a word: (c, p, w); none without
+        an order.
     rows, own
         Rows of each line, and how many of them are of the target's subject, (c,).
     home
         Which is the target's own line; -1 if that is none of them.
     """
 
-    after: NDArray[np.int16]
+    last: NDArray[np.int16]
+    at: NDArray[np.uint64]
     rows: NDArray[np.int64]
     own: NDArray[np.int64]
     home: int
@@ -167,29 +176,39 @@ def candidates(hits, places, members, question, whose, scratch):
         passed[line], number[line] = 0, -1
     for count in range(lines.shape[0]):
         number[lines[count]] = count
-    looks = points + 1 if question.in_order else 1
-    after = np.full((lines.shape[0], looks, points), np.int16(-1), dtype=np.int16)
+    ordered = lines.shape[0] if question.in_order else 0
+    words = (points + WORD - 1) // WORD
+    at = np.zeros((ordered, points, words), dtype=np.uint64)
+    latest = np.full((lines.shape[0], points), np.int16(-1), dtype=np.int16)
     for hit in range(hits.shape[0]):
         point, place = hits[hit]
         line = number[places.line[place]]
-        if line >= 0:
-            if question.in_order:
-                position = places.position[place]
-                after[line, position, point] = position + 1
-            else:
-                after[line, 0, point] = 0
+        if line >= 0 and question.in_order:
+            position = places.position[place]
+            bit = np.uint64(1) << np.uint64(position % WORD)
+            at[line, point, position // WORD] |= bit
+            latest[line, point] = max(latest[line, point], position)
+        elif line >= 0:
+            latest[line, point] = 0
     rows, own = np.zeros_like(lines), np.zeros_like(lines)
     for line in range(lines.shape[0]):
-        for look in range(looks - 2, -1, -1):
-            for point in range(points):
-                if after[line, look, point] < 0:
-                    after[line, look, point] = after[line, look + 1, point]
         for row in range(members.first[lines[line]], members.first[lines[line] + 1]):
             rows[line] += 1
             own[line] += members.subjects[row] == subject
     own_line = number[home]
     number[lines] = -1
-    return Candidates(after, rows, own, own_line)
+    return Candidates(latest, at, rows, own, own_line)
+
+
+@kernel
+def pass_on(found, line, position, point):
+    """From where a line can pass what follows, once it passed a point it does pass."""
+    if found.at.shape[0] == 0:
+        return 0
+    bits = found.at[line, point]
+    while (bits[position // WORD] >> np.uint64(position % WORD)) & np.uint64(1) == 0:
+        position += 1
+    return position + 1
 
 
 @kernel
@@ -198,25 +217,28 @@ def all_choices(found, question):
 
     A choice grows point by point, with the lines that pass all of it so far. It is
     given up once none of them has a row of the target's subject. With one line left,
-    the choices that it passes too are counted, not made.
+    the choices that it passes too are counted, not made: without an order, those of
+    the points that it passes. In order that takes more, but for the target itself.
     """
-    after, known = found.after, question.known
-    count, looks, points = after.shape
+    last, known = found.last, question.known
+    count, points = last.shape
     lines = np.empty((known, count), dtype=np.int64)
     place = np.zeros((known, count), dtype=np.int64)
     left = np.zeros(known, dtype=np.int64)
     following = np.zeros(known, dtype=np.int64)
-    rows, own, home = np.zeros(points), np.zeros(points), np.zeros(points)
+    rows, own = np.zeros(points, dtype=np.int64), np.zeros(points, dtype=np.int64)
     chance, at_home, worst = 0.0, 0.0, 0.0
     lines[0] = np.arange(count)
     left[0] = count
     depth = 0 if found.own.sum() > 0 else -1
     while depth >= 0:
         first, missing = following[depth], known - depth
-        if left[depth] == 1 and (looks == 1 or lines[depth, 0] == found.home):
-            line, look, open_points = lines[depth, 0], place[depth, 0], 0
+        line, position = lines[depth, 0], place[depth, 0]
+        passes_all = question.itself and line == found.home
+        if left[depth] == 1 and (passes_all or not question.in_order):
+            open_points = 0
             for point in range(first, points):
-                open_points += after[line, look, point] >= 0
+                open_points += last[line, point] >= position
             ways = question.ways[open_points, missing]
             if ways > 0.0:
                 share = found.own[line] / found.rows[line]
@@ -225,22 +247,24 @@ def all_choices(found, question):
                 worst = max(worst, share)
             depth -= 1
         elif missing == 1:
-            rows[:], own[:], home[:] = 0.0, 0.0, 0.0
+            rows[:], own[:] = 0, 0
+            home = points
             for entry in range(left[depth]):
-                line = lines[depth, entry]
-                passing = after[line, place[depth, entry]]
+                line, position = lines[depth, entry], place[depth, entry]
+                many, theirs = found.rows[line], found.own[line]
                 for point in range(first, points):
-                    if passing[point] >= 0:
-                        rows[point] += found.rows[line]
-                        own[point] += found.own[line]
-                        if line == found.home:
-                            home[point] = found.rows[line]
+                    if last[line, point] >= position:
+                        rows[point] += many
+                        own[point] += theirs
+                if line == found.home:
+                    home = position
             for point in range(first, points):
-                if own[point] > 0.0:
+                if own[point] > 0:
                     share = own[point] / rows[point]
                     chance += share
-                    at_home += home[point] / rows[point]
                     worst = max(worst, share)
+                    if home < points and last[found.home, point] >= home:
+                        at_home += found.rows[found.home] / rows[point]
             depth -= 1
         elif points - first < missing:
             depth -= 1
@@ -248,11 +272,10 @@ def all_choices(found, question):
             following[depth] += 1
             kept, owned = 0, 0
             for entry in range(left[depth]):
-                line = lines[depth, entry]
-                behind = after[line, place[depth, entry], first]
-                if behind >= 0:
+                line, position = lines[depth, entry], place[depth, entry]
+                if last[line, first] >= position:
                     lines[depth + 1, kept] = line
-                    place[depth + 1, kept] = behind
+                    place[depth + 1, kept] = pass_on(found, line, position, first)
                     owned += found.own[line]
                     kept += 1
             if owned > 0:
@@ -264,23 +287,24 @@ def all_choices(found, question):
 @kernel
 def some_choices(found, question, random):
     """The same for choices drawn at random, each as likely as any other."""
-    after = found.after
-    count, _, points = after.shape
-    choice = np.arange(points)
+    last, points = found.last, found.last.shape[1]
+    chosen = np.empty(question.known, dtype=np.int64)
     chance, at_home, worst = 0.0, 0.0, 0.0
     for _ in range(question.sample):
-        for number in range(question.known):
-            other = number + below(random, points - number)
-            choice[number], choice[other] = choice[other], choice[number]
-        chosen = np.sort(choice[: question.known])
+        have = 0
+        for point in range(points):
+            if below(random, points - point) < question.known - have:
+                chosen[have] = point
+                have += 1
         rows, own, home = 0.0, 0.0, 0.0
-        for line in range(count):
-            place = 0
+        for line in range(found.rows.shape[0]):
+            position, passed = 0, 0
             for point in chosen:
-                place = after[line, place, point]
-                if place < 0:
+                if last[line, point] < position:
                     break
-            if place >= 0:
+                position = pass_on(found, line, position, point)
+                passed += 1
+            if passed == question.known:
                 rows += found.rows[line]
                 own += found.own[line]
                 if line == found.home:

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
-from trajanon.privacy.attack import check_groups
 from trajanon.privacy.ground import metres_of_degrees
+from trajanon.privacy.published import check_groups
 from trajanon.utility import displacement
 
 
@@ -193,8 +193,8 @@ def _radii(
 def _cells(
     points: NDArray[np.float64], labels: NDArray[np.int64], cell: float
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Count the different cells of the points, (n, 2), of each group; and effectively."""
-    height = cell / metres_of_degrees(np.array(45.0))[0]  # degrees; 0.5 % off elsewhere
+    """Cells of the points, (n, 2), of each group: how many, and effectively, (g,)."""
+    height = cell / metres_of_degrees(np.array(45.0))[0]  # degrees
     row = np.floor(points[:, 0] / height)
     across = metres_of_degrees((row + 0.5) * height)[:, 1]
     column = np.floor(points[:, 1] * np.maximum(across, 0.0) / cell)

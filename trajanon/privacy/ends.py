@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.privacy.attack import Attack, Published
+from trajanon.privacy.attack import Attack
 from trajanon.privacy.known_points import check_tolerance, passing, question_of
+from trajanon.privacy.published import Published
 
 
 def known_ends(
@@ -77,6 +78,6 @@ def _attack(published: Published, tolerance: float) -> Attack:
         points=np.ascontiguousarray(published.points[:, [0, -1]]),
         lines=np.ascontiguousarray(published.lines[:, [0, -1]]),
     )
-    told = passing(ends, question_of(2, 2, tolerance, order=True))
-    knows = f"both ends of the target's trajectory within {tolerance:g} m"
+    told = passing(ends, question_of(ends, 2, tolerance, order=True))
+    knows = f"both ends of the target's trajectory, within {tolerance:g} m"
     return published.attack("both ends", knows, told)

@@ -1,6 +1,5 @@
 """An adversary who knows some points of his target's trajectory."""
 
-from functools import partial
 from math import comb
 from threading import Event
 
@@ -9,13 +8,16 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.known import Members, Places, Question, ask
 from trajanon.errors import BadInput
-from trajanon.privacy.attack import Attack, Published
+from trajanon.privacy.attack import Attack
 from trajanon.privacy.ground import metres_of_degrees
+from trajanon.privacy.published import Published
 from trajanon.workers import in_parts
 
-_AT_ONCE = 64  # targets of a part: a fraction of a second's work
+_AT_ONCE = 64  # targets of a part at most, and one with 2 s of work
+_CHOICES_AT_ONCE = 10_000_000
+_MOST_CHOICES = 100_000_000  # of one target: some seconds
 _LEAST_CELL = 1.0  # metres: also a tolerance of 0 needs cells that can be counted
-_MOST_POINTS = 30_000  # positions are kept in 16 bits
+_MOST_POINTS = 1_000  # beyond that, choices are more than a float can count
 
 
 def known_points(
@@ -114,7 +116,8 @@ def passing(
         Mean chance of a row of the subject, mean chance of the own line, and the
         highest of the first, (n, 3).
     """
-    places = _places(published.lines, question.tolerance)
+    p = published.points.shape[1]
+    places = _places(published.lines, published.points, question.tolerance)
     order = np.argsort(published.labels, kind="stable")
     first = np.concatenate([[0], np.cumsum(published.sizes)])
     members = Members(first, published.subjects[order])
@@ -129,7 +132,9 @@ def passing(
         ask(targets, whose[rows].astype(np.uint64), places, members, question, out)
         return out
 
-    return np.concatenate(in_parts(some, np.arange(len(published.points)), _AT_ONCE))
+    choices = question.sample or comb(p, question.known)
+    many = min(max(_CHOICES_AT_ONCE // choices, 1), _AT_ONCE)
+    return np.concatenate(in_parts(some, np.arange(len(published.points)), many))
 
 
 def check_tolerance(tolerance: float) -> None:
@@ -146,12 +151,24 @@ def check_tolerance(tolerance: float) -> None:
 
 
 def question_of(
-    p: int, known: int, tolerance: float, order: bool, sample: int | None = None
+    published: Published,
+    known: int,
+    tolerance: float,
+    order: bool,
+    sample: int | None = None,
 ) -> Question:
-    """Put what the adversary knows of trajectories of p points as kernels take it."""
+    """Put what the adversary knows as kernels take it."""
+    p = published.points.shape[1]
     ways = [[float(comb(a, b)) for b in range(known + 1)] for a in range(p + 1)]
     drawn = 0 if sample is None or sample >= comb(p, known) else sample
-    return Question(known, float(tolerance), order, np.array(ways), drawn)
+    return Question(
+        known=int(known),
+        tolerance=float(tolerance),
+        in_order=bool(order),
+        itself=published.against == "originals",
+        ways=np.array(ways),
+        sample=drawn,
+    )
 
 
 def _attack(
@@ -170,14 +187,21 @@ def _attack(
     if p > _MOST_POINTS:
         msg = f"trajectories have {p} points; take at most {_MOST_POINTS} of them"
         raise BadInput(msg)
-    question = question_of(p, known, tolerance, order, sample)
-    what = f"{known} known point{'s' if known > 1 else ''}"
+    question = question_of(published, known, tolerance, order, sample)
+    if not question.sample and comb(p, known) > _MOST_CHOICES:
+        msg = (
+            f"{known} of {p} points can be chosen in {comb(p, known):,} ways, too many "
+            "to try for each trajectory; name how many to draw as sample"
+        )
+        raise BadInput(msg)
+    points = f"{known} points" if known > 1 else "1 point"
+    name = points.replace(" ", " known ")
+    knows = f"{points} of the target's trajectory"
     if order:
-        what += " in order"
-    knows = f"{what.replace('known point', 'point')} of the target's trajectory within "
+        name, knows = f"{name}, in order", f"{knows} and their order"
     return published.attack(
-        what,
-        f"{knows}{tolerance:g} m",
+        name,
+        f"{knows}, within {tolerance:g} m",
         passing(published, question, seed),
         sampled=question.sample > 0,
     )
@@ -197,17 +221,23 @@ def _where(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.concatenate([points, metres_of_degrees(points[..., 0])], axis=-1)
 
 
-def _places(lines: NDArray[np.float64], tolerance: float) -> Places:
-    """Sort the points of lines into cells no smaller than the tolerance."""
-    g, p, _ = lines.shape
+def _places(
+    lines: NDArray[np.float64], targets: NDArray[np.float64], tolerance: float
+) -> Places:
+    """Sort the points of lines into cells no smaller than the tolerance.
+
+    Two points within the tolerance of each other then lie in neighbouring cells.
+    """
     where = _where(lines).reshape(-1, 4)
     corner = where[:, :2].min(axis=0)
-    wide = max(tolerance, _LEAST_CELL) * 1.001  # a pair's metres are those half way
-    smallest = where[:, 2:].min(axis=0)
+    wide = max(tolerance, _LEAST_CELL) * 1.001  # for rounding
+    latitudes = np.concatenate([lines[..., 0].ravel(), targets[..., 0].ravel()])
+    extremes = np.array([latitudes.min(), latitudes.max(), 0.0])
+    smallest = metres_of_degrees(extremes).min(axis=0)
     cell = np.minimum(wide / np.maximum(smallest, 1e-9), 360.0)
     row, column = ((where[:, :2] - corner) // cell).astype(np.int64).T
     columns = int(column.max()) + 1
     key = row * columns + column
     order = np.argsort(key, kind="stable")
-    line, position = np.divmod(order, p)
+    line, position = np.divmod(order, lines.shape[1])
     return Places(where[order], key[order], line, position, corner, cell, columns)

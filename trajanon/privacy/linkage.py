@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from trajanon.neighbours import principal_axes, turn
-from trajanon.privacy.attack import Attack, Published
+from trajanon.privacy.attack import Attack
+from trajanon.privacy.published import Published
 from trajanon.workers import in_parts
 
 _AT_ONCE = 500  # originals that a thread links
 _TIED = 1e-9  # distances that differ by less, as a share, are equal but for rounding
+_SAME = 1e-12  # a distance of 0 but for rounding, in standard deviations
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +99,7 @@ def nearest_lines(published: Published) -> Links:
             raise KeyboardInterrupt
         some = turn(originals[rows], axes)
         away, _ = tree.query(some)
-        reach = away * (1.0 + _TIED) + _TIED**2
+        reach = away * (1.0 + _TIED) + _SAME
         return tree.query_ball_point(some, reach, return_sorted=True)
 
     found = np.concatenate(in_parts(link, np.arange(len(originals)), _AT_ONCE))
@@ -111,7 +113,7 @@ def nearest_lines(published: Published) -> Links:
 def rows_linked(
     published: Published, links: Links
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Count the rows on the lines linked to each original, and its subject's among them.
+    """Count the rows on the lines linked to each original, and its subject's of them.
 
     Returns
     -------
@@ -141,8 +143,8 @@ def _standardised(
     mean = centred.mean(axis=0)
     centred -= mean
     moved -= mean
-    spread = np.sqrt((centred**2).sum(axis=0) / max(len(centred) - 1, 1))
     constant = (originals == origin).all(axis=0)
     centred[:, constant] = moved[:, constant] = 0.0
-    unit = np.where(constant, 1.0, spread)
+    spread = np.sqrt((centred**2).sum(axis=0) / max(len(centred) - 1, 1))
+    unit = np.where(spread > 0.0, spread, 1.0)
     return centred / unit, moved / unit

@@ -1,12 +1,13 @@
-"""An adversary who knows some of his target's trajectories, and looks for the others."""
+"""An adversary who knows some trajectories of a subject, and looks for the others."""
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import hypergeom
 
 from trajanon.errors import BadInput
-from trajanon.privacy.attack import Attack, Published
+from trajanon.privacy.attack import Attack
 from trajanon.privacy.linkage import nearest_lines, rows_linked
+from trajanon.privacy.published import Published
 
 
 def other_tracks(
@@ -72,7 +73,7 @@ def other_tracks(
     place = np.column_stack([rows - home, own - home, tracks[subject]])[targets]
     # Most subjects are alike in this: each kind is worked out once.
     kinds, which = np.unique(place, axis=0, return_inverse=True)
-    chances = np.array([_chances(*kind, share) for kind in kinds.tolist()])
+    chances = np.array([_chances(a, b, t, share) for a, b, t in kinds.tolist()])
     mean, highest = chances.reshape(-1, 2)[which.ravel()].T
     told = np.column_stack([mean, (size / rows)[targets], highest])
     knows = f"{100.0 * share:.3g} % of the trajectories of the target's subject"

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
 from trajanon.loss import group_means, standardise
+from trajanon.partition import dense
 
 
 def outliers(
@@ -31,7 +32,7 @@ def outliers(
     points
         The originals, (n, p, 2); or records, (n, p). Any units.
     labels
-        Group of each, (n,), 0..g-1.
+        Group of each, (n,).
     share
         Of the records to leave out, 0 or more and below 1.
 
@@ -54,9 +55,10 @@ def outliers(
         msg = f"share must lie at 0 or above, and below 1 (got {share})"
         raise BadInput(msg)
     n = len(points)
-    if labels.shape != (n,) or (n > 0 and labels.min() < 0):
-        msg = f"labels must be one group from 0 on for each of the {n} records"
+    if labels.shape != (n,):
+        msg = f"labels must be one group for each of the {n} records"
         raise BadInput(msg)
+    labels = dense(labels)
     left_out = np.zeros(n, dtype=bool)
     many = int(share * n + 1e-9)  # 0.29 of 100 is 29, though 0.29 * 100 is less
     if many == 0:
@@ -81,7 +83,7 @@ def outliers(
         best = int(np.argmax(worth))
         return -float(worth[best]), int(rows[best]), group
 
-    heap = [costliest(group) for group in np.flatnonzero(sizes).tolist()]
+    heap = [costliest(group) for group in range(len(sizes))]
     heapify(heap)
     for _ in range(many):
         _, record, group = heappop(heap)

@@ -54,10 +54,22 @@ def attacks(
     release = (points, released, labels, k)
     done = [nearest_record(*release, subjects=subjects)]
     for order in (False, True):
-        asked = {"known": KNOWN, "tolerance": TOLERANCE, "order": order}
         done += [
-            known_points(*release, subjects=subjects, **asked),
-            known_points_in_originals(points, k, subjects=subjects, **asked),
+            known_points(
+                *release,
+                known=KNOWN,
+                tolerance=TOLERANCE,
+                order=order,
+                subjects=subjects,
+            ),
+            known_points_in_originals(
+                points,
+                k,
+                known=KNOWN,
+                tolerance=TOLERANCE,
+                order=order,
+                subjects=subjects,
+            ),
         ]
     done += [
         known_ends(*release, tolerance=TOLERANCE, subjects=subjects),

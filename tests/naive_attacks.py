@@ -1,0 +1,167 @@
+"""Slow twins of the attacks: shorter, and obviously right. And small cities."""
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from trajanon.utility import displacement
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class City(NamedTuple):
+    """Originals, the lines that stand for them, and whose they are."""
+
+    points: Floats
+    lines: Floats
+    labels: Ints
+    subjects: Ints
+
+
+@st.composite
+def cities(draw: st.DrawFn, most: int = 7, points: int = 4) -> City:
+    """Few crossings, some 50 m apart, so that much coincides; lines are anywhere."""
+    n = draw(st.integers(1, most))
+    p = draw(st.integers(2, points))
+    g = draw(st.integers(1, n))
+    crossing = st.integers(0, 4)
+    random = draw(st.randoms(use_true_random=False))
+    labels = [*range(g), *(random.randrange(g) for _ in range(n - g))]
+    random.shuffle(labels)
+
+    def somewhere(count: int) -> Floats:
+        flat = st.lists(crossing, min_size=count * p * 2, max_size=count * p * 2)
+        steps = np.array(draw(flat), dtype=float).reshape(count, p, 2)
+        away: Floats = np.array([40.0, -3.0]) + steps * 0.0005
+        return away
+
+    return City(
+        somewhere(n),
+        somewhere(g),
+        np.array(labels),
+        np.array([random.randrange(-1, 3) for _ in range(n)]),
+    )
+
+
+def naive_release(city: City) -> City:
+    """The originals, as if they were published."""
+    n = len(city.points)
+    return City(city.points, city.points, np.arange(n), city.subjects)
+
+
+def within(point: Floats, other: Floats, tolerance: float) -> bool:
+    return bool(displacement(point, other) <= tolerance)
+
+
+def passes(line: Floats, known: Floats, tolerance: float, order: bool) -> bool:
+    """Whether a line passes all the points known, in order if so wanted."""
+    if not order:
+        return all(any(within(p, q, tolerance) for q in line) for p in known)
+    return any(
+        all(within(p, line[q], tolerance) for p, q in zip(known, places, strict=True))
+        for places in combinations(range(len(line)), len(known))
+    )
+
+
+def picked(city: City, target: int, compatible: list[int]) -> tuple[float, float]:
+    """The chance that a row of these lines is of the subject, and of the own line."""
+    rows = [row for row, label in enumerate(city.labels) if label in compatible]
+    if not rows:
+        return 0.0, 0.0
+    subject, label = city.subjects[target], city.labels[target]
+    return (
+        float(np.mean([city.subjects[row] == subject for row in rows])),
+        float(np.mean([city.labels[row] == label for row in rows])),
+    )
+
+
+def known_points(city: City, known: int, tolerance: float, order: bool) -> Floats:
+    """Mean chance, mean chance of the own line, and highest chance, (n, 3)."""
+    told = []
+    for target, points in enumerate(city.points):
+        chances = [
+            picked(
+                city,
+                target,
+                [
+                    number
+                    for number, line in enumerate(city.lines)
+                    if passes(line, points[list(chosen)], tolerance, order)
+                ],
+            )
+            for chosen in combinations(range(len(points)), known)
+        ]
+        mean = np.mean(chances, axis=0)
+        told.append([mean[0], mean[1], max(chance for chance, _ in chances)])
+    return np.array(told)
+
+
+def known_ends(city: City, tolerance: float) -> Floats:
+    """Chance of a row of the subject, and of the own line, (n, 2)."""
+    return np.array(
+        [
+            picked(
+                city,
+                target,
+                [
+                    number
+                    for number, line in enumerate(city.lines)
+                    if within(points[0], line[0], tolerance)
+                    and within(points[-1], line[-1], tolerance)
+                ],
+            )
+            for target, points in enumerate(city.points)
+        ]
+    )
+
+
+def nearest_lines(city: City) -> list[list[int]]:
+    """The lines nearest to each original, in standardised columns."""
+    table = city.points.reshape(len(city.points), -1)
+    other = city.lines.reshape(len(city.lines), -1)
+    varies = (table != table[0]).any(axis=0)
+    scale = np.where(varies, table.std(axis=0, ddof=1) if len(table) > 1 else 1.0, 1.0)
+    found = []
+    for record in table:
+        away = (((other - record) / scale * varies) ** 2).sum(axis=1) ** 0.5
+        found.append(np.flatnonzero(away <= away.min() + 1e-9).tolist())
+    return found
+
+
+def nearest_record(city: City) -> Floats:
+    """Chance of a row of the subject, and of the own line, (n, 2)."""
+    return np.array(
+        [
+            picked(city, target, lines)
+            for target, lines in enumerate(nearest_lines(city))
+        ]
+    )
+
+
+def other_tracks(city: City, target: int, share: float) -> tuple[float, float]:
+    """Mean and highest chance to find more of a subject, from one trajectory on.
+
+    All that the adversary may know besides is tried, and rows are counted one by one.
+    """
+    rest = [
+        row
+        for row, subject in enumerate(city.subjects)
+        if subject == city.subjects[target] and row != target
+    ]
+    besides = min(max(round(share * (len(rest) + 1)), 1), len(rest)) - 1
+    lines = nearest_lines(city)[target]
+    chances = []
+    for known in combinations(rest, besides):
+        known_rows = {target, *known}
+        left = [
+            row
+            for row, label in enumerate(city.labels)
+            if label in lines and row not in known_rows
+        ]
+        right = [row for row in left if city.subjects[row] == city.subjects[target]]
+        chances.append(len(right) / len(left) if left else 0.0)
+    return float(np.mean(chances)), max(chances)

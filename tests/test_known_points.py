@@ -1,0 +1,288 @@
+from dataclasses import replace
+from typing import Any
+
+import naive_attacks as naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from naive_attacks import City, cities
+
+from trajanon import workers
+from trajanon.errors import BadInput
+from trajanon.privacy.known_points import known_points, known_points_in_originals
+
+STEP = 0.001
+"""Degrees of latitude: 111 m."""
+
+TOLERANCES = st.sampled_from([0.0, 50.0, 60.0, 130.0, 1e5, 1e9])
+
+
+def street(*numbers: float) -> naive.Floats:
+    """A trajectory along a meridian, at these numbers of steps."""
+    return np.array([[40.0 + STEP * number, -3.0] for number in numbers])
+
+
+def attack(city: City, **asked: Any) -> Any:
+    points, lines, labels, subjects = city
+    return known_points(points, lines, labels, 2, subjects=subjects, **asked)
+
+
+def told(found: Any) -> naive.Floats:
+    return np.column_stack([found.rates, found.line_rates, found.worst])
+
+
+@given(cities(), TOLERANCES, st.booleans(), st.data())
+def test_against_a_release_it_is_the_slow_twin(
+    city: City, tolerance: float, order: bool, data: st.DataObject
+) -> None:
+    known = data.draw(st.integers(1, city.points.shape[1]))
+    found = attack(city, known=known, tolerance=tolerance, order=order)
+    expected = naive.known_points(city, known, tolerance, order)
+    np.testing.assert_allclose(told(found), expected, rtol=1e-12, atol=0.0)
+
+
+@given(cities(), TOLERANCES, st.booleans(), st.data())
+def test_against_the_originals_it_is_the_slow_twin(
+    city: City, tolerance: float, order: bool, data: st.DataObject
+) -> None:
+    known = data.draw(st.integers(1, city.points.shape[1]))
+    found = known_points_in_originals(
+        city.points,
+        2,
+        known=known,
+        tolerance=tolerance,
+        order=order,
+        subjects=city.subjects,
+    )
+    expected = naive.known_points(naive.naive_release(city), known, tolerance, order)
+    np.testing.assert_allclose(told(found), expected, rtol=1e-12, atol=0.0)
+    assert (found.rates > 0.0).all(), "an original passes its own points"
+
+
+@pytest.mark.parametrize("order", [False, True])
+@pytest.mark.parametrize("known", [1, 2, 4])
+def test_longer_trajectories_are_those_of_the_slow_twin(
+    known: int, order: bool
+) -> None:
+    random = np.random.default_rng(3)
+    points = 60.0 + np.cumsum(random.normal(0.0, 0.0006, (10, 7, 2)), axis=1)
+    labels = np.arange(10) % 4
+    lines = np.array([points[labels == group].mean(axis=0) for group in range(4)])
+    city = City(points, lines, labels, np.arange(10) // 2)
+    found = attack(city, known=known, tolerance=150.0, order=order)
+    expected = naive.known_points(city, known, 150.0, order)
+    assert 0.0 < found.expected < 1.0
+    np.testing.assert_allclose(told(found), expected, rtol=1e-12, atol=0.0)
+
+
+def test_by_hand_without_order_and_with_it() -> None:
+    there, back, elsewhere = street(0, 1, 2), street(2, 1, 0), street(7, 8, 9)
+    points = np.array([there, back, elsewhere])
+    both_ways = known_points_in_originals(points, 2, tolerance=10.0)
+    assert both_ways.rates.tolist() == [0.5, 0.5, 1.0]
+    one_way = known_points_in_originals(points, 2, tolerance=10.0, order=True)
+    assert one_way.rates.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_in_order_one_point_of_a_line_does_not_pass_two_that_are_known() -> None:
+    points, stays = street(0, 0.1, 0.2), street(0.1, 5, 9)
+    city = City(
+        np.array([points, stays]), np.array([points, stays]), np.arange(2), np.arange(2)
+    )
+    assert attack(city, known=2, tolerance=30.0).rates[0] == 0.5
+    assert attack(city, known=2, tolerance=30.0, order=True).rates[0] == 1.0
+
+
+def test_a_group_of_k_hides_its_members_to_1_in_k() -> None:
+    points = np.array([street(0, 1, 2)] * 3 + [street(50, 51, 52)] * 2)
+    lines = np.array([street(0, 1, 2), street(50, 51, 52)])
+    labels = np.array([0, 0, 0, 1, 1])
+    found = known_points(points, lines, labels, 2, known=2, tolerance=5.0)
+    np.testing.assert_allclose(found.rates, [1 / 3] * 3 + [1 / 2] * 2)
+    assert found.line_found == 1.0
+    assert found.worst_case == found.baseline == 0.5
+    assert found.exposed == 0.0
+    assert found.at_fault.tolist() == []
+
+
+def test_a_subject_with_several_rows_of_a_group_is_above_1_in_k() -> None:
+    points = np.array([street(0, 1)] * 4)
+    subjects = np.array([7, 7, 7, 9])
+    found = known_points(
+        points, points[:1], np.zeros(4, int), 2, tolerance=5.0, subjects=subjects
+    )
+    assert found.rates.tolist() == [0.75, 0.75, 0.75, 0.25]
+    assert found.at_fault.tolist() == [0]
+    assert found.exposed == 0.75
+    assert found.subject_numbers.tolist() == [7, 9]
+    assert found.subject_worst.tolist() == [0.75, 0.25]
+
+
+def test_the_worst_choice_is_above_the_mean() -> None:
+    """The first two share a street; only at its end they part."""
+    points = np.array([street(0, 1, 2), street(0, 1, 8)])
+    found = known_points_in_originals(points, 2, known=2, tolerance=5.0)
+    np.testing.assert_allclose(found.rates, [(0.5 + 1 + 1) / 3] * 2)
+    assert found.worst.tolist() == [1.0, 1.0]
+
+
+def test_tolerance_0_takes_the_same_point_and_no_other() -> None:
+    points = np.array([street(0, 1), street(0, 1), street(0, 1.0001)])
+    found = known_points_in_originals(points, 2, known=1, tolerance=0.0)
+    np.testing.assert_allclose(
+        found.rates, [(1 / 3 + 1 / 2) / 2] * 2 + [(1 / 3 + 1) / 2]
+    )
+
+
+@pytest.mark.parametrize("latitude", [-89.9, -60.0, 0.0, 89.9])
+@pytest.mark.parametrize("longitude", [-179.9, 0.0, 179.9])
+def test_metres_are_metres_anywhere(latitude: float, longitude: float) -> None:
+    east = 111_320.0 * np.cos(np.radians(latitude))  # metres of a degree, nearly
+    near, far = np.array([[0.0, 90.0 / east]]), np.array([[0.0, 110.0 / east]])
+    here = np.array([[latitude, longitude]])
+    points = np.array([here, here + near, here - far])
+    found = known_points_in_originals(points, 2, known=1, tolerance=100.0)
+    assert found.rates.tolist() == [0.5, 0.5, 1.0]
+
+
+@given(cities(), st.booleans())
+def test_who_draws_as_many_choices_as_there_are_tries_all(
+    city: City, order: bool
+) -> None:
+    p = city.points.shape[1]
+    asked = {"known": p - 1, "tolerance": 60.0, "order": order}
+    exact, drawn = attack(city, **asked), attack(city, **asked, sample=p)
+    np.testing.assert_array_equal(told(exact), told(drawn))
+    assert not drawn.sampled
+
+
+@pytest.mark.parametrize("order", [False, True])
+def test_choices_drawn_come_near_the_exact_mean(order: bool) -> None:
+    random = np.random.default_rng(5)
+    points = 40.0 + np.cumsum(random.normal(0.0, 0.001, (9, 20, 2)), axis=1)
+    asked = {"known": 3, "tolerance": 200.0, "order": order}
+    city = City(points, points, np.arange(9), np.arange(9) % 5)
+    exact = attack(city, **asked)
+    drawn = attack(city, **asked, sample=1_000)
+    assert drawn.sampled
+    assert np.abs(drawn.rates - exact.rates).max() < 0.05
+    assert np.abs(drawn.line_rates - exact.line_rates).max() < 0.05
+    assert (drawn.worst <= exact.worst).all()
+    assert "the worst seen" in drawn.words
+    again, other = (
+        attack(city, **asked, sample=1_000, seed=seed).rates for seed in (0, 1)
+    )
+    np.testing.assert_array_equal(again, drawn.rates)
+    assert (other != drawn.rates).any()
+
+
+def test_any_number_of_threads_finds_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    random = np.random.default_rng(2)
+    points = 40.0 + random.normal(0.0, 0.01, (200, 5, 2))
+    labels = np.arange(200) // 4
+    lines = np.array([points[labels == group].mean(axis=0) for group in range(50)])
+    city = City(points, lines, labels, np.arange(200) // 3)
+    found = []
+    for cores in (1, 3):
+        monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
+        found.append(told(attack(city, known=2, tolerance=500.0)))
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"known": 0}, "known must be a whole number, from 1 to 2"),
+        ({"known": 3}, "known must be a whole number, from 1 to 2"),
+        ({"known": True}, "known must be"),
+        ({"known": 1.5}, "known must be"),
+        ({"tolerance": -1.0}, "tolerance must be 0 metres or more"),
+        ({"tolerance": float("nan")}, "tolerance must be 0 metres or more"),
+        ({"tolerance": float("inf")}, "tolerance must be 0 metres or more"),
+        ({"sample": 0}, "sample must be a whole number, 1 or more"),
+        ({"k": 1}, "k must be at least 2"),
+        ({"subjects": np.arange(3)}, "subjects must be one number for each of the 2"),
+        ({"labels": np.array([0, 2])}, "labels must number the 2 released lines"),
+        ({"labels": np.array([1, 1])}, "group 0 has no trajectory"),
+        ({"labels": np.array([-1, 1])}, "labels must number the 2 released lines"),
+        ({"labels": np.array([0])}, "labels must be one group for each of the 2"),
+        ({"points": np.zeros((2, 4))}, "points must have shape"),
+        ({"points": np.zeros((0, 2, 2))}, "there are no trajectories"),
+        ({"points": np.full((2, 2, 2), np.nan)}, "finite"),
+        ({"released": np.zeros((2, 3, 2))}, "released lines must have shape"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(asked: dict[str, Any], message: str) -> None:
+    points = np.zeros((2, 2, 2))
+    arguments: dict[str, Any] = {"points": points, "released": points, "k": 2}
+    arguments["labels"] = np.arange(2)
+    with pytest.raises(BadInput, match=message):
+        known_points(**(arguments | asked))
+
+
+def test_too_many_choices_are_to_be_drawn() -> None:
+    points = np.zeros((2, 30, 2))
+    with pytest.raises(BadInput, match=r"155,117,520 ways.*as sample"):
+        known_points_in_originals(points, 2, known=15)
+    drawn = known_points_in_originals(points, 2, known=15, sample=10)
+    assert drawn.expected == 0.5
+    with pytest.raises(BadInput, match="at most 1000"):
+        known_points_in_originals(np.zeros((1, 1001, 2)), 2, known=1)
+
+
+def test_an_account_holds_nothing_of_single_trajectories() -> None:
+    points = np.array([street(0, 1)] * 3)
+    found = known_points(points, points[:1], np.zeros(3, int), 2, tolerance=5.0)
+    assert found.account == {
+        "name": "2 known points",
+        "knows": "2 points of the target's trajectory, within 5 m",
+        "against": "release",
+        "k": 2,
+        "targets": 3,
+        "subjects": 3,
+        "expected": pytest.approx(1 / 3),
+        "worst_case": pytest.approx(1 / 3),
+        "baseline": 0.5,
+        "line_found": 1.0,
+        "exposed": 0.0,
+        "subjects_exposed": 0,
+        "groups_at_fault": 0,
+        "sampled": False,
+    }
+    assert found.words == (
+        "Who knows 2 points of the target's trajectory, within 5 m, and picks among "
+        "the rows of the release that fit finds the target's in 33.3 % of all cases on "
+        "average, at worst in 33.3 %; 1/k is 50 %. No target is above 1/k."
+    )
+
+
+def test_words_name_what_is_above_1_in_k() -> None:
+    points = np.array([street(0, 1)] * 4)
+    subjects = np.array([7, 7, 7, 9])
+    released = known_points(points, points[:1], np.zeros(4, int), 2, subjects=subjects)
+    assert released.words.endswith("3 of 4 targets are above 1/k at worst, in 1 group.")
+    naked = known_points_in_originals(points, 2, subjects=subjects)
+    assert naked.words.endswith("3 of 4 targets are above 1/k at worst.")
+    assert naked.at_fault.tolist() == []
+    none, rows = np.empty(0), np.empty(0, dtype=int)
+    nobody = replace(
+        replace(naked, rates=none, worst=none, line_rates=none),
+        targets=rows,
+        groups=rows,
+        subjects=rows,
+    )
+    assert nobody.words.endswith("has no target here.")
+    assert nobody.expected == nobody.worst_case == nobody.exposed == 0.0
+    assert nobody.account["subjects_exposed"] == 0
+
+
+def test_trajectories_of_more_points_than_a_word_has_bits() -> None:
+    """Beside each other, one a point ahead; and one that goes the other way."""
+    ahead = np.arange(70.0)
+    points = np.array([street(*ahead), street(*(ahead + 1)), street(*ahead[::-1])])
+    found = known_points_in_originals(points, 2, known=2, tolerance=5.0, order=True)
+    shared = (69 * 68) / (70 * 69)  # choices of which the one at the end is none
+    np.testing.assert_allclose(found.rates, [1 - shared / 2, 1 - shared / 2, 1.0])
