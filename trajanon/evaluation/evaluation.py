@@ -50,8 +50,8 @@ class Evaluation:
         IL in percent of each way to publish, by its name.
     usefulness
         What each way to publish leaves, by its name: this release, also measured on
-        the windows as slid if they were; MDAV of the same k and subjects; no
-        protection.
+        the windows as slid if they were; MDAV of the same k and subjects, where there
+        are enough; no protection.
     price
         What counting subjects costs; None where nothing is known of them.
     attacks
@@ -191,7 +191,7 @@ def evaluate(
     diverse = diversity(original, found.lines, labels)
     progress(task, 3, steps, "MDAV")
     by_subject = subjects if counted == "subjects" else None
-    ways = _ways(trajectories, found, _mdav(trajectories, k, by_subject))
+    ways = _ways(trajectories, found, _by_mdav(trajectories, k, by_subject))
     progress(task, 4, steps, "utility")
     sizes = np.bincount(labels)
     return Evaluation(
@@ -245,9 +245,13 @@ def _attacks(
     return done
 
 
-def _mdav(
+def _by_mdav(
     trajectories: Trajectories, k: int, subjects: NDArray[np.int64] | None
-) -> NDArray[np.float64]:
+) -> NDArray[np.float64] | None:
+    """What MDAV would release for each original; None where no k can be grouped."""
+    different = len(trajectories) if subjects is None else int(subjects.max()) + 1
+    if different < k:
+        return None
     partition = microaggregate(
         trajectories.records, k, method="mdav", refine="none", subjects=subjects
     )
@@ -255,14 +259,18 @@ def _mdav(
 
 
 def _ways(
-    trajectories: Trajectories, found: Belonging, by_mdav: NDArray[np.float64]
+    trajectories: Trajectories,
+    found: Belonging,
+    mdav: NDArray[np.float64] | None,
 ) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Originals and what stands for them, for each way to publish."""
     original, released = trajectories.points, found.lines[found.labels]
     ways = {RELEASE: (original, released)}
     if found.slid is not trajectories:
         ways[AS_SLID] = (found.slid.points, released)
-    return {**ways, MDAV: (original, by_mdav), NOTHING: (original, original)}
+    if mdav is not None:
+        ways[MDAV] = (original, mdav)
+    return {**ways, NOTHING: (original, original)}
 
 
 def _lost(original: NDArray[np.float64], released: NDArray[np.float64]) -> float:

@@ -120,9 +120,11 @@ def _diversity(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
 
 
 def _cost(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
-    mdav = evaluation.usefulness[MDAV].displacement
     moved = evaluation.usefulness[RELEASE].displacement
-    slid = ""
+    beside = slid = ""
+    if (mdav := evaluation.usefulness.get(MDAV)) is not None:
+        median, most = mdav.displacement["median"], mdav.displacement["p95"]
+        beside = f" (MDAV: {metres(median)} and {metres(most)})"
     if evaluation.aligned:
         slid = (
             " Windows slid along their own tracks before they were averaged: measured "
@@ -132,6 +134,5 @@ def _cost(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
     yield (
         GOOD,
         f"Half of the points lie within {metres(moved['median'])} of where they lay in "
-        f"the originals, 95 % within {metres(moved['p95'])} (MDAV: "
-        f"{metres(mdav['median'])} and {metres(mdav['p95'])}).{slid}",
+        f"the originals, 95 % within {metres(moved['p95'])}{beside}.{slid}",
     )

@@ -1,0 +1,381 @@
+"""The evidence: numbers of small cases by hand, and the three files that hold it."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from commands import Run
+from naive import Floats
+
+import trajanon
+from trajanon.errors import BadInput, FileProblem
+from trajanon.evaluation.evaluation import Evaluation
+from trajanon.evaluation.names import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE
+from trajanon.evaluation.price import price
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+
+LATITUDE, NORTH = 0.0, 110_574.3  # metres of a degree of latitude at the equator
+
+
+def toy(people: int | None = 4) -> Trajectories:
+    """Two pairs of lines to the east: 20 m apart within a pair, 2 km between them."""
+    north = np.array([0.0, 20.0, 2_000.0, 2_020.0])[:, None] / NORTH
+    east = np.broadcast_to([0.0, 0.001, 0.002], (4, 3))
+    points = np.stack([np.broadcast_to(north, (4, 3)), east], axis=-1)
+    return Trajectories(
+        np.ascontiguousarray(points),
+        subject=None if people is None else np.arange(4) % people,
+        provenance={"attribution": OSM_ATTRIBUTION, "source": "alice/her.gpx"},
+    )
+
+
+def released(
+    trajectories: Trajectories, k: int = 2, **options: Any
+) -> tuple[Trajectories, dict[str, Any]]:
+    release = trajanon.anonymize(trajectories, k, effort="fast", **options)
+    return release.trajectories, release.report
+
+
+def evaluated(trajectories: Trajectories, k: int = 2, **options: Any) -> Evaluation:
+    return trajanon.evaluate(trajectories, *released(trajectories, k, **options))
+
+
+@pytest.fixture(scope="module")
+def sample(madrid: Trajectories) -> tuple[Evaluation, Mapping[str, Any]]:
+    """A release of the bundled sample whose windows slid, and its report."""
+    few = madrid.take(np.arange(0, len(madrid), 2))
+    release, report = released(few, 3)
+    return trajanon.evaluate(few, release, report), report
+
+
+def test_pairs_are_measured_as_by_hand() -> None:
+    evaluation = evaluated(toy())
+    account = evaluation.account
+    assert evaluation.holds
+    assert (evaluation.k, evaluation.counted) == (2, "subjects")
+    assert (evaluation.trajectories, evaluation.points, evaluation.subjects) == (
+        4,
+        3,
+        4,
+    )
+    assert evaluation.sizes.tolist() == [2, 2]
+    assert account["violations"] == {"records": 0, "subjects": 0}
+    # Each line moves 10 m to the middle of its pair, whoever makes the pairs.
+    for way in (RELEASE, MDAV):
+        left = evaluation.usefulness[way]
+        for distance in (left.displacement, left.frechet, left.warping):
+            assert list(distance.values()) == pytest.approx([10.0] * 4, rel=1e-3)
+        assert left.length_change == pytest.approx(0.0, abs=1e-6)
+        assert left.turn == pytest.approx(0.0, abs=1e-4)
+    assert evaluation.usefulness[NOTHING].displacement["max"] == 0.0
+    # Columns: latitudes -1010, -990, 990, 1010 m about their mean; longitudes constant.
+    expected = 100 * 4 * 10.0**2 / (2 * 1010.0**2 + 2 * 990.0**2)
+    assert evaluation.loss[RELEASE] == pytest.approx(expected, rel=1e-4)
+    assert evaluation.loss[MDAV] == pytest.approx(expected, rel=1e-4)
+    assert evaluation.loss[NOTHING] == 0.0
+    assert evaluation.loss[RELEASE] == pytest.approx(
+        evaluation.report["information_loss"], rel=1e-4
+    )
+    nearest = evaluation.attacks[0].account
+    assert (nearest["name"], nearest["baseline"]) == ("nearest record", 0.5)
+    assert nearest["expected"] == nearest["worst_case"] == 0.5
+    assert not evaluation.aligned
+
+
+def test_the_price_of_subjects_is_that_of_other_pairs() -> None:
+    """Neighbours are of one person: pairs of two people have to span 2 km."""
+    trajectories = toy()
+    subjects = np.array([0, 0, 1, 1])
+    for paid in price(trajectories.records, 2, subjects):
+        near = 100 * 4 * 10.0**2 / (2 * 1010.0**2 + 2 * 990.0**2)
+        far = 100 * 4 * 1000.0**2 / (2 * 1010.0**2 + 2 * 990.0**2)
+        assert paid.records == pytest.approx(near, rel=1e-3)
+        assert paid.subjects == pytest.approx(far, rel=1e-3)
+        assert (paid.violations, paid.groups) == (2, 2)
+    assert price(trajectories.records, 3, subjects) == []
+
+
+def test_windows_that_slid_are_measured_both_ways(
+    sample: tuple[Evaluation, Mapping[str, Any]],
+) -> None:
+    evaluation, report = sample
+    assert evaluation.aligned
+    slid = evaluation.usefulness[AS_SLID]
+    assert slid.displacement == pytest.approx(report["displacement"], rel=1e-4)
+    assert evaluation.loss[AS_SLID] == pytest.approx(
+        report["information_loss"], rel=1e-3
+    )
+    in_file = evaluation.usefulness[RELEASE].displacement
+    assert in_file["mean"] > slid.displacement["mean"]
+    names = [attack.name for attack in evaluation.attacks]
+    assert names[:2] == ["nearest record", "nearest record, as slid"]
+    assert "as the report does" in evaluation.html
+
+
+def test_a_promise_that_is_not_kept_comes_first() -> None:
+    release, report = released(toy())
+    evaluation = trajanon.evaluate(toy(), release, {**report, "k": 3})
+    assert not evaluation.holds
+    assert evaluation.verdict[0] == ("bad", "This release must not be published.")
+    assert "2 of 2 groups of 2 to 2" in evaluation.verdict[1][1]
+    assert evaluation.account["violations"] == {"records": 2, "subjects": 2}
+
+
+def test_a_group_of_one_person_is_told() -> None:
+    release, report = released(toy(people=1), count="records")
+    evaluation = trajanon.evaluate(toy(people=1), release, report)
+    assert evaluation.holds
+    assert evaluation.account["violations"] == {"records": 0, "subjects": 2}
+    said = "\n".join(sentence for _, sentence in evaluation.verdict)
+    assert "2 groups hold fewer than 2 different subjects" in said
+    # The same report, were it to promise subjects, would not be true.
+    report["counted"] = "subjects"
+    assert not trajanon.evaluate(toy(people=1), release, report).holds
+
+
+def test_without_subjects_nothing_is_said_of_them() -> None:
+    evaluation = evaluated(toy(people=None))
+    assert evaluation.holds
+    assert evaluation.subjects is None
+    assert evaluation.price is None
+    assert evaluation.account["violations"] == {"records": 0, "subjects": None}
+    said = "\n".join(sentence for _, sentence in evaluation.verdict)
+    assert "Nothing is known of subjects" in said
+    assert "The price of counting people" not in evaluation.html
+
+
+def test_what_the_checker_found_is_in_the_verdict(tmp_path: Path) -> None:
+    release, report = released(toy())
+    path = tmp_path / "r.csv"
+    trajanon.anonymize(toy(), 2).write(path)
+    text = path.read_text(encoding="utf-8")
+    evil = "<script>alert(1)</script>"
+    header, *rows = text.splitlines()
+    text = "\n".join([f"{header},{evil}", *(f"{row},7" for row in rows)])
+    path.write_text(text, encoding="utf-8")
+    findings = trajanon.check(path, 2)
+    evaluation = trajanon.evaluate(toy(), release, report, findings=findings)
+    assert not evaluation.holds
+    assert evil in evaluation.verdict[1][1]
+    assert evil not in evaluation.html
+    assert "&lt;script&gt;" in evaluation.html
+
+
+def test_roads_are_asked_for_originals_and_releases() -> None:
+    def to_road(lat: Floats, lon: Floats, within: float) -> Floats:
+        away: Floats = np.abs(lat) * NORTH  # the equator is a road
+        return np.where(away <= within, away, np.inf)
+
+    release, report = released(toy())
+    evaluation = trajanon.evaluate(toy(), release, report, to_road=to_road)
+    assert evaluation.roads_before == 0.5  # the lines at 0 and 20 m
+    assert evaluation.usefulness[RELEASE].on_roads == 0.5  # both at 10 m
+    assert "within 20 m of a road" in evaluation.html
+
+
+# The page
+
+
+def test_the_page_is_for_the_holder_and_says_the_verdict_first(
+    sample: tuple[Evaluation, Mapping[str, Any]],
+) -> None:
+    evaluation, _ = sample
+    lines = evaluation.html.splitlines()
+    assert lines[0] == f"<!-- {NOTICE} -->"
+    body = evaluation.html.partition("<body>")[2]
+    places = [body.index(sentence[:40]) for _, sentence in evaluation.verdict]
+    assert places == sorted(places)
+    assert body.index(NOTICE) < places[0] < body.index("<table>")
+    assert places[-1] < body.index("<h2>")
+
+
+def test_the_page_asks_for_no_network(
+    sample: tuple[Evaluation, Mapping[str, Any]],
+) -> None:
+    page = sample[0].html
+    for asking in ("src=", "href=", "url(", "@import", "<script", "<link", "<iframe"):
+        assert asking not in page
+    tags = re.findall(r"<[^>]*>", page)
+    assert not [tag for tag in tags if "http" in tag]
+
+
+@pytest.mark.parametrize("attribution", [OSM_ATTRIBUTION, '"><script>x</script>&'])
+def test_the_page_escapes_what_comes_from_files(attribution: str) -> None:
+    release, report = released(toy())
+    report["attribution"] = attribution
+    evaluation = trajanon.evaluate(toy(), release, report)
+    assert "<script" not in evaluation.html
+    assert evaluation.html.count("<footer>") == 1
+
+
+def test_the_account_is_that_of_the_evaluation(
+    sample: tuple[Evaluation, Mapping[str, Any]],
+) -> None:
+    evaluation, report = sample
+    account = evaluation.account
+    assert json.loads(json.dumps(account)) == account
+    assert next(iter(account.items())) == ("notice", NOTICE)
+    assert account["verdict"] == [sentence for _, sentence in evaluation.verdict]
+    assert account["utility"] == {
+        name: left.account for name, left in evaluation.usefulness.items()
+    }
+    assert account["attacks"] == [attack.account for attack in evaluation.attacks]
+    assert account["groups"] == report["groups"]
+    assert account["sizes"]["max"] == max(report["sizes"])
+
+
+# The datasheet
+
+
+def test_the_datasheet_holds_nothing_that_a_release_may_not(
+    sample: tuple[Evaluation, Mapping[str, Any]],
+) -> None:
+    evaluation, report = sample
+    text = evaluation.datasheet
+    assert "k-anonymity is not differential privacy" in text
+    assert f"| Trajectories | {report['n']} |" in text
+    assert "measured on the windows as slid" in text
+    assert "madrid" not in text.lower()
+    # No places: no number of a degree, no metres, no year, hour or day.
+    assert not re.findall(r"\d+\.\d{4,}|\d{4}-\d\d|\d\d:\d\d|\d m\b", text)
+
+
+def test_the_datasheet_repeats_no_words_of_a_report() -> None:
+    release, report = released(toy())
+    report["stages"] += [{"name": "alice/her.gpx"}, {"name": "none"}, 7]
+    report["attribution"] = "alice"
+    report["notice"] = "alice"
+    text = trajanon.evaluate(toy(), release, report).datasheet
+    assert "alice" not in text
+    assert "To be named by the publisher" in text
+    report["attribution"] = OSM_ATTRIBUTION
+    text = trajanon.evaluate(toy(), release, report).datasheet
+    assert OSM_ATTRIBUTION in text
+    assert "ODbL" in text
+
+
+# What does not belong together
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"k": None}, "lacks k"),
+        ({"k": "2"}, "k must be a whole number"),
+        ({"k": True}, "k must be a whole number"),
+        ({"k": 1}, "k must be at least 2"),
+        ({"counted": "people"}, "lacks k or what it counts"),
+        ({"labels": None}, "lacks the labels"),
+        ({"labels": [0, 0, 0]}, "not its groups"),
+        ({"labels": [0, 1, 0, 1]}, "do not belong together"),
+        ({"n": 5}, "not its groups"),
+        ({"alignment": {"starts": [0, 0, 0, 0]}}, "do not belong together"),
+        ({"alignment": {}}, "do not belong together"),
+    ],
+)
+def test_a_report_that_does_not_fit_is_refused(
+    change: dict[str, Any], says: str
+) -> None:
+    release, report = released(toy())
+    with pytest.raises(BadInput, match=says):
+        trajanon.evaluate(toy(), release, report | change)
+
+
+def test_strangers_are_refused() -> None:
+    release, report = released(toy())
+    other = Trajectories(toy().points + 0.01)
+    for originals, lines in (
+        (other, release),
+        (toy(), other),
+        (release, toy()),
+        (toy().take(np.arange(3)), release),
+        (toy(), release.take(np.arange(3))),
+        (Trajectories(toy().points[:, :2]), release),
+    ):
+        with pytest.raises(BadInput, match="do not belong together"):
+            trajanon.evaluate(originals, lines, report)
+
+
+# The command
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    trajanon.write_trajectories(tmp_path / "trajectories.parquet", toy())
+    release = trajanon.anonymize(toy(), 2, effort="fast")
+    release.write(tmp_path / "anonymized.parquet")
+    return tmp_path
+
+
+def test_the_command_writes_three_files(run: Run, here: Path) -> None:
+    answer = run("evaluate")
+    assert answer.code == 0
+    assert answer.out.startswith("+ The promise holds: at least 2 different subjects")
+    page = (here / "evaluation.html").read_text(encoding="utf-8")
+    text = (here / "evaluation.json").read_text(encoding="utf-8")
+    assert NOTICE in page.splitlines()[0]
+    assert NOTICE in text.splitlines()[0]
+    assert json.loads(text)["problems"] == []
+    assert (here / "datasheet.md").read_text(encoding="utf-8").startswith("# Datasheet")
+    told = run("evaluate", "--json", "--out", "e.html")
+    assert json.loads(told.out) == json.loads(text)
+
+
+def test_the_command_exits_1_where_the_promise_is_broken(run: Run, here: Path) -> None:
+    path = here / "anonymized.report.json"
+    report = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(report | {"k": 3}), encoding="utf-8")
+    answer = run("evaluate")
+    assert answer.code == 1
+    assert answer.out.startswith("X This release must not be published.")
+    assert "must not be published" in (here / "evaluation.html").read_text(
+        encoding="utf-8"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["trajectories.parquet"], "takes two files"),
+        (["--out", "e.pdf"], "must end in .html"),
+        (["--out", "no/e.html"], "there is no folder"),
+        (["anonymized.parquet", "trajectories.parquet"], "no trajectories.report.json"),
+        (["trajectories.parquet", "a.csv"], "no a.report.json"),
+        (["t.parquet", "anonymized.parquet"], "there is no t.parquet"),
+        (["--pbf", "no.osm.pbf"], "no.osm.pbf"),
+    ],
+)
+def test_the_command_refuses_in_a_sentence(
+    run: Run, here: Path, arguments: list[str], says: str
+) -> None:
+    before = {path.name for path in here.iterdir()}
+    assert says in run("evaluate", *arguments).sentence
+    assert {path.name for path in here.iterdir()} == before
+
+
+def test_a_release_without_its_report_cannot_be_evaluated(run: Run, here: Path) -> None:
+    (here / "anonymized.report.json").unlink()
+    assert "no anonymized.report.json" in run("evaluate").sentence
+
+
+def test_no_input_is_written_over(run: Run, here: Path) -> None:
+    (here / "evaluation.json").symlink_to(here / "anonymized.report.json")
+    assert "is read as input" in run("evaluate").sentence
+
+
+def test_check_takes_the_holders_files(run: Run, here: Path) -> None:
+    held = run("check", "-k", 2, "--trajectories", "trajectories.parquet")
+    assert held.code == 0
+    assert "2 different subjects in each group" in held.out
+    same = run("check", "-k", 2, "--against", "anonymized.parquet", "--json")
+    assert same.code == 0
+    assert json.loads(same.out)["holds"]
+    (here / "anonymized.report.json").unlink()
+    cannot = run("check", "-k", 2, "--against", "anonymized.parquet")
+    assert "alone cannot tell" in cannot.sentence
+    with pytest.raises(FileProblem, match="alone cannot tell"):
+        trajanon.check("anonymized.parquet", 2, against="anonymized.parquet")
