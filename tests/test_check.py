@@ -1,10 +1,8 @@
 """Faults planted in released files, each of which the checker has to find."""
 
-import base64
 import json
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import geopandas
@@ -14,44 +12,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import shapely
-from naive import Floats
 from numpy.typing import NDArray
+from planted import (
+    K,
+    groups,
+    problems,
+    repacked,
+    retold,
+    run_sql,
+    with_metadata,
+    written,
+)
 
 import trajanon
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.release import FORMATS, write_release
-from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.files.release import FORMATS
+from trajanon.trajectories import OSM_ATTRIBUTION
 
 every_format = pytest.mark.parametrize("suffix", FORMATS)
-K = 4
-
-
-def groups(sizes: tuple[int, ...] = (4, 5, 4, 7), m: int = 3) -> Floats:
-    """Released points of groups, each member equal, in random order."""
-    rng = np.random.default_rng(0)
-    centroids = np.round(rng.uniform((40, -4), (41, -3), (len(sizes), m, 2)), 7)
-    labels = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
-    points: Floats = centroids[labels]
-    return points
-
-
-def written(
-    path: Path, points: Floats | None = None, attribution: str | None = OSM_ATTRIBUTION
-) -> Path:
-    write_release(
-        path,
-        Trajectories(
-            groups() if points is None else points,
-            provenance={"attribution": attribution},
-        ),
-    )
-    return path
-
-
-def problems(path: Path, k: int = K) -> str:
-    findings = trajanon.check(path, k)
-    assert findings.holds == (not findings.problems)
-    return "\n".join(findings.problems)
 
 
 @every_format
@@ -121,15 +99,6 @@ def test_a_number_written_with_other_digits_is_found(
 # GeoParquet
 
 
-def repacked(
-    path: Path, change: Callable[[pa.Table], pa.Table], points: Floats | None = None
-) -> str:
-    """Change a written table, write it again, and say what the checker says."""
-    table = change(pq.read_table(written(path, points)))
-    pq.write_table(table, path)
-    return problems(path)
-
-
 def with_column(name: str, values: list[object]) -> Callable[[pa.Table], pa.Table]:
     return lambda table: table.append_column(name, pa.array(values))
 
@@ -141,12 +110,6 @@ def with_geo(**members: object) -> Callable[[pa.Table], pa.Table]:
         return table.replace_schema_metadata(metadata)
 
     return change
-
-
-def with_metadata(**members: str) -> Callable[[pa.Table], pa.Table]:
-    return lambda table: table.replace_schema_metadata(
-        table.schema.metadata | {k.encode(): v.encode() for k, v in members.items()}
-    )
 
 
 def with_ids(ids: list[object]) -> Callable[[pa.Table], pa.Table]:
@@ -270,19 +233,6 @@ def test_an_empty_file_does_not_hold(tmp_path: Path, suffix: str) -> None:
 # GeoPackage
 
 
-def run_sql(path: Path, *commands: str, tidy: bool = True) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        triggers = database.execute(  # they call functions of GDAL
-            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-        )
-        for (name,) in triggers.fetchall():
-            database.execute(f'DROP TRIGGER "{name}"')
-        for command in commands:
-            database.execute(command)
-        if tidy:
-            database.execute("VACUUM")
-
-
 ASPATIAL = (
     "CREATE TABLE IF NOT EXISTS gpkg_extensions (table_name TEXT, column_name TEXT, "
     "extension_name TEXT NOT NULL, definition TEXT NOT NULL, scope TEXT NOT NULL)",
@@ -338,13 +288,6 @@ def test_what_was_deleted_from_a_geopackage_is_found(tmp_path: Path) -> None:
 
 
 # GeoJSON
-
-
-def retold(path: Path, text: str, other: str) -> str:
-    old = written(path).read_text(encoding="utf-8")
-    assert text in old
-    path.write_text(old.replace(text, other, 1), encoding="utf-8")
-    return problems(path)
 
 
 @pytest.mark.parametrize(
@@ -469,274 +412,3 @@ def test_a_file_that_is_not_there_or_of_another_kind_is_refused(tmp_path: Path) 
         trajanon.check(tmp_path / "r.csv", K)
     with pytest.raises(BadInput, match="choose one of"):
         trajanon.check(tmp_path / "r.txt", K)
-
-
-# Beside the rows of Parquet
-
-
-def forged(path: Path, shown: dict[str, str], hidden: dict[str, str]) -> str:
-    """Write a release whose metadata of the file and of Arrow's schema differ."""
-    table = pq.read_table(written(path))
-    members = {key.encode(): value.encode() for key, value in hidden.items()}
-    schema = table.schema.with_metadata(table.schema.metadata | members)
-    encoded = base64.b64encode(schema.serialize().to_pybytes()).decode()
-    with pq.ParquetWriter(path, table.schema, store_schema=False) as writer:
-        writer.write_table(table)
-        writer.add_key_value_metadata({"ARROW:schema": encoded, **shown})
-    return problems(path)
-
-
-def test_pandas_metadata_with_the_path_of_the_source_are_found(tmp_path: Path) -> None:
-    path = tmp_path / "r.parquet"
-    pandas = json.dumps({"index_columns": [], "attributes": {"of": "/data/alice.gpx"}})
-    assert "file metadata 'pandas'" in repacked(path, with_metadata(pandas=pandas))
-
-
-def test_metadata_that_a_reader_may_not_show_are_found(tmp_path: Path) -> None:
-    path = tmp_path / "r.parquet"
-    assert not forged(path, {}, {})
-    assert "file metadata 'source'" in forged(path, {}, {"source": "alice.gpx"})
-    assert "file metadata 'source'" in forged(path, {"source": "alice.gpx"}, {})
-    assert "'alice'" in forged(path, {}, {"attribution": "alice"})
-    twice = forged(path, {"attribution": "alice"}, {"attribution": OSM_ATTRIBUTION})
-    assert "file metadata 'attribution' twice" in twice
-
-
-def test_values_of_no_row_are_found(tmp_path: Path) -> None:
-    """A dictionary may still hold the lines that were taken out of a column."""
-
-    def with_dictionary(table: pa.Table) -> pa.Table:
-        lines = table["geometry"].combine_chunks().dictionary_encode()
-        return table.set_column(1, "geometry", lines)
-
-    assert "may hold values of no row" in repacked(
-        tmp_path / "r.parquet", with_dictionary
-    )
-
-
-def test_bytes_that_belong_to_no_column_are_found(tmp_path: Path) -> None:
-    path = written(tmp_path / "r.parquet")
-    found = path.read_bytes()
-    begin = len(found) - 8 - int.from_bytes(found[-8:-4], "little")
-    path.write_bytes(found[:begin] + b"alice" + found[begin:])
-    assert "5 bytes that belong to no column" in problems(path)
-
-
-def test_parts_of_unequal_sizes_in_parquet_are_found(tmp_path: Path) -> None:
-    path = tmp_path / "r.parquet"
-    table = pq.read_table(written(path))
-    for rows, found in ((7, ""), (20, ""), (5, "")):
-        pq.write_table(table, path, row_group_size=rows)
-        assert problems(path) == found
-    with pq.ParquetWriter(path, table.schema) as writer:
-        for part in (table[:3], table[3:12], table[12:]):
-            writer.write_table(part)
-    assert "3 row groups of unequal sizes" in problems(path)
-
-
-def test_statistics_of_other_values_are_found(tmp_path: Path) -> None:
-    """As they are left by who overwrites values where they stand."""
-    path = tmp_path / "r.parquet"
-    table = pq.read_table(written(path))
-    pq.write_table(
-        table, path, compression="none", use_dictionary=False, write_statistics=True
-    )
-    assert not problems(path)
-    greatest = (20).to_bytes(8, "little")
-    found = path.read_bytes()
-    column = b"".join(number.to_bytes(8, "little") for number in range(1, 21))
-    data = found.index(column) + len(column)
-    assert greatest in found[data:]
-    told = found[data:].replace(greatest, (987).to_bytes(8, "little"))
-    path.write_bytes(found[:data] + told)
-    assert "statistics of other values than column 'id'" in problems(path)
-
-
-def test_an_unknown_writer_of_parquet_is_found(tmp_path: Path) -> None:
-    path = written(tmp_path / "r.parquet")
-    found = path.read_bytes()
-    name = f"parquet-cpp-arrow version {pa.__version__}".encode()
-    assert name in found
-    path.write_bytes(found.replace(name, b"of alice's, at home".ljust(len(name), b"!")))
-    assert "unknown writer" in problems(path)
-
-
-# Below the layer of a GeoPackage
-
-
-@pytest.mark.parametrize(
-    ("command", "says"),
-    [
-        ("UPDATE gpkg_contents SET min_x = -9", "a bounding box of the layer"),
-        ("DELETE FROM rtree_anonymized_geom WHERE id = 3", "a spatial index of other"),
-        ("UPDATE rtree_anonymized_geom SET minx = -9 WHERE id = 3", "a spatial index"),
-        (
-            "INSERT INTO gpkg_spatial_ref_sys VALUES ('a', 7, 'a', 7, 'a', 'alice')",
-            "a row of gpkg_spatial_ref_sys about 7",
-        ),
-        (
-            "CREATE TRIGGER alice AFTER INSERT ON anonymized BEGIN SELECT 1; END",
-            "trigger 'alice'",
-        ),
-    ],
-)
-def test_boxes_and_rows_of_others_in_geopackage_are_found(
-    tmp_path: Path, command: str, says: str
-) -> None:
-    path = written(tmp_path / "r.gpkg")
-    run_sql(path, command)
-    assert says in problems(path)
-
-
-def test_a_geometry_with_the_box_of_another_is_found(tmp_path: Path) -> None:
-    path = written(tmp_path / "r.gpkg")
-    with closing(sqlite3.connect(path)) as database:
-        query = "SELECT geom FROM anonymized WHERE fid = 3"
-        (blob,) = database.execute(query).fetchone()
-    box = np.frombuffer(blob, "<f8", 4, 8) - np.eye(4)[0]
-    other = blob[:8] + box.tobytes() + blob[40:]
-    run_sql(path, f"UPDATE anonymized SET geom = x'{other.hex()}' WHERE fid = 3")
-    assert "bounding boxes of geometries that are not theirs" in problems(path)
-
-
-@pytest.mark.parametrize(
-    ("suffix", "text", "other", "says"),
-    [
-        (
-            ".gpx",
-            "<trk>",
-            "<metadata><time>2026-01-01T00:00:00Z</time></metadata><trk>",
-            "<time> in <metadata>",
-        ),
-        (
-            ".gpx",
-            "<trk>",
-            '<metadata><bounds minlat="40" minlon="-4"/></metadata><trk>',
-            "<bounds> in <metadata>",
-        ),
-        (".gpx", "<trkseg>", '<extensions/><trkseg lang="x">', "<extensions>"),
-        (".geojson", '"features":', '"bbox": [0, 0, 9, 9], "features":', "'bbox'"),
-        (".geojson", '"features":', '"crs": {}, "features":', "member 'crs'"),
-        (".geojson", '"features":', '"name": "alice", "features":', "member 'name'"),
-        (".geojson", '"coordinates"', '"bbox": [0], "coordinates"', "'bbox'"),
-    ],
-)
-def test_times_and_boxes_in_text_formats_are_found(
-    tmp_path: Path, suffix: str, text: str, other: str, says: str
-) -> None:
-    assert says in retold(tmp_path / f"r{suffix}", text, other)
-
-
-@every_format
-def test_a_file_in_the_order_of_a_source_is_found(tmp_path: Path, suffix: str) -> None:
-    """Every group once and again, as if all subjects took turns."""
-    rng = np.random.default_rng(0)
-    centroids = np.round(rng.uniform((40, -4), (41, -3), (30, 2, 2)), 7)
-    turns = np.tile(centroids, (4, 1, 1))
-    path = written(tmp_path / f"r{suffix}", turns)
-    assert "in an order that repeats" in problems(path)
-
-
-# With the holder's files
-
-
-def held(folder: Path, method: str = "hm2") -> Trajectories:
-    """Trajectories of which a release and its report stand in the folder."""
-    points = np.random.default_rng(0).uniform((40, -4), (41, -3), (30, 3, 2))
-    trajectories = Trajectories(points, subject=np.arange(30) % 6)
-    release = trajanon.anonymize(trajectories, K, method=method, refine="none")
-    release.write(folder / "r.parquet")
-    return trajectories
-
-
-def test_a_group_of_one_subject_is_found_by_the_holder(tmp_path: Path) -> None:
-    path = tmp_path / "r.parquet"
-    trajectories = held(tmp_path)
-    assert trajanon.check(path, K, trajectories=trajectories).holds
-    # The members of the first group are one person's, as the holder learns later.
-    report = json.loads(path.with_suffix(".report.json").read_text(encoding="utf-8"))
-    assert trajectories.subject is not None
-    whose = np.where(np.array(report["labels"]) == 0, 0, trajectories.subject)
-    learned = Trajectories(trajectories.points, subject=whose)
-    found = trajanon.check(path, K, trajectories=learned).problems
-    assert "fewer than 4 different subjects (the poorest of 1)" in "\n".join(found)
-    assert trajanon.check(path, K).holds
-
-
-def test_what_two_releases_tell_together_is_counted(tmp_path: Path) -> None:
-    """Counted again below, pair by pair."""
-    now, before = tmp_path / "now", tmp_path / "before"
-    now.mkdir()
-    before.mkdir()
-    trajectories = held(now)
-    held(before, "mdav")
-    labels = [
-        json.loads((folder / "r.report.json").read_text(encoding="utf-8"))["labels"]
-        for folder in (now, before)
-    ]
-    assert labels[0] != labels[1]
-    pairs = list(zip(*labels, strict=True))
-    whose = trajectories.subject
-    assert whose is not None
-    common = [sum(pair == other for other in pairs) for pair in pairs]
-    people = [
-        len({w for w, other in zip(whose, pairs, strict=True) if pair == other})
-        for pair in pairs
-    ]
-    found = trajanon.check(now / "r.parquet", K, against=before / "r.parquet")
-    assert found.problems == [
-        f"together with the earlier release, {sum(c < K for c in common)} of 30 "
-        "trajectories are in two groups that have fewer than 4 trajectories in common; "
-        f"{sum(c == 1 for c in common)} of them stand alone"
-    ]
-    found = trajanon.check(
-        now / "r.parquet", K, trajectories=trajectories, against=before / "r.parquet"
-    )
-    alone = {w for w, c in zip(whose.tolist(), people, strict=True) if c == 1}
-    assert found.problems == [
-        f"together with the earlier release, {sum(c < K for c in people)} of 30 "
-        "trajectories are in two groups that have fewer than 4 different subjects in "
-        f"common; {sum(c == 1 for c in people)} of them have no other subject's beside "
-        f"them, which concerns {len(alone)} subjects"
-    ]
-    same = trajanon.check(now / "r.parquet", K, against=now / "r.parquet")
-    assert same.holds
-
-
-def test_what_the_holder_gives_must_belong_together(tmp_path: Path) -> None:
-    path, report = tmp_path / "r.parquet", tmp_path / "r.report.json"
-    trajectories = held(tmp_path)
-    said = json.loads(report.read_text(encoding="utf-8"))
-    for other, says in (
-        (trajectories.take(np.arange(29)), "do not belong together"),
-        (trajectories.take(np.arange(30)[::-1]), "do not belong together"),
-        (Trajectories(trajectories.points), "name no subjects"),
-    ):
-        with pytest.raises(BadInput, match=says):
-            trajanon.check(path, K, trajectories=other)
-    for labels, says in (
-        (None, "lacks the labels"),
-        (["a"] * 30, "lacks the labels"),
-        ([0.5] * 30, "lacks the labels"),
-        ([7] * 30, "are not its groups"),
-        ([0] * 29, "are not its groups"),
-        ([0] * 30, "their groups have other sizes"),
-    ):
-        report.write_text(json.dumps(said | {"labels": labels}), encoding="utf-8")
-        with pytest.raises(BadInput, match=says):
-            trajanon.check(path, K, trajectories=trajectories)
-    for text in ("[]", "{"):
-        report.write_text(text, encoding="utf-8")
-        with pytest.raises(FileProblem, match=r"r\.report\.json"):
-            trajanon.check(path, K, against=path)
-    report.unlink()
-    with pytest.raises(FileProblem, match="alone cannot tell"):
-        trajanon.check(path, K, against=path)
-
-
-def test_releases_of_other_trajectories_cannot_be_compared(tmp_path: Path) -> None:
-    held(tmp_path)
-    points = np.random.default_rng(1).uniform((40, -4), (41, -3), (12, 3, 2))
-    trajanon.anonymize(Trajectories(points), K).write(tmp_path / "e.csv")
-    with pytest.raises(BadInput, match=r"made of 12 trajectories and .* of 30"):
-        trajanon.check(tmp_path / "r.parquet", K, against=tmp_path / "e.csv")

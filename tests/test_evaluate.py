@@ -8,29 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from commands import Run
 from naive import Floats
+from toy import NORTH, toy
 
 import trajanon
-from trajanon.errors import BadInput, FileProblem
+from trajanon.errors import BadInput
 from trajanon.evaluation.evaluation import Evaluation
 from trajanon.evaluation.names import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE
 from trajanon.evaluation.price import price
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
-
-LATITUDE, NORTH = 0.0, 110_574.3  # metres of a degree of latitude at the equator
-
-
-def toy(people: int | None = 4) -> Trajectories:
-    """Two pairs of lines to the east: 20 m apart within a pair, 2 km between them."""
-    north = np.array([0.0, 20.0, 2_000.0, 2_020.0])[:, None] / NORTH
-    east = np.broadcast_to([0.0, 0.001, 0.002], (4, 3))
-    points = np.stack([np.broadcast_to(north, (4, 3)), east], axis=-1)
-    return Trajectories(
-        np.ascontiguousarray(points),
-        subject=None if people is None else np.arange(4) % people,
-        provenance={"attribution": OSM_ATTRIBUTION, "source": "alice/her.gpx"},
-    )
 
 
 def released(
@@ -298,84 +284,3 @@ def test_strangers_are_refused() -> None:
     ):
         with pytest.raises(BadInput, match="do not belong together"):
             trajanon.evaluate(originals, lines, report)
-
-
-# The command
-
-
-@pytest.fixture
-def here(tmp_path: Path) -> Path:
-    trajanon.write_trajectories(tmp_path / "trajectories.parquet", toy())
-    release = trajanon.anonymize(toy(), 2, effort="fast")
-    release.write(tmp_path / "anonymized.parquet")
-    return tmp_path
-
-
-def test_the_command_writes_three_files(run: Run, here: Path) -> None:
-    answer = run("evaluate")
-    assert answer.code == 0
-    assert answer.out.startswith("+ The promise holds: at least 2 different subjects")
-    page = (here / "evaluation.html").read_text(encoding="utf-8")
-    text = (here / "evaluation.json").read_text(encoding="utf-8")
-    assert NOTICE in page.splitlines()[0]
-    assert NOTICE in text.splitlines()[0]
-    assert json.loads(text)["problems"] == []
-    assert (here / "datasheet.md").read_text(encoding="utf-8").startswith("# Datasheet")
-    told = run("evaluate", "--json", "--out", "e.html")
-    assert json.loads(told.out) == json.loads(text)
-
-
-def test_the_command_exits_1_where_the_promise_is_broken(run: Run, here: Path) -> None:
-    path = here / "anonymized.report.json"
-    report = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps(report | {"k": 3}), encoding="utf-8")
-    answer = run("evaluate")
-    assert answer.code == 1
-    assert answer.out.startswith("X This release must not be published.")
-    assert "must not be published" in (here / "evaluation.html").read_text(
-        encoding="utf-8"
-    )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["trajectories.parquet"], "takes two files"),
-        (["--out", "e.pdf"], "must end in .html"),
-        (["--out", "no/e.html"], "there is no folder"),
-        (["anonymized.parquet", "trajectories.parquet"], "no trajectories.report.json"),
-        (["trajectories.parquet", "a.csv"], "no a.report.json"),
-        (["t.parquet", "anonymized.parquet"], "there is no t.parquet"),
-        (["--pbf", "no.osm.pbf"], "no.osm.pbf"),
-    ],
-)
-def test_the_command_refuses_in_a_sentence(
-    run: Run, here: Path, arguments: list[str], says: str
-) -> None:
-    before = {path.name for path in here.iterdir()}
-    assert says in run("evaluate", *arguments).sentence
-    assert {path.name for path in here.iterdir()} == before
-
-
-def test_a_release_without_its_report_cannot_be_evaluated(run: Run, here: Path) -> None:
-    (here / "anonymized.report.json").unlink()
-    assert "no anonymized.report.json" in run("evaluate").sentence
-
-
-def test_no_input_is_written_over(run: Run, here: Path) -> None:
-    (here / "evaluation.json").symlink_to(here / "anonymized.report.json")
-    assert "is read as input" in run("evaluate").sentence
-
-
-def test_check_takes_the_holders_files(run: Run, here: Path) -> None:
-    held = run("check", "-k", 2, "--trajectories", "trajectories.parquet")
-    assert held.code == 0
-    assert "2 different subjects in each group" in held.out
-    same = run("check", "-k", 2, "--against", "anonymized.parquet", "--json")
-    assert same.code == 0
-    assert json.loads(same.out)["holds"]
-    (here / "anonymized.report.json").unlink()
-    cannot = run("check", "-k", 2, "--against", "anonymized.parquet")
-    assert "alone cannot tell" in cannot.sentence
-    with pytest.raises(FileProblem, match="alone cannot tell"):
-        trajanon.check("anonymized.parquet", 2, against="anonymized.parquet")

@@ -242,12 +242,12 @@ def _utility(evaluation: "Evaluation") -> str:
         paragraph(slid) if slid else "",
         paragraph(roads) if roads else "",
         paragraph(
-            "Lengths: how far their distribution moved (earth mover's distance). Trips "
-            "kept: the common part of origin-destination matrices on cells of "
+            "Distribution of lengths: the earth mover's distance. Trips kept: the "
+            "common part of origin-destination matrices on cells of "
             f"{FLOW_CELL:g} m. Density map: Jensen–Shannon divergence on cells of "
             f"{DENSITY_CELL:g} m, in bits, 0 for equal maps, 1 for maps with nothing "
             f"in common. Counts in boxes: mean relative error over {QUERIES:,} random "
-            f"boxes with sides of {SIDES[0]:g} to {SIDES[1]:g} m.",
+            f"boxes with sides of {SIDES[0]:,.0f} to {SIDES[1]:,.0f} m.",
             "small",
         ),
     )
@@ -266,12 +266,16 @@ def _measures() -> Iterator[tuple[str, Callable[[Usefulness], str]]]:
             ("farthest", "max"),
         ):
             yield f"{title}, {name}", _of(field, key)
-    yield "Lines got longer by, mean", lambda one: percent(one.length_change)
+    yield "Lengths of lines changed by, mean", lambda one: _signed(one.length_change)
     yield "Hops turned by, mean", lambda one: f"{one.turn:.1f}°"
-    yield "Lengths moved by", lambda one: metres(one.length_shift)
+    yield "Distribution of lengths moved by", lambda one: metres(one.length_shift)
     yield "Trips kept", lambda one: percent(one.flow_similarity)
     yield "Density map differs by", lambda one: f"{one.density_divergence:.3g}"
     yield "Counts in boxes are off by", lambda one: percent(one.query_error)
+
+
+def _signed(share: float) -> str:
+    return f"{100.0 * share:+.1f} %" if share else "0 %"
 
 
 def _of(field: str, key: str) -> Callable[[Usefulness], str]:

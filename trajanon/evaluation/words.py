@@ -6,9 +6,11 @@ def metres(distance: float) -> str:
 
     Examples
     --------
-    >>> metres(1234.5), metres(2.04)
-    ('1,234 m', '2.0 m')
+    >>> metres(1234.5), metres(2.04), metres(0.0)
+    ('1,234 m', '2.0 m', '0 m')
     """
+    if distance == 0.0:
+        return "0 m"
     return f"{distance:,.0f} m" if distance >= 9.95 else f"{distance:.1f} m"
 
 

@@ -1,0 +1,80 @@
+"""Releases written for tests, changed, and checked."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from naive import Floats
+
+import trajanon
+from trajanon.files.release import write_release
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+
+K = 4
+
+
+def groups(sizes: tuple[int, ...] = (4, 5, 4, 7), m: int = 3) -> Floats:
+    """Released points of groups, each member equal, in random order."""
+    rng = np.random.default_rng(0)
+    centroids = np.round(rng.uniform((40, -4), (41, -3), (len(sizes), m, 2)), 7)
+    labels = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    points: Floats = centroids[labels]
+    return points
+
+
+def written(
+    path: Path, points: Floats | None = None, attribution: str | None = OSM_ATTRIBUTION
+) -> Path:
+    write_release(
+        path,
+        Trajectories(
+            groups() if points is None else points,
+            provenance={"attribution": attribution},
+        ),
+    )
+    return path
+
+
+def problems(path: Path, k: int = K) -> str:
+    findings = trajanon.check(path, k)
+    assert findings.holds == (not findings.problems)
+    return "\n".join(findings.problems)
+
+
+def repacked(
+    path: Path, change: Callable[[pa.Table], pa.Table], points: Floats | None = None
+) -> str:
+    """Change a written table, write it again, and say what the checker says."""
+    table = change(pq.read_table(written(path, points)))
+    pq.write_table(table, path)
+    return problems(path)
+
+
+def with_metadata(**members: str) -> Callable[[pa.Table], pa.Table]:
+    return lambda table: table.replace_schema_metadata(
+        table.schema.metadata | {k.encode(): v.encode() for k, v in members.items()}
+    )
+
+
+def run_sql(path: Path, *commands: str, tidy: bool = True) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        triggers = database.execute(  # they call functions of GDAL
+            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        )
+        for (name,) in triggers.fetchall():
+            database.execute(f'DROP TRIGGER "{name}"')
+        for command in commands:
+            database.execute(command)
+        if tidy:
+            database.execute("VACUUM")
+
+
+def retold(path: Path, text: str, other: str) -> str:
+    old = written(path).read_text(encoding="utf-8")
+    assert text in old
+    path.write_text(old.replace(text, other, 1), encoding="utf-8")
+    return problems(path)

@@ -1,0 +1,116 @@
+"""What the holder of the data can count: subjects, and two releases of them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from planted import (
+    K,
+)
+
+import trajanon
+from trajanon.errors import BadInput, FileProblem
+from trajanon.trajectories import Trajectories
+
+
+def held(folder: Path, method: str = "hm2") -> Trajectories:
+    """Trajectories of which a release and its report stand in the folder."""
+    points = np.random.default_rng(0).uniform((40, -4), (41, -3), (30, 3, 2))
+    trajectories = Trajectories(points, subject=np.arange(30) % 6)
+    release = trajanon.anonymize(trajectories, K, method=method, refine="none")
+    release.write(folder / "r.parquet")
+    return trajectories
+
+
+def test_a_group_of_one_subject_is_found_by_the_holder(tmp_path: Path) -> None:
+    path = tmp_path / "r.parquet"
+    trajectories = held(tmp_path)
+    assert trajanon.check(path, K, trajectories=trajectories).holds
+    # The members of the first group are one person's, as the holder learns later.
+    report = json.loads(path.with_suffix(".report.json").read_text(encoding="utf-8"))
+    assert trajectories.subject is not None
+    whose = np.where(np.array(report["labels"]) == 0, 0, trajectories.subject)
+    learned = Trajectories(trajectories.points, subject=whose)
+    found = trajanon.check(path, K, trajectories=learned).problems
+    assert "fewer than 4 different subjects (the poorest of 1)" in "\n".join(found)
+    assert trajanon.check(path, K).holds
+
+
+def test_what_two_releases_tell_together_is_counted(tmp_path: Path) -> None:
+    """Counted again below, pair by pair."""
+    now, before = tmp_path / "now", tmp_path / "before"
+    now.mkdir()
+    before.mkdir()
+    trajectories = held(now)
+    held(before, "mdav")
+    labels = [
+        json.loads((folder / "r.report.json").read_text(encoding="utf-8"))["labels"]
+        for folder in (now, before)
+    ]
+    assert labels[0] != labels[1]
+    pairs = list(zip(*labels, strict=True))
+    whose = trajectories.subject
+    assert whose is not None
+    common = [sum(pair == other for other in pairs) for pair in pairs]
+    people = [
+        len({w for w, other in zip(whose, pairs, strict=True) if pair == other})
+        for pair in pairs
+    ]
+    found = trajanon.check(now / "r.parquet", K, against=before / "r.parquet")
+    assert found.problems == [
+        f"together with the earlier release, {sum(c < K for c in common)} of 30 "
+        "trajectories are in two groups that have fewer than 4 trajectories in common; "
+        f"{sum(c == 1 for c in common)} of them stand alone"
+    ]
+    found = trajanon.check(
+        now / "r.parquet", K, trajectories=trajectories, against=before / "r.parquet"
+    )
+    alone = {w for w, c in zip(whose.tolist(), people, strict=True) if c == 1}
+    assert found.problems == [
+        f"together with the earlier release, {sum(c < K for c in people)} of 30 "
+        "trajectories are in two groups that have fewer than 4 different subjects in "
+        f"common; {sum(c == 1 for c in people)} of them have no other subject's beside "
+        f"them, which concerns {len(alone)} subjects"
+    ]
+    same = trajanon.check(now / "r.parquet", K, against=now / "r.parquet")
+    assert same.holds
+
+
+def test_what_the_holder_gives_must_belong_together(tmp_path: Path) -> None:
+    path, report = tmp_path / "r.parquet", tmp_path / "r.report.json"
+    trajectories = held(tmp_path)
+    said = json.loads(report.read_text(encoding="utf-8"))
+    for other, says in (
+        (trajectories.take(np.arange(29)), "do not belong together"),
+        (trajectories.take(np.arange(30)[::-1]), "do not belong together"),
+        (Trajectories(trajectories.points), "name no subjects"),
+    ):
+        with pytest.raises(BadInput, match=says):
+            trajanon.check(path, K, trajectories=other)
+    for labels, says in (
+        (None, "lacks the labels"),
+        (["a"] * 30, "lacks the labels"),
+        ([0.5] * 30, "lacks the labels"),
+        ([7] * 30, "are not its groups"),
+        ([0] * 29, "are not its groups"),
+        ([0] * 30, "their groups have other sizes"),
+    ):
+        report.write_text(json.dumps(said | {"labels": labels}), encoding="utf-8")
+        with pytest.raises(BadInput, match=says):
+            trajanon.check(path, K, trajectories=trajectories)
+    for text in ("[]", "{"):
+        report.write_text(text, encoding="utf-8")
+        with pytest.raises(FileProblem, match=r"r\.report\.json"):
+            trajanon.check(path, K, against=path)
+    report.unlink()
+    with pytest.raises(FileProblem, match="alone cannot tell"):
+        trajanon.check(path, K, against=path)
+
+
+def test_releases_of_other_trajectories_cannot_be_compared(tmp_path: Path) -> None:
+    held(tmp_path)
+    points = np.random.default_rng(1).uniform((40, -4), (41, -3), (12, 3, 2))
+    trajanon.anonymize(Trajectories(points), K).write(tmp_path / "e.csv")
+    with pytest.raises(BadInput, match=r"made of 12 trajectories and .* of 30"):
+        trajanon.check(tmp_path / "r.parquet", K, against=tmp_path / "e.csv")

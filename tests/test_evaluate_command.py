@@ -1,0 +1,100 @@
+"""trajanon evaluate: three files, or a sentence."""
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import Run
+from osm_xml import OsmFile
+from toy import toy
+
+import trajanon
+from trajanon.errors import FileProblem
+from trajanon.evaluation.names import NOTICE
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    trajanon.write_trajectories(tmp_path / "trajectories.parquet", toy())
+    release = trajanon.anonymize(toy(), 2, effort="fast")
+    release.write(tmp_path / "anonymized.parquet")
+    return tmp_path
+
+
+def test_the_command_writes_three_files(run: Run, here: Path) -> None:
+    answer = run("evaluate")
+    assert answer.code == 0
+    assert answer.out.startswith("+ The promise holds: at least 2 different subjects")
+    page = (here / "evaluation.html").read_text(encoding="utf-8")
+    text = (here / "evaluation.json").read_text(encoding="utf-8")
+    assert NOTICE in page.splitlines()[0]
+    assert NOTICE in text.splitlines()[0]
+    assert json.loads(text)["problems"] == []
+    assert (here / "datasheet.md").read_text(encoding="utf-8").startswith("# Datasheet")
+    told = run("evaluate", "--json", "--out", "e.html")
+    assert json.loads(told.out) == json.loads(text)
+
+
+def test_the_command_exits_1_where_the_promise_is_broken(run: Run, here: Path) -> None:
+    path = here / "anonymized.report.json"
+    report = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(report | {"k": 3}), encoding="utf-8")
+    answer = run("evaluate")
+    assert answer.code == 1
+    assert answer.out.startswith("X This release must not be published.")
+    assert "must not be published" in (here / "evaluation.html").read_text(
+        encoding="utf-8"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["trajectories.parquet"], "takes two files"),
+        (["--out", "e.pdf"], "must end in .html"),
+        (["--out", "no/e.html"], "there is no folder"),
+        (["anonymized.parquet", "trajectories.parquet"], "no trajectories.report.json"),
+        (["trajectories.parquet", "a.csv"], "no a.report.json"),
+        (["t.parquet", "anonymized.parquet"], "there is no t.parquet"),
+        (["--pbf", "no.osm.pbf"], "no.osm.pbf"),
+    ],
+)
+def test_the_command_refuses_in_a_sentence(
+    run: Run, here: Path, arguments: list[str], says: str
+) -> None:
+    before = {path.name for path in here.iterdir()}
+    assert says in run("evaluate", *arguments).sentence
+    assert {path.name for path in here.iterdir()} == before
+
+
+def test_a_release_without_its_report_cannot_be_evaluated(run: Run, here: Path) -> None:
+    (here / "anonymized.report.json").unlink()
+    assert "no anonymized.report.json" in run("evaluate").sentence
+
+
+def test_no_input_is_written_over(run: Run, here: Path) -> None:
+    (here / "evaluation.json").symlink_to(here / "anonymized.report.json")
+    assert "is read as input" in run("evaluate").sentence
+
+
+def test_check_takes_the_holders_files(run: Run, here: Path) -> None:
+    held = run("check", "-k", 2, "--trajectories", "trajectories.parquet")
+    assert held.code == 0
+    assert "2 different subjects in each group" in held.out
+    same = run("check", "-k", 2, "--against", "anonymized.parquet", "--json")
+    assert same.code == 0
+    assert json.loads(same.out)["holds"]
+    (here / "anonymized.report.json").unlink()
+    cannot = run("check", "-k", 2, "--against", "anonymized.parquet")
+    assert "alone cannot tell" in cannot.sentence
+    with pytest.raises(FileProblem, match="alone cannot tell"):
+        trajanon.check("anonymized.parquet", 2, against="anonymized.parquet")
+
+
+def test_roads_come_from_an_openstreetmap_file(run: Run, here: Path) -> None:
+    osm = OsmFile()
+    osm.way(osm.nodes([(0.0, -0.01), (0.0, 0.01)]), {"highway": "path"})
+    answer = run("evaluate", "--pbf", osm.write(here / "equator.osm"), "--json")
+    account = json.loads(answer.out)
+    assert account["roads_before"] == 0.5  # the lines at 0 and at 20 m
+    assert account["utility"]["this release"]["on_roads"] == 0.5
