@@ -30,10 +30,16 @@ def test_a_group_of_one_subject_is_found_by_the_holder(tmp_path: Path) -> None:
     # The members of the first group are one person's, as the holder learns later.
     report = json.loads(path.with_suffix(".report.json").read_text(encoding="utf-8"))
     assert trajectories.subject is not None
-    whose = np.where(np.array(report["labels"]) == 0, 0, trajectories.subject)
-    learned = Trajectories(trajectories.points, subject=whose)
-    found = trajanon.check(path, K, trajectories=learned).problems
-    assert "fewer than 4 different subjects (the poorest of 1)" in "\n".join(found)
+    first = np.flatnonzero(np.array(report["labels"]) == 0)
+    for people in (1, 3):
+        whose = trajectories.subject.copy()
+        whose[first] = np.arange(len(first)) % people
+        learned = Trajectories(trajectories.points, subject=whose)
+        found = trajanon.check(path, K, trajectories=learned).problems
+        assert found == [
+            f"1 of {report['groups']} groups hold trajectories of fewer than 4 "
+            f"different subjects (the poorest of {people})"
+        ]
     assert trajanon.check(path, K).holds
 
 

@@ -271,6 +271,14 @@ def test_a_report_that_does_not_fit_is_refused(
         trajanon.evaluate(toy(), release, report | change)
 
 
+def one_more_of_a_line(release: Trajectories) -> Trajectories:
+    _, first, copies = np.unique(
+        release.records, axis=0, return_index=True, return_counts=True
+    )
+    assert copies.tolist() == [2, 2]
+    return release.take(first[[0, 0, 0, 1]])
+
+
 def test_strangers_are_refused() -> None:
     release, report = released(toy())
     other = Trajectories(toy().points + 0.01)
@@ -280,6 +288,7 @@ def test_strangers_are_refused() -> None:
         (release, toy()),
         (toy().take(np.arange(3)), release),
         (toy(), release.take(np.arange(3))),
+        (toy(), one_more_of_a_line(release)),
         (Trajectories(toy().points[:, :2]), release),
     ):
         with pytest.raises(BadInput, match="do not belong together"):
