@@ -80,10 +80,10 @@ def _attacks(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
     most = max(tried, key=lambda one: one.expected)
     above = most.expected > most.baseline + 1e-9
     yield (
-        BAD if above else GOOD,
+        CAUTION if above else GOOD,
         f"Of the {len(tried)} attacks tried, the best one ({most.name}) finds a row of "
-        f"its target in {percent(most.expected)} of all cases on average; k promises "
-        f"no more than {percent(most.baseline)}.",
+        f"its target in {percent(most.expected)} of all cases on average; 1/k is "
+        f"{percent(most.baseline)}.",
     )
     worst = max(tried, key=lambda one: (one.worst_case, one.exposed))
     exposed = [one for one in tried if one.above.any()]
