@@ -17,14 +17,10 @@ from trajanon.align.alignment import align as slide_to_groups
 from trajanon.errors import BadInput, FileProblem, TooFewSubjects
 from trajanon.files.release import check_format, write_release
 from trajanon.files.released import DECIMALS, unknown_attribution
-from trajanon.microaggregation import (
-    BY_DEFAULT,
-    EFFORTS,
-    Options,
-    microaggregate,
-)
+from trajanon.microaggregation import microaggregate
 from trajanon.outputs import replacing
 from trajanon.partition import Partition, subjects_per_group
+from trajanon.pipeline import BY_DEFAULT, EFFORTS, Options
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import displacement, summary
 
