@@ -3,7 +3,6 @@
 import json
 import os
 import pty
-import resource
 import signal
 import socket
 import subprocess
@@ -17,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from commands import Answer, Run
+from commands import Answer, Run, files_of_at_most
 from osm_server import Fault, OsmServer, serving
 
 import trajanon
@@ -787,17 +786,6 @@ def test_an_output_that_cannot_be_written_is_found_out_before_the_work(
     answer = run(*arguments[:-1], out)
     assert f"cannot write {out}: {says}" in answer.sentence
     assert names(here) == before
-
-
-@contextmanager
-def files_of_at_most(size: int) -> Iterator[None]:
-    """Writing more fails as on a full disk."""
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 @pytest.mark.parametrize(

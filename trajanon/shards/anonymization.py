@@ -159,7 +159,7 @@ def anonymize_parts(
 
 def _refuse_places(source: Folder, out: Folder) -> None:
     """Refuse what would overwrite anything but a release, before long work."""
-    if source.url.rstrip("/") == out.url.rstrip("/"):
+    if source.same_as(out):
         msg = f"{out} is read as input; write to another folder with --out"
         raise BadInput(msg)
     if not source.exists:

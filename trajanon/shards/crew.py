@@ -161,7 +161,7 @@ def connected(cluster: str) -> Iterator["Client"]:
             n_workers=int(workers),
             threads_per_worker=1,
             memory_limit=0,  # shards are made to fit; spilling would only slow them
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
         ) as local,
         Client(local) as client,
     ):

@@ -1,5 +1,6 @@
 """A folder on any file system: local, of a network, or an object store."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -52,6 +53,15 @@ class Folder:
         system, path = self._place()
         with self._told():
             return bool(system.exists(path))
+
+    def same_as(self, other: "Folder") -> bool:
+        """Whether both are one place, by whatever way."""
+        places = []
+        for folder in (self, other):
+            system, path = folder._place()
+            local = "file" in np.atleast_1d(system.protocol)
+            places.append(os.path.realpath(path) if local else path.rstrip("/"))
+        return places[0] == places[1]
 
     def make(self) -> None:
         """Make it, and what it stands in."""

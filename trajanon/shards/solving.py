@@ -13,7 +13,7 @@ from trajanon.shards.pieces import read_pieces
 from trajanon.shards.plan import Plan
 from trajanon.shards.splitting import Step
 
-NEAR = 1.0
+NEAR = 0.5
 """A group is near a border if one of its records is nearer to it than to its k-th
 neighbour, times this."""
 
