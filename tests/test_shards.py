@@ -12,6 +12,7 @@ import pytest
 from commands import Run, files_of_at_most
 from hypothesis import given
 from hypothesis import strategies as st
+from large import search_as_if_large
 from naive import Floats
 from numpy.typing import NDArray
 from shards import groups_told, released, shards_of, walks, write_folder
@@ -410,3 +411,17 @@ def test_a_full_disk_leaves_what_was_there(run: Run) -> None:
     assert "anonymized.unfinished/shard-000000" in answer.sentence
     assert released(Path("anonymized")) == before
     assert not Path("anonymized.unfinished").exists()
+
+
+def test_shards_may_be_large_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search_as_if_large(monkeypatch)
+    points, subject = walks(500), np.arange(500) // 3
+    source = write_folder(tmp_path / "trips", points, subject)
+    with shards_of(100), groups_told() as groups:
+        report = anonymize_parts(str(source), str(out_of(tmp_path)), 3)
+    assert report["shards"] == 5
+    assert subjects_per_group(groups.labels, subject).min() >= 3
+    steps = {s["name"]: s["information_loss"] for s in report["stages"]}
+    assert steps["borders"] < steps["shards"]

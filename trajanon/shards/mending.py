@@ -3,6 +3,7 @@
 import numpy as np
 
 from trajanon.loss import sse
+from trajanon.neighbours import turn
 from trajanon.partition import dense
 from trajanon.pipeline import search
 from trajanon.refine.blocks import draw_blocks
@@ -40,7 +41,7 @@ def mend(plan: Plan, border: tuple[int, list[Waiting]]) -> Tally:
     records = plan.survey.standardised(piece.points)
     random = np.random.default_rng([plan.options["seed"], 2, node])
     tallies = []
-    turned = records @ plan.survey.axes
+    turned = turn(records, plan.survey.axes)
     for number, rows in enumerate(draw_blocks(turned, labels, random, plan.capacity)):
         mine, before = records[rows], dense(labels[rows])
         subjects = plan.counted(piece.subject[rows])

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.neighbours import turn
 from trajanon.shards.parts import Unit
 from trajanon.shards.pieces import Piece
 from trajanon.shards.plan import Plan
@@ -35,7 +36,7 @@ def scatter(plan: Plan, unit: Unit) -> list[Scattered]:
     """Write a unit's rows to files, one for each shard that gets some."""
     part = plan.parts.read(unit)
     row = unit.first + np.arange(unit.rows)
-    turned = plan.survey.standardised(part.points) @ plan.survey.axes
+    turned = turn(plan.survey.standardised(part.points), plan.survey.axes)
     shard = plan.split.shard_of(turned, row)
     subject = row if part.subject is None else part.subject
     piece = Piece(row, shard, subject, part.points)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.loss import sse
+from trajanon.neighbours import turn
 from trajanon.pipeline import search
 from trajanon.shards.finishing import Tally, finish
 from trajanon.shards.pieces import read_pieces
@@ -116,7 +117,7 @@ def _nodes_near(
     distance hides more than one at twice it.
     """
     reach = np.sqrt(((records - records[nearest]) ** 2).sum(axis=1))
-    turned = records @ plan.survey.axes
+    turned = turn(records, plan.survey.axes)
     best = np.full(labels.max() + 1, NEAR)
     node = np.full(len(best), -1)
     for part in shard.shards:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
 from trajanon.loss import sums_of_products
+from trajanon.neighbours import turn
 from trajanon.shards.parts import Part, Parts, Unit
 
 SAMPLE = 100_000
@@ -126,7 +127,7 @@ def survey(origin: NDArray[np.float64], looks: list[Look]) -> Survey:
         spread=spread,
         axes=leading,
         sst=float((n - 1) * np.count_nonzero(~constant)),
-        sample=(sample - mean) / spread @ leading,
+        sample=turn((sample - mean) / spread, leading),
     )
 
 
