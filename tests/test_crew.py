@@ -57,6 +57,15 @@ def test_a_cluster_gives_what_one_process_does(tmp_path: Path, client: Client) -
     assert ("Grouping shards", 5, 5) in told
 
 
+def test_workers_may_stand_elsewhere(
+    tmp_path: Path, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_folder(Path("trips"), walks(60))
+    anonymize_parts("trips", "out", 3, client=client, effort="fast")
+    assert len(released(Path("out"))) == 60
+
+
 def test_a_worker_that_is_killed_costs_no_data(tmp_path: Path, client: Client) -> None:
     source = write_folder(tmp_path / "trips", walks(400), rows=40)
     killed: list[int] = []

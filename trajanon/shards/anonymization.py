@@ -5,6 +5,7 @@ import secrets
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Unpack
@@ -121,7 +122,9 @@ def anonymize_parts(
     capacity = capacity_of(memory, 2 * parts.form.points, k)
     progress = chosen["progress"]
     crew: Crew = Alone() if client is None else Cluster(client)
-    if client is not None:
+    if client is not None:  # workers stand elsewhere, and cannot show bars
+        parts = replace(parts, folder=folder.absolute)
+        release = release.absolute
         chosen |= Options(progress=silent)
     with _replacing(release) as scratch:
         whole = _survey(crew, parts, chosen)

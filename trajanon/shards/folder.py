@@ -54,12 +54,18 @@ class Folder:
         with self._told():
             return bool(system.exists(path))
 
+    @property
+    def absolute(self) -> "Folder":
+        """The same folder, by a name that does not depend on where one stands."""
+        system, path = self._place()
+        return Folder(path) if _is_local(system) else self
+
     def same_as(self, other: "Folder") -> bool:
         """Whether both are one place, by whatever way."""
         places = []
         for folder in (self, other):
             system, path = folder._place()
-            local = "file" in np.atleast_1d(system.protocol)
+            local = _is_local(system)
             places.append(os.path.realpath(path) if local else path.rstrip("/"))
         return places[0] == places[1]
 
@@ -145,3 +151,7 @@ class Folder:
             reason = getattr(error, "strerror", None) or str(error) or repr(error)
             msg = f"cannot use {where}: {' '.join(reason.split())[:200]}"
             raise FileProblem(msg) from error
+
+
+def _is_local(system: Any) -> bool:
+    return "file" in np.atleast_1d(system.protocol)
