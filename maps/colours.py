@@ -64,4 +64,3 @@ def weights(sizes: NDArray[np.int64]) -> list[float]:
     """
     pixels: list[float] = np.round(2.0 + 0.75 * np.log2(sizes), 1).tolist()
     return pixels
-

@@ -105,7 +105,7 @@ def compare_releases(
     notices = dict.fromkeys(str(each.report["notice"]) for each in matches.values())
     reported = (each.report.get("attribution") for each in matches.values())
     return page(
-        [with_originals(name, each) for name, each in matches.items()],
+        [with_originals(name, each, len(matches)) for name, each in matches.items()],
         view=view,
         title="trajanon: originals and release, for the holder of the data",
         notice=" ".join(notices),

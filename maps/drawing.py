@@ -1,6 +1,6 @@
 """A release as the page draws it: layers of lines, and what is said of them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,14 +27,14 @@ class Drawing:
     about
         What the panel says, and a list with a value for each group drawn.
     layers
-        By name.
+        By name; releases of the same trajectories may have some in common.
     bounds
         South-west and north-east corner, as lat, lon.
     """
 
     about: dict[str, Any]
     layers: dict[str, Any]
-    bounds: list[list[float]] = field(default_factory=list)
+    bounds: list[list[float]]
 
 
 def released_alone(points: NDArray[np.float64]) -> Drawing:
@@ -66,17 +66,17 @@ def released_alone(points: NDArray[np.float64]) -> Drawing:
         else None,
         "counts": {"sizes": telling.by_size(sizes)},
         "groups": _groups(drawn, sizes, lines),
-        "total": {"groups": len(lines), "originals": 0},
+        "total": {"groups": len(lines)},
         "worst": [],
     }
     layers = {
-        "released": [[line] for line in steps(lines[drawn])],
+        "released": steps(lines[drawn]),
         "density-released": honeycomb(lines, bounds, sizes),
     }
     return Drawing(about, layers, bounds)
 
 
-def with_originals(name: str, matched: Match) -> Drawing:
+def with_originals(name: str, matched: Match, releases: int = 1) -> Drawing:
     """Draw a release and its originals.
 
     Parameters
@@ -85,6 +85,8 @@ def with_originals(name: str, matched: Match) -> Drawing:
         What the page calls the release.
     matched
         Originals, released lines and report.
+    releases
+        That share the page.
     """
     trajectories, labels, report = matched.trajectories, matched.labels, matched.report
     unrolled = Unrolled(trajectories.points)
@@ -94,12 +96,12 @@ def with_originals(name: str, matched: Match) -> Drawing:
     far = displacement(points, lines[labels]).mean(axis=1)
     moved = np.bincount(labels, weights=far) / sizes
     worst = np.argsort(-moved, kind="stable")[:_WORST]
-    shown = sample(labels, points.shape[1], worst)
+    shown = sample(labels, points.shape[1], worst, releases)
     outlying = max(1, round(_OUTLIERS * len(labels)))
     farthest = np.argsort(-far, kind="stable")[:outlying]
     place = np.full(len(sizes), -1)
     place[shown.groups] = np.arange(len(shown.groups))
-    count = sum(len(members) for members in shown.members)
+    drawn = np.sort(np.concatenate(shown.members))
     about = {
         "name": name,
         "headline": f"k = {report['k']} {telling.counted(report)}",
@@ -112,9 +114,9 @@ def with_originals(name: str, matched: Match) -> Drawing:
         "drawn": None
         if shown.each is None
         else (
-            f"Drawn: {count:,} of {len(labels):,} originals, chosen at random, at most "
-            f"{shown.each} of a group; {len(shown.groups):,} of {len(sizes):,} groups. "
-            "All numbers are of all."
+            f"Drawn: {len(drawn):,} of {len(labels):,} originals, at most {shown.each} "
+            f"of a group, and {len(shown.groups):,} of {len(sizes):,} groups, chosen "
+            "at random. All numbers are of all."
         ),
         "counts": {
             "displacement": telling.by_displacement(moved),
@@ -127,17 +129,15 @@ def with_originals(name: str, matched: Match) -> Drawing:
         "worst": place[worst].tolist(),
     }
     layers = {
-        "originals": [steps(points[members]) for members in shown.members],
-        "released": [[line] for line in steps(lines[shown.groups])],
-        "outliers": {
-            "lines": steps(points[farthest]),
-            "group": place[labels[farthest]].tolist(),
-        },
+        "originals": steps(points[drawn]),
+        "members": [np.searchsorted(drawn, each).tolist() for each in shown.members],
+        "released": steps(lines[shown.groups]),
+        "outliers": steps(points[farthest]),
         "density-originals": honeycomb(points, bounds),
         "density-released": honeycomb(lines, bounds, sizes),
     }
     if matched.aligned:
-        layers["tracks"] = _tracks(matched, shown.members, unrolled)
+        layers |= _tracks(matched, shown.members, unrolled)
     return Drawing(about, layers, bounds)
 
 
@@ -161,10 +161,10 @@ def _tracks(
     runs = np.unique(tracks.run[np.concatenate(members)])
     points = unrolled(tracks.points)
     return {
-        "lines": bends(
+        "tracks": bends(
             points[tracks.first[run] : tracks.first[run + 1]] for run in runs
         ),
-        "of": [
+        "runs": [
             np.unique(np.searchsorted(runs, tracks.run[each])).tolist()
             for each in members
         ],

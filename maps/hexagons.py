@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from trajanon.maps.lines import UNIT
 
 _ACROSS = 45  # cells from one side of the map to the other
+_LEAST = 10.0  # metres
 _ROW = 1 << 20  # more than there are cells from south to north
 _DEGREE = 111_195.0  # metres, of a great circle
 
@@ -40,7 +41,7 @@ def honeycomb(
     (south, west), (north, east) = bounds
     squeeze = float(np.cos(np.radians((south + north) / 2)))
     extent = max(north - south, (east - west) * squeeze) * _DEGREE
-    wide = _nice(extent / _ACROSS)
+    wide = _nice(max(extent / _ACROSS, _LEAST))
     x = (lines[..., 1].ravel() - west) * squeeze * _DEGREE / wide
     y = (lines[..., 0].ravel() - south) * _DEGREE / (wide * np.sqrt(3.0))
     # The middles of cells are two rectangular lattices, one shifted by half a cell:
@@ -68,6 +69,5 @@ def honeycomb(
 
 def _nice(metres: float) -> float:
     """The next of 1, 2, 5, 10, 20, 50, ... metres."""
-    metres = max(metres, 1.0)
     power = 10.0 ** np.floor(np.log10(metres))
     return float(next(n * power for n in (1, 2, 5, 10) if n * power >= metres))

@@ -25,9 +25,9 @@ def steps(lines: NDArray[np.float64]) -> list[list[int]]:
     """
     places = np.rint(lines / UNIT).astype(np.int64)
     first = np.zeros_like(places[:, :1])
-    flat: list[list[int]] = np.diff(places, axis=1, prepend=first).reshape(
-        len(lines), -1
-    ).tolist()
+    flat: list[list[int]] = (
+        np.diff(places, axis=1, prepend=first).reshape(len(lines), -1).tolist()
+    )
     return flat
 
 

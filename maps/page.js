@@ -69,7 +69,7 @@ const trajanonPage = (map) => {
   const named = ({ total, slid }) => [
     {
       name: "originals", side: map, height: 413, on: true,
-      label: `Originals${slid ? ", as slid" : ""} (${number(total.originals)}), thin`,
+      label: `Originals${slid ? ", as slid" : ""} (${number(total.originals ?? 0)}), thin`,
     },
     {
       name: "released", side: right, height: 416, on: true,
@@ -96,13 +96,12 @@ const trajanonPage = (map) => {
   const thin = (line) => line.nearWeight && line.setStyle({ weight: line.nearWeight * width() });
 
   const shown = new Map(); // layers by name, of the release that is looked at
-  const palette = page.palette;
-  const context = () => ({ ...release(), palette, count: release().total.originals });
+  const { palette } = page;
   const lines = (name) => shown.get(name)?.getLayers() ?? [];
 
   const show = ({ name, side, height }) => {
     const options = canvas(side, name, height);
-    const shapes = trajanonLayers.shapes(name, current, context(), options);
+    const shapes = trajanonLayers.shapes(name, release(), palette, options);
     shapes.forEach(thin);
     shown.set(name, L.layerGroup(shapes).addTo(side));
     shown.get(name).renderer = options.renderer;
@@ -127,22 +126,23 @@ const trajanonPage = (map) => {
   const tip = L.tooltip({ direction: "top", offset: [0, -8], opacity: 1 });
   let chosen = null, kept = false;
 
-  const darken = () => {
+  const light = () => {
     const { groups } = release();
-    const color = palette[groups.colour[chosen]];
-    const of = (name) => trajanonLayers.cached(current, name)?.[chosen]?.map(trajanonLayers.line) ?? [];
+    const color = palette[groups.colour[chosen]], weight = groups.weight[chosen];
+    const originals = trajanonLayers.members(release(), chosen);
+    const centroid = trajanonLayers.centroid(release(), chosen);
     lit.forEach(({ options, layer }) => {
       layer.clearLayers();
       const add = (shape, style) => layer.addLayer(L.polyline(shape, { ...options, color, ...style }));
       if (shown.has("tracks")) {
-        const { lines: all, of: runs } = trajanonLayers.cached(current, "tracks");
-        add(runs[chosen].map((run) => trajanonLayers.line(all[run])), { color: "#333", weight: 2, dashArray: "2 6" });
+        add(trajanonLayers.runs(release(), chosen), { color: "#555", weight: 2, dashArray: "1 5" });
       }
-      const [originals, centroid] = [of("originals"), of("released")];
-      add(originals, { color: "#fff", weight: 4, opacity: 0.7 });
-      add(originals, { weight: 1.6 });
-      add(centroid, { color: "#fff", weight: groups.weight[chosen] + 4, opacity: 0.8 });
-      add(centroid, { weight: groups.weight[chosen] + 1.5 });
+      if (originals.length) {
+        add(originals, { color: "#fff", weight: 4, opacity: 0.7 });
+        add(originals, { weight: 1.6 });
+      }
+      add(centroid, { color: "#fff", weight: weight + 4, opacity: 0.8 });
+      add(centroid, { weight: weight + 1.5 });
     });
   };
 
@@ -152,7 +152,7 @@ const trajanonPage = (map) => {
       chosen = group;
       maps.classList.toggle("lit", group !== null);
       if (group === null) lit.forEach(({ layer }) => layer.clearLayers());
-      else darken();
+      else light();
     }
     if (group === null) tip.remove();
   };
@@ -201,10 +201,10 @@ const trajanonPage = (map) => {
 
   const visit = (group) => {
     choose(group, true);
-    const all = L.latLngBounds([]);
-    lit[0].layer.eachLayer((line) => all.extend(line.getBounds()));
+    const shapes = [trajanonLayers.centroid(release(), group), ...trajanonLayers.members(release(), group)];
+    const all = L.latLngBounds(shapes.flat());
     map.fitBounds(all, { padding: [40, 40], maxZoom: 17 });
-    say(right, all.getCenter());
+    say(right, [all.getNorth(), all.getCenter().lng]);
   };
   const find = (wanted) => {
     const { groups, total } = release();
@@ -229,7 +229,7 @@ const trajanonPage = (map) => {
     layers.filter((layer) => layer.on).forEach((layer) => toggle(layer, true));
   };
 
-  new ResizeObserver(() => both.forEach((each) => each.invalidateSize({ pan: false }))).observe(maps);
+  new ResizeObserver(() => both.forEach((each) => each.invalidateSize({ animate: false }))).observe(maps);
   both.forEach((each) => each.invalidateSize());
   both.forEach((each) => each.fitBounds(page.bounds, { padding: [20, 20], maxZoom: 17, animate: false }));
   if (document.getElementById("trajanon-background")) {

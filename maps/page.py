@@ -10,13 +10,13 @@ from typing import Any
 
 import folium
 import numpy as np
-from branca.element import Element, Figure, MacroElement
-from jinja2 import Template
+from branca.element import Element, Figure
 
 from trajanon.errors import BadInput
 from trajanon.maps.background import Background
 from trajanon.maps.colours import PALETTE
 from trajanon.maps.drawing import Drawing
+from trajanon.trajectories import OSM_ATTRIBUTION
 
 # What a browser may load for a page that needs nothing: nothing.
 _CLOSED = (
@@ -37,14 +37,41 @@ class _Verbatim(Element):
 
 
 class _Page(Figure):
-    """A page whose first line says who may see it."""
+    """A page that holds all it needs, and whose first line says who may see it.
 
-    def __init__(self, title: str, notice: str | None, closed: bool) -> None:
+    Parameters
+    ----------
+    title, notice
+        As for `page`.
+    data
+        JSON by name, for the scripts.
+    closed
+        Whether a browser may load nothing for it.
+    """
+
+    def __init__(
+        self, title: str, notice: str | None, data: Mapping[str, str], closed: bool
+    ) -> None:
         super().__init__(title=escape(title))
         self.notice = notice
         if closed:  # before anything that a browser might load
             policy = f'<meta http-equiv="Content-Security-Policy" content="{_CLOSED}">'
-            self.header.add_child(_Verbatim(policy), name="policy")
+            self.header.add_child(_Verbatim(policy))
+        for style in (_leaflet("css"), _ours("page.css")):
+            self.header.add_child(_Verbatim(f"<style>{style}</style>"))
+        ours = map(_ours, ("layers.js", "panel.js", "page.js"))
+        for script in (_leaflet("js"), *ours):
+            self.header.add_child(_Verbatim(f"<script>{script}</script>"))
+        for name, text in data.items():
+            opening = f'<script type="application/json" id="trajanon-{name}">'
+            self.html.add_child(_Verbatim(f"{opening}{text}</script>"))
+
+    def hold(self, drawn: folium.Map) -> None:
+        """Put a map on the page; our script takes over once folium has made it."""
+        self.add_child(drawn)
+        begin = f"() => trajanonPage({drawn.get_name()})"
+        call = f'addEventListener("DOMContentLoaded", {begin});'
+        self.script.add_child(_Verbatim(call))
 
     def render(self, **kwargs: Any) -> str:
         rendered = str(super().render(**kwargs))
@@ -55,36 +82,8 @@ class _Page(Figure):
         return f"<!-- {notice} -->\n{rendered}"
 
 
-class _Scripts(MacroElement):
-    """Leaflet, our scripts and the data, all within the page."""
-
-    _template = Template(
-        "{% macro script(this, kwargs) %}"
-        "trajanonPage({{ this._parent.get_name() }});"
-        "{% endmacro %}"
-    )
-
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        super().__init__()
-        self._name = "Scripts"
-        self.data = data
-
-    def render(self, **kwargs: Any) -> None:
-        super().render(**kwargs)
-        figure = self.get_root()
-        ours = {
-            name: files("trajanon.maps").joinpath(name).read_text(encoding="utf-8")
-            for name in ("page.css", "layers.js", "panel.js", "page.js")
-        }
-        for name, text in {"leaflet.css": _leaflet("css"), **ours}.items():
-            if name.endswith(".css"):
-                figure.header.add_child(_Verbatim(f"<style>{text}</style>"), name=name)
-        for name, text in {"leaflet.js": _leaflet("js"), **ours}.items():
-            if name.endswith(".js"):
-                element = _Verbatim(f"<script>{text}</script>")
-                figure.header.add_child(element, name=name)
-        for name, value in self.data.items():
-            figure.html.add_child(_Verbatim(_data(name, value)), name=f"data {name}")
+def _ours(name: str) -> str:
+    return files("trajanon.maps").joinpath(name).read_text(encoding="utf-8")
 
 
 def _leaflet(suffix: str) -> str:
@@ -94,11 +93,25 @@ def _leaflet(suffix: str) -> str:
     return text.replace("//# sourceMappingURL=leaflet.js.map", "")
 
 
-def _data(name: str, value: Any) -> str:
-    """Write a value where scripts can read it, and nothing in it ends the element."""
+def _json(value: Any) -> str:
+    """Write a value so that nothing in it ends the element it stands in."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    text = text.replace("<", "\\u003c")
-    return f'<script type="application/json" id="trajanon-{name}">{text}</script>'
+    return text.replace("<", "\\u003c")
+
+
+def _shared(
+    drawings: Sequence[Drawing],
+) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """Write layers, those that releases have in common once: by place; and places."""
+    place_of: dict[str, str] = {}
+    places = [
+        {
+            name: place_of.setdefault(_json(layer), f"{number}-{name}")
+            for name, layer in drawing.layers.items()
+        }
+        for number, drawing in enumerate(drawings)
+    ]
+    return {place: text for text, place in place_of.items()}, places
 
 
 def page(
@@ -143,33 +156,40 @@ def page(
     drawn = folium.Map(
         tiles=None,
         prefer_canvas=True,
+        font_size="12px",
         zoom_snap=0.25,  # so that the data fill the page
         zoom_animation=view != "side-by-side",  # or one side would run ahead
         attribution_control=False,  # ours tells what is drawn, too
     )
     drawn.default_js = []
     drawn.default_css = []
-    _Page(title, notice, closed=tiles is None).add_child(drawn)
-    if tiles is not None:
-        _street_map(tiles).add_to(drawn)
     bounds = np.array([drawing.bounds for drawing in drawings])
+    layers, places = _shared(drawings)
+    behind = None if background is None else OSM_ATTRIBUTION
+    credited = dict.fromkeys(line for line in (attribution, behind) if line)
     data: dict[str, Any] = {
         "page": {
             "view": view,
             "title": title,
             "notice": notice,
-            "attribution": attribution,
-            "bounds": [bounds[:, 0].min(axis=0).tolist(), bounds[:, 1].max(axis=0).tolist()],
+            "attribution": " · ".join(credited),
+            "bounds": [
+                bounds[:, 0].min(axis=0).tolist(),
+                bounds[:, 1].max(axis=0).tolist(),
+            ],
             "palette": PALETTE,
-            "releases": [drawing.about for drawing in drawings],
+            "releases": [
+                drawing.about | {"layers": names}
+                for drawing, names in zip(drawings, places, strict=True)
+            ],
         }
     }
     if background is not None:
         data["background"] = background.lines
-    for number, drawing in enumerate(drawings):
-        for name, layer in drawing.layers.items():
-            data[f"{number}-{name}"] = layer
-    _Scripts(data).add_to(drawn)
+    texts = {name: _json(value) for name, value in data.items()} | layers
+    _Page(title, notice, texts, closed=tiles is None).hold(drawn)
+    if tiles is not None:
+        _street_map(tiles).add_to(drawn)
     return drawn
 
 

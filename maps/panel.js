@@ -32,11 +32,9 @@ const trajanonPanel = (() => {
     return built;
   };
 
-  const title = ({ groups }, at) => `group ${groups.number[at]}`;
-
   const about = (release, at) => {
     const { groups } = release;
-    const said = `${title(release, at)} · ${number(groups.size[at])} trajectories`;
+    const said = `group ${groups.number[at]} · ${number(groups.size[at])} trajectories`;
     return groups.moved ? `${said} · mean displacement ${metres(groups.moved[at])}` : said;
   };
 
@@ -71,7 +69,7 @@ const trajanonPanel = (() => {
     all.forEach((release, at) => {
       const radio = node("input", { type: "radio", name: "release", checked: at === current });
       radio.addEventListener("change", () => choose(at));
-      built.append(node("tr", {}, node("th", {}, node("label", {}, radio, " ", release.name)),
+      built.append(node("tr", {}, node("th", {}, node("label", {}, radio, release.name)),
         ...release.summary.map((value) => node("td", {}, value))));
     });
     return built;
@@ -80,11 +78,12 @@ const trajanonPanel = (() => {
   const worst = (release, show) => {
     const list = node("ol", { className: "worst" });
     release.worst.forEach((at) => {
-      const button = node("button", { type: "button" }, about(release, at));
+      const said = `group ${release.groups.number[at]} · ${metres(release.groups.moved[at])}`;
+      const button = node("button", { type: "button" }, said);
       button.addEventListener("click", () => show(at));
       list.append(node("li", {}, button));
     });
-    return node("details", {}, node("summary", {}, "Worst groups"), list);
+    return node("details", {}, node("summary", {}, "Worst groups, by mean displacement"), list);
   };
 
   // All that is said of one release; ``acts`` are what the page does when asked.

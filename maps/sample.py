@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _POINTS = 300_000  # of the originals drawn: 10,000 trajectories of 30 points
+_OF_PAGE = 1_000_000  # of those of all releases on a page
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,7 +29,7 @@ class Sample:
 
 
 def sample(
-    labels: NDArray[np.int64], points: int, always: NDArray[np.int64]
+    labels: NDArray[np.int64], points: int, always: NDArray[np.int64], releases: int = 1
 ) -> Sample:
     """Choose what to draw: everything, or a few originals of each group.
 
@@ -42,13 +43,15 @@ def sample(
         Of a trajectory.
     always
         Groups that must be drawn.
+    releases
+        That share the page.
 
     Returns
     -------
     Sample
         Of some 300,000 points at most; the same again for the same labels.
     """
-    most = max(1, _POINTS // points)
+    most = max(1, min(_POINTS, _OF_PAGE // releases) // points)
     sizes = np.bincount(labels)
     order = np.argsort(labels, kind="stable")
     if len(labels) <= most:
@@ -83,12 +86,14 @@ def of_release(sizes: NDArray[np.int64], points: int) -> NDArray[np.int64]:
     return np.sort(np.random.default_rng(0).permutation(len(sizes))[:most])
 
 
-def _split(order: NDArray[np.int64], sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def _split(
+    order: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> list[NDArray[np.int64]]:
     return np.split(order, np.cumsum(sizes)[:-1])
 
 
 def _each(sizes: NDArray[np.int64], most: int) -> int:
-    """How many of each group may be drawn, so that all together are no more than most."""
+    """How many of each group may be drawn, for no more than most in all."""
     each = 1
     while each < sizes.max() and np.minimum(sizes, each + 1).sum() <= most:
         each += 1

@@ -65,7 +65,8 @@ def draw(
     background: Annotated[
         Path | None,
         typer.Option(
-            metavar="OSM.PBF", help="Draw roads and water of this file behind the lines."
+            metavar="OSM.PBF",
+            help="Draw roads and water of this file behind the lines.",
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Page to write.")] = MAP,
@@ -131,9 +132,7 @@ def _street_map(tiles: str | None, offline: bool) -> str | None:
     return None if offline or none else tiles or _TILES
 
 
-def _public(
-    path: Path, tiles: str | None, background: Path | None
-) -> "folium.Map":
+def _public(path: Path, tiles: str | None, background: Path | None) -> "folium.Map":
     from trajanon import maps
     from trajanon.files.release import read_release
     from trajanon.privacy.checker import check as findings_of
@@ -159,10 +158,10 @@ def _compared(
     from trajanon.files.release import read_release
     from trajanon.files.trajectories import read_trajectories
 
-    # The file names, or where two are alike the whole paths.
-    short = len({release.name for release in releases}) == len(releases)
+    # The files' names, or where two are alike the whole paths.
+    short = len({release.stem for release in releases}) == len(releases)
     named = {
-        release.name if short else str(release): (
+        release.stem if short else str(release): (
             read_release(release),
             read_report(release),
         )
