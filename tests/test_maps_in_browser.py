@@ -5,7 +5,7 @@ Pictures are judged by counting pixels, in the browser itself.
 
 import base64
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -84,8 +84,9 @@ class Opened:
         picture = base64.b64encode(shot).decode()
         return int(self.page.evaluate(COLOURED, picture))
 
-    def place(self, lat: float, lon: float, side: int = 0) -> tuple[float, float]:
+    def place(self, place: Iterable[float], side: int = 0) -> tuple[float, float]:
         """Where a place is, in pixels of the window."""
+        lat, lon = map(float, place)
         x, y = self.js(
             f"""(() => {{ const map = trajanon.maps[{side}];
             const at = map.latLngToContainerPoint([{lat}, {lon}]);
@@ -94,8 +95,8 @@ class Opened:
         )
         return x, y
 
-    def hover(self, lat: float, lon: float, side: int = 0) -> None:
-        self.page.mouse.move(*self.place(lat, lon, side))
+    def hover(self, place: Iterable[float], side: int = 0) -> None:
+        self.page.mouse.move(*self.place(place, side))
         self.js("() => new Promise((done) => requestAnimationFrame(done))")
 
     def lit(self) -> list[list[float]]:
@@ -285,7 +286,7 @@ def test_the_group_under_the_mouse_stands_out_in_every_map(
     assert seen.lit() == [[]] * sides
     lines = means(trajectories().points, LABELS)
     for group, size in enumerate((4, 3, 4)):
-        seen.hover(*lines[group, 15], side=sides - 1)
+        seen.hover(lines[group, 15], side=sides - 1)
         for widths in seen.lit():
             assert len(widths) == size + 1
             assert widths[-1] > 2 * max(widths[:-1])  # originals thin, centroid thick
@@ -298,14 +299,14 @@ def test_the_group_under_the_mouse_stands_out_in_every_map(
 
 def test_an_original_under_the_mouse_lights_its_group(see: Open) -> None:
     seen = see(drawn(view="side-by-side"))
-    seen.hover(*trajectories().points[1, 10], side=0)
+    seen.hover(trajectories().points[1, 10], side=0)
     assert [len(widths) for widths in seen.lit()] == [4, 4]
 
 
 def test_a_click_keeps_a_group_and_another_lets_it_go(see: Open) -> None:
     seen = see(drawn())
     line = means(trajectories().points, LABELS)[1]
-    seen.page.mouse.click(*seen.place(*line[15]))
+    seen.page.mouse.click(*seen.place(line[15]))
     seen.page.mouse.move(400, 790)
     assert len(seen.lit()[0]) == 4
     seen.page.mouse.click(400, 790)
@@ -398,7 +399,7 @@ def test_nothing_lies_on_the_city(see: Open) -> None:
         box = seen.page.locator("#trajanon").bounding_box()
         assert box is not None
         for lat, lon in trajectories().points.reshape(-1, 2)[::29].tolist():
-            x, y = seen.place(lat, lon)
+            x, y = seen.place((lat, lon))
             assert 0 < x < size[0]
             assert 0 < y < size[1]
             beside = x > box["x"] + box["width"] or y < box["y"]
@@ -414,7 +415,7 @@ def test_a_phone_shows_the_map_first_and_the_panel_when_asked(see: Open) -> None
     assert box is not None
     assert box["height"] > 0.8 * PHONE[1]
     assert not facts.is_visible()
-    seen.page.touchscreen.tap(*seen.place(*means(trajectories().points, LABELS)[0, 15]))
+    seen.page.touchscreen.tap(*seen.place(means(trajectories().points, LABELS)[0, 15]))
     seen.page.wait_for_function("trajanon.lit[0].layer.getLayers().length > 0")
     assert len(seen.lit()[0]) == 5
     seen.page.locator("#trajanon summary").first.tap()
@@ -469,7 +470,7 @@ def test_the_public_map_shows_the_release_alone(see: Open) -> None:
     release = Trajectories(means(original.points, LABELS)[LABELS])
     seen = see(public(release, tiles=None))
     assert (seen.lines("originals"), seen.lines("released")) == (0, 3)
-    seen.hover(*means(original.points, LABELS)[2, 15])
+    seen.hover(means(original.points, LABELS)[2, 15])
     assert len(seen.lit()[0]) == 1
     seen.toggle("density-released")
     said = seen.page.locator("body").inner_text().lower()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _VIEWS = ("overlay", "side-by-side", "public")
 _TILES = "OpenStreetMap"
+_MARGIN = 0.002  # degrees, around what is shown
 
 
 def draw(
@@ -187,4 +188,11 @@ def _behind(shown: "Trajectories", pbf: Path | None) -> "maps.Background | None"
 
     south, west = shown.points.min(axis=(0, 1)).tolist()
     north, east = shown.points.max(axis=(0, 1)).tolist()
-    return maps.Background(*roads_and_water(pbf, Box(west, south, east, north)))
+    margin = _MARGIN + (north - south + east - west) / 20
+    box = Box(
+        max(west - margin, -180.0),
+        max(south - margin, -90.0),
+        min(east + margin, 180.0),
+        min(north + margin, 90.0),
+    )
+    return maps.Background(*roads_and_water(pbf, box))
