@@ -15,7 +15,7 @@ from trajanon.maps.sample import of_release, sample
 from trajanon.utility import displacement
 
 _WORST = 10  # groups
-_OUTLIERS = 0.01  # of the originals: those that moved farthest
+_OUTLIERS = 0.01, 1_000  # share of the originals, and how many at most
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +97,8 @@ def with_originals(name: str, matched: Match, releases: int = 1) -> Drawing:
     moved = np.bincount(labels, weights=far) / sizes
     worst = np.argsort(-moved, kind="stable")[:_WORST]
     shown = sample(labels, points.shape[1], worst, releases)
-    outlying = max(1, round(_OUTLIERS * len(labels)))
+    share, most = _OUTLIERS
+    outlying = min(most, max(1, round(share * len(labels))))
     farthest = np.argsort(-far, kind="stable")[:outlying]
     place = np.full(len(sizes), -1)
     place[shown.groups] = np.arange(len(shown.groups))
@@ -125,7 +126,11 @@ def with_originals(name: str, matched: Match, releases: int = 1) -> Drawing:
         "slid": matched.aligned,
         "groups": _groups(shown.groups, sizes, lines)
         | {"moved": np.round(moved[shown.groups], 1).tolist()},
-        "total": {"groups": len(sizes), "originals": len(labels)},
+        "total": {
+            "groups": len(sizes),
+            "originals": len(labels),
+            "outliers": len(farthest),
+        },
         "worst": place[worst].tolist(),
     }
     layers = {

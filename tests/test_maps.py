@@ -432,7 +432,11 @@ def test_a_sample_is_told_on_the_page() -> None:
         "Drawn: 3 of 9 originals, at most 1 of a group, and 3 of 3 groups, chosen at "
         "random. All numbers are of all."
     )
-    assert about(page)["total"] == {"groups": 3, "originals": 9}
+    assert about(page)["total"] == {
+        "groups": 3,
+        "originals": 9,
+        "outliers": 1,
+    }
     assert about(compared())["drawn"] is None
 
 
