@@ -85,7 +85,7 @@ const trajanonPage = (map) => {
 
   const canvas = (on, name, height) => {
     const pane = on.getPane(name) ?? on.createPane(name);
-    pane.classList.add(height < 450 ? "trajanon-layer" : "trajanon-lit");
+    pane.classList.add(name === "lit" ? "trajanon-lit" : "trajanon-layer");
     pane.style.zIndex = height;
     return { pane: name, renderer: L.canvas({ pane: name, padding: 0.25 }), interactive: false };
   };

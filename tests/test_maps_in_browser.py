@@ -156,6 +156,13 @@ def test_the_group_under_the_mouse_stands_out_in_every_map(
     assert seen.lit() == [[]] * sides
 
 
+def test_all_else_fades_while_a_group_stands_out(see: Open) -> None:
+    seen = see(drawn())
+    everything = seen.coloured()
+    seen.hover(means(trajectories().points, LABELS)[1, 15])
+    assert 500 < seen.coloured() < 0.7 * everything
+
+
 def test_an_original_under_the_mouse_lights_its_group(see: Open) -> None:
     seen = see(drawn(view="side-by-side"))
     seen.hover(trajectories().points[1, 10], side=0)
@@ -182,6 +189,18 @@ def test_a_group_is_found_by_its_number(see: Open) -> None:
     box.fill("3")
     box.press("Enter")
     assert answer.inner_text() == "There is no group 3: the last is 2."
+
+
+def test_a_group_that_is_found_comes_in_sight_with_its_originals(see: Open) -> None:
+    seen = see(drawn(report=report(np.zeros(len(LABELS), np.int64), k=11)))
+    seen.js("void trajanon.maps[0].setView([40.42, -3.66], 17, { animate: false })")
+    seen.page.locator("input[name=group]").fill("0")
+    seen.page.locator("input[name=group]").press("Enter")
+    seen.page.wait_for_function("trajanon.maps[0].getZoom() < 17")
+    for place in trajectories().points.reshape(-1, 2)[::29]:
+        x, y = seen.place(place)
+        assert 300 < x < DESKTOP[0]
+        assert 0 < y < DESKTOP[1]
 
 
 def test_the_panel_says_what_the_report_says(see: Open) -> None:
