@@ -91,7 +91,8 @@ const trajanonPage = (map) => {
   };
 
   // From afar, lines of full width would hide each other.
-  const least = () => Math.max(0.3, Math.min(0.55, 0.55 - 0.2 * Math.log10(release().total.groups / 150)));
+  const least = () =>
+    Math.max(0.3, Math.min(0.55, 0.55 - 0.2 * Math.log10(release().total.groups / 150)));
   const width = () => Math.min(1, Math.max(least(), 1 + 0.15 * (map.getZoom() - 15)));
   const thin = (line) => line.nearWeight && line.setStyle({ weight: line.nearWeight * width() });
 
@@ -122,7 +123,8 @@ const trajanonPage = (map) => {
 
   // The group under the mouse stands out on both sides; a click keeps it there.
 
-  const lit = both.map((each) => ({ each, options: canvas(each, "lit", 460), layer: L.layerGroup().addTo(each) }));
+  const lit = both.map((each) =>
+    ({ options: canvas(each, "lit", 460), layer: L.layerGroup().addTo(each) }));
   const tip = L.tooltip({ direction: "top", offset: [0, -8], opacity: 1 });
   let chosen = null, kept = false;
 

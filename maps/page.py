@@ -155,7 +155,6 @@ def page(
     """
     drawn = folium.Map(
         tiles=None,
-        prefer_canvas=True,
         font_size="12px",
         zoom_snap=0.25,  # so that the data fill the page
         zoom_animation=view != "side-by-side",  # or one side would run ahead
