@@ -6,7 +6,7 @@ const trajanonPage = (map) => {
   const page = trajanonLayers.read("page");
   const beside = page.view === "side-by-side";
   const narrow = window.matchMedia("(max-width: 700px)").matches;
-  const released = page.view === "public";
+  const alone = page.view === "public"; // the release, without its originals
 
   // The frame: the panel beside the maps, so that it hides nothing of the city.
 
@@ -78,10 +78,13 @@ const trajanonPage = (map) => {
     { name: "tracks", side: map, height: 412, hidden: !slid, label: "Tracks that windows slid on" },
     { name: "displacement", side: right, height: 414, label: "Displacement: start, middle, end" },
     { name: "worst", side: right, height: 415, label: `Worst groups (${release().worst.length})` },
-    { name: "outliers", side: map, height: 417, label: `Outliers: the ${number(total.outliers ?? 0)} moved farthest` },
+    {
+      name: "outliers", side: map, height: 417,
+      label: `Outliers: the ${number(total.outliers ?? 0)} moved farthest`,
+    },
     { name: "density-originals", side: map, height: 410, label: "Density of originals, hexagons" },
     { name: "density-released", side: right, height: 411, label: "Density of the release, hexagons" },
-  ].filter(({ name, hidden }) => !hidden && (!released || name.endsWith("released")));
+  ].filter(({ name, hidden }) => !hidden && (!alone || name.endsWith("released")));
 
   const canvas = (on, name, height) => {
     const pane = on.getPane(name) ?? on.createPane(name);

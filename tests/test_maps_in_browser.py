@@ -420,12 +420,15 @@ def test_ten_thousand_trajectories_are_all_drawn_in_a_file_of_some_megabytes(
     assert seen.coloured() > 10_000
 
 
-def test_of_more_a_sample_is_drawn_and_said(see: Open) -> None:
-    seen = see(many(12_000))
-    assert (seen.lines("originals"), seen.lines("released")) == (9_000, 3_000)
+def test_of_more_a_sample_is_drawn_and_said(
+    see: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trajanon.maps.sample._POINTS", 100 * 30)
+    seen = see(many(120))
+    assert (seen.lines("originals"), seen.lines("released")) == (90, 30)
     assert seen.page.locator(".drawn").inner_text() == (
-        "Drawn: 9,000 of 12,000 originals, at most 3 of a group, and 3,000 of 3,000 "
-        "groups, chosen at random. All numbers are of all."
+        "Drawn: 90 of 120 originals, at most 3 of a group, and 30 of 30 groups, chosen "
+        "at random. All numbers are of all."
     )
 
 
