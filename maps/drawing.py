@@ -11,7 +11,7 @@ from trajanon.maps.colours import colours, weights
 from trajanon.maps.hexagons import honeycomb
 from trajanon.maps.lines import Unrolled, bends, corners, steps
 from trajanon.maps.matching import Match
-from trajanon.maps.sample import of_release, sample
+from trajanon.maps.sample import Sample, of_release, sample
 from trajanon.utility import displacement
 
 _WORST = 10  # groups
@@ -112,13 +112,7 @@ def with_originals(name: str, matched: Match, releases: int = 1) -> Drawing:
             telling.percent(report["information_loss"]),
             telling.metres(report["displacement"]["mean"]),
         ],
-        "drawn": None
-        if shown.each is None
-        else (
-            f"Drawn: {len(drawn):,} of {len(labels):,} originals, at most {shown.each} "
-            f"of a group, and {len(shown.groups):,} of {len(sizes):,} groups, chosen "
-            "at random. All numbers are of all."
-        ),
+        "drawn": _of_all(shown, labels, sizes),
         "counts": {
             "displacement": telling.by_displacement(moved),
             "sizes": telling.by_size(sizes),
@@ -144,6 +138,20 @@ def with_originals(name: str, matched: Match, releases: int = 1) -> Drawing:
     if matched.aligned:
         layers |= _tracks(matched, shown.members, unrolled)
     return Drawing(about, layers, bounds)
+
+
+def _of_all(
+    shown: Sample, labels: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> str | None:
+    """What the page says where it draws a sample."""
+    if shown.each is None:
+        return None
+    drawn = sum(len(members) for members in shown.members)
+    return (
+        f"Drawn: {drawn:,} of {len(labels):,} originals, at most {shown.each} of a "
+        f"group, and {len(shown.groups):,} of {len(sizes):,} groups, chosen at random. "
+        "All numbers are of all."
+    )
 
 
 def _groups(

@@ -93,11 +93,12 @@ const trajanonPage = (map) => {
     return { pane: name, renderer: L.canvas({ pane: name, padding: 0.25 }), interactive: false };
   };
 
-  // From afar, lines of full width would hide each other.
+  // From afar, lines of full width would hide each other. The option is set, not the
+  // style: when a zoom ends Leaflet draws all lines anyway, and need not do so twice.
   const least = () =>
     Math.max(0.3, Math.min(0.55, 0.55 - 0.2 * Math.log10(release().total.groups / 150)));
   const width = () => Math.min(1, Math.max(least(), 1 + 0.15 * (map.getZoom() - 15)));
-  const thin = (line) => line.nearWeight && line.setStyle({ weight: line.nearWeight * width() });
+  const thin = (line) => line.nearWeight && L.setOptions(line, { weight: line.nearWeight * width() });
 
   const shown = new Map(); // layers by name, of the release that is looked at
   const { palette } = page;

@@ -243,6 +243,16 @@ def test_a_map_with_tiles_asks_for_tiles_alone(see: Open) -> None:
     assert len(seen.requests) > 4  # the fixture tells what else was asked for
 
 
+def test_lines_grow_with_the_zoom_up_to_their_width(see: Open) -> None:
+    seen = see(drawn())
+    width = """(zoom) => { trajanon.maps[0].setZoom(zoom, { animate: false });
+      return trajanon.shown.get("released").getLayers()[0].options.weight; }"""
+    far, nearer, near, nearest = (
+        seen.page.evaluate(width, zoom) for zoom in (8, 14, 15, 18)
+    )
+    assert far < nearer < near == nearest == 3.5  # 2 + 0.75 log2(4)
+
+
 @pytest.mark.parametrize("steps", [-1, 0, 2])
 def test_lines_are_seen_at_any_zoom(see: Open, steps: int) -> None:
     seen = see(drawn())
