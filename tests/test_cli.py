@@ -82,7 +82,7 @@ def test_the_default_names_chain(run: Run, tmp_path: Path) -> None:
     assert "anonymized.parquet holds" in checked.out
     assert "Next: trajanon map" in checked.out
 
-    for arguments in (["map"], ["map", "--public", "--out", "public.html"]):
+    for arguments in (["map"], ["map", "--view", "public", "--out", "public.html"]):
         drawn = run(*arguments)
         assert drawn.code == 0
         assert drawn.out == (
@@ -502,7 +502,10 @@ def test_nothing_extracted_yet_names_the_command_to_begin_with(run: Run) -> None
     )
     assert "make it with: trajanon anonymize -k 4" in run("check", "-k", 4).sentence
     assert "make it with: trajanon" in run("map").sentence
-    assert "make it with: trajanon anonymize -k 4" in run("map", "--public").sentence
+    assert (
+        "make it with: trajanon anonymize -k 4"
+        in run("map", "--view", "public").sentence
+    )
 
 
 def test_counting_records_is_said_in_the_first_line_of_the_report(
@@ -731,7 +734,7 @@ def test_a_row_that_is_too_rare_is_not_written(
         (["map"], "trajectories.parquet"),
         (["map"], "anonymized.parquet"),
         (["map"], "anonymized.report.json"),
-        (["map", "--public", "anonymized.parquet"], "anonymized.parquet"),
+        (["map", "--view", "public", "anonymized.parquet"], "anonymized.parquet"),
         (["microaggregate", "points.parquet", "-k", "2"], "points.parquet"),
     ],
 )
@@ -818,7 +821,7 @@ def test_a_full_disk_is_one_sentence(
     [
         (["one.parquet"], "map takes two files"),
         (["1", "2", "3"], "map takes two files"),
-        (["--public", "1", "2", "3"], "map takes two files"),
+        (["--view", "public", "1", "2", "3"], "map takes two files"),
         (["none.parquet", "anonymized.parquet"], "there is no none.parquet"),
         (["trajectories.parquet", "none.parquet"], "there is no none.parquet"),
         (["anonymized.parquet", "trajectories.parquet"], "trajectories.report.json"),
@@ -846,7 +849,7 @@ def test_a_public_map_never_shows_originals(
     run: Run, here: Path, arguments: list[str]
 ) -> None:
     """Arguments are easily swapped, and the page would say that it is the release."""
-    assert "trajectories.parquet" in run("map", "--public", *arguments).sentence
+    assert "trajectories.parquet" in run("map", "--view", "public", *arguments).sentence
     assert not (here / "map.html").exists()
 
 
@@ -855,8 +858,8 @@ def test_a_missing_report_names_the_ways_out(run: Run, here: Path) -> None:
     said = run("map").sentence
     assert "there is no anonymized.report.json" in said
     assert "trajanon anonymize again" in said
-    assert "--public" in said
-    assert run("map", "--public").code == 0
+    assert "--view public" in said
+    assert run("map", "--view", "public").code == 0
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"n": 1}', "\x00"])

@@ -257,7 +257,7 @@ def read_report(release: Path) -> dict[str, Any]:
     except FileNotFoundError as error:
         msg = (
             f"there is no {path}, which says what belongs to which group: run trajanon "
-            "anonymize again, or show the release alone with --public"
+            "anonymize again, or show the release alone with --view public"
         )
         raise FileProblem(msg) from error
     except (OSError, ValueError) as error:

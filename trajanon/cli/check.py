@@ -22,7 +22,9 @@ def check(
     from trajanon.screen import show_json
 
     findings = findings_of(released, k)
-    onward = "" if released == ANONYMIZED else f" --public {shlex.quote(str(released))}"
+    onward = (
+        "" if released == ANONYMIZED else f" --view public {shlex.quote(str(released))}"
+    )
     if as_json:
         show_json({**asdict(findings), "holds": findings.holds})
     elif findings.holds:
