@@ -16,6 +16,7 @@ PUBLIC = [
     "TrajanonError",
     "Trajectories",
     "anonymize",
+    "anonymize_parts",
     "check",
     "lower_bound",
     "microaggregate",

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from unittest.mock import patch
 
@@ -14,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from large import search_as_if_large
 from naive import Floats
-from numpy.typing import NDArray
 from shards import groups_told, released, shards_of, walks, write_folder
 
 import trajanon
@@ -22,10 +22,11 @@ from trajanon import workers
 from trajanon.errors import BadInput, FileProblem, TooFewRecords, TooFewSubjects
 from trajanon.loss import information_loss, sse, standardise
 from trajanon.partition import dense, subjects_per_group
-from trajanon.refine.blocks import draw_blocks
-from trajanon.shards import anonymization, mending, parts
+from trajanon.shards import anonymization, parts
 from trajanon.shards.anonymization import anonymize_parts
 from trajanon.shards.folder import Folder
+from trajanon.shards.mending import Border, borders
+from trajanon.shards.solving import Waiting
 from trajanon.utility import displacement
 
 
@@ -235,28 +236,35 @@ def test_more_of_one_place_than_memory_holds_is_refused(tmp_path: Path) -> None:
 
 def test_borders_of_more_than_memory_holds_are_mended_in_parts(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(600))
-    sizes: list[list[int]] = []
+    sizes: list[int] = []
 
-    def spied(
-        records: Floats,
-        labels: NDArray[np.int64],
-        random: np.random.Generator,
-        most: int,
-    ) -> list[NDArray[np.int64]]:
-        blocks = list(draw_blocks(records, labels, random, most))
-        sizes.append([len(block) for block in blocks])
-        return blocks
+    def spied(waiting: Sequence[Waiting], capacity: int) -> list[Border]:
+        assert capacity == 90
+        found = borders(waiting, capacity)
+        sizes.extend(sum(one.rows for one in some.waiting) for some in found)
+        everything = sorted(one for some in found for one in some.waiting)
+        assert everything == sorted(waiting)
+        return found
 
     with (
         shards_of(60),
         patch.object(anonymization, "capacity_of", lambda *_: 90),
-        patch.object(mending, "draw_blocks", spied),
+        patch.object(anonymization, "borders", spied),
         groups_told() as groups,
     ):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
-    assert max(map(len, sizes)) > 1
-    assert max(map(max, sizes)) <= 90
+    assert len(sizes) > 9  # of so many nodes
+    assert max(sizes) <= 90
     assert np.bincount(groups.labels).min() >= 3
+
+
+def test_groups_between_two_shards_stay_together() -> None:
+    one, two = Waiting(0, (1, 2), "a", 40), Waiting(0, (1, 2), "b", 70)
+    three, four = Waiting(0, (1, 3), "c", 30), Waiting(1, (1, 3), "d", 5)
+    found = borders([four, three, two, one], 100)
+    assert [some.waiting for some in found] == [(one, two), (three,), (four,)]
+    found = borders([four, three, two, one], 140)
+    assert [some.waiting for some in found] == [(one, two, three), (four,)]
 
 
 def test_too_few_are_refused(tmp_path: Path) -> None:

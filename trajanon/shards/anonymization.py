@@ -28,12 +28,12 @@ from trajanon.reports import Counted, versions
 from trajanon.shards.crew import Alone, Cluster, Crew
 from trajanon.shards.finishing import Tally, joined_tallies
 from trajanon.shards.folder import Folder
-from trajanon.shards.mending import mend
+from trajanon.shards.mending import borders, mend
 from trajanon.shards.parts import Parts, survey_parts
 from trajanon.shards.plan import Plan, bytes_of, capacity_of, shards_for
 from trajanon.shards.releasing import PART, Lines, write_part
 from trajanon.shards.scattering import Scattered, scatter
-from trajanon.shards.solving import Shard, Solved, Waiting, solve
+from trajanon.shards.solving import Shard, solve
 from trajanon.shards.splitting import joined_where_few, split
 from trajanon.shards.survey import Survey, look, origin_of, survey
 
@@ -149,9 +149,11 @@ def anonymize_parts(
         solved = crew.each("Grouping shards", partial(solve, plan), shards, progress)
         lost = sum(one.lost for one in solved)
         stages.arrived("shards", information_loss(lost, whole.sst))
-        tally = joined_tallies(
-            [one.tally for one in solved] + _mended(crew, plan, solved, progress)
+        waiting = [some for one in solved for some in one.waiting]
+        mended = crew.each(
+            "Mending borders", partial(mend, plan), borders(waiting, capacity), progress
         )
+        tally = joined_tallies([one.tally for one in solved] + mended)
         stages.arrived("borders", information_loss(tally.lost, whole.sst))
         _release(crew, plan, tally, progress)
         stages.arrived("writing")
@@ -267,17 +269,6 @@ def _shards(plan: Plan, scattered: list[Scattered]) -> list[Shard]:
         names = tuple(some.name for some in mine)
         shards.append(Shard(number, together, names, rows))
     return shards
-
-
-def _mended(
-    crew: Crew, plan: Plan, solved: list[Solved], progress: Progress
-) -> list[Tally]:
-    nodes: dict[int, list[Waiting]] = defaultdict(list)
-    for one in solved:
-        for some in one.waiting:
-            nodes[some.node].append(some)
-    task = partial(mend, plan)
-    return crew.each("Mending borders", task, sorted(nodes.items()), progress)
 
 
 def _release(crew: Crew, plan: Plan, tally: Tally, progress: Progress) -> None:

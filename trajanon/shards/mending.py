@@ -1,54 +1,88 @@
 """Groups on both sides of a border are searched together."""
 
+from collections.abc import Sequence
+from itertools import groupby
+from typing import NamedTuple
+
 import numpy as np
 
 from trajanon.loss import sse
-from trajanon.neighbours import turn
 from trajanon.partition import dense
 from trajanon.pipeline import search
-from trajanon.refine.blocks import draw_blocks
-from trajanon.shards.finishing import Tally, finish, joined_tallies
+from trajanon.shards.finishing import Tally, finish
 from trajanon.shards.pieces import read_pieces
 from trajanon.shards.plan import Plan
 from trajanon.shards.solving import Waiting
 
 
-def mend(plan: Plan, border: tuple[int, list[Waiting]]) -> Tally:
-    """Search among the groups near a border, beginning with them, and finish them.
+class Border(NamedTuple):
+    """What is searched at once.
 
-    More of them than fit into memory are parted first, into groups near each other.
+    Attributes
+    ----------
+    number
+        Of the task.
+    waiting
+        The groups, of both sides.
+    """
+
+    number: int
+    waiting: tuple[Waiting, ...]
+
+
+def borders(waiting: Sequence[Waiting], capacity: int) -> list[Border]:
+    """Take groups together that wait at the plane of one node.
+
+    What is more than fits into memory at once is parted, but never the groups between
+    the same two shards.
 
     Parameters
     ----------
-    plan
-        The run.
-    border
-        The node whose border it is, and what waits there.
+    waiting
+        The groups of all shards.
+    capacity
+        Rows that fit.
     """
-    node, waiting = border
+    together: list[list[Waiting]] = []
+    for _, at_node in groupby(sorted(waiting), lambda some: some.node):
+        held = capacity
+        for _, between in groupby(at_node, lambda some: some.between):
+            some = list(between)
+            rows = sum(one.rows for one in some)
+            if held + rows > capacity:
+                together.append([])
+                held = 0
+            together[-1] += some
+            held += rows
+    return [Border(number, tuple(some)) for number, some in enumerate(together)]
+
+
+def mend(plan: Plan, border: Border) -> Tally:
+    """Search among the groups near a border, beginning with them, and finish them."""
     piece = read_pieces(
         plan.scratch,
-        [some.name for some in waiting],
-        sum(some.rows for some in waiting),
+        [some.name for some in border.waiting],
+        sum(some.rows for some in border.waiting),
     )
     begin = 0
     groups = np.int64(0)
-    for some in waiting:  # each numbered its groups for itself
+    for some in border.waiting:  # each numbered its groups for itself
         theirs = piece.mark[begin : begin + some.rows]
         theirs += groups - theirs.min()
         begin, groups = begin + some.rows, theirs.max() + 1
-    labels = dense(piece.mark)
+    before = dense(piece.mark)
     records = plan.survey.standardised(piece.points)
-    random = np.random.default_rng([plan.options["seed"], 2, node])
-    tallies = []
-    turned = turn(records, plan.survey.axes)
-    for number, rows in enumerate(draw_blocks(turned, labels, random, plan.capacity)):
-        mine, before = records[rows], dense(labels[rows])
-        subjects = plan.counted(piece.subject[rows])
-        found = search(mine, subjects, plan.k, plan.options, random, before)
-        if found.stopped:
-            raise KeyboardInterrupt
-        better = sse(mine, found.labels) < sse(mine, before)
-        block = piece.take(rows)._replace(mark=found.labels if better else before)
-        tallies.append(finish(plan, block, f"node-{node:06d}-{number:06d}"))
-    return joined_tallies(tallies)
+    found = search(
+        records,
+        plan.counted(piece.subject),
+        plan.k,
+        plan.options,
+        np.random.default_rng([plan.options["seed"], 2, border.number]),
+        before,
+    )
+    if found.stopped:
+        raise KeyboardInterrupt
+    better = sse(records, found.labels) < sse(records, before)
+    labels = found.labels if better else before
+    del records, found
+    return finish(plan, piece._replace(mark=labels), f"border-{border.number:06d}")

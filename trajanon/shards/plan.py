@@ -15,7 +15,7 @@ from trajanon.shards.parts import Parts
 from trajanon.shards.splitting import Split
 from trajanon.shards.survey import Survey
 
-PROGRAM = 500e6
+PROGRAM = 600e6
 """Bytes that the program takes before it has read anything, with its libraries."""
 
 _UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}

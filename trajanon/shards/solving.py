@@ -6,17 +6,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.loss import sse
+from trajanon.loss import group_means, sse
 from trajanon.neighbours import turn
 from trajanon.pipeline import search
 from trajanon.shards.finishing import Tally, finish
-from trajanon.shards.pieces import read_pieces
+from trajanon.shards.pieces import Piece, read_pieces
 from trajanon.shards.plan import Plan
 from trajanon.shards.splitting import Step
 
 NEAR = 0.5
 """A group is near a border if one of its records is nearer to it than to its k-th
 neighbour, times this."""
+
+
+_AT_ONCE = 10_000  # records
 
 
 class Shard(NamedTuple):
@@ -39,17 +42,20 @@ class Shard(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """Groups that wait at a node of the split for those of its other side.
+    """Groups that wait at a border for those of its other side.
 
     Attributes
     ----------
     node
-        Which one.
+        Of the split, whose plane the border is.
+    between
+        The shards on its two sides, where the groups are.
     name, rows
         The file, and how many rows are in it.
     """
 
     node: int
+    between: tuple[int, int]
     name: str
     rows: int
 
@@ -75,6 +81,25 @@ class Solved(NamedTuple):
 def solve(plan: Plan, shard: Shard) -> Solved:
     """Group the records of a shard, and finish the groups that no border is near."""
     piece = read_pieces(plan.scratch, shard.names, shard.rows)
+    # In a function of its own: what the search held is gone when rows are copied.
+    labels, border, lost = _search(plan, shard, piece)
+    piece = piece._replace(mark=labels)
+    key = f"shard-{shard.number:06d}"
+    waiting = []
+    for number, one, other in np.unique(border[border[:, 0] >= 0], axis=0).tolist():
+        some = piece.take((border[labels] == (number, one, other)).all(axis=1))
+        name = f"border-{number:06d}-{one:06d}-{other:06d}-{key}.npy"
+        some.write(plan.scratch, name)
+        waiting.append(Waiting(number, (one, other), name, len(some.row)))
+    if waiting:
+        piece = piece.take(border[labels, 0] < 0)
+    return Solved(finish(plan, piece, key), waiting, lost)
+
+
+def _search(
+    plan: Plan, shard: Shard, piece: Piece
+) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
+    """Find the group of each row, (n,), each group's border, (g, 3), and the SSE."""
     records = plan.survey.standardised(piece.points)
     found = search(
         records,
@@ -85,30 +110,39 @@ def solve(plan: Plan, shard: Shard) -> Solved:
     )
     if found.stopped:
         raise KeyboardInterrupt
-    node = np.full(found.labels.max() + 1, -1)
+    labels, lost = found.labels, sse(records, found.labels)
+    border = np.full((labels.max() + 1, 3), -1)
     if plan.options["refine"] != "none" and plan.split.nodes:
         nearest = found.vicinity.nearest[:, min(plan.k, found.vicinity.count) - 1]
-        node = _nodes_near(plan, shard, records, piece.mark, nearest, found.labels)
-    lost = sse(records, found.labels)
-    del records
-    piece = piece._replace(mark=found.labels)
-    key = f"shard-{shard.number:06d}"
-    waiting = []
-    for number in np.unique(node[node >= 0]).tolist():
-        some = piece.take(node[found.labels] == number)
-        name = f"node-{number:06d}-{key}.npy"
-        some.write(plan.scratch, name)
-        waiting.append(Waiting(number, name, len(some.row)))
-    tally = finish(plan, piece.take(node[found.labels] < 0), key)
-    return Solved(tally, waiting, lost)
+        reach = np.sqrt(_squared_distances(records, nearest))
+        turned = turn(records, plan.survey.axes)
+        border[:, 0] = _nodes_near(plan, shard, turned, piece.mark, reach, labels)
+        border[:, 1:] = _sides(plan, group_means(turned, labels), border[:, 0])
+    return labels, border, lost
+
+
+def _sides(
+    plan: Plan, centroids: NDArray[np.float64], node: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Find the shards where groups and their mirror images are, (g, 2), rising."""
+    near = np.flatnonzero(node >= 0)
+    sides = np.full((len(node), 2), -1)
+    images = centroids[near]
+    sides[near, 0] = plan.split.shard_of(images, near)
+    for number in np.unique(node[near]).tolist():
+        plane, some = plan.split.nodes[number], node[near] == number
+        images[some, plane.axis] = 2 * plane.place - images[some, plane.axis]
+    sides[near, 1] = plan.split.shard_of(images, near)
+    sides.sort(axis=1)
+    return sides
 
 
 def _nodes_near(
     plan: Plan,
     shard: Shard,
-    records: NDArray[np.float64],
+    turned: NDArray[np.float64],
     fell: NDArray[np.int64],
-    nearest: NDArray[np.integer],
+    reach: NDArray[np.float64],
     labels: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """Find the node whose border is nearest to each group, (g,); -1 if none is near.
@@ -116,8 +150,6 @@ def _nodes_near(
     How near is measured by how far a record's neighbours are: a border at half that
     distance hides more than one at twice it.
     """
-    reach = np.sqrt(((records - records[nearest]) ** 2).sum(axis=1))
-    turned = turn(records, plan.survey.axes)
     best = np.full(labels.max() + 1, NEAR)
     node = np.full(len(best), -1)
     for part in shard.shards:
@@ -132,6 +164,17 @@ def _nodes_near(
             nearer = least < best
             best[nearer], node[nearer] = least[nearer], step.node
     return node
+
+
+def _squared_distances(
+    records: NDArray[np.float64], others: NDArray[np.integer]
+) -> NDArray[np.float64]:
+    """From each record to another one, (n,); some at a time, for memory's sake."""
+    away = np.empty(len(records))
+    for start in range(0, len(records), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        away[some] = ((records[some] - records[others[some]]) ** 2).sum(axis=1)
+    return away
 
 
 def _open_steps(plan: Plan, together: Sequence[int], shard: int) -> list[Step]:
