@@ -20,8 +20,8 @@ import trajanon
 from trajanon.align.account import near_lines, step_lengths
 from trajanon.align.alignment import align
 from trajanon.loss import group_means
-from trajanon.microaggregation import EFFORTS
 from trajanon.partition import Partition
+from trajanon.pipeline import EFFORTS
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement

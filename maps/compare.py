@@ -1,33 +1,18 @@
-"""The holder's map: originals and release, group by group."""
+"""The holder's map: originals and one release of them, or several."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import folium
-import numpy as np
-from numpy.typing import NDArray
-from scipy.spatial import KDTree
 
 from trajanon.errors import BadInput
-from trajanon.maps.layers import colours, layer, weights
+from trajanon.maps.background import Background
+from trajanon.maps.drawing import with_originals
+from trajanon.maps.matching import match
 from trajanon.maps.page import page
 from trajanon.trajectories import Trajectories
-from trajanon.utility import displacement
 
-_NEEDED = (
-    "n",
-    "k",
-    "counted",
-    "labels",
-    "information_loss",
-    "displacement",
-    "notice",
-)
-_ROUNDING = 1.5e-7  # degrees: a release has 7 decimals, and the last one may be off
-_STRANGERS = (
-    "these trajectories, release and report do not belong together: "
-    "run trajanon anonymize again"
-)
+VIEWS = ("overlay", "side-by-side")
 
 
 def compare(
@@ -35,13 +20,15 @@ def compare(
     release: Trajectories,
     report: Mapping[str, Any],
     *,
+    view: str = "overlay",
     tiles: str | None = "OpenStreetMap",
+    background: Background | None = None,
 ) -> folium.Map:
     """Draw original and released trajectories, one colour a group.
 
     The page is for the holder of the data: it shows the originals, and says so in its
     first line. Whoever opens it asks a server for the tiles of the street map, which
-    tells that server where the data are.
+    tells that server where the data are; without tiles it asks for nothing at all.
 
     Parameters
     ----------
@@ -51,145 +38,78 @@ def compare(
         What was released of them, in any order.
     report
         The holder's report of that release.
+    view
+        ``overlay``, both on one map; or ``side-by-side``, on two that move together.
     tiles
         Name of a street map that folium knows; None to ask no server.
+    background
+        Roads and water to draw below.
 
     Returns
     -------
     folium.Map
-        Ready to be saved.
+        Ready to be saved; in a notebook it shows itself.
 
     Raises
     ------
     BadInput
-        If there is nothing to draw, or the three do not belong together.
+        If there is nothing to draw, the three do not belong together, or a view or a
+        street map has no such name.
     """
-    trajectories = _as_slid(trajectories, report)
-    labels = _labels(trajectories, release, report)
-    sizes = np.bincount(labels)
-    lines = _released_lines(trajectories, release, labels, sizes)
-    about = _about(trajectories.points, lines, labels, sizes)
-    colour = colours(lines)
-    slid = "" if report.get("alignment") is None else ", as slid"
-    originals = layer(
-        f"Original trajectories{slid} ({len(labels):,}, thin)",
-        _members(trajectories.points, labels, sizes),
-        about=about,
-        colour=colour,
-        weight=[1.2] * len(sizes),
-        opacity=0.6,
-    )
-    released = layer(
-        f"Released, one line a group ({len(sizes):,}, thick)",
-        np.split(lines, len(lines)),
-        about=about,
-        colour=colour,
-        weight=weights(sizes),
-        opacity=0.9,
-    )
-    return page(
-        [originals, released],
-        sizes,
-        trajectories.points,
-        title="trajanon: originals and release, for the holder of the data",
-        headline=f"k = {report['k']} {_counted(report)}",
-        facts=_facts(report, sizes),
-        notice=str(report["notice"]),
-        attribution=report.get("attribution") or trajectories.attribution,
+    return compare_releases(
+        trajectories,
+        {"release": (release, report)},
+        view=view,
         tiles=tiles,
+        background=background,
     )
 
 
-def _as_slid(trajectories: Trajectories, report: Mapping[str, Any]) -> Trajectories:
-    """Move trajectories to where they were when they were averaged."""
-    if report.get("alignment") is None:
-        return trajectories
-    try:
-        return trajectories.slid(np.asarray(report["alignment"]["starts"]))
-    except (BadInput, LookupError, TypeError, ValueError) as error:
-        raise BadInput(_STRANGERS) from error
-
-
-def _labels(
-    trajectories: Trajectories, release: Trajectories, report: Mapping[str, Any]
-) -> NDArray[np.int64]:
-    """Take the groups from the report, once it is known to speak of these data."""
-    if len(trajectories) == 0:
-        msg = "there are no trajectories to draw: extract a larger area"
-        raise BadInput(msg)
-    missing = [key for key in _NEEDED if key not in report]
-    if missing:
-        msg = f"the report lacks {', '.join(missing)}: run trajanon anonymize again"
-        raise BadInput(msg)
-    labels = np.asarray(report["labels"], dtype=np.int64)
-    if not (
-        labels.shape == (len(trajectories),)
-        and report["n"] == len(trajectories)
-        and trajectories.points.shape == release.points.shape
-        and np.array_equal(np.unique(labels), np.arange(labels.max() + 1))
-    ):
-        raise BadInput(_STRANGERS)
-    return labels
-
-
-def _members(
-    points: NDArray[np.float64], labels: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> list[NDArray[np.float64]]:
-    order = np.argsort(labels, kind="stable")
-    return np.split(points[order], np.cumsum(sizes)[:-1])
-
-
-def _released_lines(
+def compare_releases(
     trajectories: Trajectories,
-    release: Trajectories,
-    labels: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-) -> NDArray[np.float64]:
-    """Find each group's line in the release, which holds it once for each member."""
-    members = _members(trajectories.records, labels, sizes)
-    means = np.array([records.mean(axis=0) for records in members])
-    lines, copies = np.unique(release.records, axis=0, return_counts=True)
-    _, nearest = KDTree(lines).query(means, p=np.inf, distance_upper_bound=_ROUNDING)
-    found = bool((nearest < len(lines)).all())  # the tree answers len(lines) for none
-    if not found or not np.array_equal(
-        np.bincount(nearest, weights=sizes, minlength=len(lines)), copies
-    ):
-        raise BadInput(_STRANGERS)
-    released: NDArray[np.float64] = lines[nearest].reshape(len(sizes), -1, 2)
-    return released
+    releases: Mapping[str, tuple[Trajectories, Mapping[str, Any]]],
+    *,
+    view: str = "overlay",
+    tiles: str | None = "OpenStreetMap",
+    background: Background | None = None,
+) -> folium.Map:
+    """Draw several releases of the same trajectories, with a switch between them.
 
+    Parameters
+    ----------
+    releases
+        By name, each with the holder's report of it.
+    trajectories, view, tiles, background
+        As for `compare`.
 
-def _about(
-    points: NDArray[np.float64],
-    lines: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-) -> list[str]:
-    moved = displacement(points, lines[labels]).mean(axis=1)
-    means = np.bincount(labels, weights=moved) / sizes
-    return [
-        f"group {group} · {size} trajectories · mean displacement {_metres(mean)}"
-        for group, (size, mean) in enumerate(zip(sizes, means, strict=True))
-    ]
+    Returns
+    -------
+    folium.Map
+        Ready to be saved; in a notebook it shows itself.
 
-
-def _facts(report: Mapping[str, Any], sizes: NDArray[np.int64]) -> dict[str, str]:
-    moved = report["displacement"]
-    loss = float(report["information_loss"])
-    digits = np.format_float_positional(loss, precision=3, fractional=False, trim="-")
-    return {
-        "Trajectories, n": f"{int(sizes.sum()):,}",
-        "Groups": f"{len(sizes):,}",
-        f"{_counted(report).capitalize()} in each group": f"at least {report['k']}",
-        "Information loss, IL": f"{digits} %",
-        "Mean displacement": _metres(moved["mean"]),
-        "Median displacement": _metres(moved["median"]),
+    Raises
+    ------
+    BadInput
+        As of `compare`, or if there is no release.
+    """
+    if view not in VIEWS:
+        msg = f"view {view!r} is not known; choose from {', '.join(VIEWS)}"
+        raise BadInput(msg)
+    if not releases:
+        msg = "there is no release to draw: name at least one"
+        raise BadInput(msg)
+    matches = {
+        name: match(trajectories, release, report)
+        for name, (release, report) in releases.items()
     }
-
-
-def _counted(report: Mapping[str, Any]) -> str:
-    return "subjects" if report["counted"] == "subjects" else "trajectories"
-
-
-def _metres(distance: float) -> str:
-    return f"{distance:,.0f} m" if distance >= 9.95 else f"{distance:.1f} m"
+    notices = dict.fromkeys(str(each.report["notice"]) for each in matches.values())
+    reported = (each.report.get("attribution") for each in matches.values())
+    return page(
+        [with_originals(name, each, len(matches)) for name, each in matches.items()],
+        view=view,
+        title="trajanon: originals and release, for the holder of the data",
+        notice=" ".join(notices),
+        attribution=next(filter(None, reported), trajectories.attribution),
+        tiles=tiles,
+        background=background,
+    )

@@ -1,25 +1,77 @@
-"""The page: a folium map with its layers and its panel."""
+"""The page: a folium map, what it draws, and the scripts that draw it."""
 
+import json
 from collections.abc import Mapping, Sequence
 from html import escape
+from importlib.metadata import distribution
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import folium
 import numpy as np
-from branca.element import Figure
-from numpy.typing import NDArray
+from branca.element import Element, Figure
 
 from trajanon.errors import BadInput
-from trajanon.maps.panel import Panel
+from trajanon.maps.background import Background
+from trajanon.maps.colours import PALETTE
+from trajanon.maps.drawing import Drawing
+from trajanon.trajectories import OSM_ATTRIBUTION
+
+# What a browser may load for a page that needs nothing: nothing.
+_CLOSED = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "img-src data:"
+)
+
+
+class _Verbatim(Element):
+    """Text that stands in the page as it is: branca would read it as a template."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+    def render(self, **_: Any) -> str:
+        return self.text
 
 
 class _Page(Figure):
-    """A page whose first line says who may see it."""
+    """A page that holds all it needs, and whose first line says who may see it.
 
-    def __init__(self, title: str, notice: str | None) -> None:
-        super().__init__(title=title)
+    Parameters
+    ----------
+    title, notice
+        As for `page`.
+    data
+        JSON by name, for the scripts.
+    closed
+        Whether a browser may load nothing for it.
+    """
+
+    def __init__(
+        self, title: str, notice: str | None, data: Mapping[str, str], closed: bool
+    ) -> None:
+        super().__init__(title=escape(title))
         self.notice = notice
+        if closed:  # before anything that a browser might load
+            policy = f'<meta http-equiv="Content-Security-Policy" content="{_CLOSED}">'
+            self.header.add_child(_Verbatim(policy))
+        for style in (_leaflet("css"), _ours("page.css")):
+            self.header.add_child(_Verbatim(f"<style>{style}</style>"))
+        ours = map(_ours, ("layers.js", "panel.js", "page.js"))
+        for script in (_leaflet("js"), *ours):
+            self.header.add_child(_Verbatim(f"<script>{script}</script>"))
+        for name, text in data.items():
+            opening = f'<script type="application/json" id="trajanon-{name}">'
+            self.html.add_child(_Verbatim(f"{opening}{text}</script>"))
+
+    def hold(self, drawn: folium.Map) -> None:
+        """Put a map on the page; our script takes over once folium has made it."""
+        self.add_child(drawn)
+        begin = f"() => trajanonPage({drawn.get_name()})"
+        call = f'addEventListener("DOMContentLoaded", {begin});'
+        self.script.add_child(_Verbatim(call))
 
     def render(self, **kwargs: Any) -> str:
         rendered = str(super().render(**kwargs))
@@ -30,30 +82,66 @@ class _Page(Figure):
         return f"<!-- {notice} -->\n{rendered}"
 
 
+def _ours(name: str) -> str:
+    return files("trajanon.maps").joinpath(name).read_text(encoding="utf-8")
+
+
+def _leaflet(suffix: str) -> str:
+    place = f"xstatic/pkg/leaflet/data/leaflet.{suffix}"
+    path = Path(str(distribution("XStatic-Leaflet").locate_file(place)))
+    text = path.read_text(encoding="utf-8")
+    return text.replace("//# sourceMappingURL=leaflet.js.map", "")
+
+
+def _json(value: Any) -> str:
+    """Write a value so that nothing in it ends the element it stands in."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def _shared(
+    drawings: Sequence[Drawing],
+) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """Write layers, those that releases have in common once: by place; and places."""
+    place_of: dict[str, str] = {}
+    places = [
+        {
+            name: place_of.setdefault(_json(layer), f"{number}-{name}")
+            for name, layer in drawing.layers.items()
+        }
+        for number, drawing in enumerate(drawings)
+    ]
+    return {place: text for text, place in place_of.items()}, places
+
+
 def page(
-    layers: Sequence[folium.GeoJson],
-    sizes: NDArray[np.int64],
-    points: NDArray[np.float64],
+    drawings: Sequence[Drawing],
     *,
+    view: str,
     title: str,
-    headline: str,
-    facts: Mapping[str, str],
     notice: str | None,
     attribution: str | None,
     tiles: str | None,
+    background: Background | None,
 ) -> folium.Map:
-    """Put layers and a panel on a map.
+    """Put drawings of one or several releases on a page.
 
     Parameters
     ----------
-    points
-        All that is shown, latitude and longitude in degrees, shape (n, m, 2).
+    drawings
+        Of releases of the same originals.
+    view
+        ``overlay``, ``side-by-side`` or ``public``.
     title
         Of the browser's window.
+    notice
+        Who may see the page; None if everybody may.
+    attribution
+        The line that must be shown with the data, if there is one.
     tiles
         Name of a street map that folium knows; None for none.
-    layers, sizes, headline, facts, notice, attribution
-        As for `Panel`.
+    background
+        Roads and water, drawn below everything else.
 
     Returns
     -------
@@ -67,27 +155,40 @@ def page(
     """
     drawn = folium.Map(
         tiles=None,
-        prefer_canvas=True,
-        control_scale=True,
         font_size="12px",
         zoom_snap=0.25,  # so that the data fill the page
+        zoom_animation=view != "side-by-side",  # or one side would run ahead
+        attribution_control=False,  # ours tells what is drawn, too
     )
-    _Page(title, notice).add_child(drawn)
+    drawn.default_js = []
+    drawn.default_css = []
+    bounds = np.array([drawing.bounds for drawing in drawings])
+    layers, places = _shared(drawings)
+    behind = None if background is None else OSM_ATTRIBUTION
+    credited = dict.fromkeys(line for line in (attribution, behind) if line)
+    data: dict[str, Any] = {
+        "page": {
+            "view": view,
+            "title": title,
+            "notice": notice,
+            "attribution": " · ".join(credited),
+            "bounds": [
+                bounds[:, 0].min(axis=0).tolist(),
+                bounds[:, 1].max(axis=0).tolist(),
+            ],
+            "palette": PALETTE,
+            "releases": [
+                drawing.about | {"layers": names}
+                for drawing, names in zip(drawings, places, strict=True)
+            ],
+        }
+    }
+    if background is not None:
+        data["background"] = background.lines
+    texts = {name: _json(value) for name, value in data.items()} | layers
+    _Page(title, notice, texts, closed=tiles is None).hold(drawn)
     if tiles is not None:
         _street_map(tiles).add_to(drawn)
-    for layer in layers:
-        layer.add_to(drawn)
-    drawn.keep_in_front(layers[-1])
-    folium.LayerControl(collapsed=False).add_to(drawn)
-    Panel(
-        layers,
-        sizes,
-        headline=headline,
-        facts=facts,
-        notice=notice,
-        attribution=attribution,
-        bounds=[points.min(axis=(0, 1)).tolist(), points.max(axis=(0, 1)).tolist()],
-    ).add_to(drawn)
     return drawn
 
 

@@ -1,19 +1,24 @@
 """The public map: what is in the release, and nothing else."""
 
 import folium
-import numpy as np
 
 from trajanon.errors import BadInput
-from trajanon.maps.layers import colours, layer, weights
+from trajanon.maps.background import Background
+from trajanon.maps.drawing import released_alone
 from trajanon.maps.page import page
 from trajanon.trajectories import Trajectories
 
 
-def public(release: Trajectories, *, tiles: str | None = "OpenStreetMap") -> folium.Map:
+def public(
+    release: Trajectories,
+    *,
+    tiles: str | None = "OpenStreetMap",
+    background: Background | None = None,
+) -> folium.Map:
     """Draw a release; equal trajectories are one group.
 
     Whoever opens the page asks a server for the tiles of the street map, which tells
-    that server where the data are.
+    that server where the data are; without tiles it asks for nothing at all.
 
     Parameters
     ----------
@@ -21,44 +26,28 @@ def public(release: Trajectories, *, tiles: str | None = "OpenStreetMap") -> fol
         What was released.
     tiles
         Name of a street map that folium knows; None to ask no server.
+    background
+        Roads and water to draw below.
 
     Returns
     -------
     folium.Map
-        Ready to be saved.
+        Ready to be saved; in a notebook it shows itself.
 
     Raises
     ------
     BadInput
-        If there is nothing to draw.
+        If there is nothing to draw, or no street map has this name.
     """
     if len(release) == 0:
         msg = "there are no released trajectories to draw: run trajanon anonymize again"
         raise BadInput(msg)
-    records, sizes = np.unique(release.records, axis=0, return_counts=True)
-    lines = records.reshape(len(records), -1, 2)
-    released = layer(
-        f"Released, one line a group ({len(lines):,})",
-        np.split(lines, len(lines)),
-        about=[
-            f"group {group} · {size} trajectories" for group, size in enumerate(sizes)
-        ],
-        colour=colours(lines),
-        weight=weights(sizes),
-        opacity=0.9,
-    )
     return page(
-        [released],
-        sizes,
-        lines,
+        [released_alone(release.points)],
+        view="public",
         title="trajanon: release",
-        headline="the release",
-        facts={
-            "Trajectories, n": f"{len(release):,}",
-            "Groups": f"{len(lines):,}",
-            "Smallest group": f"{sizes.min():,}",
-        },
         notice=None,
         attribution=release.attribution,
         tiles=tiles,
+        background=background,
     )

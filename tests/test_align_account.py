@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,8 @@ from trajanon import loss
 from trajanon.align.account import MEASURED, account, near_lines, step_lengths
 from trajanon.anonymization import read_report
 from trajanon.files.trajectories import write_trajectories
+from trajanon.maps.drawing import with_originals
+from trajanon.maps.matching import match
 from trajanon.partition import Partition
 from trajanon.screen import without_lists
 from trajanon.tracks import STEPS
@@ -263,27 +264,19 @@ def test_without_tracks_nothing_is_said_of_alignment(run: Run, here: Path) -> No
 # The map
 
 
-def test_the_map_shows_windows_as_slid(
-    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_map_shows_windows_as_slid(run: Run, here: Path) -> None:
     assert run("anonymize", "-k", 3, *FAST).code == 0
-    maps = import_module("trajanon.maps.compare")  # of the package, it is a function
-    shown: list[list[naive.Floats]] = []
-
-    def layer(name: str, lines: list[naive.Floats], **style: Any) -> Any:
-        shown.append(lines)
-        return drawn(name, lines, **style)
-
-    drawn = maps.layer
-    monkeypatch.setattr(maps, "layer", layer)
-    answer = run("map")
-    assert answer.code == 0, answer.err
     before = trajanon.read_trajectories(here / "trajectories.parquet")
     after = before.slid(np.array(report_in(here)["alignment"]["starts"]))
-    found = np.concatenate(shown[0])
-    labels = np.array(report_in(here)["labels"])
-    assert np.array_equal(found, after.points[np.argsort(labels, kind="stable")])
-    assert run("map", "--public").code == 0
+    matched = match(
+        before, trajanon.read_release(here / "anonymized.parquet"), report_in(here)
+    )
+    assert np.array_equal(matched.trajectories.points, after.points)
+    found = with_originals("release", matched).layers["originals"]
+    first = np.rint(after.points[:, 0] * 1e6)
+    assert np.array_equal(np.array(found)[:, :2], first)
+    assert run("map").code == 0
+    assert run("map", "--view", "public").code == 0
 
 
 def no_starts(report: dict[str, Any]) -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import pty
-import resource
 import signal
 import socket
 import subprocess
@@ -17,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from commands import Answer, Run
+from commands import Answer, Run, files_of_at_most
 from osm_server import Fault, OsmServer, serving
 
 import trajanon
@@ -83,7 +82,7 @@ def test_the_default_names_chain(run: Run, tmp_path: Path) -> None:
     assert "anonymized.parquet holds" in checked.out
     assert "Next: trajanon map" in checked.out
 
-    for arguments in (["map"], ["map", "--public", "--out", "public.html"]):
+    for arguments in (["map"], ["map", "--view", "public", "--out", "public.html"]):
         drawn = run(*arguments)
         assert drawn.code == 0
         assert drawn.out == (
@@ -503,7 +502,10 @@ def test_nothing_extracted_yet_names_the_command_to_begin_with(run: Run) -> None
     )
     assert "make it with: trajanon anonymize -k 4" in run("check", "-k", 4).sentence
     assert "make it with: trajanon" in run("map").sentence
-    assert "make it with: trajanon anonymize -k 4" in run("map", "--public").sentence
+    assert (
+        "make it with: trajanon anonymize -k 4"
+        in run("map", "--view", "public").sentence
+    )
 
 
 def test_counting_records_is_said_in_the_first_line_of_the_report(
@@ -732,7 +734,7 @@ def test_a_row_that_is_too_rare_is_not_written(
         (["map"], "trajectories.parquet"),
         (["map"], "anonymized.parquet"),
         (["map"], "anonymized.report.json"),
-        (["map", "--public", "anonymized.parquet"], "anonymized.parquet"),
+        (["map", "--view", "public", "anonymized.parquet"], "anonymized.parquet"),
         (["microaggregate", "points.parquet", "-k", "2"], "points.parquet"),
     ],
 )
@@ -789,17 +791,6 @@ def test_an_output_that_cannot_be_written_is_found_out_before_the_work(
     assert names(here) == before
 
 
-@contextmanager
-def files_of_at_most(size: int) -> Iterator[None]:
-    """Writing more fails as on a full disk."""
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-
-
 @pytest.mark.parametrize(
     ("arguments", "out"),
     [
@@ -830,7 +821,7 @@ def test_a_full_disk_is_one_sentence(
     [
         (["one.parquet"], "map takes two files"),
         (["1", "2", "3"], "map takes two files"),
-        (["--public", "1", "2", "3"], "map takes two files"),
+        (["--view", "public", "1", "2", "3"], "map takes two files"),
         (["none.parquet", "anonymized.parquet"], "there is no none.parquet"),
         (["trajectories.parquet", "none.parquet"], "there is no none.parquet"),
         (["anonymized.parquet", "trajectories.parquet"], "trajectories.report.json"),
@@ -858,7 +849,7 @@ def test_a_public_map_never_shows_originals(
     run: Run, here: Path, arguments: list[str]
 ) -> None:
     """Arguments are easily swapped, and the page would say that it is the release."""
-    assert "trajectories.parquet" in run("map", "--public", *arguments).sentence
+    assert "trajectories.parquet" in run("map", "--view", "public", *arguments).sentence
     assert not (here / "map.html").exists()
 
 
@@ -867,8 +858,8 @@ def test_a_missing_report_names_the_ways_out(run: Run, here: Path) -> None:
     said = run("map").sentence
     assert "there is no anonymized.report.json" in said
     assert "trajanon anonymize again" in said
-    assert "--public" in said
-    assert run("map", "--public").code == 0
+    assert "--view public" in said
+    assert run("map", "--view", "public").code == 0
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"n": 1}', "\x00"])

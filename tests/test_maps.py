@@ -2,8 +2,6 @@
 
 import json
 import re
-from html import escape
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +9,15 @@ import numpy as np
 import pytest
 
 from trajanon.errors import BadInput
-from trajanon.maps import compare, html, public, save
-from trajanon.maps.layers import PALETTE, colours, weights
+from trajanon.maps import (
+    Background,
+    compare,
+    compare_releases,
+    html,
+    public,
+    save,
+)
+from trajanon.maps.colours import PALETTE
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import displacement
 
@@ -61,21 +66,37 @@ def compared(**changes: Any) -> str:
     return html(compare(original, release(original), report(**changes)))
 
 
-def layers(page: str) -> list[list[dict[str, Any]]]:
-    """Read the features of each layer out of the page."""
-    found = re.findall(r"geo_json_\w+_add\((\{.*\})\);", page)
-    return [json.loads(layer)["features"] for layer in found]
+def held(page: str) -> dict[str, Any]:
+    """Read what the page holds for its scripts."""
+    found = re.findall(
+        r'<script type="application/json" id="trajanon-([\w-]+)">(.*?)</script>', page
+    )
+    return {name: json.loads(text) for name, text in found}
 
 
-def lines(features: list[dict[str, Any]]) -> list[list[list[float]]]:
-    return [line for each in features for line in each["geometry"]["coordinates"]]
+def about(page: str) -> dict[str, Any]:
+    """What is said of the first release."""
+    said: dict[str, Any] = held(page)["page"]["releases"][0]
+    return said
 
 
-def visible(page: str) -> str:
-    """Take the words of the panel, one blank between them."""
-    panel = re.search(r"<aside.*</aside>", page, re.DOTALL)
-    assert panel is not None
-    return " ".join(re.sub(r"<[^>]*>", " ", panel[0]).split())
+def layer(page: str, name: str) -> Any:
+    """A layer of the first release."""
+    return held(page)[about(page)["layers"][name]]
+
+
+def places(steps: list[int]) -> list[list[int]]:
+    """Add the steps of a line up, one by one: lat and lon in millionths."""
+    lat = lon = 0
+    found = []
+    for north, east in batched_pairs(steps):
+        lat, lon = lat + north, lon + east
+        found.append([lat, lon])
+    return found
+
+
+def batched_pairs(values: list[int]) -> list[tuple[int, int]]:
+    return list(zip(values[::2], values[1::2], strict=True))
 
 
 def test_the_first_line_of_the_holders_map_says_whom_it_is_for() -> None:
@@ -84,8 +105,8 @@ def test_the_first_line_of_the_holders_map_says_whom_it_is_for() -> None:
     assert second == "<!DOCTYPE html>"
 
 
-def test_the_holders_map_shows_the_notice_at_the_top_of_its_panel() -> None:
-    assert visible(compared()).startswith(NOTICE)
+def test_the_holders_map_gives_its_panel_the_notice() -> None:
+    assert held(compared())["page"]["notice"] == NOTICE
 
 
 def test_a_saved_map_begins_with_the_notice_however_it_is_saved(tmp_path: Path) -> None:
@@ -99,73 +120,82 @@ def test_a_saved_map_begins_with_the_notice_however_it_is_saved(tmp_path: Path) 
 
 
 def test_every_original_and_one_line_a_group_are_drawn() -> None:
-    originals, released = layers(compared())
-    assert [len(each["geometry"]["coordinates"]) for each in originals] == [4, 3, 4]
-    assert [len(each["geometry"]["coordinates"]) for each in released] == [1, 1, 1]
+    page = compared()
+    assert len(layer(page, "originals")) == 11
+    assert len(layer(page, "released")) == 3
+    members = layer(page, "members")
+    assert members == [np.flatnonzero(group == LABELS).tolist() for group in range(3)]
 
 
-def test_coordinates_are_lon_lat_with_six_decimals() -> None:
+def test_lines_are_steps_of_millionths_of_a_degree() -> None:
     original = trajectories()
-    originals, _ = layers(compared())
-    expected = original.points[np.argsort(LABELS, kind="stable")][..., ::-1].round(6)
-    assert lines(originals) == expected.tolist()
-
-
-def test_the_tooltip_of_a_group_gives_its_size_and_mean_displacement() -> None:
-    original = trajectories()
-    for features in layers(compared()):
-        for group, feature in enumerate(features):
-            members = original.points[group == LABELS]
-            mean = np.broadcast_to(members.mean(axis=0), members.shape)
-            metres = displacement(members, mean).mean()
-            assert feature["properties"]["about"] == (
-                f"group {group} · {len(members)} trajectories · "
-                f"mean displacement {metres:.0f} m"
-            )
-
-
-def test_a_group_has_one_colour_in_both_layers() -> None:
-    originals, released = layers(compared())
-    colour = [each["properties"]["color"] for each in originals]
-    assert colour == [each["properties"]["color"] for each in released]
-    assert len(set(colour)) == 3
-
-
-def test_the_panel_gives_k_n_groups_sizes_and_losses() -> None:
-    words = visible(compared())
-    for expected in (
-        "k = 3 subjects",
-        "Trajectories, n 11",
-        "Groups 3",
-        "Subjects in each group at least 3",
-        "Information loss, IL 12.3 %",
-        "Mean displacement 126 m",
-        "Median displacement 86 m",
-        "3 × 1 4 × 2",
-        OSM_ATTRIBUTION,
+    page = compared()
+    for name, points in (
+        ("originals", original.points),
+        (
+            "released",
+            [original.points[group == LABELS].mean(axis=0) for group in range(3)],
+        ),
     ):
-        assert expected in words
+        found = np.array([places(steps) for steps in layer(page, name)])
+        assert np.abs(found - np.array(points) * 1e6).max() <= 0.56
+
+
+def test_a_group_has_its_number_size_and_mean_displacement() -> None:
+    original = trajectories()
+    groups = about(compared())["groups"]
+    assert groups["number"] == [0, 1, 2]
+    assert groups["size"] == [4, 3, 4]
+    for group in range(3):
+        members = original.points[group == LABELS]
+        mean = np.broadcast_to(members.mean(axis=0), members.shape)
+        metres = displacement(members, mean).mean()
+        assert groups["moved"][group] == pytest.approx(metres, abs=0.06)
+
+
+def test_each_group_has_a_colour_of_its_own() -> None:
+    page = compared()
+    assert len(set(about(page)["groups"]["colour"])) == 3
+    assert tuple(held(page)["page"]["palette"]) == PALETTE
+
+
+def test_the_panel_gives_k_n_groups_sizes_losses_and_stages() -> None:
+    said = about(compared())
+    assert said["headline"] == "k = 3 subjects"
+    assert said["facts"] == [
+        ["Trajectories, n", "11"],
+        ["Groups", "3"],
+        ["Subjects in each group", "at least 3"],
+        ["Information loss, IL", "12.3 %"],
+        ["Mean displacement", "126 m"],
+        ["Median displacement", "86 m"],
+        ["95 % of points moved at most", "300 m"],
+        ["Farthest point moved", "410 m"],
+    ]
+    assert said["stages"] == [["MHM", "12.3 %"]]
+    assert said["counts"]["sizes"] == [["3", 1], ["4", 2]]
+    assert held(compared())["page"]["attribution"] == OSM_ATTRIBUTION
 
 
 def test_records_counted_are_called_trajectories() -> None:
-    words = visible(compared(counted="records"))
-    assert "k = 3 trajectories" in words
-    assert "Trajectories in each group at least 3" in words
+    said = about(compared(counted="records"))
+    assert said["headline"] == "k = 3 trajectories"
+    assert ["Trajectories in each group", "at least 3"] in said["facts"]
 
 
-def test_many_sizes_share_the_last_bar() -> None:
+def test_many_sizes_share_the_last_row() -> None:
     sizes = np.arange(1, 15)
     points = np.repeat(np.arange(14) / 100, sizes)[:, None, None] + np.zeros((30, 2))
-    assert "9 × 1 10 or more × 5" in visible(html(public(Trajectories(points))))
+    counts = about(html(public(Trajectories(points))))["counts"]
+    assert counts["sizes"][-2:] == [["9", 1], ["10 or more", 5]]
 
 
 @pytest.mark.parametrize("key", ["notice", "attribution"])
 def test_text_from_data_cannot_become_markup_or_template(key: str) -> None:
-    evil = "<script>alert(1)</script> --> {{ 7 * 7 }} {% if %}"
+    evil = "</script><script>alert(1)</script> --> {{ 7 * 7 }} {% if %}"
     page = compared(**{key: evil})
     assert "<script>alert" not in page
-    assert "49" not in visible(page)
-    assert escape(evil).replace("{", "&#123;") in page
+    assert held(page)["page"][key] == evil
     assert page.splitlines()[0].count("-->") == 1
 
 
@@ -233,76 +263,137 @@ def test_a_single_group_can_be_drawn() -> None:
     mean = np.repeat(points.mean(axis=0, keepdims=True).round(7), 4, axis=0)
     single = report(n=4, labels=[0, 0, 0, 0])
     drawn = compare(Trajectories(points), Trajectories(mean), single)
-    assert [len(features) for features in layers(html(drawn))] == [1, 1]
-    assert len(layers(html(public(Trajectories(mean))))[0]) == 1
+    assert len(layer(html(drawn), "released")) == 1
+    assert len(layer(html(public(Trajectories(mean))), "released")) == 1
 
 
 def test_groups_with_the_same_mean_are_each_drawn() -> None:
     points = np.repeat(trajectories().points[:1], 6, axis=0)
     same = report(n=6, labels=[0, 1, 0, 1, 0, 1])
-    drawn = compare(Trajectories(points), Trajectories(points), same)
-    assert [len(features) for features in layers(html(drawn))] == [2, 2]
+    page = html(compare(Trajectories(points), Trajectories(points), same))
+    assert len(layer(page, "released")) == 2
+
+
+def test_an_unknown_view_is_refused() -> None:
+    original = trajectories()
+    with pytest.raises(BadInput, match="'sideways' is not known; choose from overlay"):
+        compare(original, release(original), report(), view="sideways")
+
+
+def test_no_release_to_compare_is_refused() -> None:
+    with pytest.raises(BadInput, match="no release to draw"):
+        compare_releases(trajectories(), {})
+
+
+def test_releases_share_what_they_have_in_common() -> None:
+    original = trajectories()
+    one, other = (release(original), report()), (release(original), report(k=2))
+    page = held(html(compare_releases(original, {"a": one, "b": other})))
+    a, b = page["page"]["releases"]
+    assert (a["name"], a["headline"]) == ("a", "k = 3 subjects")
+    assert (b["name"], b["headline"]) == ("b", "k = 2 subjects")
+    assert a["layers"] == b["layers"]
+    assert set(page) == {"page", *a["layers"].values()}
 
 
 def test_the_public_map_draws_each_group_once_with_its_size() -> None:
-    (features,) = layers(html(public(release(trajectories()))))
-    about = [feature["properties"]["about"] for feature in features]
-    assert sorted(text.split(" · ")[1] for text in about) == [
-        "3 trajectories",
-        "4 trajectories",
-        "4 trajectories",
+    page = html(public(release(trajectories())))
+    assert len(layer(page, "released")) == 3
+    assert sorted(about(page)["groups"]["size"]) == [3, 4, 4]
+    assert about(page)["facts"] == [
+        ["Trajectories, n", "11"],
+        ["Groups", "3"],
+        ["Smallest group", "3"],
     ]
 
 
-def test_the_public_map_gives_n_groups_and_sizes() -> None:
-    words = visible(html(public(release(trajectories()))))
-    for expected in (
-        "Trajectories, n 11",
-        "Groups 3",
-        "Smallest group 3",
-        "3 × 1 4 × 2",
-        OSM_ATTRIBUTION,
-    ):
-        assert expected in words
-
-
-def test_the_public_map_holds_no_original_coordinate() -> None:
+def test_the_public_map_holds_nothing_but_the_release() -> None:
     original = trajectories()
     page = html(public(release(original)))
-    number = r"(-?\d+\.\d+)"
-    shown = set(re.findall(rf"\[{number}, {number}\]", page))
-    secret = original.points.round(6).reshape(-1, 2)
-    assert len(shown) >= 3 * 30
-    for lat, lon in secret.tolist():
-        assert (str(lon), str(lat)) not in shown
-        assert (str(lat), str(lon)) not in shown
-
-
-def test_the_public_map_speaks_of_no_original() -> None:
-    page = html(public(release(trajectories())))
     assert page.startswith("<!DOCTYPE html>")
-    for word in ("original", "holder", "displacement", "information loss"):
-        assert word not in page.lower()
+    (said,) = held(page)["page"]["releases"]
+    assert set(said["layers"]) == {"released", "density-released"}
+    assert set(said["groups"]) == {"number", "size", "weight", "colour"}
+    secret = {tuple(place) for place in np.rint(original.points.reshape(-1, 2) * 1e6)}
+    shown = {
+        tuple(map(float, place))
+        for steps in layer(page, "released")
+        for place in places(steps)
+    }
+    assert len(shown) == 3 * 30
+    assert not shown & secret
+    told = json.dumps(held(page)).lower()
+    for word in ("original", "holder", "displacement", "information loss", "members"):
+        assert word not in told
 
 
-def test_without_tiles_no_server_is_asked_for_any() -> None:
+def test_without_tiles_the_page_forbids_every_request() -> None:
     original = trajectories()
-    assert "tile.openstreetmap.org" in html(public(release(original)))
+    with_tiles = html(public(release(original)))
+    assert "tile.openstreetmap.org" in with_tiles
+    assert "Content-Security-Policy" not in with_tiles
     for drawn in (
         public(release(original), tiles=None),
         compare(original, release(original), report(), tiles=None),
     ):
-        assert "tileLayer" not in html(drawn)
+        page = html(drawn)
+        assert "tile.openstreetmap.org" not in page
+        assert "default-src 'none'" in page
+        assert page.index("Content-Security-Policy") < page.index("<style")
 
 
-def test_neighbours_have_different_colours() -> None:
-    north = np.arange(40) / 1000
-    street = np.stack([np.repeat(north[:, None], 30, axis=1)] * 2, axis=2)
-    chosen = colours(street)
-    assert set(chosen) == set(PALETTE)
-    assert all(a != b for a, b in pairwise(chosen))
+def test_the_page_loads_no_script_or_style_from_elsewhere() -> None:
+    page = html(public(release(trajectories())))
+    assert not re.search(r"<(script|link)[^>]* (src|href)=", page)
+    assert "sourceMappingURL" not in page
 
 
-def test_larger_groups_have_somewhat_wider_lines() -> None:
-    small, large = weights(np.array([4, 64]))
-    assert small < large < 2 * small
+def test_a_background_is_drawn_and_credited() -> None:
+    road = np.array([[40.0, -3.0], [40.001, -3.0], [40.002, -3.0], [40.002, -3.1]])
+    drawn = public(
+        Trajectories(release(trajectories()).points),
+        tiles=None,
+        background=Background(roads=[road]),
+    )
+    page = held(html(drawn))
+    assert [places(steps) for steps in page["background"]["roads"]] == [
+        [[40_000_000, -3_000_000], [40_002_000, -3_000_000], [40_002_000, -3_100_000]]
+    ]
+    assert page["background"]["water"] == []
+    assert page["page"]["attribution"] == OSM_ATTRIBUTION
+
+
+def test_a_line_across_the_antimeridian_goes_on() -> None:
+    points = np.zeros((2, 4, 2))
+    points[..., 1] = [179.8, 179.9, -180.0, -179.9]
+    same = Trajectories(points)
+    for page in (
+        html(public(same)),
+        html(compare(same, same, report(n=2, labels=[0, 0]))),
+    ):
+        (steps,) = layer(page, "released")
+        longitude = np.array(places(steps))[:, 1]
+        assert np.diff(longitude).tolist() == [100_000] * 3
+        (_, west), (_, east) = held(page)["page"]["bounds"]
+        assert east - west == pytest.approx(0.3)
+
+
+def test_a_sample_is_told_on_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trajanon.maps.sample._POINTS", 5 * 30)
+    rng = np.random.default_rng(0)
+    points = rng.normal(40, 0.01, (9, 30, 2)).round(7)
+    mean = [points[at : at + 3].mean(axis=0) for at in (0, 3, 6)]
+    released = np.repeat(np.array(mean), 3, axis=0).round(7)
+    given = report(n=9, labels=[0, 0, 0, 1, 1, 1, 2, 2, 2])
+    page = html(compare(Trajectories(points), Trajectories(released), given))
+    assert about(page)["drawn"] == (
+        "Drawn: 3 of 9 originals, at most 1 of a group, and 3 of 3 groups, chosen at "
+        "random. All numbers are of all."
+    )
+    assert about(page)["total"] == {
+        "groups": 3,
+        "originals": 9,
+        "outliers": 1,
+    }
+    monkeypatch.undo()
+    assert about(compared())["drawn"] is None

@@ -17,6 +17,7 @@ PUBLIC = [
     "TrajanonError",
     "Trajectories",
     "anonymize",
+    "anonymize_parts",
     "check",
     "evaluate",
     "lower_bound",
@@ -99,7 +100,14 @@ def test_every_file_of_the_sample_is_installed_and_nothing_else_of_data() -> Non
     assert set(listed["trajanon.data"]) == there
     assert listed["trajanon"] == ["py.typed"]
     assert listed["trajanon.extract.earth"] == ["cities.csv"]
-    assert set(listed) == {"trajanon", "trajanon.data", "trajanon.extract.earth"}
+    pages = {file.name for file in (ROOT / "maps").glob("*.[cj]s*")}
+    assert set(listed["trajanon.maps"]) == pages
+    assert set(listed) == {
+        "trajanon",
+        "trajanon.data",
+        "trajanon.extract.earth",
+        "trajanon.maps",
+    }
     assert installed()["include-package-data"] is False
 
 

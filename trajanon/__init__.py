@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from trajanon.partition import Partition as Partition
     from trajanon.privacy.checker import Findings as Findings
     from trajanon.privacy.checker import check as check
+    from trajanon.shards.anonymization import anonymize_parts as anonymize_parts
     from trajanon.trajectories import Trajectories as Trajectories
 
 _HOME = {
@@ -38,6 +39,7 @@ _HOME = {
     "Trajectories": "trajanon.trajectories",
     "TrajanonError": "trajanon.errors",
     "anonymize": "trajanon.anonymization",
+    "anonymize_parts": "trajanon.shards.anonymization",
     "check": "trajanon.privacy.checker",
     "evaluate": "trajanon.evaluation.evaluation",
     "lower_bound": "trajanon.bound",

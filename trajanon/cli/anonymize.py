@@ -1,12 +1,14 @@
 """trajanon anonymize."""
 
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from trajanon.cli.options import (
     ANONYMIZED,
+    RELEASE,
     TRAJECTORIES,
     Compression,
     Effort,
@@ -22,12 +24,17 @@ from trajanon.cli.options import (
     Subsets,
 )
 from trajanon.cli.telling import announce_compilation, say_written
+from trajanon.errors import BadInput
+
+if TYPE_CHECKING:
+    from trajanon.pipeline import Options
 
 
 def anonymize(
     trajectories: Annotated[
-        Path, typer.Argument(help="What extract wrote.")
-    ] = TRAJECTORIES,
+        str,
+        typer.Argument(help="What extract wrote: a file, or a folder of parts."),
+    ] = str(TRAJECTORIES),
     *,
     k: Annotated[
         int, typer.Option("-k", help="Least number of different subjects in a group.")
@@ -54,34 +61,38 @@ def anonymize(
         ),
     ] = True,
     seed: Seed = 0,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            help="Of parts: what may be taken, such as 4GB; by each worker of a "
+            "cluster.",
+            show_default="4GB",
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="Of parts: a Dask scheduler that shares the work out, such as "
+            "tcp://10.0.0.1:8786, or local:4 for so many processes."
+        ),
+    ] = None,
     out: Annotated[
-        Path, typer.Option(help="Ends in .parquet, .gpkg, .geojson, .csv or .gpx.")
-    ] = ANONYMIZED,
+        str | None,
+        typer.Option(
+            help="Ends in .parquet, .gpkg, .geojson, .csv or .gpx; a folder, if parts "
+            "are read.",
+            show_default=f"{ANONYMIZED}, or {RELEASE}",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Replace each trajectory by the centroid of a group of at least k."""
-    from trajanon.anonymization import anonymize as make_release
-    from trajanon.anonymization import report_path
-    from trajanon.files.release import check_format
-    from trajanon.files.trajectories import read_trajectories
-    from trajanon.outputs import replacing
-    from trajanon.screen import (
-        STOPPED,
-        Bars,
-        show_json,
-        show_release,
-        without_lists,
-    )
+    from trajanon.pipeline import Options
+    from trajanon.screen import Bars, show_json, show_release, without_lists
 
-    check_format(out)
     announce_compilation()
-    report = report_path(out)
-    with replacing(out, report, inputs=[trajectories]) as drafts, Bars() as bars:
-        release = make_release(
-            read_trajectories(trajectories),
-            k,
-            count=count,
-            align=align,
+    with Bars() as bars:
+        options = Options(
             method=method,
             heuristic=heuristic,
             compression=compression,
@@ -95,13 +106,71 @@ def anonymize(
             seed=seed,
             progress=bars,
         )
-        release.write_drafts(*drafts)
+        if "://" in trajectories or Path(trajectories).is_dir():
+            out = str(RELEASE) if out is None else out
+            beside, report = _of_parts(
+                trajectories, out, k, count, memory or "4GB", cluster, options
+            )
+        else:
+            _refuse_of_file(memory, cluster)
+            out = str(ANONYMIZED) if out is None else out
+            beside, report = _of_file(
+                Path(trajectories), Path(out), k, count, align, options
+            )
     if as_json:
-        show_json(without_lists(release.report))
+        show_json(without_lists(report))
         return
-    show_release(release.report)
-    if release.report["stopped"]:
-        typer.echo(STOPPED)
-    typer.echo(f"{report}: {release.report['notice']}")
-    what = f"{len(release.trajectories):,} trajectories"
-    say_written(what, out, ANONYMIZED, "check", k)
+    show_release(report)
+    typer.echo(f"{beside}: {report['notice']}")
+    say_written(f"{report['n']:,} trajectories", out, str(ANONYMIZED), "check", k)
+
+
+def _of_file(
+    trajectories: Path, out: Path, k: int, count: str, align: bool, options: "Options"
+) -> tuple[str, dict[str, Any]]:
+    """Anonymise a file; say where the report is, and what is in it."""
+    from trajanon.anonymization import anonymize as make_release
+    from trajanon.anonymization import report_path
+    from trajanon.files.release import check_format
+    from trajanon.files.trajectories import read_trajectories
+    from trajanon.outputs import replacing
+
+    check_format(out)
+    report = report_path(out)
+    with replacing(out, report, inputs=[trajectories]) as drafts:
+        release = make_release(
+            read_trajectories(trajectories), k, count=count, align=align, **options
+        )
+        release.write_drafts(*drafts)
+    return str(report), release.report
+
+
+def _of_parts(
+    folder: str,
+    out: str,
+    k: int,
+    count: str,
+    memory: str,
+    cluster: str | None,
+    options: "Options",
+) -> tuple[str, dict[str, Any]]:
+    """Anonymise a folder of parts; say where the report is, and what is in it."""
+    from trajanon.shards.anonymization import anonymize_parts, report_of
+    from trajanon.shards.crew import connected
+
+    with ExitStack() as closing:
+        client = closing.enter_context(connected(cluster)) if cluster else None
+        report = anonymize_parts(
+            folder, out, k, count=count, memory=memory, client=client, **options
+        )
+    return report_of(out), report
+
+
+def _refuse_of_file(memory: str | None, cluster: str | None) -> None:
+    for name, value in (("--memory", memory), ("--cluster", cluster)):
+        if value is not None:
+            msg = (
+                f"{name} {value} is for a folder of parts: make one with trajanon "
+                "extract --partition 100000"
+            )
+            raise BadInput(msg)

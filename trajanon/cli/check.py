@@ -42,7 +42,9 @@ def check(
         trajectories=None if trajectories is None else read_trajectories(trajectories),
         against=against,
     )
-    onward = "" if released == ANONYMIZED else f" --public {shlex.quote(str(released))}"
+    onward = (
+        "" if released == ANONYMIZED else f" --view public {shlex.quote(str(released))}"
+    )
     counted = "" if trajectories is None else f"; {k} different subjects in each group"
     if as_json:
         show_json({**asdict(findings), "holds": findings.holds})

@@ -30,7 +30,7 @@ def demo(
     typer.echo("1. trajanon extract --bbox madrid --source (the bundled sample)")
     extract(source=[str(sample())], bbox=["madrid"], out=trajectories)
     typer.echo("\n2. trajanon anonymize -k 4")
-    anonymize(trajectories, k=4, out=released)
+    anonymize(str(trajectories), k=4, out=str(released))
     typer.echo("\n3. trajanon check -k 4")
     check(released, k=4)
     typer.echo("\n4. trajanon map")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from trajanon.cli.options import TRAJECTORIES, Json
+from trajanon.cli.options import PARTS, TRAJECTORIES, Json
 from trajanon.cli.telling import announce_compilation, say_written
 from trajanon.errors import BadInput
 
@@ -143,7 +143,20 @@ def extract(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on where a stopped extraction ended.")
     ] = False,
-    out: Annotated[Path, typer.Option(help="GeoParquet to write.")] = TRAJECTORIES,
+    partition: Annotated[
+        int | None,
+        typer.Option(
+            help="Write a folder of parts, each of so many trajectories: for more than "
+            "fit into memory."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="GeoParquet to write, or a folder with --partition.",
+            show_default=f"{TRAJECTORIES}, or {PARTS}",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Turn GPS traces into trajectories of equally spaced points."""
@@ -152,8 +165,14 @@ def extract(
     from trajanon.extract.where import out_of_sight, place
     from trajanon.screen import Bars, show_extraction, show_json
 
-    if out.suffix.lower() not in (".parquet", ".geoparquet"):
+    default = TRAJECTORIES if partition is None else PARTS
+    out = default if out is None else out
+    is_file = out.suffix.lower() in (".parquet", ".geoparquet")
+    if partition is None and not is_file:
         msg = f"trajectories are written as GeoParquet: {out} must end in .parquet"
+        raise BadInput(msg)
+    if partition is not None and is_file:
+        msg = f"with --partition, --out names a folder (got {out})"
         raise BadInput(msg)
     announce_compilation()
     if pbf is not None and area is None and hide_near is None:
@@ -186,12 +205,13 @@ def extract(
             refresh=refresh,
             progress=bars,
         )
-        provenance = extraction.write(out, resume=resume)
+        provenance = extraction.write(out, partition=partition, resume=resume)
     if as_json:
         show_json(provenance)
         return
     show_extraction(provenance)
     what = f"{provenance['counts']['trajectories']:,} trajectories"
+    # Folders are named in any case: the next command's default is a file.
     say_written(what, out, TRAJECTORIES, "anonymize", 4)
 
 

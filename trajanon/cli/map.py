@@ -1,65 +1,198 @@
 """trajanon map."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES
 from trajanon.errors import BadInput
 
+if TYPE_CHECKING:
+    import folium
+
+    from trajanon import maps
+    from trajanon.trajectories import Trajectories
+
+_VIEWS = ("overlay", "side-by-side", "public")
+_TILES = "OpenStreetMap"
+_MARGIN = 0.002  # degrees, around what is shown
+
 
 def draw(
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Trajectories and release; with --public the release alone.",
+            help="Trajectories and release; with --view public the release alone; "
+            "with --compare several releases.",
             show_default=f"{TRAJECTORIES} {ANONYMIZED}",
         ),
     ] = None,
-    public: Annotated[
-        bool, typer.Option("--public", help="Show the release only.")
-    ] = False,
-    tiles: Annotated[
+    view: Annotated[
         str,
         typer.Option(
-            help="Street map behind the lines, or none. Whoever opens the map asks its "
-            "server for tiles, which tells that server where the data are."
+            help="overlay, both on one map; side-by-side, on two that move together; "
+            "or public, the release only."
         ),
-    ] = "OpenStreetMap",
+    ] = "overlay",
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--compare", help="All files are releases, with a switch between them."
+        ),
+    ] = False,
+    originals: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --compare: what the releases were made of.",
+            show_default=str(TRAJECTORIES),
+        ),
+    ] = None,
+    tiles: Annotated[
+        str | None,
+        typer.Option(
+            help="Street map behind the lines, or none. Whoever opens the map asks its "
+            "server for tiles, which tells that server where the data are.",
+            show_default=_TILES,
+        ),
+    ] = None,
+    offline: Annotated[
+        bool,
+        typer.Option(
+            "--offline",
+            help="No tiles, and a page that forbids its browser any request.",
+        ),
+    ] = False,
+    background: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OSM.PBF",
+            help="Draw roads and water of this file behind the lines.",
+        ),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Page to write.")] = MAP,
 ) -> None:
     """Draw original and released trajectories on a map."""
     from trajanon import maps
-    from trajanon.anonymization import read_report, report_path
-    from trajanon.files.release import read_release
-    from trajanon.files.trajectories import read_trajectories
+    from trajanon.anonymization import report_path
     from trajanon.outputs import replacing
-    from trajanon.privacy.checker import check as findings_of
 
-    given = files or [TRAJECTORIES, ANONYMIZED]
-    if len(given) != 2 and not (public and len(given) == 1):
-        msg = "map takes two files, trajectories and release; or, with --public, one"
+    if view not in _VIEWS:
+        msg = f"view {view!r} is not known; choose from {', '.join(_VIEWS)}"
         raise BadInput(msg)
+    trajectories, releases = _inputs(files, view, compare, originals)
     if out.suffix.lower() not in (".html", ".htm"):
         msg = f"a map is a page: {out} must end in .html"
         raise BadInput(msg)
-    street_map = None if tiles.lower() == "none" else tiles
-    with replacing(out, inputs=[*given, report_path(given[-1])]) as (draft,):
-        release = read_release(given[-1])
-        if public:
-            # Arguments are easily swapped, and originals must not look released.
-            problems = findings_of(given[-1], k=2).problems
-            if problems:
-                msg = f"{given[-1]} is no release: {problems[0]}"
-                raise BadInput(msg)
-            drawn = maps.public(release, tiles=street_map)
+    street_map = _street_map(tiles, offline)
+    read = [*releases, *map(report_path, releases)]
+    read += [path for path in (trajectories, background) if path is not None]
+    with replacing(out, inputs=read) as (draft,):
+        if trajectories is None:
+            drawn = _public(releases[0], street_map, background)
         else:
-            drawn = maps.compare(
-                read_trajectories(given[0]),
-                release,
-                read_report(given[-1]),
-                tiles=street_map,
-            )
+            drawn = _compared(trajectories, releases, view, street_map, background)
         maps.save(drawn, draft)
     typer.echo(f"Open {out.resolve()} in a browser.")
+
+
+def _inputs(
+    files: list[Path] | None, view: str, compare: bool, originals: Path | None
+) -> tuple[Path | None, list[Path]]:
+    """Tell trajectories, None where they are not to be seen, from releases."""
+    if compare:
+        if view == "public" or len(files or ()) < 2:
+            msg = (
+                "map --compare takes two or more releases, and the view overlay or "
+                "side-by-side; their trajectories are named by --originals"
+            )
+            raise BadInput(msg)
+        return originals or TRAJECTORIES, files or []
+    if originals is not None:
+        msg = (
+            f"--originals {originals} goes with --compare; otherwise name trajectories "
+            "and release one after the other"
+        )
+        raise BadInput(msg)
+    given = files or [TRAJECTORIES, ANONYMIZED]
+    if view == "public" and len(given) <= 2:
+        return None, given[-1:]
+    if len(given) != 2:
+        msg = (
+            "map takes two files, trajectories and release; or, with --view public, one"
+        )
+        raise BadInput(msg)
+    return given[0], given[1:]
+
+
+def _street_map(tiles: str | None, offline: bool) -> str | None:
+    none = tiles is not None and tiles.lower() == "none"
+    if offline and not (tiles is None or none):
+        msg = f"an offline map has no tiles: leave out --offline or --tiles {tiles}"
+        raise BadInput(msg)
+    return None if offline or none else tiles or _TILES
+
+
+def _public(path: Path, tiles: str | None, background: Path | None) -> "folium.Map":
+    from trajanon import maps
+    from trajanon.files.release import read_release
+    from trajanon.privacy.checker import check as findings_of
+
+    release = read_release(path)
+    # Arguments are easily swapped, and originals must not look released.
+    problems = findings_of(path, k=2).problems
+    if problems:
+        msg = f"{path} is no release: {problems[0]}"
+        raise BadInput(msg)
+    return maps.public(release, tiles=tiles, background=_behind(release, background))
+
+
+def _compared(
+    path: Path,
+    releases: list[Path],
+    view: str,
+    tiles: str | None,
+    background: Path | None,
+) -> "folium.Map":
+    from trajanon import maps
+    from trajanon.anonymization import read_report
+    from trajanon.files.release import read_release
+    from trajanon.files.trajectories import read_trajectories
+
+    # The files' names, or where two are alike the whole paths.
+    short = len({release.stem for release in releases}) == len(releases)
+    named = {
+        release.stem if short else str(release): (
+            read_release(release),
+            read_report(release),
+        )
+        for release in releases
+    }
+    trajectories = read_trajectories(path)
+    return maps.compare_releases(
+        trajectories,
+        named,
+        view=view,
+        tiles=tiles,
+        background=_behind(trajectories, background),
+    )
+
+
+def _behind(shown: "Trajectories", pbf: Path | None) -> "maps.Background | None":
+    """Roads and water around what is shown."""
+    if pbf is None or len(shown) == 0:
+        return None
+    from trajanon import maps
+    from trajanon.extract.earth.background import roads_and_water
+    from trajanon.extract.earth.box import Box
+
+    south, west = shown.points.min(axis=(0, 1)).tolist()
+    north, east = shown.points.max(axis=(0, 1)).tolist()
+    margin = _MARGIN + (north - south + east - west) / 20
+    box = Box(
+        max(west - margin, -180.0),
+        max(south - margin, -90.0),
+        min(east + margin, 180.0),
+        min(north + margin, 90.0),
+    )
+    return maps.Background(*roads_and_water(pbf, box))

@@ -7,6 +7,8 @@ import typer
 
 TRAJECTORIES = Path("trajectories.parquet")
 ANONYMIZED = Path("anonymized.parquet")
+PARTS, RELEASE = Path("trajectories"), Path("anonymized")
+"""Folders of parts."""
 MAP = Path("map.html")
 MICROAGGREGATED = Path("microaggregated.csv")
 BENCHMARK = Path("benchmark.csv")

@@ -2,7 +2,6 @@
 
 import logging
 import shlex
-from pathlib import Path
 
 import typer
 
@@ -40,7 +39,7 @@ def announce_compilation() -> None:
     announce(tell)
 
 
-def say_written(what: str, out: Path, default: Path, verb: str, k: int) -> None:
+def say_written(what: str, out: object, default: object, verb: str, k: int) -> None:
     """Say what was written where, and which command comes next."""
     name = "" if out == default else f" {shlex.quote(str(out))}"
     typer.echo(f"Wrote {what} to {out}. Next: trajanon {verb}{name} -k {k}")

@@ -1,0 +1,66 @@
+"""Colours and widths of the groups."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+
+# Told apart with any colour vision, and dark enough for a pale street map: Okabe and
+# Ito's colours without yellow and black, with Tol's indigo and wine.
+PALETTE = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#332288",
+    "#E69F00",
+    "#56B4E9",
+    "#882255",
+)
+
+_NEIGHBOURS = 8
+
+
+def colours(lines: NDArray[np.float64]) -> list[int]:
+    """Choose a colour for each line that its neighbours do not have.
+
+    Parameters
+    ----------
+    lines
+        Latitude and longitude in degrees, shape (lines, m, 2).
+
+    Returns
+    -------
+    list[int]
+        The place in ``PALETTE`` of each line's colour.
+    """
+    middle = lines.mean(axis=1)
+    middle[:, 1] *= np.cos(np.radians(middle[:, 0].mean()))
+    count = min(_NEIGHBOURS + 1, len(lines))
+    _, neighbours = KDTree(middle).query(middle, k=[*range(1, count + 1)])
+    chosen = np.full(len(lines), -1)
+    used = np.zeros(len(PALETTE))
+    for line, nearest_first in enumerate(neighbours):
+        taken = chosen[nearest_first]
+        near = 1.0 / np.arange(1, count + 1)
+        cost = np.bincount(taken[taken >= 0], near[taken >= 0], len(PALETTE))
+        chosen[line] = np.lexsort((used, cost))[0]
+        used[chosen[line]] += 1
+    numbers: list[int] = chosen.tolist()
+    return numbers
+
+
+def weights(sizes: NDArray[np.int64]) -> list[float]:
+    """Choose a width in pixels for each released line, growing mildly with its group.
+
+    Parameters
+    ----------
+    sizes
+        Number of trajectories in each group.
+
+    Returns
+    -------
+    list[float]
+        Pixels.
+    """
+    pixels: list[float] = np.round(2.0 + 0.75 * np.log2(sizes), 1).tolist()
+    return pixels

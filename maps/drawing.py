@@ -1,0 +1,184 @@
+"""A release as the page draws it: layers of lines, and what is said of them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.maps import telling
+from trajanon.maps.colours import colours, weights
+from trajanon.maps.hexagons import honeycomb
+from trajanon.maps.lines import Unrolled, bends, corners, steps
+from trajanon.maps.matching import Match
+from trajanon.maps.sample import Sample, of_release, sample
+from trajanon.utility import displacement
+
+_WORST = 10  # groups
+_OUTLIERS = 0.01, 1_000  # share of the originals, and how many at most
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawing:
+    """A release, ready for JSON.
+
+    Attributes
+    ----------
+    about
+        What the panel says, and a list with a value for each group drawn.
+    layers
+        By name; releases of the same trajectories may have some in common.
+    bounds
+        South-west and north-east corner, as lat, lon.
+    """
+
+    about: dict[str, Any]
+    layers: dict[str, Any]
+    bounds: list[list[float]]
+
+
+def released_alone(points: NDArray[np.float64]) -> Drawing:
+    """Draw what is in a release, and nothing else; equal trajectories are a group.
+
+    Parameters
+    ----------
+    points
+        Latitude and longitude in degrees, shape (n, m, 2).
+    """
+    records, sizes = np.unique(
+        points.reshape(len(points), -1), axis=0, return_counts=True
+    )
+    lines = Unrolled(points)(records.reshape(len(records), -1, 2))
+    bounds = corners([lines])
+    drawn = of_release(sizes, points.shape[1])
+    left_out = len(drawn) < len(sizes)
+    about = {
+        "headline": "the release",
+        "facts": [
+            ["Trajectories, n", f"{len(points):,}"],
+            ["Groups", f"{len(lines):,}"],
+            ["Smallest group", f"{sizes.min():,}"],
+        ],
+        "stages": [],
+        "drawn": f"Drawn: {len(drawn):,} of {len(sizes):,} groups, chosen at random. "
+        "All numbers are of all."
+        if left_out
+        else None,
+        "counts": {"sizes": telling.by_size(sizes)},
+        "groups": _groups(drawn, sizes, lines),
+        "total": {"groups": len(lines)},
+        "worst": [],
+    }
+    layers = {
+        "released": steps(lines[drawn]),
+        "density-released": honeycomb(lines, bounds, sizes),
+    }
+    return Drawing(about, layers, bounds)
+
+
+def with_originals(name: str, matched: Match, releases: int = 1) -> Drawing:
+    """Draw a release and its originals.
+
+    Parameters
+    ----------
+    name
+        What the page calls the release.
+    matched
+        Originals, released lines and report.
+    releases
+        That share the page.
+    """
+    trajectories, labels, report = matched.trajectories, matched.labels, matched.report
+    unrolled = Unrolled(trajectories.points)
+    points, lines = unrolled(trajectories.points), unrolled(matched.lines)
+    bounds = corners([points])
+    sizes = np.bincount(labels)
+    far = displacement(points, lines[labels]).mean(axis=1)
+    moved = np.bincount(labels, weights=far) / sizes
+    worst = np.argsort(-moved, kind="stable")[:_WORST]
+    shown = sample(labels, points.shape[1], worst, releases)
+    share, most = _OUTLIERS
+    outlying = min(most, max(1, round(share * len(labels))))
+    farthest = np.argsort(-far, kind="stable")[:outlying]
+    place = np.full(len(sizes), -1)
+    place[shown.groups] = np.arange(len(shown.groups))
+    drawn = np.sort(np.concatenate(shown.members))
+    about = {
+        "name": name,
+        "headline": f"k = {report['k']} {telling.counted(report)}",
+        "facts": telling.facts(report, sizes),
+        "stages": telling.stages(report),
+        "summary": [
+            telling.percent(report["information_loss"]),
+            telling.metres(report["displacement"]["mean"]),
+        ],
+        "drawn": _of_all(shown, labels, sizes),
+        "counts": {
+            "displacement": telling.by_displacement(moved),
+            "sizes": telling.by_size(sizes),
+        },
+        "slid": matched.aligned,
+        "groups": _groups(shown.groups, sizes, lines)
+        | {"moved": np.round(moved[shown.groups], 1).tolist()},
+        "total": {
+            "groups": len(sizes),
+            "originals": len(labels),
+            "outliers": len(farthest),
+        },
+        "worst": place[worst].tolist(),
+    }
+    layers = {
+        "originals": steps(points[drawn]),
+        "members": [np.searchsorted(drawn, each).tolist() for each in shown.members],
+        "released": steps(lines[shown.groups]),
+        "outliers": steps(points[farthest]),
+        "density-originals": honeycomb(points, bounds),
+        "density-released": honeycomb(lines, bounds, sizes),
+    }
+    if matched.aligned:
+        layers |= _tracks(matched, shown.members, unrolled)
+    return Drawing(about, layers, bounds)
+
+
+def _of_all(
+    shown: Sample, labels: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> str | None:
+    """What the page says where it draws a sample."""
+    if shown.each is None:
+        return None
+    drawn = sum(len(members) for members in shown.members)
+    return (
+        f"Drawn: {drawn:,} of {len(labels):,} originals, at most {shown.each} of a "
+        f"group, and {len(shown.groups):,} of {len(sizes):,} groups, chosen at random. "
+        "All numbers are of all."
+    )
+
+
+def _groups(
+    drawn: NDArray[np.int64], sizes: NDArray[np.int64], lines: NDArray[np.float64]
+) -> dict[str, list[Any]]:
+    return {
+        "number": drawn.tolist(),
+        "size": sizes[drawn].tolist(),
+        "weight": weights(sizes[drawn]),
+        "colour": colours(lines[drawn]),
+    }
+
+
+def _tracks(
+    matched: Match, members: list[NDArray[np.int64]], unrolled: Unrolled
+) -> dict[str, Any]:
+    """The runs under the originals drawn, and those of each group by their places."""
+    tracks = matched.trajectories.tracks
+    assert tracks is not None  # without them nothing slides
+    runs = np.unique(tracks.run[np.concatenate(members)])
+    points = unrolled(tracks.points)
+    return {
+        "tracks": bends(
+            points[tracks.first[run] : tracks.first[run + 1]] for run in runs
+        ),
+        "runs": [
+            np.unique(np.searchsorted(runs, tracks.run[each])).tolist()
+            for each in members
+        ],
+    }

@@ -1,0 +1,73 @@
+"""Density: how many points lie in each cell of a honeycomb."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.maps.lines import UNIT
+
+_ACROSS = 45  # cells from one side of the map to the other
+_LEAST = 10.0  # metres
+_ROW = 1 << 20  # more than there are cells from south to north
+_DEGREE = 111_195.0  # metres, of a great circle
+
+
+def honeycomb(
+    lines: NDArray[np.float64],
+    bounds: list[list[float]],
+    copies: NDArray[np.int64] | None = None,
+) -> dict[str, Any]:
+    """Count points in hexagonal cells that are alike on the ground.
+
+    Parameters
+    ----------
+    lines
+        Latitude and longitude in degrees, shape (lines, m, 2).
+    bounds
+        South-west and north-east corner of the map, as lat, lon. Equal bounds give
+        equal cells.
+    copies
+        How often each line counts; None for once.
+
+    Returns
+    -------
+    dict
+        Ready for JSON: ``radius``, from the middle of a cell to its corners, as
+        latitude and longitude; ``metres``, between opposite sides; ``cells``, as
+        latitude, longitude and count one after another. Degrees are whole numbers of
+        ``UNIT``.
+    """
+    (south, west), (north, east) = bounds
+    squeeze = float(np.cos(np.radians((south + north) / 2)))
+    extent = max(north - south, (east - west) * squeeze) * _DEGREE
+    wide = _nice(max(extent / _ACROSS, _LEAST))
+    x = (lines[..., 1].ravel() - west) * squeeze * _DEGREE / wide
+    y = (lines[..., 0].ravel() - south) * _DEGREE / (wide * np.sqrt(3.0))
+    # The middles of cells are two rectangular lattices, one shifted by half a cell:
+    # a point belongs to the nearer of its two candidates.
+    corner = np.stack([np.rint(x), np.rint(y)])
+    shifted = np.stack([np.floor(x), np.floor(y)]) + 0.5
+    far = (x - corner[0]) ** 2 + 3.0 * (y - corner[1]) ** 2
+    far_shifted = (x - shifted[0]) ** 2 + 3.0 * (y - shifted[1]) ** 2
+    middle = np.where(far <= far_shifted, corner, shifted)
+    halves = np.rint(2 * middle).astype(np.int64)
+    key, cell = np.unique(halves[0] * _ROW + halves[1], return_inverse=True)
+    times = np.ones(len(lines), np.int64) if copies is None else copies
+    counts = np.bincount(cell, weights=np.repeat(times, lines.shape[1]))
+    up = (key + _ROW // 2) % _ROW - _ROW // 2
+    longitude = west + (key - up) / _ROW / 2 * wide / (squeeze * _DEGREE)
+    latitude = south + up / 2 * wide * np.sqrt(3.0) / _DEGREE
+    radius = wide / np.sqrt(3.0) / _DEGREE
+    places = np.rint(np.stack([latitude, longitude]) / UNIT).astype(np.int64)
+    return {
+        "metres": wide,
+        "radius": [round(radius / UNIT), round(radius / squeeze / UNIT)],
+        "cells": np.vstack([places, counts.astype(np.int64)]).T.ravel().tolist(),
+    }
+
+
+def _nice(metres: float) -> float:
+    """The next of 1, 2, 5, 10, 20, 50, ... metres."""
+    power = 10.0 ** np.floor(np.log10(metres))
+    return float(next(n * power for n in (1, 2, 5, 10) if n * power >= metres))

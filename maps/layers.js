@@ -1,0 +1,124 @@
+// The layers of a release: data from the page to lines and cells of Leaflet.
+"use strict";
+
+const trajanonLayers = (() => {
+  const UNIT = 1e6; // parts of a degree
+
+  const line = (steps) => {
+    const places = [];
+    let lat = 0, lon = 0;
+    for (let at = 0; at < steps.length; at += 2) {
+      lat += steps[at];
+      lon += steps[at + 1];
+      places.push([lat / UNIT, lon / UNIT]);
+    }
+    return places;
+  };
+
+  const kept = new Map();
+
+  // What stands in the page under a name; each is read once.
+  const read = (name) => {
+    if (!kept.has(name)) {
+      kept.set(name, JSON.parse(document.getElementById(`trajanon-${name}`).textContent));
+    }
+    return kept.get(name);
+  };
+
+  // The originals and the released line of a group, and the tracks they are on.
+  const members = ({ layers }, group) => {
+    if (!layers.members) return [];
+    const all = read(layers.originals);
+    return read(layers.members)[group].map((at) => line(all[at]));
+  };
+  const centroid = ({ layers }, group) => line(read(layers.released)[group]);
+  const runs = ({ layers }, group) => {
+    const all = read(layers.tracks);
+    return read(layers.runs)[group].map((at) => line(all[at]));
+  };
+
+  // Many thin lines would hide the city: the more there are, the fainter each one.
+  const faint = (count, most, least) =>
+    Math.max(least, Math.min(most, most - 0.16 * Math.log10(Math.max(1, count / 300))));
+
+  const each = ({ groups }, make) => groups.number.map((_, group) => ({ group, ...make(group) }));
+
+  // How the lines of each layer look, and where there is one, their group.
+  const lines = {
+    originals: (release, palette) => each(release, (group) => ({
+      shape: members(release, group),
+      color: palette[release.groups.colour[group]], weight: 1.2,
+      opacity: faint(release.total.originals, 0.6, 0.3),
+    })),
+
+    released: (release, palette) => each(release, (group) => ({
+      shape: centroid(release, group),
+      color: palette[release.groups.colour[group]], weight: release.groups.weight[group],
+      opacity: faint(release.total.groups, 0.9, 0.65),
+    })),
+
+    tracks: ({ layers }) => read(layers.tracks).map((steps) => ({
+      shape: line(steps), color: "#555", weight: 1, opacity: 0.45,
+    })),
+
+    // From each original to its group's line, at the start, the middle and the end.
+    displacement: (release, palette) => each(release, (group) => {
+      const to = centroid(release, group);
+      const stops = [0, to.length >> 1, to.length - 1];
+      return {
+        shape: members(release, group).flatMap((from) => stops.map((at) => [from[at], to[at]])),
+        color: palette[release.groups.colour[group]], weight: 1, opacity: 0.7,
+      };
+    }),
+
+    worst: (release) => release.worst.map((group) => ({
+      group, shape: centroid(release, group), color: "#111", weight: 6, opacity: 0.9,
+    })),
+
+    outliers: ({ layers }) => read(layers.outliers).map((steps) => ({
+      shape: line(steps), color: "#111", weight: 2, opacity: 0.9, dashArray: "6 4",
+    })),
+  };
+
+  const cells = ({ radius, cells }, options) => {
+    const [up, right] = radius.map((degrees) => degrees / UNIT);
+    const side = (right * Math.sqrt(3)) / 2;
+    const corners = [[up, 0], [up / 2, side], [-up / 2, side], [-up, 0], [-up / 2, -side], [up / 2, -side]];
+    let most = 1;
+    for (let at = 2; at < cells.length; at += 3) most = Math.max(most, cells[at]);
+    const drawn = [];
+    for (let at = 0; at < cells.length; at += 3) {
+      const [lat, lon] = [cells[at] / UNIT, cells[at + 1] / UNIT];
+      const depth = most === 1 ? 1 : Math.log(cells[at + 2]) / Math.log(most);
+      drawn.push(L.polygon(corners.map(([north, east]) => [lat + north, lon + east]), {
+        ...options, stroke: false, fillColor: "#332288", fillOpacity: 0.08 + 0.52 * depth,
+      }));
+    }
+    return drawn;
+  };
+
+  // The lines or cells of a layer, ready to be put on a map.
+  const shapes = (name, release, palette, options) => {
+    if (name.startsWith("density")) return cells(read(release.layers[name]), options);
+    return lines[name](release, palette).map(({ group, shape, ...style }) => {
+      const drawn = L.polyline(shape, { ...options, ...style });
+      return Object.assign(drawn, { group, nearWeight: style.weight });
+    });
+  };
+
+  // What lies below everything: waters, filled where their borders close, and roads.
+  const background = (options) => {
+    const { roads, water } = read("background");
+    const shores = water.map(line);
+    const closes = (places) => String(places[0]) === String(places.at(-1));
+    const blue = { ...options, color: "#9dc3e6", weight: 1.5, opacity: 0.9 };
+    return [
+      // One polygon of all: what is an island of one ring is a hole of it.
+      L.polygon(shores.filter(closes), { ...blue, fillOpacity: 0.6 }),
+      L.polyline(shores.filter((places) => !closes(places)), blue),
+      L.polyline(roads.map(line), { ...options, color: "#cdc5b6", weight: 1 }),
+    ];
+  };
+
+  return { read, members, centroid, runs, shapes, background };
+})();

@@ -1,0 +1,85 @@
+"""Lines as the page holds them: whole numbers, each the step from the one before."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+UNIT = 1e-6  # degrees: 0.1 m, finer than any screen
+_BEND = 3e-5  # degrees: a track is drawn to some 3 m
+
+
+def steps(lines: NDArray[np.float64]) -> list[list[int]]:
+    """Write lines of equally many points as whole numbers of ``UNIT``.
+
+    Parameters
+    ----------
+    lines
+        Latitude and longitude in degrees, shape (lines, m, 2).
+
+    Returns
+    -------
+    list[list[int]]
+        For each line latitude and longitude of its first point, and then the steps to
+        each next one: lat, lon, lat, lon, ...
+    """
+    places = np.rint(lines / UNIT).astype(np.int64)
+    first = np.zeros_like(places[:, :1])
+    flat: list[list[int]] = (
+        np.diff(places, axis=1, prepend=first).reshape(len(lines), -1).tolist()
+    )
+    return flat
+
+
+def bends(lines: Iterable[NDArray[np.float64]]) -> list[list[int]]:
+    """Write lines of any number of points, without those that lie on the way.
+
+    Parameters
+    ----------
+    lines
+        Latitude and longitude in degrees, each of shape (m, 2).
+
+    Returns
+    -------
+    list[list[int]]
+        As of `steps`.
+    """
+    import shapely
+
+    parts = list(lines)
+    places = np.concatenate([np.empty((0, 2)), *parts])
+    line = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    simple = shapely.simplify(shapely.linestrings(places, indices=line), _BEND)
+    return [steps(shapely.get_coordinates(one)[None])[0] for one in simple]
+
+
+class Unrolled:
+    """Longitudes without the jump at the antimeridian, where data lie on both sides.
+
+    Parameters
+    ----------
+    points
+        All that is shown: latitude and longitude in degrees, shape (..., 2).
+    """
+
+    def __init__(self, points: NDArray[np.float64]) -> None:
+        longitude = points[..., 1]
+        self._middle: float | None = None
+        if np.ptp(longitude) > 180.0:
+            around = np.exp(1j * np.radians(longitude)).mean()
+            self._middle = float(np.degrees(np.angle(around)))
+
+    def __call__(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Move longitudes by whole turns to within half a turn of the middle."""
+        if self._middle is None:
+            return points
+        moved = points.copy()
+        moved[..., 1] -= 360.0 * np.rint((points[..., 1] - self._middle) / 360.0)
+        return moved
+
+
+def corners(points: Sequence[NDArray[np.float64]]) -> list[list[float]]:
+    """South-west and north-east corner of all points, as lat, lon."""
+    low = np.min([each.reshape(-1, 2).min(axis=0) for each in points], axis=0)
+    high = np.max([each.reshape(-1, 2).max(axis=0) for each in points], axis=0)
+    return [low.tolist(), high.tolist()]

@@ -1,0 +1,247 @@
+// The page: one map or two, their layers, and the group that stands out.
+"use strict";
+
+const trajanonPage = (map) => {
+  const { node, number, about, fill, frame } = trajanonPanel;
+  const page = trajanonLayers.read("page");
+  const beside = page.view === "side-by-side";
+  const narrow = window.matchMedia("(max-width: 700px)").matches;
+  const alone = page.view === "public"; // the release, without its originals
+
+  // The frame: the panel beside the maps, so that it hides nothing of the city.
+
+  const { panel, details, headline, body } = frame(page);
+  const maps = node("main", { className: page.view });
+  const first = map.getContainer();
+  first.before(panel, maps);
+  maps.append(first);
+  details.open = !narrow;
+
+  const twin = () => {
+    const container = node("div", { className: "folium-map" });
+    maps.append(container);
+    const other = L.map(container, { ...map.options, zoomControl: false });
+    map.eachLayer((layer) => {
+      if (layer instanceof L.TileLayer) L.tileLayer(layer._url, layer.options).addTo(other);
+    });
+    let following = false;
+    const follow = (one, two) => one.on("move", () => {
+      if (following) return;
+      following = true;
+      two.setView(one.getCenter(), one.getZoom(), { animate: false });
+      following = false;
+    });
+    follow(map, other);
+    follow(other, map);
+    return other;
+  };
+  const right = beside ? twin() : map;
+  const both = beside ? [map, right] : [map];
+  if (beside) {
+    first.append(node("b", { className: "side" }, "originals"));
+    right.getContainer().append(node("b", { className: "side" }, "release"));
+  }
+
+  L.control.scale({ imperial: false }).addTo(map);
+  const leaflet = '<a href="https://leafletjs.com">Leaflet</a>';
+  const credits = L.control.attribution({ prefix: leaflet }).addTo(right);
+  if (page.attribution) credits.addAttribution(node("i", {}, page.attribution).innerHTML);
+  if (document.fullscreenEnabled) {
+    const button = L.control({ position: "topleft" });
+    button.onAdd = () => {
+      const link = node("a", { href: "#", title: "Full screen", role: "button" }, node("i"));
+      const bar = node("div", { className: "leaflet-bar leaflet-control full" }, link);
+      L.DomEvent.disableClickPropagation(bar);
+      L.DomEvent.on(link, "click", (event) => {
+        L.DomEvent.preventDefault(event);
+        if (document.fullscreenElement) document.exitFullscreen();
+        else document.documentElement.requestFullscreen();
+      });
+      return bar;
+    };
+    button.addTo(map);
+  }
+
+  // Layers. Each has a canvas of its own, and what stands out one above all.
+
+  let current = 0;
+  const release = () => page.releases[current];
+  const named = ({ total, slid }) => [
+    {
+      name: "originals", side: map, height: 413, on: true,
+      label: `Originals${slid ? ", as slid" : ""} (${number(total.originals ?? 0)}), thin`,
+    },
+    {
+      name: "released", side: right, height: 416, on: true,
+      label: `Released (${number(total.groups)} groups), thick`,
+    },
+    { name: "tracks", side: map, height: 412, hidden: !slid, label: "Tracks that windows slid on" },
+    { name: "displacement", side: right, height: 414, label: "Displacement: start, middle, end" },
+    { name: "worst", side: right, height: 415, label: `Worst groups (${release().worst.length})` },
+    {
+      name: "outliers", side: map, height: 417,
+      label: `Outliers: the ${number(total.outliers ?? 0)} moved farthest`,
+    },
+    { name: "density-originals", side: map, height: 410, label: "Density of originals, hexagons" },
+    { name: "density-released", side: right, height: 411, label: "Density of the release, hexagons" },
+  ].filter(({ name, hidden }) => !hidden && (!alone || name.endsWith("released")));
+
+  const canvas = (on, name, height) => {
+    const pane = on.getPane(name) ?? on.createPane(name);
+    pane.classList.add(name === "lit" ? "trajanon-lit" : "trajanon-layer");
+    pane.style.zIndex = height;
+    return { pane: name, renderer: L.canvas({ pane: name, padding: 0.25 }), interactive: false };
+  };
+
+  // From afar, lines of full width would hide each other. The option is set, not the
+  // style: when a zoom ends Leaflet draws all lines anyway, and need not do so twice.
+  const least = () =>
+    Math.max(0.3, Math.min(0.55, 0.55 - 0.2 * Math.log10(release().total.groups / 150)));
+  const width = () => Math.min(1, Math.max(least(), 1 + 0.15 * (map.getZoom() - 15)));
+  const thin = (line) => line.nearWeight && L.setOptions(line, { weight: line.nearWeight * width() });
+
+  const shown = new Map(); // layers by name, of the release that is looked at
+  const { palette } = page;
+  const lines = (name) => shown.get(name)?.getLayers() ?? [];
+
+  const show = ({ name, side, height }) => {
+    const options = canvas(side, name, height);
+    const shapes = trajanonLayers.shapes(name, release(), palette, options);
+    shapes.forEach(thin);
+    shown.set(name, L.layerGroup(shapes).addTo(side));
+    shown.get(name).renderer = options.renderer;
+  };
+  const hide = ({ name, side }) => {
+    side.removeLayer(shown.get(name)).removeLayer(shown.get(name).renderer);
+    shown.delete(name);
+  };
+  let layers = [];
+  const toggle = (layer, on) => {
+    layer.on = on;
+    if (on === shown.has(layer.name)) return;
+    if (on) show(layer);
+    else hide(layer);
+  };
+  both.forEach((each) => each.on("zoomend", () =>
+    layers.filter(({ side }) => side === each).forEach(({ name }) => lines(name).forEach(thin))));
+
+  // The group under the mouse stands out on both sides; a click keeps it there.
+
+  const lit = both.map((each) =>
+    ({ options: canvas(each, "lit", 460), layer: L.layerGroup().addTo(each) }));
+  const tip = L.tooltip({ direction: "top", offset: [0, -8], opacity: 1 });
+  let chosen = null, kept = false;
+
+  const light = () => {
+    const { groups } = release();
+    const color = palette[groups.colour[chosen]], weight = groups.weight[chosen];
+    const originals = trajanonLayers.members(release(), chosen);
+    const centroid = trajanonLayers.centroid(release(), chosen);
+    lit.forEach(({ options, layer }) => {
+      layer.clearLayers();
+      const add = (shape, style) => layer.addLayer(L.polyline(shape, { ...options, color, ...style }));
+      if (shown.has("tracks")) {
+        add(trajanonLayers.runs(release(), chosen), { color: "#555", weight: 2, dashArray: "1 5" });
+      }
+      if (originals.length) {
+        add(originals, { color: "#fff", weight: 4, opacity: 0.7 });
+        add(originals, { weight: 1.6 });
+      }
+      add(centroid, { color: "#fff", weight: weight + 4, opacity: 0.8 });
+      add(centroid, { weight: weight + 1.5 });
+    });
+  };
+
+  const choose = (group, keep = false) => {
+    kept = keep && group !== null;
+    if (group !== chosen) {
+      chosen = group;
+      maps.classList.toggle("lit", group !== null);
+      if (group === null) lit.forEach(({ layer }) => layer.clearLayers());
+      else light();
+    }
+    if (group === null) tip.remove();
+  };
+
+  const REACH = 8; // pixels around the mouse
+  const near = (on, latlng) => {
+    const point = on.latLngToLayerPoint(latlng);
+    const box = L.latLngBounds([[-REACH, -REACH], [REACH, REACH]].map((away) =>
+      on.layerPointToLatLng(point.add(away))));
+    for (const name of ["released", "originals"]) {
+      if (layers.find((layer) => layer.name === name)?.side !== on) continue;
+      let best = REACH, group = null;
+      lines(name).forEach((line) => {
+        if (!line.getBounds().intersects(box)) return;
+        const found = line.closestLayerPoint(point);
+        if (found && found.distance < best) [best, group] = [found.distance, line.group];
+      });
+      if (group !== null) return group;
+    }
+    return null;
+  };
+
+  const say = (on, latlng) => {
+    if (chosen === null) return;
+    tip.setContent(node("span", {}, about(release(), chosen))).setLatLng(latlng).addTo(on);
+  };
+  both.forEach((each) => {
+    let waiting = null;
+    each.on("mousemove", ({ latlng }) => {
+      if (kept) return;
+      if (waiting === null) requestAnimationFrame(() => {
+        const at = waiting;
+        waiting = null;
+        if (kept) return;
+        choose(near(each, at));
+        say(each, at);
+      });
+      waiting = latlng;
+    });
+    each.on("mouseout", () => { if (!kept) choose(null); });
+    each.on("click", ({ latlng }) => {
+      choose(near(each, latlng), true);
+      say(each, latlng);
+    });
+  });
+
+  const visit = (group) => {
+    choose(group, true);
+    const shapes = [trajanonLayers.centroid(release(), group), ...trajanonLayers.members(release(), group)];
+    const all = L.latLngBounds(shapes.flat());
+    map.fitBounds(all, { padding: [40, 40], maxZoom: 17 });
+    say(right, [all.getNorth(), all.getCenter().lng]);
+  };
+  const find = (wanted) => {
+    const { groups, total } = release();
+    const group = groups.number.indexOf(wanted);
+    if (group >= 0) visit(group);
+    else if (wanted < total.groups) return `Group ${number(wanted)} is not among those drawn.`;
+    else return `There is no group ${number(wanted)}: the last is ${number(total.groups - 1)}.`;
+    return null;
+  };
+
+  // A release: its layers, and its panel.
+
+  const open = (which) => {
+    const on = new Map(layers.map((layer) => [layer.name, layer.on]));
+    choose(null);
+    layers.forEach((layer) => toggle(layer, false));
+    current = which;
+    layers = named(release()).map((layer) =>
+      ({ ...layer, on: on.get(layer.name) ?? Boolean(layer.on) }));
+    headline.textContent = release().headline;
+    fill(body, page, current, layers, { choose: open, toggle, find, show: visit });
+    layers.filter((layer) => layer.on).forEach((layer) => toggle(layer, true));
+  };
+
+  new ResizeObserver(() => both.forEach((each) => each.invalidateSize({ animate: false }))).observe(maps);
+  both.forEach((each) => each.invalidateSize());
+  both.forEach((each) => each.fitBounds(page.bounds, { padding: [20, 20], maxZoom: 17, animate: false }));
+  if (document.getElementById("trajanon-background")) {
+    both.forEach((each) => trajanonLayers.background(canvas(each, "background", 401))
+      .forEach((line) => line.addTo(each)));
+  }
+  open(0);
+  window.trajanon = { maps: both, shown, lit };
+};

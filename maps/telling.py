@@ -1,0 +1,82 @@
+"""What the panel says of a release: facts, stages, and counts in rows."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_ROWS = 10  # of sizes; larger groups share the last one
+
+Row = tuple[str, int]
+"""A label, and how many groups it counts."""
+
+
+def facts(report: Mapping[str, Any], sizes: NDArray[np.int64]) -> list[list[str]]:
+    """Name and value of what a holder wants to know first."""
+    moved = report["displacement"]
+    return [
+        ["Trajectories, n", f"{int(sizes.sum()):,}"],
+        ["Groups", f"{len(sizes):,}"],
+        [f"{counted(report).capitalize()} in each group", f"at least {report['k']}"],
+        ["Information loss, IL", percent(report["information_loss"])],
+        ["Mean displacement", metres(moved["mean"])],
+        ["Median displacement", metres(moved["median"])],
+        ["95 % of points moved at most", metres(moved["p95"])],
+        ["Farthest point moved", metres(moved["max"])],
+    ]
+
+
+def stages(report: Mapping[str, Any]) -> list[list[str]]:
+    """Name and information loss of the stages after which there were groups."""
+    return [
+        [str(stage["name"]), percent(stage["information_loss"])]
+        for stage in report["stages"]
+        if stage["information_loss"] is not None
+    ]
+
+
+def counted(report: Mapping[str, Any]) -> str:
+    """What k counts."""
+    return "subjects" if report["counted"] == "subjects" else "trajectories"
+
+
+def percent(loss: float) -> str:
+    """Information loss with three digits."""
+    digits = np.format_float_positional(loss, precision=3, fractional=False, trim="-")
+    return f"{digits} %"
+
+
+def metres(distance: float) -> str:
+    """Metres, below ten with a decimal."""
+    return f"{distance:,.0f} m" if distance >= 9.95 else f"{distance:.1f} m"
+
+
+def by_size(sizes: NDArray[np.int64]) -> list[Row]:
+    """Count the groups of each size."""
+    counts = sorted(Counter(sizes.tolist()).items())
+    rows = [(f"{size:,}", count) for size, count in counts]
+    if len(rows) > _ROWS:
+        rest = sum(count for _, count in rows[_ROWS - 1 :])
+        rows = [*rows[: _ROWS - 1], (f"{rows[_ROWS - 1][0]} or more", rest)]
+    return rows
+
+
+def by_displacement(moved: NDArray[np.float64]) -> list[Row]:
+    """Count groups by their mean displacement, in steps of 1, 2, 5, 10, ... metres.
+
+    Parameters
+    ----------
+    moved
+        Mean displacement of each group in metres.
+    """
+    ladder = [n * 10**power for power in range(8) for n in (1, 2, 5)]
+    edges = np.array([0, *ladder])
+    step = np.searchsorted(edges, moved, side="right") - 1
+    counts = np.bincount(step, minlength=len(edges))
+    lowest, highest = int(step.min()), int(step.max())
+    return [
+        (f"{edges[at]:,}–{edges[at + 1]:,} m", int(counts[at]))
+        for at in range(lowest, highest + 1)
+    ]

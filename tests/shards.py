@@ -1,0 +1,99 @@
+"""Folders of parts, and what becomes of every row when they are anonymised."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+from naive import Floats
+from numpy.typing import NDArray
+
+from trajanon.files.geoparquet import read
+from trajanon.files.trajectories import write_trajectories
+from trajanon.shards import anonymization, mending, solving
+from trajanon.shards.finishing import Tally, finish
+from trajanon.shards.pieces import Piece
+from trajanon.shards.plan import Plan
+from trajanon.trajectories import Trajectories
+
+POINTS = 4
+
+
+def walks(n: int, seed: int = 0, places: int = 5) -> Floats:
+    """Trajectories of four points that begin in a few places of a town."""
+    random = np.random.default_rng(seed)
+    start = random.normal(0, 0.02, (places, 1, 2))[random.integers(0, places, n)]
+    steps = random.normal(0, 0.002, (n, POINTS, 2))
+    points: Floats = np.array([40.0, -3.7]) + start + np.cumsum(steps, axis=1)
+    return points
+
+
+def write_folder(
+    folder: Path,
+    points: NDArray[np.float64],
+    subject: NDArray[np.int64] | None = None,
+    rows: int = 70,
+) -> Path:
+    """Write trajectories as parts of so many rows."""
+    folder.mkdir()
+    for number, start in enumerate(range(0, len(points), rows)):
+        some = slice(start, start + rows)
+        own = None if subject is None else subject[some]
+        part = Trajectories(points=points[some], subject=own, trace=own)
+        write_trajectories(folder / f"part-{number:05d}.parquet", part)
+    return folder
+
+
+def released(folder: Path) -> list[bytes]:
+    """The lines of all parts, as they are written, sorted."""
+    lines = [line for part in sorted(folder.iterdir()) for line in _lines(part)]
+    return sorted(lines)
+
+
+def _lines(part: Path) -> list[bytes]:
+    table = read(part)
+    assert list(table.columns) == ["id"]
+    return [geometry.wkb for geometry in table.geometries]
+
+
+@contextmanager
+def shards_of(rows: int) -> Iterator[None]:
+    """Make shards of so many rows, whatever the memory."""
+    with patch.object(anonymization, "shards_for", lambda n, capacity: -(-n // rows)):
+        yield
+
+
+class Groups:
+    """The group of every row, told by whoever finishes it."""
+
+    def __init__(self) -> None:
+        self.of: dict[int, int] = {}
+        self.line: dict[int, Floats] = {}
+        self._count = 0
+
+    def finish(self, plan: Plan, piece: Piece, key: str) -> Tally:
+        """Note the groups, then finish them."""
+        for mark in np.unique(piece.mark).tolist():
+            members = piece.row[piece.mark == mark].tolist()
+            assert not self.of.keys() & set(members), "a row came twice"
+            self.of |= dict.fromkeys(members, self._count)
+            self.line[self._count] = piece.points[piece.mark == mark].mean(axis=0)
+            self._count += 1
+        return finish(plan, piece, key)
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """Group of each row, (n,)."""
+        return np.array([self.of[row] for row in range(len(self.of))])
+
+
+@contextmanager
+def groups_told() -> Iterator[Groups]:
+    """Listen to what is finished in this process."""
+    groups = Groups()
+    with (
+        patch.object(solving, "finish", groups.finish),
+        patch.object(mending, "finish", groups.finish),
+    ):
+        yield groups

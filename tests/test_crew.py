@@ -1,0 +1,165 @@
+"""Clusters: the same result as without one, whatever becomes of the workers."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import Run
+from distributed import Client, LocalCluster
+from shards import released, shards_of, walks, write_folder
+
+from trajanon.errors import BadInput, FileProblem, ServerProblem
+from trajanon.shards import crew as crew_module
+from trajanon.shards.anonymization import anonymize_parts
+from trajanon.shards.crew import Alone, Cluster, connected
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    """Two workers that are processes of their own."""
+    with (
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            memory_limit=0,
+            dashboard_address="127.0.0.1:0",
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_a_cluster_gives_what_one_process_does(tmp_path: Path, client: Client) -> None:
+    points, subject = walks(400), np.arange(400) // 2
+    source = write_folder(tmp_path / "trips", points, subject)
+    told = []
+
+    def progress(task: str, done: float, total: float | None, note: str = "") -> None:
+        told.append((task, done, total))
+
+    with shards_of(90):
+        alone = anonymize_parts(str(source), str(tmp_path / "alone"), 3, effort="fast")
+        together = anonymize_parts(
+            str(source),
+            str(tmp_path / "together"),
+            3,
+            client=client,
+            effort="fast",
+            progress=progress,
+        )
+    assert released(tmp_path / "alone") == released(tmp_path / "together")
+    for report in (alone, together):
+        del report["stages"]
+    assert alone == together
+    assert ("Grouping shards", 5, 5) in told
+
+
+def test_workers_may_stand_elsewhere(
+    tmp_path: Path, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_folder(Path("trips"), walks(60))
+    anonymize_parts("trips", "out", 3, client=client, effort="fast")
+    assert len(released(Path("out"))) == 60
+
+
+def test_a_worker_that_is_killed_costs_no_data(tmp_path: Path, client: Client) -> None:
+    source = write_folder(tmp_path / "trips", walks(400), rows=40)
+    killed: list[int] = []
+
+    def kill(task: str, done: float, total: float | None, note: str = "") -> None:
+        if task == "Grouping shards" and done == 1 and not killed:
+            workers = client.run(os.getpid)
+            killed.append(next(iter(workers.values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    with shards_of(40):
+        alone = anonymize_parts(str(source), str(tmp_path / "alone"), 3, effort="fast")
+        together = anonymize_parts(
+            str(source),
+            str(tmp_path / "together"),
+            3,
+            client=client,
+            effort="fast",
+            progress=kill,
+        )
+    assert killed
+    assert alone["information_loss"] == together["information_loss"]
+    assert released(tmp_path / "alone") == released(tmp_path / "together")
+
+
+def die(_: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def lack(_: int) -> None:
+    msg = "No module named 'trajanon'"
+    raise ModuleNotFoundError(msg, name="trajanon")
+
+
+def refuse(_: int) -> None:
+    msg = "cannot read this"
+    raise FileProblem(msg)
+
+
+def nothing(task: str, done: float, total: float | None, note: str = "") -> None:
+    pass
+
+
+def test_what_a_task_refuses_is_refused(client: Client) -> None:
+    for crew in (Alone(), Cluster(client)):
+        with pytest.raises(FileProblem, match="cannot read this"):
+            crew.each("Trying", refuse, [1, 2], nothing)
+    with pytest.raises(ServerProblem, match=r"lack something: .*install trajanon"):
+        Cluster(client).each("Trying", lack, [1], nothing)
+
+
+def test_a_task_that_kills_every_worker_is_given_up(client: Client) -> None:
+    with pytest.raises(ServerProblem, match="several workers were lost over one task"):
+        Cluster(client).each("Dying", die, [1], nothing)
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("local:", "'local:' must be local: and a number of workers"),
+        ("local:0", "must be local: and a number"),
+        ("nonsense://x", "must be the address of a scheduler"),
+    ],
+)
+def test_what_is_no_cluster_is_refused(address: str, says: str) -> None:
+    with pytest.raises(BadInput, match=says), connected(address):
+        pass
+
+
+def test_a_scheduler_that_is_not_there_is_one_sentence(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crew_module, "_PATIENCE", 1)
+    write_folder(Path("trajectories"), walks(30))
+    address = "tcp://127.0.0.1:1"
+    answer = run("anonymize", "trajectories", "-k", "3", "--cluster", address)
+    assert f"no scheduler answers at {address}: start one" in answer.sentence
+
+
+def test_a_scheduler_without_workers_is_named() -> None:
+    with (
+        LocalCluster(
+            n_workers=0, dashboard_address="127.0.0.1:0", processes=False
+        ) as cluster,
+        pytest.raises(ServerProblem, match="has no workers: start some with"),
+        connected(cluster.scheduler_address),
+    ):
+        pass
+
+
+def test_the_command_line_starts_workers(run: Run) -> None:
+    write_folder(Path("trajectories"), walks(60))
+    given = ("anonymize", "trajectories", "-k", "3", "--effort", "fast")
+    answer = run(*given, "--cluster", "local:1")
+    assert answer.code == 0, answer
+    assert answer.err == ""
+    assert Path("anonymized.report.json").exists()

@@ -1,0 +1,107 @@
+"""Folders: whole files or none, on any file system."""
+
+import errno
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from trajanon.errors import FileProblem
+from trajanon.shards.folder import Folder
+
+
+@pytest.fixture(params=["file", "memory"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Folder:
+    """On disk, and on a file system that only fsspec knows."""
+    if request.param == "file":
+        return Folder(str(tmp_path / "here"))
+    folder = Folder("memory://somewhere/here")
+    folder.remove()
+    return folder
+
+
+def stop_half_way(folder: Folder) -> None:
+    with folder.writing("file") as file:
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+
+def test_a_file_has_its_name_once_it_is_whole(folder: Folder) -> None:
+    folder.make()
+    with pytest.raises(KeyboardInterrupt):
+        stop_half_way(folder)
+    assert "file" not in folder.names()
+    with folder.writing("file") as file:
+        file.write(b"whole")
+    assert "file" in folder.names()
+    with folder.open("file") as file:
+        assert file.read() == b"whole"
+
+
+def test_arrays_come_back(folder: Folder) -> None:
+    folder.make()
+    arrays: list[NDArray[Any]] = [np.arange(5), np.ones((2, 3), dtype=np.float32)]
+    folder.write_arrays("some.npy", *arrays)
+    for one, other in zip(arrays, folder.read_arrays("some.npy", 2), strict=True):
+        assert one.dtype == other.dtype
+        assert (one == other).all()
+    with pytest.raises(FileProblem, match=r"cannot use .*here/some\.npy"):
+        folder.read_arrays("some.npy", 3)
+
+
+def test_folders_move_and_go(folder: Folder) -> None:
+    (folder / "draft").make()
+    with (folder / "draft").writing("part") as file:
+        file.write(b"x")
+    (folder / "draft").move(folder / "done")
+    assert folder.names() == ["done"]
+    (folder / "done").move_file("part", f"{folder}/report.json")
+    assert "report.json" in folder.names()
+    assert folder.exists
+    folder.remove()
+    assert not folder.exists
+    folder.remove()  # nothing to do
+
+
+def test_what_is_not_there_is_named(folder: Folder) -> None:
+    with pytest.raises(FileProblem, match=r"cannot use .*here: there is no such"):
+        folder.names()
+    with pytest.raises(FileProblem, match=r"cannot use .*here/part"):
+        folder.open("part")
+
+
+@pytest.mark.parametrize("url", ["nowhere://trips", "s3://trips"])
+def test_a_file_system_that_is_not_known_or_installed_is_named(url: str) -> None:
+    with pytest.raises(FileProblem, match=f"cannot use {url}: "):
+        Folder(url)
+
+
+def test_an_error_says_why(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path))
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with (
+        pytest.raises(FileProblem, match=r"cannot use .*/x: No space left on device"),
+        folder.writing("x"),
+    ):
+        raise full
+
+
+def test_one_place_is_one_by_any_way(tmp_path: Path) -> None:
+    (tmp_path / "trips").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "trips")
+    trips = Folder(str(tmp_path / "trips"))
+    for way in ("trips/", "link", "x/../trips"):
+        assert trips.same_as(Folder(f"{tmp_path}/{way}")), way
+    assert not trips.same_as(Folder(str(tmp_path / "other")))
+    assert not trips.same_as(Folder("memory://trips"))
+    assert Folder("memory://a/b/").same_as(Folder("memory://a/b"))
+
+
+def test_an_absolute_name_holds_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert Folder("trips").absolute.url == str(tmp_path / "trips")
+    assert Folder("memory://trips").absolute.url == "memory://trips"

@@ -1,0 +1,450 @@
+"""What a browser makes of a map: a real one, that may ask for nothing but tiles.
+
+Pictures are judged by counting pixels, in the browser itself.
+"""
+
+import base64
+import shutil
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+import folium
+import numpy as np
+import pytest
+from browsing import (
+    LABELS,
+    PAINTED,
+    Open,
+    Opened,
+    drawn,
+    many,
+    means,
+    report,
+    slid,
+    trajectories,
+)
+from playwright.sync_api import Browser, ConsoleMessage, Route, sync_playwright
+
+from trajanon.maps import Background, compare, compare_releases, html, public
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no program chromium is on the PATH to look at maps with"
+)
+
+DESKTOP, PHONE = (1280, 800), (390, 844)
+TILE = base64.b64decode(  # a white pixel
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTjMZgAAAABJ"
+    "RU5ErkJggg=="
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def see(browser: Browser, tmp_path: Path) -> Iterator[Open]:
+    """Open maps; every request but those for tiles fails the test, as do complaints."""
+    opened: list[Opened] = []
+
+    def visit(
+        drawn: folium.Map | str, size: tuple[int, int] = DESKTOP, touch: bool = False
+    ) -> Opened:
+        file = tmp_path / f"{len(opened)}.html"
+        file.write_text(drawn if isinstance(drawn, str) else html(drawn), "utf-8")
+        width, height = size
+        page = browser.new_page(
+            viewport={"width": width, "height": height}, has_touch=touch
+        )
+        page.set_default_timeout(20_000)
+        seen = Opened(page)
+        opened.append(seen)
+
+        def answer(route: Route) -> None:
+            address = route.request.url
+            if address.startswith("file:"):
+                route.continue_()
+                return
+            seen.requests.append(address)
+            if address.startswith("https://tile.openstreetmap.org/"):
+                route.fulfill(body=TILE, content_type="image/png")
+            else:
+                route.abort()
+
+        def console(message: ConsoleMessage) -> None:
+            if message.type in ("error", "warning"):
+                seen.complaints.append(message.text)
+
+        page.on("console", console)
+        page.on("pageerror", lambda error: seen.complaints.append(str(error)))
+        page.route("**/*", answer)
+        page.goto(file.as_uri())
+        return seen
+
+    yield visit
+    for each in opened:
+        each.page.close()
+        tiles = "https://tile.openstreetmap.org/"
+        assert [one for one in each.requests if not one.startswith(tiles)] == []
+        assert each.complaints == []
+
+
+def test_both_layers_have_all_their_lines_and_can_be_toggled(see: Open) -> None:
+    seen = see(drawn())
+    assert (seen.lines("originals"), seen.lines("released")) == (11, 3)
+    both = seen.coloured()
+    seen.toggle("released")
+    assert (seen.lines("originals"), seen.lines("released")) == (11, 0)
+    thin = seen.coloured()
+    seen.toggle("originals")
+    assert (seen.lines("originals"), seen.lines("released")) == (0, 0)
+    assert seen.coloured() == 0
+    seen.toggle("released")
+    assert 0 < seen.coloured() < both
+    seen.toggle("originals")
+    assert seen.coloured() == both > thin > 0
+
+
+def test_every_layer_can_be_switched_on(see: Open) -> None:
+    seen = see(slid())
+    for name in ("tracks", "displacement", "worst", "outliers"):
+        seen.toggle(name)
+    assert seen.lines("tracks") == 11
+    assert seen.lines("displacement") == 3 * 11
+    assert seen.lines("worst") == 3
+    assert seen.lines("outliers") == 1
+    for name in ("originals", "released", "displacement"):
+        seen.toggle(name)
+    before = seen.coloured()
+    seen.toggle("density-originals")
+    assert seen.coloured() > before + 1_000
+    seen.toggle("density-originals")
+    seen.toggle("density-released")
+    assert seen.coloured() > before + 1_000
+
+
+def test_tracks_are_offered_only_where_windows_slid(see: Open) -> None:
+    seen = see(drawn())
+    assert seen.page.locator("input[name=tracks]").count() == 0
+
+
+@pytest.mark.parametrize("view", ["overlay", "side-by-side"])
+def test_the_group_under_the_mouse_stands_out_in_every_map(
+    see: Open, view: str
+) -> None:
+    seen = see(drawn(view=view))
+    sides = 2 if view == "side-by-side" else 1
+    assert seen.lit() == [[]] * sides
+    lines = means(trajectories().points, LABELS)
+    for group, size in enumerate((4, 3, 4)):
+        seen.hover(lines[group, 15], side=sides - 1)
+        for widths in seen.lit():
+            assert len(widths) == size + 1
+            assert widths[-1] > 2 * max(widths[:-1])  # originals thin, centroid thick
+        said = seen.page.locator(".leaflet-tooltip").inner_text()
+        assert said.startswith(f"group {group} · {size} trajectories · mean displace")
+    seen.page.mouse.move(400, 790)
+    seen.js("() => new Promise((done) => requestAnimationFrame(done))")
+    assert seen.lit() == [[]] * sides
+
+
+def test_all_else_fades_while_a_group_stands_out(see: Open) -> None:
+    seen = see(drawn())
+    everything = seen.coloured()
+    seen.hover(means(trajectories().points, LABELS)[1, 15])
+    assert 500 < seen.coloured() < 0.7 * everything
+
+
+def test_an_original_under_the_mouse_lights_its_group(see: Open) -> None:
+    seen = see(drawn(view="side-by-side"))
+    seen.hover(trajectories().points[1, 10], side=0)
+    assert [len(widths) for widths in seen.lit()] == [4, 4]
+
+
+def test_a_click_keeps_a_group_and_another_lets_it_go(see: Open) -> None:
+    seen = see(drawn())
+    line = means(trajectories().points, LABELS)[1]
+    seen.page.mouse.click(*seen.place(line[15]))
+    seen.page.mouse.move(400, 790)
+    assert len(seen.lit()[0]) == 4
+    seen.page.mouse.click(400, 790)
+    assert seen.lit() == [[]]
+
+
+def test_a_group_is_found_by_its_number(see: Open) -> None:
+    seen = see(drawn())
+    box, answer = seen.page.locator("input[name=group]"), seen.page.locator("output")
+    box.fill("1")
+    box.press("Enter")
+    assert len(seen.lit()[0]) == 4
+    assert answer.inner_text() == ""
+    box.fill("3")
+    box.press("Enter")
+    assert answer.inner_text() == "There is no group 3: the last is 2."
+
+
+def test_a_group_that_is_found_comes_in_sight_with_its_originals(see: Open) -> None:
+    seen = see(drawn(report=report(np.zeros(len(LABELS), np.int64), k=11)))
+    seen.js("void trajanon.maps[0].setView([40.42, -3.66], 17, { animate: false })")
+    seen.page.locator("input[name=group]").fill("0")
+    seen.page.locator("input[name=group]").press("Enter")
+    seen.page.wait_for_function("trajanon.maps[0].getZoom() < 17")
+    for place in trajectories().points.reshape(-1, 2)[::29]:
+        x, y = seen.place(place)
+        assert 300 < x < DESKTOP[0]
+        assert 0 < y < DESKTOP[1]
+
+
+def test_the_panel_says_what_the_report_says(see: Open) -> None:
+    seen = see(drawn())
+    panel = seen.page.locator("#trajanon").inner_text()
+    words = " ".join(panel.split())
+    for expected in (
+        "For the holder of the data, not for publication.",
+        "k = 3 subjects",
+        "Trajectories, n 11 Groups 3",
+        "Information loss, IL 12.3 %",
+        "Mean displacement 126 m",
+        "Information loss after MHM 15.3 % descent 12.3 %",
+        "Groups by mean displacement",
+    ):
+        assert expected in words
+    credits = seen.page.locator(".leaflet-control-attribution").inner_text()
+    assert OSM_ATTRIBUTION in credits
+    assert seen.page.locator(".leaflet-control-scale").is_visible()
+    assert seen.page.locator(".full a").is_visible()
+
+
+def test_a_map_without_tiles_asks_for_nothing(see: Open) -> None:
+    for each in (drawn(), public(trajectories(), tiles=None)):
+        assert see(each).requests == []
+
+
+def test_a_browser_itself_refuses_requests_of_a_map_without_tiles(see: Open) -> None:
+    seen = see(drawn())
+    refused = seen.js("fetch('https://example.org').then(() => false, () => true)")
+    assert refused
+    assert seen.requests == []
+    assert "Content Security Policy" in seen.complaints.pop(0)
+    seen.complaints.clear()  # the same said twice, in some versions
+
+
+def test_a_map_with_tiles_asks_for_tiles_alone(see: Open) -> None:
+    seen = see(drawn(view="side-by-side", tiles="OpenStreetMap"))
+    seen.page.wait_for_load_state("networkidle")
+    assert len(seen.requests) > 4  # the fixture tells what else was asked for
+
+
+def test_lines_grow_with_the_zoom_up_to_their_width(see: Open) -> None:
+    seen = see(drawn())
+    width = """(zoom) => { trajanon.maps[0].setZoom(zoom, { animate: false });
+      return trajanon.shown.get("released").getLayers()[0].options.weight; }"""
+    far, nearer, near, nearest = (
+        seen.page.evaluate(width, zoom) for zoom in (8, 14, 15, 18)
+    )
+    assert far < nearer < near == nearest == 3.5  # 2 + 0.75 log2(4)
+
+
+@pytest.mark.parametrize("steps", [-1, 0, 2])
+def test_lines_are_seen_at_any_zoom(see: Open, steps: int) -> None:
+    seen = see(drawn())
+    seen.js(
+        f"trajanon.maps[0].setZoom(trajanon.maps[0].getZoom() + {steps}, "
+        "{ animate: false })"
+    )
+    assert seen.coloured() > 500
+    assert (seen.lines("originals"), seen.lines("released")) == (11, 3)
+
+
+def test_two_maps_move_together(see: Open) -> None:
+    seen = see(drawn(view="side-by-side"))
+    views = """trajanon.maps.map((map) =>
+      [map.getZoom(), map.getCenter().lat, map.getCenter().lng])"""
+    for act in (
+        "trajanon.maps[0].panBy([80, 40], { animate: false })",
+        "trajanon.maps[1].setZoom(trajanon.maps[1].getZoom() + 1)",
+        "trajanon.maps[1].panBy([-30, 60], { animate: false })",
+    ):
+        before = seen.js(views)
+        seen.js(f"void ({act})")
+        one, other = seen.js(views)
+        assert one == pytest.approx(other, abs=1e-4)  # two pixels or so
+        assert one != before[0]
+
+
+def test_nothing_lies_on_the_city(see: Open) -> None:
+    """All data are in sight, beside the panel: of a desk and of a phone."""
+    for size in (DESKTOP, PHONE):
+        seen = see(drawn(), size)
+        box = seen.page.locator("#trajanon").bounding_box()
+        assert box is not None
+        for lat, lon in trajectories().points.reshape(-1, 2)[::29].tolist():
+            x, y = seen.place((lat, lon))
+            assert 0 < x < size[0]
+            assert 0 < y < size[1]
+            beside = x > box["x"] + box["width"] or y < box["y"]
+            assert beside
+        assert seen.js("document.documentElement.scrollWidth") <= size[0]
+
+
+def test_a_phone_shows_the_map_first_and_the_panel_when_asked(see: Open) -> None:
+    seen = see(drawn(), PHONE, touch=True)
+    facts = seen.page.get_by_text("Information loss, IL")
+    main = seen.page.locator("main")
+    box = main.bounding_box()
+    assert box is not None
+    assert box["height"] > 0.8 * PHONE[1]
+    assert not facts.is_visible()
+    seen.page.touchscreen.tap(*seen.place(means(trajectories().points, LABELS)[0, 15]))
+    seen.page.wait_for_function("trajanon.lit[0].layer.getLayers().length > 0")
+    assert len(seen.lit()[0]) == 5
+    seen.page.locator("#trajanon summary").first.tap()
+    assert facts.is_visible()
+    box = main.bounding_box()
+    assert box is not None
+    assert box["height"] > 0.35 * PHONE[1]
+
+
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)> {{ 7 * 7 }}"
+
+
+def test_a_release_called_like_a_script_stays_text(see: Open) -> None:
+    original = trajectories()
+    release = Trajectories(means(original.points, LABELS)[LABELS])
+    given = report(attribution=EVIL, notice=EVIL)
+    both = {EVIL: (release, given), "other": (release, given)}
+    seen = see(compare_releases(original, both, tiles=None))
+    assert seen.page.locator("img").count() == 0
+    names = seen.page.locator(".releases label").all_inner_texts()
+    assert names == [EVIL, "other"]
+    assert seen.page.locator(".notice").inner_text() == EVIL
+    assert EVIL in seen.page.locator(".leaflet-control-attribution").inner_text()
+
+
+def test_releases_can_be_compared(see: Open) -> None:
+    original = trajectories()
+    other = np.zeros(len(LABELS), np.int64)
+    releases = {
+        "mine": (Trajectories(means(original.points, LABELS)[LABELS]), report()),
+        "one": (
+            Trajectories(means(original.points, other)[other]),
+            report(other, k=11, information_loss=99.5, attribution=None),
+        ),
+    }
+    seen = see(compare_releases(original, releases, tiles=None))
+    table = seen.page.locator(".releases").inner_text()
+    assert " ".join(table.split()).endswith("mine 12.3 % 126 m one 99.5 % 126 m")
+    assert (seen.lines("originals"), seen.lines("released")) == (11, 3)
+    seen.toggle("originals")
+    seen.page.get_by_label("one").check()
+    assert (seen.lines("originals"), seen.lines("released")) == (0, 1)
+    assert "k = 11 subjects" in seen.page.locator("#trajanon").inner_text()
+    assert "99.5 %" in seen.page.locator("#trajanon .body > table").nth(1).inner_text()
+    seen.toggle("originals")
+    seen.page.get_by_label("mine").check()
+    assert (seen.lines("originals"), seen.lines("released")) == (11, 3)
+
+
+def test_the_public_map_shows_the_release_alone(see: Open) -> None:
+    original = trajectories()
+    release = Trajectories(means(original.points, LABELS)[LABELS])
+    seen = see(public(release, tiles=None))
+    assert (seen.lines("originals"), seen.lines("released")) == (0, 3)
+    seen.hover(means(original.points, LABELS)[2, 15])
+    assert len(seen.lit()[0]) == 1
+    seen.toggle("density-released")
+    said = seen.page.locator("body").inner_text().lower()
+    for word in ("original", "holder", "displacement", "information loss"):
+        assert word not in said
+
+
+def test_roads_and_water_lie_below(see: Open) -> None:
+    lake = np.array(
+        [[40.405, -3.69], [40.415, -3.69], [40.415, -3.68], [40.405, -3.69]]
+    )
+    road = np.array([[40.40, -3.70], [40.42, -3.67]])
+    plain, behind = see(drawn()), see(drawn(background=Background([road], [lake])))
+    assert behind.lines("originals") == 11
+    assert plain.js(PAINTED) == []
+    assert behind.js(PAINTED) == [True]
+
+
+@pytest.mark.parametrize("view", ["overlay", "side-by-side"])
+def test_one_trajectory_is_a_map(see: Open, view: str) -> None:
+    alone = Trajectories(trajectories().points[:1])
+    seen = see(drawn(alone, report=report([0], k=1), view=view))
+    assert (seen.lines("originals"), seen.lines("released")) == (1, 1)
+    assert seen.coloured() > 500
+
+
+def test_one_group_of_all_is_a_map(see: Open) -> None:
+    everything = np.zeros(len(LABELS), np.int64)
+    seen = see(drawn(report=report(everything, k=11)))
+    assert (seen.lines("originals"), seen.lines("released")) == (11, 1)
+    assert seen.coloured() > 500
+
+
+def test_a_trajectory_that_does_not_move_is_a_map(see: Open) -> None:
+    still = Trajectories(np.full((3, 30, 2), (40.4, -3.7)))
+    seen = see(drawn(still, report=report([0, 0, 0])))
+    assert (seen.lines("originals"), seen.lines("released")) == (3, 1)
+    seen.toggle("density-originals")
+    seen.toggle("worst")
+    assert seen.coloured() > 50
+
+
+def test_a_line_across_the_antimeridian_is_whole_and_in_sight(see: Open) -> None:
+    points = np.zeros((2, 30, 2))
+    points[..., 1] = (179.85 + np.linspace(0, 0.3, 30) + 180) % 360 - 180
+    assert points[..., 1].min() < 0 < points[..., 1].max()
+    points = points.round(7)
+    release = Trajectories(points.copy())
+    seen = see(compare(Trajectories(points), release, report([0, 0]), tiles=None))
+    places = seen.js(
+        """trajanon.shown.get("released").getLayers()[0].getLatLngs().map((at) =>
+        trajanon.maps[0].latLngToContainerPoint(at).x)"""
+    )
+    steps = np.diff(places)
+    assert steps.min() > 10  # pixels: it fills the map
+    assert steps.max() < 1.2 * steps.min() + 2
+    assert min(places) > 0
+    assert max(places) < DESKTOP[0] - 300
+
+
+def test_ten_thousand_trajectories_are_all_drawn_in_a_file_of_some_megabytes(
+    see: Open,
+) -> None:
+    page = html(many(10_000))
+    assert len(page.encode()) < 15_000_000
+    seen = see(page)
+    assert (seen.lines("originals"), seen.lines("released")) == (10_000, 2_500)
+    assert seen.page.locator(".drawn").count() == 0
+    assert seen.coloured() > 10_000
+
+
+def test_of_more_a_sample_is_drawn_and_said(
+    see: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trajanon.maps.sample._POINTS", 100 * 30)
+    seen = see(many(120))
+    assert (seen.lines("originals"), seen.lines("released")) == (90, 30)
+    assert seen.page.locator(".drawn").inner_text() == (
+        "Drawn: 90 of 120 originals, at most 3 of a group, and 30 of 30 groups, chosen "
+        "at random. All numbers are of all."
+    )
+
+
+def test_a_map_shows_itself_in_a_notebook(see: Open) -> None:
+    cell = drawn()._repr_html_()
+    seen = see(f"<!DOCTYPE html><title>{escape('notebook')}</title>{cell}")
+    frame = seen.page.frames[1]
+    frame.wait_for_function("window.trajanon !== undefined")
+    assert frame.evaluate('trajanon.shown.get("released").getLayers().length') == 3

@@ -1,0 +1,105 @@
+"""Extraction into a folder of parts."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import Run
+
+from trajanon.data import sample
+from trajanon.errors import BadInput, FileProblem
+from trajanon.extract.extraction import Extraction
+from trajanon.files.trajectories import read_trajectories
+from trajanon.outputs import replacing_folder
+from trajanon.trajectories import Trajectories, joined
+
+
+def is_ours(name: str) -> bool:
+    return name.startswith("ours")
+
+
+@pytest.mark.parametrize("rows", [7, 100, 10_000])
+def test_parts_together_are_the_file(
+    madrid: Trajectories, tmp_path: Path, rows: int
+) -> None:
+    folder = tmp_path / "trips"
+    Extraction(str(sample()), "madrid").write(folder, partition=rows)
+    parts = [read_trajectories(path) for path in sorted(folder.iterdir())]
+    assert [len(part) for part in parts[:-1]] == [rows] * ((len(madrid) - 1) // rows)
+    assert 0 < len(parts[-1]) <= rows
+    assert (np.concatenate([part.points for part in parts]) == madrid.points).all()
+    whole = joined(parts)
+    assert whole.tracks is not None
+    assert madrid.tracks is not None
+    assert (whole.tracks.start == madrid.tracks.start).all()
+    # Numbers of subjects begin anew where a part is read; who is the same stays so.
+    for part, start in zip(parts, range(0, len(madrid), rows), strict=True):
+        assert part.subject is not None
+        assert madrid.subject is not None
+        pairs = {*zip(part.subject.tolist(), madrid.subject[start:].tolist())}  # noqa: B905
+        assert len(pairs) == len(set(part.subject.tolist()))
+
+
+def test_a_folder_is_whole_or_as_it_was(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with replacing_folder(out, is_ours) as draft:
+        (draft / "ours1").touch()
+    with pytest.raises(KeyboardInterrupt):
+        stop_in(out)
+    assert [path.name for path in out.iterdir()] == ["ours1"]
+    with replacing_folder(out, is_ours) as draft:
+        (draft / "ours2").touch()
+    assert [path.name for path in out.iterdir()] == ["ours2"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def stop_in(out: Path) -> None:
+    with replacing_folder(out, is_ours) as draft:
+        (draft / "ours9").touch()
+        raise KeyboardInterrupt
+
+
+def test_a_folder_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "thesis.txt").touch()
+    with (
+        pytest.raises(FileProblem, match=r"cannot write .*out: there is thesis\.txt"),
+        replacing_folder(out, is_ours),
+    ):
+        pass
+    with (
+        pytest.raises(FileProblem, match="it is no folder"),
+        replacing_folder(out / "thesis.txt", is_ours),
+    ):
+        pass
+    with (
+        pytest.raises(FileProblem, match=r"there is no folder .*nowhere"),
+        replacing_folder(tmp_path / "nowhere" / "out", is_ours),
+    ):
+        pass
+    (out / "thesis.txt").rename(out / "ours.txt")
+    with (
+        pytest.raises(BadInput, match="out is read as input"),
+        replacing_folder(out, is_ours, inputs=[out / "ours.txt"]),
+    ):
+        pass
+    assert [path.name for path in out.iterdir()] == ["ours.txt"]
+
+
+def test_the_command_line_writes_parts(run: Run) -> None:
+    given = ("extract", str(sample()), "--bbox", "madrid")
+    answer = run(*given, "--partition", "150")
+    assert answer.code == 0
+    assert answer.out.splitlines()[-1] == (
+        "Wrote 406 trajectories to trajectories. Next: trajanon anonymize "
+        "trajectories -k 4"
+    )
+    assert len(list(Path("trajectories").iterdir())) == 3
+    for arguments, says in (
+        (["--partition", "0"], "--partition must be at least 1 (got 0)"),
+        (["--partition", "9", "--out", "a.parquet"], "--out names a folder"),
+        (["--out", "a"], "a must end in .parquet"),
+    ):
+        assert says in run(*given, *arguments).sentence
+    assert len(list(Path("trajectories").iterdir())) == 3

@@ -1,0 +1,300 @@
+"""Reading folders of parts: what is taken, and what is refused in one sentence."""
+
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import shapely
+from naive import Floats
+from shards import POINTS, walks, write_folder
+
+from trajanon.errors import BadInput, FileProblem
+from trajanon.files.trajectories import write_trajectories
+from trajanon.shards import parts as parts_module
+from trajanon.shards.folder import Folder
+from trajanon.shards.parts import Parts, mixed, survey_parts
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+
+
+def surveyed(folder: Path) -> Parts:
+    return survey_parts(Folder(str(folder)))
+
+
+def all_of(parts: Parts) -> Floats:
+    return np.concatenate([parts.read(unit).points for unit in parts.units])
+
+
+def subjects_of(parts: Parts) -> list[int]:
+    read = [parts.read(unit).subject for unit in parts.units]
+    return [number for some in read if some is not None for number in some.tolist()]
+
+
+def as_columns(points: Floats, kind: type = np.float64) -> dict[str, Any]:
+    flat: Floats = points.reshape(len(points), -1).astype(kind)
+    names = [f"{name}{i}" for i in range(1, POINTS + 1) for name in ("lat", "lon")]
+    return {name: flat[:, i] for i, name in enumerate(names)}
+
+
+def test_parts_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
+    points = walks(100)
+    parts = surveyed(write_folder(tmp_path / "trips", points, rows=30))
+    assert parts.n == 100
+    assert [unit.first for unit in parts.units] == [0, 30, 60, 90]
+    assert (all_of(parts) == points).all()
+    assert not parts.knows_subjects
+
+
+def test_row_groups_are_read_together_up_to_a_unit(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "trips", walks(100), rows=100)
+    (path,) = folder.iterdir()
+    table = pq.read_table(path)
+    pq.write_table(table, path, row_group_size=9)
+    with patch.object(parts_module, "UNIT", 30):
+        parts = surveyed(folder)
+        assert [unit.rows for unit in parts.units] == [27, 27, 27, 19]
+        assert (all_of(parts) == walks(100)).all()
+    with patch.object(parts_module, "UNIT", 5):  # a group is never parted
+        assert {unit.rows for unit in surveyed(folder).units} == {9, 1}
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_tables_of_coordinates_are_read_in_their_precision(
+    tmp_path: Path, kind: type
+) -> None:
+    folder = tmp_path / "trips"
+    folder.mkdir()
+    points = walks(40)
+    columns = as_columns(points, kind) | {"subject": np.arange(40) // 2}
+    pq.write_table(pa.table(columns), folder / "a.parquet")
+    parts = surveyed(folder)
+    assert all_of(parts).dtype == kind
+    assert (all_of(parts) == points.astype(kind)).all()
+    assert len(set(subjects_of(parts))) == 20
+
+
+def test_a_subject_has_one_number_in_all_parts(tmp_path: Path) -> None:
+    folder = tmp_path / "trips"
+    folder.mkdir()
+    points = as_columns(walks(4))
+    for number, subject in enumerate(
+        [
+            pa.array([1, 2, 2, 3]),
+            pa.array([3, 1, None, None], pa.int32()),
+            pa.array([1.0, float("nan"), 2.0, 3.0]),
+        ]
+    ):
+        table = pa.table(points | {"subject": subject})
+        pq.write_table(table, folder / f"{number}.parquet")
+    one, two, three = np.array(subjects_of(surveyed(folder))).reshape(3, 4).tolist()
+    a, b, _, c = one
+    assert one == [a, b, b, c]
+    assert two[:2] == [c, a]
+    assert [three[0], *three[2:]] == [a, b, c]
+    nobody = {*two[2:], three[1]}
+    assert len(nobody | {a, b, c}) == 6
+
+
+def test_names_of_subjects_are_numbered_alike_however_they_are_stored(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "trips"
+    folder.mkdir()
+    points = as_columns(walks(3))
+    names = ["anna", "ben", "anna"]
+    for number, kind in enumerate(
+        [pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())]
+    ):
+        subject = pa.array(names).cast(kind)
+        table = pa.table(points | {"subject": subject})
+        pq.write_table(table, folder / f"{number}.parquet")
+    numbers = subjects_of(surveyed(folder))
+    assert numbers == numbers[:3] * 3
+    assert numbers[0] == numbers[2] != numbers[1]
+
+
+def test_a_trace_without_a_subject_is_its_own(tmp_path: Path) -> None:
+    folder = tmp_path / "trips"
+    folder.mkdir()
+    columns = as_columns(walks(5)) | {
+        "subject": pa.array([7, None, None, None, 8]),
+        "trace": pa.array([1, 2, 2, 7, 7]),
+    }
+    pq.write_table(pa.table(columns), folder / "a.parquet")
+    numbers = subjects_of(surveyed(folder))
+    assert numbers[1] == numbers[2]
+    assert len(set(numbers)) == 4  # trace 7 is not subject 7
+
+
+def test_mixing_gives_each_number_another_one() -> None:
+    numbers = np.arange(10_000, dtype=np.uint64)
+    assert len(np.unique(mixed(numbers))) == 10_000
+    # The first number of the generator that it is taken from, seeded with 0.
+    assert mixed(np.zeros(1, dtype=np.uint64))[0] == 0xE220A8397B1DCDAF
+
+
+def test_a_part_without_rows_is_passed_over(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "trips", walks(60), rows=30)
+    pq.write_table(pa.table({"other": pa.array([], pa.int8())}), folder / "a.parquet")
+    assert surveyed(folder).n == 60
+    for path in folder.glob("part*"):
+        path.unlink()
+    with pytest.raises(FileProblem, match=r"the 1 parts in .*/trips hold no traj"):
+        surveyed(folder)
+    (folder / "a.parquet").unlink()
+    with pytest.raises(FileProblem, match="trips has no trajectories; make parts"):
+        surveyed(folder)
+    with pytest.raises(FileProblem, match=r"cannot use .*/nowhere: there is no such"):
+        surveyed(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("kept", [0, 100, 2000])
+def test_a_part_cut_short_is_named(tmp_path: Path, kept: int) -> None:
+    folder = write_folder(tmp_path / "trips", walks(90), rows=30)
+    path = folder / "part-00001.parquet"
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(FileProblem, match=r"cannot read .*part-00001\.parquet as Parq"):
+        surveyed(folder)
+
+
+def test_a_part_damaged_within_is_named_when_it_is_read(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "trips", walks(90), rows=30)
+    path = folder / "part-00001.parquet"
+    whole = bytearray(path.read_bytes())
+    whole[200:1200] = bytes(1000)
+    path.write_bytes(whole)
+    with pytest.raises((FileProblem, BadInput), match=r"part-00001\.parquet"):
+        all_of(surveyed(folder))
+
+
+def other_parts() -> dict[str, tuple[Trajectories, str]]:
+    points = walks(20)
+    some = np.arange(20)
+    return {
+        "points": (
+            Trajectories(points[:, :3], subject=some),
+            "its trajectories have 3 points, and not 4",
+        ),
+        "nobody": (
+            Trajectories(points),
+            r"it has nothing, and not subject \(numbers\)",
+        ),
+        "attribution": (
+            Trajectories(
+                points, subject=some, provenance={"attribution": OSM_ATTRIBUTION}
+            ),
+            "it carries '© OpenStreetMap",
+        ),
+    }
+
+
+@pytest.mark.parametrize("what", other_parts())
+def test_parts_that_are_not_alike_are_refused(tmp_path: Path, what: str) -> None:
+    part, says = other_parts()[what]
+    folder = tmp_path / "trips"
+    folder.mkdir()
+    write_trajectories(
+        folder / "a.parquet", Trajectories(walks(20), subject=np.arange(20))
+    )
+    write_trajectories(folder / "b.parquet", part)
+    with pytest.raises(BadInput, match=rf"b\.parquet is not like a\.parquet.*{says}"):
+        surveyed(folder)
+
+
+def test_names_and_numbers_are_not_mixed(tmp_path: Path) -> None:
+    folder = tmp_path / "trips"
+    folder.mkdir()
+    points = as_columns(walks(2))
+    for name, subject in (("a", [1, 2]), ("b", ["1", "2"])):
+        table = pa.table(points | {"subject": subject})
+        pq.write_table(table, folder / f"{name}.parquet")
+    with pytest.raises(BadInput, match=r"subject \(names\), and not subject \(numbers"):
+        surveyed(folder)
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ({"a": [1, 2]}, "holds no trajectories: neither lines .* nor columns lat1"),
+        ({"lat1": [1.0], "lon1": [2.0]}, "holds no trajectories"),
+        (
+            {"lat1": [1], "lon1": [2], "lat2": [1], "lon2": [2]},
+            "coordinates that are no floating-point",
+        ),
+        (
+            {"lat1": [1.0], "lon1": [2.0], "lat2": [1.0], "lon2": [None]},
+            "no floating-point",
+        ),
+        (
+            {"lat1": [1.0], "lon1": [2.0], "lat2": [1.0], "lon2": [2.0]}
+            | {"subject": [[1]]},
+            "a column 'subject' that holds neither numbers nor names",
+        ),
+    ],
+)
+def test_what_is_no_table_of_trajectories_is_refused(
+    tmp_path: Path, table: dict[str, list[object]], says: str
+) -> None:
+    folder = tmp_path / "trips"
+    folder.mkdir()
+    pq.write_table(pa.table(table), folder / "a.parquet")
+    with pytest.raises(BadInput, match=says):
+        surveyed(folder)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"lon3": [1.0, None]}, "no value in column lon3"),
+        ({"lat3": [1.0, float("nan")]}, "a point that is not on Earth"),
+        ({"lat1": [40.0, 140.0]}, "not on Earth.*swapped"),
+        ({"subject": [1.5, 2.0]}, "a subject that is no whole number"),
+    ],
+)
+def test_rows_that_make_no_sense_are_refused(
+    tmp_path: Path, changes: dict[str, list[object]], says: str
+) -> None:
+    folder = tmp_path / "trips"
+    folder.mkdir()
+    table = pa.table(as_columns(walks(2)) | {"subject": [1.0, 2.0]} | changes)
+    pq.write_table(table, folder / "a.parquet")
+    parts = surveyed(folder)
+    with pytest.raises(BadInput, match=says):
+        all_of(parts)
+
+
+@pytest.mark.parametrize(
+    ("geometry", "says"),
+    [
+        (shapely.LineString([(0, 0), (1, 1), (2, 2)]), "row 1: every traj.* of 4 po"),
+        (shapely.Point(0, 0), "row 1: every trajectory is a LineString"),
+        (shapely.LineString([(0, 0, 0)] * 4), "row 1: .* without heights"),
+        (None, "row 1: every trajectory is a LineString"),
+    ],
+)
+def test_a_line_unlike_the_first_is_named(
+    tmp_path: Path, geometry: object, says: str
+) -> None:
+    folder = write_folder(tmp_path / "trips", walks(3))
+    (path,) = folder.iterdir()
+    table = pq.read_table(path)
+    wkb = table["geometry"].to_pylist()
+    wkb[1] = None if geometry is None else shapely.to_wkb(geometry)
+    changed = table.set_column(1, "geometry", pa.array(wkb, pa.binary()))
+    pq.write_table(changed.replace_schema_metadata(table.schema.metadata), path)
+    parts = surveyed(folder)
+    with pytest.raises(BadInput, match=says):
+        all_of(parts)
+
+
+def test_bytes_that_are_no_line_are_refused(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "trips", walks(3))
+    (path,) = folder.iterdir()
+    table = pq.read_table(path)
+    changed = table.set_column(1, "geometry", pa.array([b"no"] * 3, pa.binary()))
+    pq.write_table(changed.replace_schema_metadata(table.schema.metadata), path)
+    with pytest.raises(BadInput, match="a geometry column that cannot be read"):
+        surveyed(folder)

@@ -1,0 +1,88 @@
+"""Groups on both sides of a border are searched together."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+
+from trajanon.loss import sse
+from trajanon.partition import dense
+from trajanon.pipeline import search
+from trajanon.shards.finishing import Tally, finish
+from trajanon.shards.pieces import read_pieces
+from trajanon.shards.plan import Plan
+from trajanon.shards.solving import Waiting
+
+
+class Border(NamedTuple):
+    """What is searched at once.
+
+    Attributes
+    ----------
+    number
+        Of the task.
+    waiting
+        The groups, of both sides.
+    """
+
+    number: int
+    waiting: tuple[Waiting, ...]
+
+
+def borders(waiting: Sequence[Waiting], capacity: int) -> list[Border]:
+    """Take groups together that wait at the plane of one node.
+
+    What is more than fits into memory at once is parted, but never the groups between
+    the same two shards.
+
+    Parameters
+    ----------
+    waiting
+        The groups of all shards.
+    capacity
+        Rows that fit.
+    """
+    together: list[list[Waiting]] = []
+    for _, at_node in groupby(sorted(waiting), lambda some: some.node):
+        held = capacity
+        for _, between in groupby(at_node, lambda some: some.between):
+            some = list(between)
+            rows = sum(one.rows for one in some)
+            if held + rows > capacity:
+                together.append([])
+                held = 0
+            together[-1] += some
+            held += rows
+    return [Border(number, tuple(some)) for number, some in enumerate(together)]
+
+
+def mend(plan: Plan, border: Border) -> Tally:
+    """Search among the groups near a border, beginning with them, and finish them."""
+    piece = read_pieces(
+        plan.scratch,
+        [some.name for some in border.waiting],
+        sum(some.rows for some in border.waiting),
+    )
+    begin = 0
+    groups = np.int64(0)
+    for some in border.waiting:  # each numbered its groups for itself
+        theirs = piece.mark[begin : begin + some.rows]
+        theirs += groups - theirs.min()
+        begin, groups = begin + some.rows, theirs.max() + 1
+    before = dense(piece.mark)
+    records = plan.survey.standardised(piece.points)
+    found = search(
+        records,
+        plan.counted(piece.subject),
+        plan.k,
+        plan.options,
+        np.random.default_rng([plan.options["seed"], 2, border.number]),
+        before,
+    )
+    if found.stopped:
+        raise KeyboardInterrupt
+    better = sse(records, found.labels) < sse(records, before)
+    labels = found.labels if better else before
+    del records, found
+    return finish(plan, piece._replace(mark=labels), f"border-{border.number:06d}")

@@ -1,0 +1,186 @@
+"""A shard is grouped on its own; groups near its borders wait for their neighbours."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.loss import group_means, sse
+from trajanon.neighbours import turn
+from trajanon.pipeline import search
+from trajanon.shards.finishing import Tally, finish
+from trajanon.shards.pieces import Piece, read_pieces
+from trajanon.shards.plan import Plan
+from trajanon.shards.splitting import Step
+
+NEAR = 0.5
+"""A group is near a border if one of its records is nearer to it than to its k-th
+neighbour, times this."""
+
+
+_AT_ONCE = 10_000  # records
+
+
+class Shard(NamedTuple):
+    """What is searched at once.
+
+    Attributes
+    ----------
+    number
+        Of the task.
+    shards
+        Of the split, that are taken together.
+    names, rows
+        Files of its rows, and how many there are in all.
+    """
+
+    number: int
+    shards: tuple[int, ...]
+    names: tuple[str, ...]
+    rows: int
+
+
+class Waiting(NamedTuple):
+    """Groups that wait at a border for those of its other side.
+
+    Attributes
+    ----------
+    node
+        Of the split, whose plane the border is.
+    between
+        The shards on its two sides, where the groups are.
+    name, rows
+        The file, and how many rows are in it.
+    """
+
+    node: int
+    between: tuple[int, int]
+    name: str
+    rows: int
+
+
+class Solved(NamedTuple):
+    """What became of a shard.
+
+    Attributes
+    ----------
+    tally
+        Of the groups that are done.
+    waiting
+        Those that are not.
+    lost
+        SSE of all its groups.
+    """
+
+    tally: Tally
+    waiting: list[Waiting]
+    lost: float
+
+
+def solve(plan: Plan, shard: Shard) -> Solved:
+    """Group the records of a shard, and finish the groups that no border is near."""
+    piece = read_pieces(plan.scratch, shard.names, shard.rows)
+    # In a function of its own: what the search held is gone when rows are copied.
+    labels, border, lost = _search(plan, shard, piece)
+    piece = piece._replace(mark=labels)
+    key = f"shard-{shard.number:06d}"
+    waiting = []
+    for number, one, other in np.unique(border[border[:, 0] >= 0], axis=0).tolist():
+        some = piece.take((border[labels] == (number, one, other)).all(axis=1))
+        name = f"border-{number:06d}-{one:06d}-{other:06d}-{key}.npy"
+        some.write(plan.scratch, name)
+        waiting.append(Waiting(number, (one, other), name, len(some.row)))
+    if waiting:
+        piece = piece.take(border[labels, 0] < 0)
+    return Solved(finish(plan, piece, key), waiting, lost)
+
+
+def _search(
+    plan: Plan, shard: Shard, piece: Piece
+) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
+    """Find the group of each row, (n,), each group's border, (g, 3), and the SSE."""
+    records = plan.survey.standardised(piece.points)
+    found = search(
+        records,
+        plan.counted(piece.subject),
+        plan.k,
+        plan.options,
+        np.random.default_rng([plan.options["seed"], 1, shard.number]),
+    )
+    if found.stopped:
+        raise KeyboardInterrupt
+    labels, lost = found.labels, sse(records, found.labels)
+    border = np.full((labels.max() + 1, 3), -1)
+    if plan.options["refine"] != "none" and plan.split.nodes:
+        nearest = found.vicinity.nearest[:, min(plan.k, found.vicinity.count) - 1]
+        reach = np.sqrt(_squared_distances(records, nearest))
+        turned = turn(records, plan.survey.axes)
+        border[:, 0] = _nodes_near(plan, shard, turned, piece.mark, reach, labels)
+        border[:, 1:] = _sides(plan, group_means(turned, labels), border[:, 0])
+    return labels, border, lost
+
+
+def _sides(
+    plan: Plan, centroids: NDArray[np.float64], node: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Find the shards where groups and their mirror images are, (g, 2), rising."""
+    near = np.flatnonzero(node >= 0)
+    sides = np.full((len(node), 2), -1)
+    images = centroids[near]
+    sides[near, 0] = plan.split.shard_of(images, near)
+    for number in np.unique(node[near]).tolist():
+        plane, some = plan.split.nodes[number], node[near] == number
+        images[some, plane.axis] = 2 * plane.place - images[some, plane.axis]
+    sides[near, 1] = plan.split.shard_of(images, near)
+    sides.sort(axis=1)
+    return sides
+
+
+def _nodes_near(
+    plan: Plan,
+    shard: Shard,
+    turned: NDArray[np.float64],
+    fell: NDArray[np.int64],
+    reach: NDArray[np.float64],
+    labels: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Find the node whose border is nearest to each group, (g,); -1 if none is near.
+
+    How near is measured by how far a record's neighbours are: a border at half that
+    distance hides more than one at twice it.
+    """
+    best = np.full(labels.max() + 1, NEAR)
+    node = np.full(len(best), -1)
+    for part in shard.shards:
+        inside = np.flatnonzero(fell == part)
+        for step in _open_steps(plan, shard.shards, part):
+            plane = plan.split.nodes[step.node]
+            away = np.abs(turned[inside, plane.axis] - plane.place)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                near = away / reach[inside]  # 0 / 0: on the border, among its equals
+            least = np.full(len(best), np.inf)
+            np.minimum.at(least, labels[inside], np.nan_to_num(near, nan=np.inf))
+            nearer = least < best
+            best[nearer], node[nearer] = least[nearer], step.node
+    return node
+
+
+def _squared_distances(
+    records: NDArray[np.float64], others: NDArray[np.integer]
+) -> NDArray[np.float64]:
+    """From each record to another one, (n,); some at a time, for memory's sake."""
+    away = np.empty(len(records))
+    for start in range(0, len(records), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        away[some] = ((records[some] - records[others[some]]) ** 2).sum(axis=1)
+    return away
+
+
+def _open_steps(plan: Plan, together: Sequence[int], shard: int) -> list[Step]:
+    """The nodes on the way to a shard that have other shards beyond them."""
+    return [
+        step
+        for step in plan.split.way_to(shard)
+        if plan.split.beyond(step) - set(together)
+    ]
