@@ -139,7 +139,7 @@ def near_lines(tracks: Tracks, lines: NDArray[np.float64], metres: float) -> flo
 
         for found in in_parts(off_as_well, others, _LINES):
             left = np.intersect1d(left, found, assume_unique=True)
-    return 1.0 - len(left) / len(looked_at)
+    return (len(looked_at) - len(left)) / len(looked_at)
 
 
 def _tree(lines: NDArray[np.float64]) -> cKDTree:

@@ -23,14 +23,11 @@ from trajanon.refine.descend import SETTLED
 from trajanon.refine.descent import near_count
 from trajanon.refine.grouped import Grouped
 from trajanon.refine.random_moves import DROPPED, neighbours_within, warmth
-from trajanon.refine.schedule import FULL, LEAST
 
-HOT, COLD = 0.7, 0.05
-"""First and last heat."""
-
-PASSES = 4
-
-ROUNDS = 2
+HOT, COLD = 0.7, 0.03
+LEAST, FULL = 0.06, 9_000
+PASS, FEWEST = 60, 6
+ROUNDS = 3
 """How often it is asked which windows come near each other, before random moves."""
 
 SETTLINGS = 2
@@ -70,8 +67,7 @@ def search_large(
         return
     n = len(aligned.start)
     moves = int(grouped.moves_per_record * (LEAST + FULL / n))
-    if MOVES: moves=MOVES
-    passes = PASSES if moves else 0
+    passes = max(moves // PASS, FEWEST) if moves else 0
     heats = np.geomspace(HOT, COLD, passes + 1)
     for some in filter(len, np.array_split(np.arange(passes), ROUNDS)):
         field = lay_field(ground, aligned, k)
