@@ -33,8 +33,8 @@ from trajanon.align.account import account, near_lines, step_lengths
 from trajanon.align.alignment import align
 from trajanon.align.moved import metres_moved as moved
 from trajanon.loss import group_means
-from trajanon.microaggregation import EFFORTS
 from trajanon.partition import Partition
+from trajanon.pipeline import EFFORTS
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.progress import Progress, silent

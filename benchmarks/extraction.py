@@ -150,7 +150,7 @@ def memory(folder: Path) -> None:
     """Peak memory and time of a whole command on dumps of two sizes."""
     code = (
         "import resource, sys\n"
-        "from trajanon.cli import main\n"
+        "from trajanon.cli.main import main\n"
         "try:\n"
         "    main()\n"
         "finally:\n"

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 import trajanon
 from trajanon.benchmark.datasets import find_datasets
-from trajanon.microaggregation import EFFORTS, Options
+from trajanon.pipeline import EFFORTS, Options
 from trajanon.utility import displacement
 
 KS = (3, 4, 5, 6, 10)

@@ -3,9 +3,10 @@
 import os
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, ParamSpec
 
@@ -22,8 +23,9 @@ from trajanon.extract.sources.source import Numbered, Source
 from trajanon.extract.sources.untimed import check_untimed, ordered
 from trajanon.extract.split import Zone
 from trajanon.extract.trace import Trace
+from trajanon.files.partition import is_part, write_partition
 from trajanon.files.trajectories import write_parts
-from trajanon.outputs import replacing
+from trajanon.outputs import replacing, replacing_folder
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -160,7 +162,11 @@ class Extraction:
         return replace(whole, provenance={**self._origin(), **whole.provenance})
 
     def write(
-        self, out: str | os.PathLike[str], *, resume: bool = False
+        self,
+        out: str | os.PathLike[str],
+        *,
+        partition: int | None = None,
+        resume: bool = False,
     ) -> Mapping[str, Any]:
         """Read the source, and write trajectories as they are found.
 
@@ -171,7 +177,9 @@ class Extraction:
         Parameters
         ----------
         out
-            The GeoParquet file.
+            The GeoParquet file; or a folder for parts of it.
+        partition
+            Trajectories of each part; None for one file.
         resume
             Whether to go on from what an earlier extraction left there.
 
@@ -188,8 +196,8 @@ class Extraction:
         out = Path(out)
         inputs = [file.path for file in self.files]
         with (
+            _writing(out, partition, inputs) as write,
             Growing(out, self._asked(), resume=resume) as growing,
-            replacing(out, inputs=inputs) as (draft,),
         ):
             state = growing.state
             left_out = state.left_out if state.rows else self._passed_over()
@@ -200,7 +208,7 @@ class Extraction:
                 growing.add(*cutter.cut(some), cutter, source)
             parts = growing.chosen(cutter)
             provenance = {**self._origin(), **cutter.provenance()}
-            write_parts(draft, parts, provenance)
+            write(parts, provenance)
         return provenance
 
     def _found(self) -> list[SourceFile]:
@@ -341,6 +349,22 @@ def traces(
     found = files.find([Path(name) for name in names], how, format)
     numbered = files.numbered(found, how, jobs=jobs, progress=progress)
     return ordered(Source(numbered, left_out=counts), untimed, counts)
+
+
+@contextmanager
+def _writing(
+    out: Path, partition: int | None, inputs: Sequence[Path]
+) -> Iterator[Callable[[Iterable[Trajectories], Mapping[str, Any]], None]]:
+    """Give what writes the trajectories: to a file, or to parts in a folder."""
+    if partition is None:
+        with replacing(out, inputs=inputs) as (draft,):
+            yield partial(write_parts, draft)
+        return
+    if partition < 1:
+        msg = f"--partition must be at least 1 (got {partition})"
+        raise BadInput(msg)
+    with replacing_folder(out, is_part, inputs) as folder:
+        yield partial(write_partition, folder, rows=partition)
 
 
 def _place(area: In) -> tuple[Area | None, float | None]:

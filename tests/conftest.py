@@ -10,7 +10,7 @@ import pytest
 from commands import Answer, Run
 from hypothesis import HealthCheck, settings
 
-from trajanon import cli
+from trajanon.cli.main import main
 from trajanon.data import sample
 from trajanon.extract import extract
 from trajanon.trajectories import Trajectories
@@ -59,7 +59,7 @@ def run(
         monkeypatch.setattr(sys, "argv", ["trajanon", *map(str, arguments)])
         capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            main()
         captured = capsys.readouterr()
         return Answer(ended.value.code or 0, captured.out, captured.err)
 

@@ -38,8 +38,9 @@ from trajanon.align.search import Aligned, Best
 from trajanon.errors import BadInput
 from trajanon.extract import extract
 from trajanon.methods import METHODS
-from trajanon.microaggregation import EFFORTS, Effort, Options, microaggregate
+from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, dense
+from trajanon.pipeline import EFFORTS, Effort, Options
 from trajanon.progress import Progress, silent
 from trajanon.refine import REFINEMENTS
 from trajanon.refine.random_moves import PASS

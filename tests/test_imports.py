@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 
 FLOORS = [  # from the ground up; a module imports from its own floor or below
     {"_kernels"},
-    {"loss", "errors", "progress", "outputs", "workers"},
+    {"loss", "errors", "progress", "outputs", "reports", "workers"},
     {
         "grouping",
         "neighbours",
@@ -27,8 +27,9 @@ FLOORS = [  # from the ground up; a module imports from its own floor or below
     },
     {"paths", "refine", "privacy", "utility"},
     {"methods"},
-    {"bound"},
+    {"bound", "pipeline"},
     {"microaggregation", "align"},
+    {"shards"},
     {"anonymization", "tables", "benchmark"},
     {"certificate"},
     {"cli", "screen", "__main__"},

@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 from naive_refine import search_in_blocks
 
 from trajanon import workers
-from trajanon.microaggregation import Options, microaggregate
+from trajanon.microaggregation import microaggregate
+from trajanon.pipeline import Options
 from trajanon.refine import REFINEMENTS
 from trajanon.screen import STOPPED
 

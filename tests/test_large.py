@@ -14,11 +14,12 @@ from naive import Floats, Ints
 
 from trajanon import loss, workers
 from trajanon.course import Course
-from trajanon.microaggregation import Options, microaggregate
+from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense
 from trajanon.paths import in_blocks
 from trajanon.paths.in_blocks import joined
 from trajanon.paths.length import path_length
+from trajanon.pipeline import Options
 from trajanon.refine.descend import descend
 from trajanon.refine.grouped import Grouped
 from trajanon.refine.schedule import schedule

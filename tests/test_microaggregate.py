@@ -21,9 +21,10 @@ import trajanon
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.methods import METHODS
 from trajanon.methods.hm2 import EXPANSIONS
-from trajanon.microaggregation import BY_DEFAULT, Options, microaggregate
+from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, dense
 from trajanon.paths import HEURISTICS
+from trajanon.pipeline import BY_DEFAULT, Options
 from trajanon.refine import REFINEMENTS
 from trajanon.trajectories import Trajectories
 

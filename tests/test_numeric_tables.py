@@ -19,7 +19,7 @@ from test_mdav import CLASSIC, DATASETS, LEFT_OUT
 
 from trajanon.errors import BadInput
 from trajanon.files import numeric_table
-from trajanon.microaggregation import Options
+from trajanon.pipeline import Options
 from trajanon.tables import MicroaggregatedTable, microaggregate_table
 
 MDAV: Options = {"method": "mdav", "refine": "none"}

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from trajanon.partition import Partition as Partition
     from trajanon.privacy.checker import Findings as Findings
     from trajanon.privacy.checker import check as check
+    from trajanon.shards.anonymization import anonymize_parts as anonymize_parts
     from trajanon.trajectories import Trajectories as Trajectories
 
 _HOME = {
@@ -35,6 +36,7 @@ _HOME = {
     "Trajectories": "trajanon.trajectories",
     "TrajanonError": "trajanon.errors",
     "anonymize": "trajanon.anonymization",
+    "anonymize_parts": "trajanon.shards.anonymization",
     "check": "trajanon.privacy.checker",
     "lower_bound": "trajanon.bound",
     "microaggregate": "trajanon.microaggregation",

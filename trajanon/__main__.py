@@ -1,5 +1,5 @@
 """``python -m trajanon``, the same as ``trajanon``."""
 
-from trajanon.cli import main
+from trajanon.cli.main import main
 
 main()

@@ -2,10 +2,8 @@
 
 import json
 import os
-import platform
 import random
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -17,14 +15,11 @@ from trajanon.align.alignment import align as slide_to_groups
 from trajanon.errors import BadInput, FileProblem, TooFewSubjects
 from trajanon.files.release import check_format, write_release
 from trajanon.files.released import DECIMALS, unknown_attribution
-from trajanon.microaggregation import (
-    BY_DEFAULT,
-    EFFORTS,
-    Options,
-    microaggregate,
-)
+from trajanon.microaggregation import microaggregate
 from trajanon.outputs import replacing
 from trajanon.partition import Partition, subjects_per_group
+from trajanon.pipeline import BY_DEFAULT, EFFORTS, Options
+from trajanon.reports import Counted, versions
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import displacement, summary
 
@@ -219,11 +214,21 @@ def _report(
     per_group = (
         None if subjects is None else subjects_per_group(partition.labels, subjects)
     )
+    counts = trajectories.provenance.get("counts", {})
+    counted = Counted(
+        k=k,
+        by_subjects=counts_subjects,
+        known=per_group is not None,
+        groups=len(sizes),
+        few=0 if per_group is None else int((per_group < k).sum()),
+        nameless=counts.get("recordings of unknown subjects", 0),
+        read=counts.get("recordings read"),
+    )
     return {
-        "notice": _notice(trajectories, k, counts_subjects, per_group),
+        "notice": counted.notice,
         "n": len(trajectories),
         "k": k,
-        "counted": "subjects" if counts_subjects else "records",
+        "counted": counted.word,
         "groups": len(sizes),
         "information_loss": partition.information_loss,
         "stages": [stage.account for stage in partition.stages],
@@ -231,41 +236,11 @@ def _report(
         "displacement": summary(moved),
         "alignment": alignment,
         "attribution": trajectories.attribution,
-        "versions": {
-            "trajanon": version("trajanon"),
-            "numpy": version("numpy"),
-            "numba": version("numba"),
-            "python": platform.python_version(),
-        },
+        "versions": versions(),
         "sizes": sizes.tolist(),
         "subjects_per_group": None if per_group is None else per_group.tolist(),
         "labels": partition.labels.tolist(),
     }
-
-
-def _notice(
-    trajectories: Trajectories,
-    k: int,
-    counts_subjects: bool,
-    per_group: NDArray[np.int64] | None,
-) -> str:
-    notice = "For the holder of the data, not for publication."
-    if counts_subjects:
-        counts = trajectories.provenance.get("counts", {})
-        unknown = counts.get("recordings of unknown subjects", 0)
-        if not unknown:
-            return notice
-        return (
-            f"{notice} {unknown} of {counts.get('recordings read')} recordings name no "
-            "subject, and each of them was counted as a subject of its own."
-        )
-    if per_group is None:
-        return f"{notice} k counts trajectories: nothing is known of their subjects."
-    few = int((per_group < k).sum())
-    return (
-        f"{notice} k counts trajectories, not subjects: {few} of {len(per_group)} "
-        f"groups hold fewer than {k} different subjects."
-    )
 
 
 def read_report(release: Path) -> dict[str, Any]:

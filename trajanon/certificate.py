@@ -9,8 +9,9 @@ from typing import Any, Unpack
 from trajanon.bound import Bound, lower_bound, nearest_bound
 from trajanon.files import numeric_table
 from trajanon.loss import information_loss, standardise
-from trajanon.microaggregation import Options, microaggregate
+from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition
+from trajanon.pipeline import Options
 from trajanon.tables import choose_columns
 
 

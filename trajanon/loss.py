@@ -141,6 +141,20 @@ def sse(records: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
     return sum(in_parts(lost, np.arange(len(records)), _AT_ONCE))
 
 
+def sums_of_products(records: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum the products of each two columns, (p, p), alike on any number of cores."""
+    products: NDArray[np.float64] = np.sum(
+        in_parts(_products, records, _AT_ONCE), axis=0
+    )
+    return products
+
+
+def _products(records: NDArray[np.float64], stop: Event) -> NDArray[np.float64]:
+    """Sums of products in a fixed order, which a library of matrices does not keep."""
+    products: NDArray[np.float64] = np.einsum("ij,ik->jk", records, records)
+    return products
+
+
 def information_loss(sse: float, sst: float) -> float:
     """IL = 100 SSE / SST in percent; 0 where all records are equal."""
     return 100.0 * sse / sst if sst > 0.0 else 0.0

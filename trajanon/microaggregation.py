@@ -1,88 +1,20 @@
-"""Microaggregation: the pipeline method -> refinement, on one page."""
+"""Microaggregation of a table: what was asked for is checked, then searched."""
 
-import logging
-from collections.abc import Collection
-from functools import partial
-from typing import NamedTuple, TypedDict
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trajanon import loss
-from trajanon.course import Course
-from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
+from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.methods import METHODS
 from trajanon.methods.hm2 import EXPANSIONS
-from trajanon.methods.task import Task
-from trajanon.partition import (
-    Partition,
-    broken_promises,
-    check_k,
-    dense,
-    number_subjects,
-)
+from trajanon.partition import Partition, check_k, number_subjects
 from trajanon.paths import HEURISTICS
+from trajanon.pipeline import EFFORTS, Options, search
 from trajanon.progress import Progress, silent
 from trajanon.refine import REFINEMENTS
-from trajanon.refine.descent import near_count
-from trajanon.refine.grouped import Grouped
-from trajanon.vicinity import Vicinity
-
-_LOG = logging.getLogger(__name__)
-
-
-class Options(TypedDict, total=False):
-    """The options of `microaggregate`, for those who hand them on."""
-
-    method: str
-    heuristic: str
-    compression: int
-    expansion: str
-    gamma: float | None
-    subsets: int | None
-    refine: str
-    shuffle_probability: float
-    max_events: int
-    effort: str
-    seed: int
-    progress: Progress
-
-
-BY_DEFAULT = Options(refine="anneal", effort="balanced", seed=0, progress=silent)
-"""What those who hand options on must know of them."""
-
-
-class Effort(NamedTuple):
-    """A budget in moves, never in seconds: a seed repeats a result.
-
-    Attributes
-    ----------
-    kicks_per_record
-        Of a path heuristic that can use them.
-    moves_per_record
-        Of annealing; 0 leaves it out.
-    runs
-        How often annealing is done with a table of one block of 2,500 records; the
-        larger a table, the fewer runs. Two keep two cores busy.
-    recombined
-        Whether the groups of all runs are combined in the end, and regions of what
-        comes of it annealed anew.
-    """
-
-    kicks_per_record: int
-    moves_per_record: int
-    runs: int
-    recombined: bool
-
-
-EFFORTS = {
-    "fast": Effort(1, 0, 1, False),
-    "balanced": Effort(10, 10_000, 2, False),
-    "best": Effort(100, 40_000, 16, True),
-}
-
-LAST_STEP = {"hm2": "MHM"}
-"""The last step of a method, where it has several."""
 
 _MOST = 10**9
 _MOST_EVENTS = 10**6  # each needs a record to be looked at, and passes go on till then
@@ -184,88 +116,44 @@ def microaggregate(
     ([0, 0, 1, 1], [[0.5], [10.5]])
     """
     raw = loss.as_records(X)
-    _check_options(
+    options = Options(
         method=method,
-        heuristic=heuristic,
-        expansion=expansion,
-        refine=refine,
-        effort=effort,
-    )
-    _check_whole("compression", compression, 1, _MOST)
-    _check_whole("max_events", max_events, 0, _MOST_EVENTS)
-    _check_whole("seed", seed, 0)
-    if subsets is not None:
-        _check_whole("subsets", subsets, 1, _MOST)
-    if gamma is not None:
-        _check_within("gamma", gamma, _MOST_GAMMA)
-    _check_within("shuffle_probability", shuffle_probability, 1.0)
-    numbers = _number_subjects(subjects, len(raw))
-    _check_enough(len(raw), numbers, k, counted=subjects is not None)
-    records = loss.standardise(raw)
-    course = Course(records)
-    budget = EFFORTS[effort]
-    random = np.random.default_rng(seed)
-    vicinity = Vicinity(
-        records, near_count(k), partial(course.arrived, "neighbours"), progress
-    )
-    task = Task(
-        records=records,
-        k=k,
-        subjects=numbers,
         heuristic=heuristic,
         compression=compression,
         expansion=expansion,
         gamma=gamma,
         subsets=subsets,
-        kicks_per_record=budget.kicks_per_record,
-        random=random,
-        vicinity=vicinity,
-        course=course,
+        refine=refine,
+        shuffle_probability=shuffle_probability,
+        max_events=max_events,
+        effort=effort,
+        seed=seed,
         progress=progress,
     )
-    grouping = METHODS[method](task)
-    labels = dense(grouping.labels)
-    course.arrived(LAST_STEP.get(method, method), labels)
-    stopped = False
-    if refine != "none":
-        grouped = Grouped(
-            records=records,
-            labels=labels,
-            k=k,
-            subjects=numbers,
-            random=random,
-            shuffle_probability=shuffle_probability,
-            max_events=max_events,
-            moves_per_record=budget.moves_per_record,
-            runs=budget.runs,
-            recombined=budget.recombined,
-            vicinity=vicinity,
-            course=course,
-            progress=progress,
-        )
-        try:
-            REFINEMENTS[refine](grouped)
-        except KeyboardInterrupt:
-            _LOG.info("stopping: the best groups so far are taken")
-            stopped = True
-            course.arrived("Ctrl-C", course.best)
-    if course.best is not None:
-        labels = dense(course.best)
-    if broken_promises(labels, numbers, k):
-        msg = f"{method} with {refine} left a group of fewer than {k}; please report it"
-        raise TrajanonError(msg)
+    check_options(options)
+    numbers = _number_subjects(subjects, len(raw))
+    _check_enough(len(raw), numbers, k, counted=subjects is not None)
+    records = loss.standardise(raw)
+    found = search(records, numbers, k, options, np.random.default_rng(seed))
     return Partition(
-        labels=labels,
-        centroids=loss.group_means(raw, labels),
-        sse=loss.sse(records, labels),
-        sst=course.sst,
-        path_length=grouping.path_length,
-        stages=tuple(course.stages),
-        stopped=stopped,
+        labels=found.labels,
+        centroids=loss.group_means(raw, found.labels),
+        sse=loss.sse(records, found.labels),
+        sst=found.course.sst,
+        path_length=found.path_length,
+        stages=tuple(found.course.stages),
+        stopped=found.stopped,
     )
 
 
-def _check_options(**chosen: str) -> None:
+def check_options(options: Options) -> None:
+    """Refuse options that are not known, or out of their range.
+
+    Raises
+    ------
+    BadInput
+        Naming the option, its value, and what it may be.
+    """
     known: dict[str, Collection[str]] = {
         "method": METHODS,
         "heuristic": HEURISTICS,
@@ -273,10 +161,20 @@ def _check_options(**chosen: str) -> None:
         "refine": ["none", *REFINEMENTS],
         "effort": EFFORTS,
     }
-    for name, value in chosen.items():
-        if not isinstance(value, str) or value not in known[name]:
-            msg = f"{name} {value!r} is not known; choose from {', '.join(known[name])}"
+    given: Mapping[str, Any] = options
+    for name, choices in known.items():
+        value = given[name]
+        if not isinstance(value, str) or value not in choices:
+            msg = f"{name} {value!r} is not known; choose from {', '.join(choices)}"
             raise BadInput(msg)
+    _check_whole("compression", options["compression"], 1, _MOST)
+    _check_whole("max_events", options["max_events"], 0, _MOST_EVENTS)
+    _check_whole("seed", options["seed"], 0)
+    if options["subsets"] is not None:
+        _check_whole("subsets", options["subsets"], 1, _MOST)
+    if options["gamma"] is not None:
+        _check_within("gamma", options["gamma"], _MOST_GAMMA)
+    _check_within("shuffle_probability", options["shuffle_probability"], 1.0)
 
 
 def _check_whole(name: str, value: int, least: int, most: int | None = None) -> None:

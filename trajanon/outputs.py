@@ -2,7 +2,8 @@
 
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -56,6 +57,66 @@ def replacing(
                 raise
             raise _cannot_write(named[0], error.strerror or str(error)) from error
         _move_all(drafts, outputs)
+
+
+@contextmanager
+def replacing_folder(
+    output: Path, ours: Callable[[str], bool], inputs: Iterable[Path] = ()
+) -> Iterator[Path]:
+    """Give a folder to write in; move it into place at the end.
+
+    If the block is left by any exception, the output is as it was.
+
+    Parameters
+    ----------
+    output
+        Where the folder shall stand. What is there is replaced, if it is a folder with
+        nothing in it but files of ours.
+    ours
+        Tells these by their names.
+    inputs
+        Files that are read; none of them may be in the output.
+
+    Yields
+    ------
+    Path
+        An empty folder beside the output.
+
+    Raises
+    ------
+    BadInput
+        If an input is in the output.
+    FileProblem
+        If the output cannot be written.
+    """
+    place = Path(os.path.realpath(output))
+    for path in inputs:
+        if Path(os.path.realpath(path)).is_relative_to(place):
+            msg = f"{output} is read as input; write to another folder with --out"
+            raise BadInput(msg)
+    if place.exists() and not place.is_dir():
+        raise _cannot_write(output, "it is no folder")
+    if place.is_dir():
+        for name in sorted(path.name for path in place.iterdir()):
+            if not ours(name):
+                raise _cannot_write(output, f"there is {name} in it, not ours")
+    if not place.parent.is_dir():
+        raise _cannot_write(output, f"there is no folder {place.parent}")
+    draft = _hidden(place)
+    try:
+        draft.mkdir()
+        yield draft
+        before = _hidden(place)
+        if place.exists():
+            place.replace(before)
+        draft.replace(place)
+        shutil.rmtree(before, ignore_errors=True)
+    except TrajanonError:
+        raise
+    except OSError as error:
+        raise _cannot_write(output, error.strerror or str(error)) from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
 
 
 def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:

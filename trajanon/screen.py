@@ -119,7 +119,9 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
 
 def show_release(report: Mapping[str, Any]) -> None:
     """Print what a release lost, and how its groups are."""
-    sizes, moved = report["sizes"], report["displacement"]
+    # A release in parts tells how many groups there are of each size.
+    sizes = report.get("sizes") or list(map(int, report["groups_of_size"]))
+    moved = report["displacement"]
     counted = "subjects" if report["counted"] == "subjects" else "trajectories"
     table = Table(title="The release", title_justify="left", show_header=False)
     table.add_column()
@@ -133,6 +135,8 @@ def show_release(report: Mapping[str, Any]) -> None:
         f"at least {report['k']}",
     )
     table.add_row("Group sizes", f"{min(sizes)} to {max(sizes)}")
+    if "shards" in report:
+        table.add_row("Shards, searched one by one", f"{report['shards']:,}")
     _add_stages(table, report["stages"])
     table.add_row("Points moved by (mean)", f"{moved['mean']:,.0f} m")
     table.add_row("(median)", f"{moved['median']:,.0f} m")
@@ -149,6 +153,10 @@ def show_release(report: Mapping[str, Any]) -> None:
     Console().print(table)
     if alignment is not None:
         Console().print(alignment["measured"], soft_wrap=True)
+    if "shards" in report:
+        Console().print("Windows stay as they were cut: only files are aligned.")
+    if report["stopped"]:
+        Console().print(STOPPED, soft_wrap=True)
 
 
 def rounded(value: float, way: str) -> str:

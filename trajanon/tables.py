@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, TrajanonError
 from trajanon.files import numeric_table
-from trajanon.microaggregation import Options, microaggregate
+from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition
+from trajanon.pipeline import Options
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,7 @@ STEPS = 4
 """Steps of a track between two points of a trajectory."""
 
 
-def on_earth(points: NDArray[np.float64]) -> bool:
+def on_earth(points: NDArray[np.floating]) -> bool:
     """Tell whether all points (lat, lon), shape (..., 2), are places on Earth.
 
     Without an array of their size, for there may be a great many.

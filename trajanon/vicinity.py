@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.forest import compare_leaves, grow
+from trajanon.loss import sums_of_products
 from trajanon.neighbours import nearest_records, turn
 from trajanon.progress import Progress, silent
 from trajanon.workers import in_parts, in_threads
@@ -112,10 +113,7 @@ class Vicinity:
     @cached_property
     def _axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The principal axes, (p, p), longest first, and the sum of squares on each."""
-        squares: NDArray[np.float64] = np.sum(
-            in_parts(_products, self.records, _AT_ONCE), axis=0
-        )
-        held, axes = np.linalg.eigh(squares)
+        held, axes = np.linalg.eigh(sums_of_products(self.records))
         return axes[:, ::-1], held[::-1].clip(0.0)
 
     def turned(self, left_out: float) -> NDArray[np.float64]:
@@ -176,12 +174,6 @@ def find_near(
     progress("Finding near records", TREES, TREES)
     order, borders = trees[0]
     return Near(points, order, borders, records, away)
-
-
-def _products(records: NDArray[np.float64], stop: Event) -> NDArray[np.float64]:
-    """Sums of products of columns, in a fixed order whatever the cores."""
-    products: NDArray[np.float64] = np.einsum("ij,ik->jk", records, records)
-    return products
 
 
 def _turned(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trajanon.benchmark.datasets import Dataset
 from trajanon.loss import information_loss, sse
 from trajanon.methods.task import Task
-from trajanon.microaggregation import EFFORTS
+from trajanon.pipeline import EFFORTS
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")

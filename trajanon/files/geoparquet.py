@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +34,14 @@ Rows = tuple[
 lengths, as shapely geometries, some rows at a time."""
 
 
-def write_lines(path: Path, parts: Iterable[Rows], metadata: Mapping[str, str]) -> None:
+def write_lines(
+    file: IO[bytes], parts: Iterable[Rows], metadata: Mapping[str, str]
+) -> None:
     """Write rows of lines, a row group for each part, with metadata of the file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with path.open("wb") as file, ExitStack() as closing:
+    with ExitStack() as closing:
         writer = None
         for columns, points, further in parts:
             table = _table(columns, points, further)
@@ -148,9 +150,20 @@ def read(path: Path) -> Table:
 
 def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> None:
     """Write a release: ids from 1, lines, the attribution, and nothing else."""
+    with path.open("wb") as file:
+        write_released(file, points, attribution)
+
+
+def write_released(
+    file: IO[bytes],
+    points: NDArray[np.float64],
+    attribution: str | None,
+    first: int = 1,
+) -> None:
+    """Write a release, or a part of one: then ids go on where the last part ended."""
     write_lines(
-        path,
-        [({"id": np.arange(1, len(points) + 1)}, points, {})],
+        file,
+        [({"id": np.arange(first, first + len(points))}, points, {})],
         {} if attribution is None else {"attribution": attribution},
     )
 

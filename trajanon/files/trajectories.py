@@ -40,7 +40,8 @@ def write_parts(
     All parts have subjects, traces and tracks, or none has.
     """
     text = json.dumps(dict(provenance), ensure_ascii=False)
-    geoparquet.write_lines(Path(path), _rows(parts), {"trajanon": text})
+    with Path(path).open("wb") as file:
+        geoparquet.write_lines(file, _rows(parts), {"trajanon": text})
 
 
 def _rows(parts: Iterable[Trajectories]) -> Iterator[geoparquet.Rows]:

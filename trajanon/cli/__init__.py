@@ -1,0 +1,1 @@
+"""The command line, a command a file; heavy imports wait inside the commands."""

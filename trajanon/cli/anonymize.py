@@ -1,0 +1,176 @@
+"""trajanon anonymize."""
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from trajanon.cli.options import (
+    ANONYMIZED,
+    RELEASE,
+    TRAJECTORIES,
+    Compression,
+    Effort,
+    Expansion,
+    Gamma,
+    Heuristic,
+    Json,
+    MaxEvents,
+    Method,
+    Refine,
+    Seed,
+    ShuffleProbability,
+    Subsets,
+)
+from trajanon.cli.telling import announce_compilation, say_written
+from trajanon.errors import BadInput
+
+if TYPE_CHECKING:
+    from trajanon.pipeline import Options
+
+
+def anonymize(
+    trajectories: Annotated[
+        str,
+        typer.Argument(help="What extract wrote: a file, or a folder of parts."),
+    ] = str(TRAJECTORIES),
+    *,
+    k: Annotated[
+        int, typer.Option("-k", help="Least number of different subjects in a group.")
+    ],
+    count: Annotated[
+        str,
+        typer.Option(help="What k counts: subjects, or records whoever made them."),
+    ] = "subjects",
+    method: Method = "hm2",
+    heuristic: Heuristic = "or-opt",
+    compression: Compression = 1,
+    expansion: Expansion = "distance",
+    gamma: Gamma = None,
+    subsets: Subsets = None,
+    refine: Refine = "anneal",
+    shuffle_probability: ShuffleProbability = 0.001,
+    max_events: MaxEvents = 10,
+    effort: Effort = "balanced",
+    align: Annotated[
+        bool,
+        typer.Option(
+            "--align/--no-align",
+            help="Let trajectories slide on their tracks towards their groups.",
+        ),
+    ] = True,
+    seed: Seed = 0,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            help="Of parts: what may be taken, such as 4GB; by each worker of a "
+            "cluster.",
+            show_default="4GB",
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="Of parts: a Dask scheduler that shares the work out, such as "
+            "tcp://10.0.0.1:8786, or local:4 for so many processes."
+        ),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            help="Ends in .parquet, .gpkg, .geojson, .csv or .gpx; a folder, if parts "
+            "are read.",
+            show_default=f"{ANONYMIZED}, or {RELEASE}",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Replace each trajectory by the centroid of a group of at least k."""
+    from trajanon.pipeline import Options
+    from trajanon.screen import Bars, show_json, show_release, without_lists
+
+    announce_compilation()
+    with Bars() as bars:
+        options = Options(
+            method=method,
+            heuristic=heuristic,
+            compression=compression,
+            expansion=expansion,
+            gamma=gamma,
+            subsets=subsets,
+            refine=refine,
+            shuffle_probability=shuffle_probability,
+            max_events=max_events,
+            effort=effort,
+            seed=seed,
+            progress=bars,
+        )
+        if "://" in trajectories or Path(trajectories).is_dir():
+            out = str(RELEASE) if out is None else out
+            beside, report = _of_parts(
+                trajectories, out, k, count, memory or "4GB", cluster, options
+            )
+        else:
+            _refuse_of_file(memory, cluster)
+            out = str(ANONYMIZED) if out is None else out
+            beside, report = _of_file(
+                Path(trajectories), Path(out), k, count, align, options
+            )
+    if as_json:
+        show_json(without_lists(report))
+        return
+    show_release(report)
+    typer.echo(f"{beside}: {report['notice']}")
+    say_written(f"{report['n']:,} trajectories", out, str(ANONYMIZED), "check", k)
+
+
+def _of_file(
+    trajectories: Path, out: Path, k: int, count: str, align: bool, options: "Options"
+) -> tuple[str, dict[str, Any]]:
+    """Anonymise a file; say where the report is, and what is in it."""
+    from trajanon.anonymization import anonymize as make_release
+    from trajanon.anonymization import report_path
+    from trajanon.files.release import check_format
+    from trajanon.files.trajectories import read_trajectories
+    from trajanon.outputs import replacing
+
+    check_format(out)
+    report = report_path(out)
+    with replacing(out, report, inputs=[trajectories]) as drafts:
+        release = make_release(
+            read_trajectories(trajectories), k, count=count, align=align, **options
+        )
+        release.write_drafts(*drafts)
+    return str(report), release.report
+
+
+def _of_parts(
+    folder: str,
+    out: str,
+    k: int,
+    count: str,
+    memory: str,
+    cluster: str | None,
+    options: "Options",
+) -> tuple[str, dict[str, Any]]:
+    """Anonymise a folder of parts; say where the report is, and what is in it."""
+    from trajanon.shards.anonymization import anonymize_parts, report_of
+    from trajanon.shards.crew import connected
+
+    with ExitStack() as closing:
+        client = closing.enter_context(connected(cluster)) if cluster else None
+        report = anonymize_parts(
+            folder, out, k, count=count, memory=memory, client=client, **options
+        )
+    return report_of(out), report
+
+
+def _refuse_of_file(memory: str | None, cluster: str | None) -> None:
+    for name, value in (("--memory", memory), ("--cluster", cluster)):
+        if value is not None:
+            msg = (
+                f"{name} {value} is for a folder of parts: make one with trajanon "
+                "extract --partition 100000"
+            )
+            raise BadInput(msg)

@@ -1,0 +1,225 @@
+"""trajanon extract."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trajanon.cli.options import PARTS, TRAJECTORIES, Json
+from trajanon.cli.telling import announce_compilation, say_written
+from trajanon.errors import BadInput
+
+
+def extract(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(help="Files and folders, like --source.", show_default=False),
+    ] = None,
+    bbox: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="madrid, barcelona, tarraco or another large city, or W,S,E,N in "
+            "degrees; may be given several times."
+        ),
+    ] = None,
+    area: Annotated[
+        str | None,
+        typer.Option(
+            help="A boundary of --pbf by its name or relation number, or a file with "
+            "polygons."
+        ),
+    ] = None,
+    pbf: Annotated[
+        Path | None, typer.Option(help="An .osm.pbf, for --area and --hide-near.")
+    ] = None,
+    admin_level: Annotated[
+        int | None, typer.Option(help="Of --area, where names repeat.")
+    ] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="osm-api (the default), or files and folders: GPX and archives of it, "
+            "the planet dump, tables, GeoLife, Porto, cabspotting, T-Drive, GeoPackage "
+            "and others."
+        ),
+    ] = None,
+    file_format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="gpx, gpx-archive, geolife, cabspotting, porto, tdrive, geo or table, "
+            "for all files; without, each is looked at.",
+        ),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(help="Of a table: id=...,lat=...,lon=...,time=...,subject=..."),
+    ] = None,
+    untimed: Annotated[
+        str,
+        typer.Option(
+            help="accept traces without times in their order, or reject them."
+        ),
+    ] = "accept",
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", help="Refuse what cannot be read, instead of leaving it out."
+        ),
+    ] = False,
+    points: Annotated[int, typer.Option(help="Points of a trajectory.")] = 30,
+    spacing: Annotated[
+        float | None,
+        typer.Option(help="Metres between points along the track; a city has its own."),
+    ] = None,
+    max_gap: Annotated[
+        str, typer.Option(help="Metres; a longer hop ends a track. Or: none.")
+    ] = "500",
+    trim_ends: Annotated[
+        float,
+        typer.Option(
+            help="Metres around the ends of each trace, and where it stops, that are "
+            "cut out at least."
+        ),
+    ] = 0.0,
+    hide_near: Annotated[
+        str | None,
+        typer.Option(
+            help="Places of --pbf that tracks are cut out around, such as "
+            "amenity=hospital,place_of_worship."
+        ),
+    ] = None,
+    radius: Annotated[
+        float | None, typer.Option(help="Metres, for --hide-near.", show_default="150")
+    ] = None,
+    min_displacement: Annotated[
+        float,
+        typer.Option(help="Least net way of a trajectory, as a share of its length."),
+    ] = 0.0,
+    max_fill: Annotated[
+        float,
+        typer.Option(
+            help="Largest share of points farther than one spacing from a real fix."
+        ),
+    ] = 1.0,
+    windows: Annotated[
+        str,
+        typer.Option(
+            help="all, or first or spread: take --per-trace of each trace, the first "
+            "ones or evenly spread; so do the other limits."
+        ),
+    ] = "all",
+    per_trace: Annotated[
+        int | None,
+        typer.Option(
+            help="How many --windows first or spread takes.", show_default="1"
+        ),
+    ] = None,
+    max_per_subject: Annotated[
+        int | None, typer.Option(help="Take at most so many trajectories of a subject.")
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(help="Take at most so many in all, evenly over the subjects."),
+    ] = None,
+    no_tracks: Annotated[
+        bool,
+        typer.Option(
+            "--no-tracks", help="Leave out the tracks on which windows may slide."
+        ),
+    ] = False,
+    jobs: Annotated[
+        int, typer.Option(help="Files read at once, by as many processes.")
+    ] = 1,
+    api_url: Annotated[
+        str, typer.Option(help="A server with the OSM API.")
+    ] = "https://api.openstreetmap.org",
+    max_pages: Annotated[
+        int, typer.Option(help="Pages of 5,000 points to ask the server for.")
+    ] = 100,
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Download again what is in the cache.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where a stopped extraction ended.")
+    ] = False,
+    partition: Annotated[
+        int | None,
+        typer.Option(
+            help="Write a folder of parts, each of so many trajectories: for more than "
+            "fit into memory."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="GeoParquet to write, or a folder with --partition.",
+            show_default=f"{TRAJECTORIES}, or {PARTS}",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Turn GPS traces into trajectories of equally spaced points."""
+    from trajanon.extract.extraction import OSM_API, Extraction
+    from trajanon.extract.sources.tables.columns import parse_columns
+    from trajanon.extract.where import out_of_sight, place
+    from trajanon.screen import Bars, show_extraction, show_json
+
+    default = TRAJECTORIES if partition is None else PARTS
+    out = default if out is None else out
+    is_file = out.suffix.lower() in (".parquet", ".geoparquet")
+    if partition is None and not is_file:
+        msg = f"trajectories are written as GeoParquet: {out} must end in .parquet"
+        raise BadInput(msg)
+    if partition is not None and is_file:
+        msg = f"with --partition, --out names a folder (got {out})"
+        raise BadInput(msg)
+    announce_compilation()
+    if pbf is not None and area is None and hide_near is None:
+        msg = f"--pbf {pbf} is for --area NAME or --hide-near TAGS: add one of them"
+        raise BadInput(msg)
+    where, of_the_city = place(bbox or [], area, pbf, admin_level)
+    with Bars() as bars:
+        extraction = Extraction(
+            [*(source or []), *(paths or [])] or OSM_API,
+            where,
+            spacing=of_the_city if spacing is None else spacing,
+            points=points,
+            max_gap=_metres_or_none(max_gap),
+            trim_ends=trim_ends,
+            min_displacement=min_displacement,
+            max_fill=max_fill,
+            windows=windows,
+            per_trace=per_trace,
+            max_per_subject=max_per_subject,
+            limit=limit,
+            hidden=out_of_sight(hide_near, radius, pbf, where),
+            tracks=not no_tracks,
+            columns=parse_columns(columns) if columns else {},
+            format=file_format,
+            untimed=untimed,
+            strict=strict,
+            jobs=jobs,
+            api_url=api_url,
+            max_pages=max_pages,
+            refresh=refresh,
+            progress=bars,
+        )
+        provenance = extraction.write(out, partition=partition, resume=resume)
+    if as_json:
+        show_json(provenance)
+        return
+    show_extraction(provenance)
+    what = f"{provenance['counts']['trajectories']:,} trajectories"
+    # Folders are named in any case: the next command's default is a file.
+    say_written(what, out, TRAJECTORIES, "anonymize", 4)
+
+
+def _metres_or_none(text: str) -> float | None:
+    if text.strip().lower() == "none":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        msg = f"--max-gap must be a number of metres, or none (got {text!r})"
+        raise BadInput(msg) from None

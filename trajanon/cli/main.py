@@ -1,0 +1,45 @@
+"""Run the command line: what ends it badly becomes a sentence and an exit code."""
+
+import signal
+import sys
+import traceback
+from typing import NoReturn
+
+import typer
+
+from trajanon.cli.app import app
+from trajanon.cli.telling import log_to_screen, say
+from trajanon.errors import TrajanonError
+
+_STOPPED = 130  # the shell's exit code for Ctrl-C
+_TERMINATED = 143  # and for an end from outside
+_DEFECT = 70  # of the program; 1 is a release that does not hold
+
+
+def main() -> NoReturn:
+    """Run the command line; a user's mistake is one sentence and exit code 2."""
+    log_to_screen()
+    # An end from outside, too, shall leave no drafts behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
+    try:
+        code = app(standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort) as stop:
+        if isinstance(stop.__cause__, EOFError):  # typer takes both for Ctrl-C
+            raise stop.__cause__ from None
+        code = _STOPPED
+    except TrajanonError as error:
+        say(str(error))
+        code = 2
+    except OSError as error:
+        say(f"{error.filename or 'the system'}: {error.strerror or error}")
+        code = 2
+    except Exception as error:
+        # A usage error of typer, whose class has moved between typer's versions.
+        if not hasattr(error, "format_message"):
+            traceback.print_exc()
+            sys.exit(_DEFECT)
+        say(f"{error.format_message().rstrip('.')}; see trajanon --help")
+        code = 2
+    if code == _STOPPED:
+        say("stopped; no file was left half-written")
+    sys.exit(code)

@@ -1,0 +1,109 @@
+"""trajanon microaggregate."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trajanon.cli.names import names_of
+from trajanon.cli.options import (
+    MICROAGGREGATED,
+    Compression,
+    Effort,
+    Expansion,
+    Gamma,
+    Heuristic,
+    Json,
+    MaxEvents,
+    Method,
+    Refine,
+    Seed,
+    ShuffleProbability,
+    Subsets,
+)
+from trajanon.cli.telling import announce_compilation
+
+
+def microaggregate(
+    file: Annotated[
+        Path, typer.Argument(help="CSV or Parquet with a header, a record a row.")
+    ],
+    *,
+    k: Annotated[
+        int, typer.Option("-k", help="Least number of rows, or subjects, in a group.")
+    ],
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns to microaggregate: a,b,c.",
+            show_default="all that hold numbers",
+        ),
+    ] = None,
+    keep: Annotated[
+        str,
+        typer.Option(
+            help="Columns to keep as they are: a,b,c, or all. They can identify.",
+            show_default="none",
+        ),
+    ] = "",
+    subject: Annotated[
+        str | None,
+        typer.Option(help="The column that says whose a row is; it is dropped."),
+    ] = None,
+    method: Method = "hm2",
+    heuristic: Heuristic = "or-opt",
+    compression: Compression = 1,
+    expansion: Expansion = "distance",
+    gamma: Gamma = None,
+    subsets: Subsets = None,
+    refine: Refine = "anneal",
+    shuffle_probability: ShuffleProbability = 0.001,
+    max_events: MaxEvents = 10,
+    effort: Effort = "balanced",
+    seed: Seed = 0,
+    out: Annotated[
+        Path, typer.Option(help="Ends in .csv or .parquet.")
+    ] = MICROAGGREGATED,
+    as_json: Json = False,
+) -> None:
+    """Replace the rows of a table of numbers by the means of groups of at least k.
+
+    Rows keep their order, and k counts for the microaggregated columns alone.
+    """
+    from trajanon.files.numeric_table import check_format
+    from trajanon.outputs import replacing
+    from trajanon.screen import STOPPED, Bars, show_json, show_microaggregated
+    from trajanon.tables import microaggregate_table
+
+    check_format(out)
+    announce_compilation()
+    with replacing(out, inputs=[file]) as (draft,), Bars() as bars:
+        result = microaggregate_table(
+            file,
+            k,
+            columns=None if columns is None else names_of(columns),
+            keep=names_of(keep),
+            subject=subject,
+            method=method,
+            heuristic=heuristic,
+            compression=compression,
+            expansion=expansion,
+            gamma=gamma,
+            subsets=subsets,
+            refine=refine,
+            shuffle_probability=shuffle_probability,
+            max_events=max_events,
+            effort=effort,
+            seed=seed,
+            progress=bars,
+        )
+        result.write_draft(draft)
+    if as_json:
+        show_json({**result.report, "out": str(out)})
+        return
+    show_microaggregated(result.report)
+    if result.report["stopped"]:
+        typer.echo(STOPPED)
+    for notice in result.report["notices"]:
+        typer.echo(notice)
+    typer.echo(f"Wrote {len(result.table):,} rows to {out}.")

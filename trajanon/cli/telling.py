@@ -1,0 +1,45 @@
+"""What commands say on the screen beside their results."""
+
+import logging
+import shlex
+
+import typer
+
+
+def say(message: str) -> None:
+    """Say a sentence beside the results."""
+    typer.echo(f"trajanon: {message}", err=True)
+
+
+def log_to_screen() -> None:
+    """Let what the package logs be seen."""
+
+    class ToScreen(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            say(record.getMessage())
+
+    logger = logging.getLogger("trajanon")
+    logger.handlers = [ToScreen()]
+    logger.setLevel(logging.INFO)
+
+
+def announce_compilation() -> None:
+    """Let the first compilation of a kernel be announced."""
+    from trajanon._kernels.compiled import announce
+
+    def tell(kept: bool) -> None:
+        if kept:
+            say("compiling the kernels, once: some 20 to 40 seconds")
+        else:
+            say(
+                "compiling the kernels, some 20 to 40 seconds at every run: no folder "
+                "to keep them can be written (NUMBA_CACHE_DIR names another)"
+            )
+
+    announce(tell)
+
+
+def say_written(what: str, out: object, default: object, verb: str, k: int) -> None:
+    """Say what was written where, and which command comes next."""
+    name = "" if out == default else f" {shlex.quote(str(out))}"
+    typer.echo(f"Wrote {what} to {out}. Next: trajanon {verb}{name} -k {k}")

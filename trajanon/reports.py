@@ -1,0 +1,64 @@
+"""What every report says, however large the data are."""
+
+import platform
+from importlib.metadata import version
+from typing import NamedTuple
+
+
+class Counted(NamedTuple):
+    """What k counts, and what the holder must know of it.
+
+    Attributes
+    ----------
+    k
+        The group size.
+    by_subjects
+        Whether subjects are counted, or trajectories.
+    known
+        Whether something is known of subjects.
+    groups, few
+        Groups, and those among them of fewer than k different subjects.
+    nameless, read
+        Recordings that name no subject, and all that were read, where the source tells.
+    """
+
+    k: int
+    by_subjects: bool
+    known: bool
+    groups: int
+    few: int
+    nameless: int
+    read: int | None
+
+    @property
+    def word(self) -> str:
+        """What is counted, in one word."""
+        return "subjects" if self.by_subjects else "records"
+
+    @property
+    def notice(self) -> str:
+        """The first line of a report."""
+        notice = "For the holder of the data, not for publication."
+        if self.by_subjects and not self.nameless:
+            return notice
+        if self.by_subjects:
+            return (
+                f"{notice} {self.nameless} of {self.read} recordings name no subject, "
+                "and each of them was counted as a subject of its own."
+            )
+        if not self.known:
+            return (
+                f"{notice} k counts trajectories: nothing is known of their subjects."
+            )
+        return (
+            f"{notice} k counts trajectories, not subjects: {self.few} of "
+            f"{self.groups} groups hold fewer than {self.k} different subjects."
+        )
+
+
+def versions() -> dict[str, str]:
+    """What the result was made with."""
+    names = ("trajanon", "numpy", "numba")
+    return {name: version(name) for name in names} | {
+        "python": platform.python_version()
+    }

@@ -1,0 +1,1 @@
+"""Tables beyond memory: parts on disk -> shards -> a release in parts."""

@@ -1,0 +1,336 @@
+"""Anonymisation beyond memory: parts -> shards -> a release in parts, on one page."""
+
+import json
+import secrets
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Unpack
+
+from trajanon.errors import (
+    BadInput,
+    FileProblem,
+    TooFewRecords,
+    TooFewSubjects,
+    TrajanonError,
+)
+from trajanon.files.partition import is_part
+from trajanon.files.released import unknown_attribution
+from trajanon.loss import information_loss
+from trajanon.microaggregation import check_options
+from trajanon.partition import Stage, check_k
+from trajanon.pipeline import BY_DEFAULT, Options
+from trajanon.progress import Progress, silent
+from trajanon.reports import Counted, versions
+from trajanon.shards.crew import Alone, Cluster, Crew
+from trajanon.shards.finishing import Tally, joined_tallies
+from trajanon.shards.folder import Folder
+from trajanon.shards.mending import mend
+from trajanon.shards.parts import Parts, survey_parts
+from trajanon.shards.plan import Plan, bytes_of, capacity_of, shards_for
+from trajanon.shards.releasing import PART, Lines, write_part
+from trajanon.shards.scattering import Scattered, scatter
+from trajanon.shards.solving import Shard, Solved, Waiting, solve
+from trajanon.shards.splitting import joined_where_few, split
+from trajanon.shards.survey import Survey, look, origin_of, survey
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+COUNTS = ("subjects", "records")
+
+
+def anonymize_parts(
+    source: str,
+    out: str,
+    k: int,
+    *,
+    count: str = "subjects",
+    memory: str | float = "4GB",
+    client: "Client | None" = None,
+    **options: Unpack[Options],
+) -> dict[str, Any]:
+    """Anonymise a folder of Parquet parts that need not fit into memory.
+
+    The records are split into shards, as many as the memory asks for, by halving them
+    across their leading principal axes. Each shard is grouped as a table of its own, in
+    columns that are standardised by the whole. Groups near a border between shards are
+    then searched once more, together with those of the other side. Tracks are not
+    looked at: windows stay as they were cut.
+
+    Parameters
+    ----------
+    source
+        A folder, as a path or a URL that fsspec knows, with parts that end in
+        ``.parquet``: GeoParquet as `trajanon.extract` writes, or tables with columns
+        ``lat1``, ``lon1``, ``lat2``, ... of either precision, and ``subject``.
+    out
+        Folder for the release: parts of shuffled lines, with a report beside it. A
+        release that is there is replaced.
+    k, count
+        As in `trajanon.anonymize`.
+    memory
+        What the search may take, in bytes or as ``4GB``; of each worker, where there is
+        a client. It decides on the number of shards, and with these on the result.
+    client
+        Of a Dask cluster that is to do the work; its workers must see both folders.
+    options
+        As in `trajanon.microaggregate`.
+
+    Returns
+    -------
+    dict
+        The report: what `trajanon.anonymize` reports, but for what has an entry for
+        each trajectory or group.
+
+    Raises
+    ------
+    BadInput
+        If an option is not known, the parts differ, or there is too little memory.
+    TooFewRecords, TooFewSubjects
+        As in `trajanon.anonymize`.
+    FileProblem
+        If a part cannot be read, or the release not be written; what was there before
+        is still there.
+    ServerProblem
+        If the cluster is lost.
+    """
+    if count not in COUNTS:
+        msg = f"count {count!r} is not known; choose from {', '.join(COUNTS)}"
+        raise BadInput(msg)
+    check_k(k)
+    chosen = BY_DEFAULT | options
+    check_options(chosen)
+    memory = bytes_of(memory)
+    folder, release = Folder(source), Folder(out)
+    _refuse_places(folder, release)
+    stages = _Stages()
+    parts = survey_parts(folder)
+    if parts.n < k:
+        msg = (
+            f"{parts.n} trajectories cannot form a group of k = {k}; lower k or add "
+            "trajectories"
+        )
+        raise TooFewRecords(msg)
+    attribution = parts.form.attribution
+    if attribution is not None and (unknown := unknown_attribution(attribution)):
+        msg = f"the parts carry {unknown[0]}: extract them again without it"
+        raise BadInput(msg)
+    capacity = capacity_of(memory, 2 * parts.form.points, k)
+    progress = chosen["progress"]
+    crew: Crew = Alone() if client is None else Cluster(client)
+    if client is not None:
+        chosen |= Options(progress=silent)
+    with _replacing(release) as scratch:
+        whole = _survey(crew, parts, chosen)
+        stages.arrived("reading")
+        plan = Plan(
+            parts=parts,
+            scratch=scratch,
+            survey=whole._replace(sample=whole.sample[:0]),
+            split=split(whole.sample, shards_for(parts.n, capacity)),
+            k=k,
+            counts_subjects=count == "subjects" and parts.knows_subjects,
+            options=chosen,
+            capacity=capacity,
+            released=-(-parts.n // PART),
+            secret=secrets.token_bytes(32),
+        )
+        scattered = crew.each(
+            "Splitting into shards", partial(scatter, plan), parts.units, progress
+        )
+        shards = _shards(plan, [some for unit in scattered for some in unit])
+        stages.arrived("splitting")
+        solved = crew.each("Grouping shards", partial(solve, plan), shards, progress)
+        lost = sum(one.lost for one in solved)
+        stages.arrived("shards", information_loss(lost, whole.sst))
+        tally = joined_tallies(
+            [one.tally for one in solved] + _mended(crew, plan, solved, progress)
+        )
+        stages.arrived("borders", information_loss(tally.lost, whole.sst))
+        _release(crew, plan, tally, progress)
+        stages.arrived("writing")
+        report = _report(plan, tally, stages.stages, len(shards))
+        _write_report(scratch, report)
+    return report
+
+
+def _refuse_places(source: Folder, out: Folder) -> None:
+    """Refuse what would overwrite anything but a release, before long work."""
+    if source.url.rstrip("/") == out.url.rstrip("/"):
+        msg = f"{out} is read as input; write to another folder with --out"
+        raise BadInput(msg)
+    if not source.exists:
+        msg = f"there is no {source}; make it with: trajanon extract --partition 100000"
+        raise FileProblem(msg)
+    if out.exists:
+        others = [name for name in out.names() if not is_part(name)]
+        if others:
+            msg = (
+                f"{out} holds {others[0]}, which is no part of a release: write to "
+                "another folder with --out"
+            )
+            raise FileProblem(msg)
+    if out.beside.exists:
+        msg = (
+            f"{out.beside} is of a run that is still at work, or was killed: wait for "
+            "it, or remove the folder"
+        )
+        raise FileProblem(msg)
+
+
+@contextmanager
+def _replacing(out: Folder) -> Iterator[Folder]:
+    """Give a folder to work in; in the end, move the release and its report from it."""
+    scratch = out.beside
+    scratch.make()
+    try:
+        yield scratch
+        before = scratch / "before"
+        replaced = out.exists
+        if replaced:
+            out.move(before)
+        try:
+            (scratch / "release").move(out)
+            scratch.move_file("report.json", report_of(out.url))
+        except BaseException:
+            if replaced:
+                out.remove()
+                before.move(out)
+            raise
+    except BaseException:
+        with suppress(FileProblem):  # the error that ended the run says enough
+            scratch.remove()
+        raise
+    scratch.remove()
+
+
+def report_of(out: str) -> str:
+    """Where the report of a release in parts stands."""
+    return f"{out.rstrip('/')}.report.json"
+
+
+class _Stages:
+    """Steps, and their seconds."""
+
+    def __init__(self) -> None:
+        self.stages: list[Stage] = []
+        self._since = perf_counter()
+
+    def arrived(self, name: str, loss: float | None = None) -> None:
+        """End a step."""
+        now = perf_counter()
+        self.stages.append(Stage(name, loss, now - self._since))
+        self._since = now
+
+
+def _survey(crew: Crew, parts: Parts, options: Options) -> Survey:
+    progress = options["progress"]
+    origin = origin_of(parts.read(parts.units[0]))
+    looks = crew.each(
+        "Reading parts", partial(look, parts, origin), parts.units, progress
+    )
+    return survey(origin, looks)
+
+
+def _shards(plan: Plan, scattered: list[Scattered]) -> list[Shard]:
+    """Find what is searched at once; refuse what cannot be grouped, or held."""
+    subjects: list[set[int]] = [set() for _ in range(plan.split.shards)]
+    files: dict[int, list[Scattered]] = defaultdict(list)
+    for some in scattered:
+        files[some.shard].append(some)
+        subjects[some.shard] |= some.subjects
+    different = len(set().union(*subjects))
+    if different < plan.k:
+        msg = (
+            f"the {plan.parts.n} trajectories come from {different} "
+            f"{'subject' if different == 1 else 'subjects'}, and k = {plan.k} needs "
+            f"{plan.k} different ones in each group; lower k, add subjects, or count "
+            "trajectories with --count records"
+        )
+        raise TooFewSubjects(msg)
+    shards = []
+    for number, together in enumerate(joined_where_few(plan.split, subjects, plan.k)):
+        mine = [some for shard in together for some in files[shard]]
+        rows = sum(some.rows for some in mine)
+        if rows > plan.capacity:
+            msg = (
+                f"{rows:,} trajectories of few subjects lie in one place, and only "
+                f"{plan.capacity:,} fit into the memory at once: raise --memory"
+            )
+            raise BadInput(msg)
+        names = tuple(some.name for some in mine)
+        shards.append(Shard(number, together, names, rows))
+    return shards
+
+
+def _mended(
+    crew: Crew, plan: Plan, solved: list[Solved], progress: Progress
+) -> list[Tally]:
+    nodes: dict[int, list[Waiting]] = defaultdict(list)
+    for one in solved:
+        for some in one.waiting:
+            nodes[some.node].append(some)
+    task = partial(mend, plan)
+    return crew.each("Mending borders", task, sorted(nodes.items()), progress)
+
+
+def _release(crew: Crew, plan: Plan, tally: Tally, progress: Progress) -> None:
+    draft = plan.scratch / "release"
+    draft.make()
+    lines = [Lines(number, [], 0, 0) for number in range(plan.released)]
+    for number, name, rows in tally.files:
+        lines[number].names.append(name)
+        lines[number] = lines[number]._replace(rows=lines[number].rows + rows)
+    jobs, first = [], 1
+    for some in filter(lambda some: some.rows, lines):
+        jobs.append(some._replace(first=first))
+        first += some.rows
+    if first != plan.parts.n + 1:
+        msg = (
+            f"{first - 1} of {plan.parts.n} trajectories came to the release; please "
+            "report it"
+        )
+        raise TrajanonError(msg)
+    task = partial(write_part, plan.scratch, draft, plan.parts.form.attribution)
+    crew.each("Writing the release", task, jobs, progress)
+
+
+def _report(
+    plan: Plan, tally: Tally, stages: list[Stage], shards: int
+) -> dict[str, Any]:
+    form = plan.parts.form
+    counted = Counted(
+        k=plan.k,
+        by_subjects=plan.counts_subjects,
+        known=plan.parts.knows_subjects,
+        groups=tally.sizes.total(),
+        few=tally.few,
+        nameless=form.unknown[0],
+        read=form.unknown[1],
+    )
+    return {
+        "notice": counted.notice,
+        "n": plan.parts.n,
+        "k": plan.k,
+        "counted": counted.word,
+        "groups": counted.groups,
+        "information_loss": information_loss(tally.lost, plan.survey.sst),
+        "stages": [stage.account for stage in stages],
+        "stopped": False,
+        "displacement": tally.moved.summary,
+        "alignment": None,
+        "attribution": form.attribution,
+        "versions": versions(),
+        "shards": shards,
+        "groups_of_size": {str(s): tally.sizes[s] for s in sorted(tally.sizes)},
+    }
+
+
+def _write_report(scratch: Folder, report: dict[str, Any]) -> None:
+    text = json.dumps(report, indent=1, ensure_ascii=False)
+    with scratch.writing("report.json") as file:
+        # The notice stands in the first line, beside the brace.
+        file.write(f"{{ {text[1:].lstrip()}\n".encode())

@@ -1,0 +1,196 @@
+"""Who does the tasks of a run: this process, or the workers of a cluster."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from trajanon.errors import BadInput, ServerProblem, TrajanonError
+from trajanon.progress import Progress
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+Given = TypeVar("Given")
+Result = TypeVar("Result")
+
+_LOCAL = "local:"
+_PATIENCE = 10  # seconds until a scheduler that says nothing is given up
+
+
+class Crew(Protocol):
+    """Does tasks, in whatever order and place."""
+
+    def each(
+        self,
+        what: str,
+        task: Callable[[Given], Result],
+        given: Sequence[Given],
+        progress: Progress,
+    ) -> list[Result]:
+        """Do a task with each thing given.
+
+        Parameters
+        ----------
+        what
+            The task in the user's words.
+        task
+            Does the same whenever it is called with the same.
+        given
+            What it is called with.
+        progress
+            Told how far it is.
+
+        Returns
+        -------
+        list
+            What the task returns, in the order of what was given.
+        """
+
+
+class Alone:
+    """One task after the other, in this process."""
+
+    def each(
+        self,
+        what: str,
+        task: Callable[[Given], Result],
+        given: Sequence[Given],
+        progress: Progress,
+    ) -> list[Result]:
+        """Do a task with each thing given; see `Crew`."""
+        results = []
+        for number, one in enumerate(given):
+            progress(what, number, len(given))
+            results.append(task(one))
+        progress(what, len(given), len(given))
+        return results
+
+
+class Cluster:
+    """Tasks are sent to the workers of a Dask cluster.
+
+    A worker that is lost costs time: what it did is done again, by another one.
+
+    Parameters
+    ----------
+    client
+        Of a cluster whose workers have trajanon, and see the same folders.
+    """
+
+    def __init__(self, client: "Client") -> None:
+        self._client = client
+
+    def each(
+        self,
+        what: str,
+        task: Callable[[Given], Result],
+        given: Sequence[Given],
+        progress: Progress,
+    ) -> list[Result]:
+        """Do a task with each thing given; see `Crew`.
+
+        Raises
+        ------
+        ServerProblem
+            If workers were lost again and again, or the cluster itself.
+        """
+        from distributed import as_completed
+        from distributed.scheduler import KilledWorker
+
+        # Not pure: what tasks write is gone when a run has ended.
+        futures = self._client.map(task, given, pure=False)
+        place = {future: number for number, future in enumerate(futures)}
+        results: dict[int, Result] = {}
+        try:
+            progress(what, 0, len(given))
+            for future, result in as_completed(futures, with_results=True):
+                results[place[future]] = result
+                progress(what, len(results), len(given))
+        except TrajanonError:
+            raise
+        except KilledWorker as error:
+            msg = (
+                "several workers were lost over one task, as happens where one takes "
+                "more memory than they have: lower --memory, or give them more"
+            )
+            raise ServerProblem(msg) from error
+        except ImportError as error:
+            msg = f"the workers lack something: {error}; install trajanon there, too"
+            raise ServerProblem(msg) from error
+        except (CancelledError, OSError, TimeoutError) as error:
+            msg = f"the cluster was lost: {' '.join(str(error).split())[:200]}"
+            raise ServerProblem(msg) from error
+        finally:
+            self._client.cancel(futures)
+        return [results[number] for number in range(len(given))]
+
+
+@contextmanager
+def connected(cluster: str) -> Iterator["Client"]:
+    """Reach a cluster, or start one on this machine.
+
+    Parameters
+    ----------
+    cluster
+        The address of a scheduler, such as ``tcp://10.0.0.1:8786``, or ``local:`` and
+        how many workers to start.
+
+    Raises
+    ------
+    BadInput
+        If it is neither, or Dask is not installed.
+    ServerProblem
+        If the scheduler cannot be reached.
+    """
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        msg = "--cluster needs Dask: pip install 'trajanon[cluster]'"
+        raise BadInput(msg) from error
+    if not cluster.startswith(_LOCAL):
+        with _reached(cluster) as client:
+            yield client
+        return
+    workers = cluster.removeprefix(_LOCAL)
+    if not workers.isdecimal() or int(workers) < 1:
+        msg = f"--cluster {cluster!r} must be local: and a number of workers: local:4"
+        raise BadInput(msg)
+    with (
+        LocalCluster(
+            n_workers=int(workers),
+            threads_per_worker=1,
+            memory_limit=0,  # shards are made to fit; spilling would only slow them
+            dashboard_address=None,
+        ) as local,
+        Client(local) as client,
+    ):
+        yield client
+
+
+@contextmanager
+def _reached(address: str) -> Iterator["Client"]:
+    from distributed import Client
+
+    try:
+        client = Client(address, timeout=_PATIENCE)
+    except ValueError as error:
+        msg = (
+            f"--cluster {address!r} must be the address of a scheduler, such as "
+            "tcp://10.0.0.1:8786, or local:4"
+        )
+        raise BadInput(msg) from error
+    except (OSError, TimeoutError) as error:
+        msg = (
+            f"no scheduler answers at {address}: start one with dask scheduler, and "
+            "workers with dask worker"
+        )
+        raise ServerProblem(msg) from error
+    with client:
+        if not client.scheduler_info()["workers"]:
+            msg = (
+                f"the scheduler at {address} has no workers: start some with: dask "
+                f"worker {address}"
+            )
+            raise ServerProblem(msg)
+        yield client

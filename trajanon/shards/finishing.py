@@ -1,0 +1,112 @@
+"""Groups become centroids, which go to random places in the release."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.errors import TrajanonError
+from trajanon.files.released import DECIMALS
+from trajanon.loss import group_means, sse
+from trajanon.partition import broken_promises, dense, number_subjects
+from trajanon.shards.distances import Distances
+from trajanon.shards.pieces import Piece
+from trajanon.shards.plan import Plan
+from trajanon.utility import displacement
+
+_AT_ONCE = 100_000  # rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """What is known of groups that are done.
+
+    Attributes
+    ----------
+    sizes
+        How many groups there are of each size.
+    few
+        Groups of fewer than k different subjects: there may be some where records are
+        counted.
+    lost
+        SSE of the standardised records.
+    moved
+        How far points were moved, in metres.
+    files
+        Files of released lines: number of the released part, name, rows.
+    """
+
+    sizes: Counter[int] = field(default_factory=Counter)
+    few: int = 0
+    lost: float = 0.0
+    moved: Distances = field(default_factory=Distances)
+    files: tuple[tuple[int, str, int], ...] = ()
+
+
+def joined_tallies(tallies: Sequence[Tally]) -> Tally:
+    """Put tallies together, in their order."""
+    return Tally(
+        sizes=sum((tally.sizes for tally in tallies), Counter()),
+        few=sum(tally.few for tally in tallies),
+        lost=sum(tally.lost for tally in tallies),
+        moved=Distances.joined([tally.moved for tally in tallies]),
+        files=tuple(file for tally in tallies for file in tally.files),
+    )
+
+
+def finish(plan: Plan, piece: Piece, key: str) -> Tally:
+    """Replace each row by its group's centroid, and write it for a part of the release.
+
+    Parameters
+    ----------
+    plan
+        The run.
+    piece
+        Rows, whose marks are their groups.
+    key
+        Names the task: files are named after it, and it decides with the plan's secret
+        which part of the release a row goes to. A task that is done twice writes the
+        same files.
+    """
+    if not len(piece.row):
+        return Tally()
+    labels = dense(piece.mark)
+    if broken_promises(labels, plan.counted(piece.subject), plan.k):
+        msg = f"{key} has a group of fewer than {plan.k}; please report it"
+        raise TrajanonError(msg)
+    points = piece.points.astype(np.float64, copy=False)
+    means = group_means(points.reshape(len(points), -1), labels)
+    centroids = np.round(means, DECIMALS).reshape(-1, *points.shape[1:])
+    moved = Distances()
+    for start in range(0, len(points), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        moved.add(displacement(points[some], centroids[labels[some]]))
+    lost = sse(plan.survey.standardised(points), labels)
+    files = []
+    part = _parts_of(plan, key, len(labels))
+    order = np.argsort(part, kind="stable")
+    ends = np.searchsorted(part[order], np.arange(plan.released + 1))
+    for number in range(plan.released):
+        rows = order[ends[number] : ends[number + 1]]
+        if len(rows):
+            name = f"released-{number:06d}-{key}.npy"
+            plan.scratch.write_arrays(name, centroids[labels[rows]])
+            files.append((number, name, len(rows)))
+    sizes = Counter(dict(enumerate(np.bincount(np.bincount(labels)).tolist())))
+    few = broken_promises(labels, number_subjects(piece.subject), plan.k)
+    return Tally(+sizes, few, lost, moved, tuple(files))
+
+
+def _parts_of(plan: Plan, key: str, n: int) -> NDArray[np.int64]:
+    """Draw the part of the release of each row; who lacks the secret cannot know it.
+
+    A row that goes to a random part, and to a random place in it, goes to a random
+    place in the whole (Rao 1961; Sandelius 1962).
+    """
+    word = hashlib.shake_256(plan.secret + key.encode()).digest(8 * n)
+    # 64 bits are so many that no part is favoured by more than a billionth.
+    drawn = np.frombuffer(word, dtype=np.uint64) % np.uint64(plan.released)
+    return drawn.astype(np.int64)

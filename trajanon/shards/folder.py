@@ -1,0 +1,137 @@
+"""A folder on any file system: local, of a network, or an object store."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from posixpath import basename
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.errors import FileProblem, TrajanonError
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder by its path or URL, as fsspec knows them; need not exist yet.
+
+    Files are written beside their names and moved there: whoever sees a file sees all
+    of it.
+
+    Attributes
+    ----------
+    url
+        Such as ``trips``, or ``s3://bucket/trips``.
+
+    Raises
+    ------
+    FileProblem
+        By all methods, if something cannot be read or written; names it.
+    """
+
+    url: str
+
+    def __post_init__(self) -> None:
+        self._place()
+
+    def __truediv__(self, name: str) -> "Folder":
+        return Folder(f"{self.url.rstrip('/')}/{name}")
+
+    def __str__(self) -> str:
+        return self.url
+
+    @property
+    def beside(self) -> "Folder":
+        """The folder with what a run writes while it is not done."""
+        return Folder(f"{self.url.rstrip('/')}.unfinished")
+
+    @property
+    def exists(self) -> bool:
+        """Whether it, or a file of this name, is there."""
+        system, path = self._place()
+        with self._told():
+            return bool(system.exists(path))
+
+    def make(self) -> None:
+        """Make it, and what it stands in."""
+        system, path = self._place()
+        with self._told():
+            system.makedirs(path, exist_ok=True)
+
+    def names(self) -> list[str]:
+        """Names of the files and folders in it, sorted."""
+        system, path = self._place()
+        with self._told():
+            system.invalidate_cache()
+            if not system.isdir(path):
+                raise NotADirectoryError(0, "there is no such folder")
+            return sorted(basename(name.rstrip("/")) for name in system.ls(path, False))
+
+    def open(self, name: str) -> IO[bytes]:
+        """Open a file in it for reading."""
+        system, path = self._place()
+        with self._told(name):
+            file: IO[bytes] = system.open(f"{path}/{name}", "rb")
+            return file
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[IO[bytes]]:
+        """Write a file; it has its name once the block has ended well."""
+        system, path = self._place()
+        draft = f"{path}/.{name}.draft"
+        with self._told(name):
+            with system.open(draft, "wb") as file:
+                yield file
+            system.mv(draft, f"{path}/{name}")
+
+    def write_arrays(self, name: str, *arrays: NDArray[Any]) -> None:
+        """Write arrays one after another."""
+        with self.writing(name) as file:
+            for array in arrays:
+                np.save(file, array, allow_pickle=False)
+
+    def read_arrays(self, name: str, count: int) -> list[NDArray[Any]]:
+        """Read the first arrays of a file."""
+        with self._told(name), self.open(name) as file:
+            return [np.load(file, allow_pickle=False) for _ in range(count)]
+
+    def move(self, other: "Folder") -> None:
+        """Give it another name, which nothing has."""
+        system, path = self._place()
+        with self._told():
+            system.mv(path, other._place()[1], recursive=True)
+
+    def move_file(self, name: str, url: str) -> None:
+        """Move a file out of it."""
+        system, path = self._place()
+        with self._told(name):
+            system.mv(f"{path}/{name}", Folder(url)._place()[1])
+
+    def remove(self) -> None:
+        """Remove it with all that is in it, if it is there."""
+        system, path = self._place()
+        with self._told():
+            if system.exists(path):
+                system.rm(path, recursive=True)
+
+    def _place(self) -> tuple[Any, str]:
+        """The file system, and the path on it."""
+        import fsspec
+
+        with self._told():
+            system, path = fsspec.core.url_to_fs(self.url)
+        return system, path
+
+    @contextmanager
+    def _told(self, name: str = "") -> Iterator[None]:
+        """Say which file it was."""
+        try:
+            yield
+        except TrajanonError:
+            raise
+        except (OSError, ValueError, EOFError, ImportError) as error:
+            where = f"{self.url.rstrip('/')}/{name}" if name else self.url
+            reason = getattr(error, "strerror", None) or str(error) or repr(error)
+            msg = f"cannot use {where}: {' '.join(reason.split())[:200]}"
+            raise FileProblem(msg) from error

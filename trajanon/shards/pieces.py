@@ -1,0 +1,56 @@
+"""Rows on their way through the folder of an unfinished run."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.shards.folder import Folder
+
+
+class Piece(NamedTuple):
+    """Some rows of the table.
+
+    Attributes
+    ----------
+    row
+        Their numbers in the table, (n,).
+    mark
+        A number of each: the shard it fell into, or its group, (n,).
+    subject
+        Whose each is, (n,), as in `trajanon.shards.parts.Part`; the rows' numbers where
+        nothing is known of subjects.
+    points
+        Latitude and longitude, (n, m, 2).
+    """
+
+    row: NDArray[np.int64]
+    mark: NDArray[np.int64]
+    subject: NDArray[np.int64]
+    points: NDArray[np.floating]
+
+    def take(self, which: NDArray[np.bool_] | NDArray[np.int64]) -> "Piece":
+        """Some of the rows."""
+        return Piece(
+            self.row[which], self.mark[which], self.subject[which], self.points[which]
+        )
+
+    def write(self, folder: Folder, name: str) -> None:
+        """Write it to a file."""
+        folder.write_arrays(name, *self)
+
+
+def read_pieces(folder: Folder, names: Sequence[str], rows: int) -> Piece:
+    """Read files that together have so many rows, one after another, as one piece."""
+    whole, begin = None, 0
+    for name in names:
+        piece = Piece(*folder.read_arrays(name, len(Piece._fields)))
+        if whole is None:
+            whole = Piece(*(np.empty((rows, *a.shape[1:]), a.dtype) for a in piece))
+        for array, part in zip(whole, piece, strict=True):
+            array[begin : begin + len(part)] = part
+        begin += len(piece.row)
+    assert whole is not None
+    assert begin == rows
+    return whole

@@ -1,0 +1,112 @@
+"""What every task of a run knows, and how much a machine can take."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.errors import BadInput
+from trajanon.partition import number_subjects
+from trajanon.pipeline import Options
+from trajanon.refine.descent import near_count
+from trajanon.shards.folder import Folder
+from trajanon.shards.parts import Parts
+from trajanon.shards.splitting import Split
+from trajanon.shards.survey import Survey
+
+PROGRAM = 500e6
+"""Bytes that the program takes before it has read anything, with its libraries."""
+
+_UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """A run, as all of its tasks know it.
+
+    Attributes
+    ----------
+    parts
+        What is read.
+    scratch
+        Where rows stand between two tasks.
+    survey, split
+        How the table is standardised, and split into shards.
+    k
+        Least number of different subjects in a group.
+    counts_subjects
+        Whether subjects are counted, or records.
+    options
+        Of the search, checked, without a progress that could not travel.
+    capacity
+        Records that are searched at once.
+    released
+        Parts of the release.
+    secret
+        From the operating system: decides where rows go in the release.
+    """
+
+    parts: Parts
+    scratch: Folder
+    survey: Survey
+    split: Split
+    k: int
+    counts_subjects: bool
+    options: Options
+    capacity: int
+    released: int
+    secret: bytes
+
+    def counted(self, subject: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Number what k counts, from 0: subjects, or the records."""
+        if self.counts_subjects:
+            return number_subjects(subject)
+        return np.arange(len(subject))
+
+
+def bytes_of(memory: str | float) -> float:
+    """Read an amount of memory, such as ``4GB`` or ``500 MB``.
+
+    Raises
+    ------
+    BadInput
+        If it is none.
+    """
+    if isinstance(memory, int | float) and not isinstance(memory, bool):
+        return float(memory)
+    found = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?)i?b?\s*", str(memory).lower())
+    try:
+        assert found is not None
+        return float(found[1]) * _UNITS[found[2]]
+    except (AssertionError, ValueError):
+        msg = f"--memory must be an amount such as 4GB or 500MB (got {memory!r})"
+        raise BadInput(msg) from None
+
+
+def shards_for(n: int, capacity: int) -> int:
+    """How many shards leave each one some room: none is just as large as the others."""
+    return -(-n * 11 // (capacity * 10))
+
+
+def capacity_of(memory: float, columns: int, k: int) -> int:
+    """How many records fit into so many bytes while they are searched.
+
+    The table as read, standardised, and in the order of a path; neighbours and their
+    distances; and what else there is for each record. Measured, and rounded up.
+
+    Raises
+    ------
+    BadInput
+        If there is room for next to none.
+    """
+    neighbours = near_count(k)
+    capacity = int((memory - PROGRAM) / (8 * 3.25 * columns + 16 * neighbours + 300))
+    if capacity < 10_000:
+        msg = (
+            f"--memory {memory / 1e9:g}GB is too little: the program alone takes "
+            f"{PROGRAM / 1e9:g}GB, and each million records of {columns} numbers some "
+            "2GB; give it 1GB at least"
+        )
+        raise BadInput(msg)
+    return capacity

@@ -1,0 +1,54 @@
+"""The parts of a release, each shuffled."""
+
+import os
+from typing import NamedTuple
+
+import numpy as np
+
+from trajanon.files.geoparquet import write_released
+from trajanon.files.partition import part_name
+from trajanon.shards.folder import Folder
+
+PART = 100_000
+"""Trajectories of a part of the release, about."""
+
+
+class Lines(NamedTuple):
+    """What a part of the release is made of.
+
+    Attributes
+    ----------
+    part
+        Its number, from 0.
+    names, rows
+        Files of released lines, and how many these are.
+    first
+        Id of its first line.
+    """
+
+    part: int
+    names: list[str]
+    rows: int
+    first: int
+
+
+def write_part(
+    scratch: Folder, draft: Folder, attribution: str | None, lines: Lines
+) -> None:
+    """Write a part of the release, in an order that comes from the operating system.
+
+    Parameters
+    ----------
+    scratch
+        Where the lines are.
+    draft
+        Where parts stand until all are there.
+    attribution
+        The line that goes with the data.
+    lines
+        Which they are.
+    """
+    points = np.concatenate([scratch.read_arrays(name, 1)[0] for name in lines.names])
+    keys = np.frombuffer(os.urandom(8 * len(points)), dtype=np.uint64)
+    with draft.writing(part_name(lines.part)) as file:
+        write_released(file, points[np.argsort(keys)], attribution, lines.first)

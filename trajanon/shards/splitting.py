@@ -1,0 +1,173 @@
+"""A table is split into shards: halved across axes, as in a kd-tree."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.shards.parts import mixed
+
+
+class Node(NamedTuple):
+    """A plane that splits some records from others.
+
+    Attributes
+    ----------
+    axis, place
+        What lies before the place on the axis is on its first side.
+    tie
+        Of those at the place, the ones with a lower mixed number are there, too.
+    sides
+        The nodes of the two sides; or shards, as -1 - shard.
+    """
+
+    axis: int
+    place: float
+    tie: int
+    sides: tuple[int, int]
+
+
+class Step(NamedTuple):
+    """A node on the way to a shard, and which side of it is taken."""
+
+    node: int
+    side: int
+
+
+class Split(NamedTuple):
+    """How a table is split.
+
+    Attributes
+    ----------
+    nodes
+        The planes; the first one splits all records. None where there is one shard.
+    shards
+        How many there are.
+    """
+
+    nodes: tuple[Node, ...]
+    shards: int
+
+    def shard_of(
+        self, turned: NDArray[np.float64], rows: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Find the shard of each record.
+
+        Parameters
+        ----------
+        turned
+            Records, turned to the axes, shape (n, q).
+        rows
+            Their numbers in the whole table, (n,): records that are all alike are
+            split, too.
+        """
+        tie = mixed(rows.astype(np.uint64))
+        shard = np.zeros(len(turned), dtype=np.int64)
+        waiting = [(0, np.arange(len(turned)))] if self.nodes else []
+        while waiting:
+            number, some = waiting.pop()
+            node = self.nodes[number]
+            along = turned[some, node.axis]
+            at = (along == node.place) & (tie[some] < np.uint64(node.tie))
+            first = (along < node.place) | at
+            for side, theirs in zip(
+                node.sides, (some[first], some[~first]), strict=True
+            ):
+                if side < 0:
+                    shard[theirs] = -1 - side
+                else:
+                    waiting.append((side, theirs))
+        return shard
+
+    def way_to(self, shard: int) -> list[Step]:
+        """Find the nodes on the way to a shard, from the first one on."""
+        came = {
+            side: Step(number, which)
+            for number, node in enumerate(self.nodes)
+            for which, side in enumerate(node.sides)
+        }
+        way, place = [], -1 - shard
+        while place in came:
+            way.append(came[place])
+            place = came[place].node
+        return way[::-1]
+
+    def beyond(self, step: Step) -> set[int]:
+        """The shards on the other side of a node."""
+        waiting, shards = [self.nodes[step.node].sides[1 - step.side]], set()
+        while waiting:
+            place = waiting.pop()
+            if place < 0:
+                shards.add(-1 - place)
+            else:
+                waiting += self.nodes[place].sides
+        return shards
+
+
+def split(sample: NDArray[np.float64], shards: int) -> Split:
+    """Split a table, so that each shard gets as much of a sample as another.
+
+    Parameters
+    ----------
+    sample
+        Records turned to the axes, shape (s, q), s > 0.
+    shards
+        How many.
+    """
+    nodes: list[Node] = []
+    tie = mixed(np.arange(len(sample), dtype=np.uint64))
+    numbers = iter(range(shards))
+
+    def part(some: NDArray[np.int64], wanted: int) -> int:
+        if wanted == 1:
+            return -1 - next(numbers)
+        axis = int(np.argmax(sample[some].var(axis=0)))
+        some = some[np.lexsort((tie[some], sample[some, axis]))]
+        half = len(some) * (wanted // 2) // wanted
+        middle = some[half]
+        number = len(nodes)
+        nodes.append(Node(axis, float(sample[middle, axis]), int(tie[middle]), (0, 0)))
+        # A part that is too small to be split lends what it has to both sides.
+        first = part(some[:half] if half else some, wanted // 2)
+        second = part(some[half:], wanted - wanted // 2)
+        nodes[number] = nodes[number]._replace(sides=(first, second))
+        return number
+
+    part(np.arange(len(sample)), shards)
+    return Split(tuple(nodes), shards)
+
+
+def joined_where_few(
+    split: Split, subjects: list[set[int]], k: int
+) -> list[tuple[int, ...]]:
+    """Join shards that are too poor to stand alone with their neighbours.
+
+    Parameters
+    ----------
+    split
+        How the table is split.
+    subjects
+        Some of the different subjects in each shard: all of them, if they are fewer
+        than k.
+    k
+        How many different ones there must be; all shards together have them.
+
+    Returns
+    -------
+    list of tuple of int
+        Shards that are taken together; each one is in one tuple.
+    """
+
+    def enough(some: list[int]) -> bool:
+        return len(set().union(*(subjects[shard] for shard in some))) >= k
+
+    together: list[list[int]] = []
+    waiting: list[int] = []
+    for shard in range(split.shards):  # in the order of the tree: neighbours
+        waiting.append(shard)
+        if enough(waiting):
+            together.append(waiting)
+            waiting = []
+    if waiting:
+        together[-1] += waiting
+    return [tuple(some) for some in together]

@@ -1,0 +1,134 @@
+"""Means, spreads and axes of a table that is read part by part."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.errors import BadInput
+from trajanon.loss import sums_of_products
+from trajanon.shards.parts import Part, Parts, Unit
+
+SAMPLE = 100_000
+"""Records that say where the table is split, about."""
+
+AXES = 8
+"""Leading principal axes across which it may be split."""
+
+
+class Look(NamedTuple):
+    """What one unit tells.
+
+    Attributes
+    ----------
+    rows
+        How many.
+    sums, products
+        Of the columns about the origin, (p,), and of each two of them, (p, p).
+    low, high
+        Least and largest value of each column, (p,).
+    sample
+        Some of the records, (s, p).
+    """
+
+    rows: int
+    sums: NDArray[np.float64]
+    products: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    sample: NDArray[np.float64]
+
+
+class Survey(NamedTuple):
+    """What is known of the whole table.
+
+    Attributes
+    ----------
+    mean, spread
+        Of each column, (p,): its mean and sample standard deviation; 1 where constant.
+    axes
+        The leading principal axes of the standardised records, (p, q).
+    sst
+        Total sum of squares of the standardised records.
+    sample
+        Some of these, turned to the axes, (s, q).
+    """
+
+    mean: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    axes: NDArray[np.float64]
+    sst: float
+    sample: NDArray[np.float64]
+
+    def standardised(self, points: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Standardise trajectories, shape (n, m, 2), as records, (n, 2 m)."""
+        records = points.reshape(len(points), -1) - self.mean
+        records /= self.spread
+        return records
+
+
+def origin_of(part: Part) -> NDArray[np.float64]:
+    """Find a record that sums are taken about: the mean of some, shape (p,)."""
+    records = _records(part)
+    mean: NDArray[np.float64] = records[0] + (records - records[0]).mean(axis=0)
+    return mean
+
+
+def look(parts: Parts, origin: NDArray[np.float64], unit: Unit) -> Look:
+    """Read a unit for what it tells of the table."""
+    records = _records(parts.read(unit))
+    share = min(SAMPLE / parts.n, 1.0)
+    # The same rows whatever the seed: where a table is split is no matter of chance.
+    random = np.random.default_rng(unit.first)
+    sample = records[random.random(len(records)) < share]
+    low, high = records.min(axis=0), records.max(axis=0)
+    records -= origin
+    return Look(
+        len(records),
+        records.sum(axis=0),
+        sums_of_products(records),
+        low,
+        high,
+        sample,
+    )
+
+
+def survey(origin: NDArray[np.float64], looks: list[Look]) -> Survey:
+    """Put together what all units tell.
+
+    Raises
+    ------
+    BadInput
+        If the trajectories lie on both sides of the antimeridian.
+    """
+    n = sum(look.rows for look in looks)
+    low = np.min([look.low for look in looks], axis=0)
+    high = np.max([look.high for look in looks], axis=0)
+    if high[1::2].max() - low[1::2].min() > 180.0:
+        msg = (
+            "the trajectories span more than 180 degrees of longitude, which cannot be "
+            "averaged across the antimeridian: anonymise smaller areas on their own"
+        )
+        raise BadInput(msg)
+    away = np.sum([look.sums for look in looks], axis=0) / n
+    products = np.sum([look.products for look in looks], axis=0)
+    products -= n * np.outer(away, away)
+    spread = np.sqrt(products.diagonal().clip(0.0) / max(n - 1, 1))
+    constant = (low == high) | (spread == 0.0)
+    spread[constant] = 1.0
+    mean = np.where(constant, low, origin + away)
+    products[constant] = products[:, constant] = 0.0
+    _, axes = np.linalg.eigh(products / np.outer(spread, spread))
+    leading = np.ascontiguousarray(axes[:, ::-1][:, :AXES])
+    sample = np.concatenate([look.sample for look in looks])
+    return Survey(
+        mean=mean,
+        spread=spread,
+        axes=leading,
+        sst=float((n - 1) * np.count_nonzero(~constant)),
+        sample=(sample - mean) / spread @ leading,
+    )
+
+
+def _records(part: Part) -> NDArray[np.float64]:
+    return part.points.reshape(len(part.points), -1).astype(np.float64)
