@@ -35,9 +35,9 @@ from trajanon.align.moved import metres_moved as moved
 from trajanon.loss import group_means
 from trajanon.partition import Partition
 from trajanon.pipeline import EFFORTS
+from trajanon.progress import Progress, silent
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import Trajectories
-from trajanon.progress import Progress, silent
 from trajanon.utility import displacement
 
 KS = (3, 4, 5, 10)
@@ -211,7 +211,9 @@ def drawn(n: int) -> Trajectories:
         points[first[run] : first[run + some]] = ways.reshape(-1, 2)
         run += some
     rank = np.arange(n) - np.repeat(np.cumsum(windows) - windows, windows)
-    tracks = Tracks(points, first, np.repeat(np.arange(len(windows)), windows), rank * window)
+    tracks = Tracks(
+        points, first, np.repeat(np.arange(len(windows)), windows), rank * window
+    )
     return Trajectories(tracks.windows(POINTS), tracks=tracks)
 
 
@@ -275,7 +277,7 @@ def measured(cut: Trajectories, k: int) -> dict[str, Any]:
 
 
 def scale(tracks: Path | None, sizes: list[int]) -> None:
-    """Measure each size, or a file, in a process of its own: a line of JSON for each."""
+    """Measure each size, or a file, in a process of its own: a line of JSON."""
     for given in sizes if tracks is None else [tracks]:
         command = [sys.executable, __file__, "one", str(given)]
         subprocess.run(command, check=True)
@@ -297,7 +299,9 @@ def main() -> None:
         parser.error("name a file of trajectories")
     if asked.what == "one":
         given = asked.trajectories
-        cut = drawn(int(given)) if given.isdigit() else trajanon.read_trajectories(given)
+        cut = (
+            drawn(int(given)) if given.isdigit() else trajanon.read_trajectories(given)
+        )
         print(json.dumps(measured(cut, 5)), flush=True)
         return
     cut = trajanon.read_trajectories(asked.trajectories)

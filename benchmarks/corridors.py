@@ -56,7 +56,7 @@ def _drive(
     row: NDArray[np.float64],
     step: float,
 ) -> None:
-    """Drive on to the next point, so many blocks; at a crossing some turn, rather into an avenue."""
+    """Drive on, so many blocks; at a crossing some turn, rather into an avenue."""
     lying = heading % 2 == 0
     forward = np.where(heading < 2, 1.0, -1.0)
     place = np.where(lying, column, row)

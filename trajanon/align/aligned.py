@@ -14,6 +14,7 @@ from trajanon.loss import information_loss, sse
 from trajanon.partition import dense
 from trajanon.workers import in_threads
 
+
 class Aligned(NamedTuple):
     """Windows, and their groups.
 
@@ -34,9 +35,7 @@ class Best:
 
     def __init__(self, ground: Ground, aligned: Aligned) -> None:
         self._ground = ground
-        self._all = float(
-            summed(ground, aligned.start, lambda some: (some**2).sum())
-        )
+        self._all = float(summed(ground, aligned.start, lambda some: (some**2).sum()))
         self.lost = lost_at(ground, aligned)
         self.aligned = aligned
 

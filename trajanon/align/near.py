@@ -2,7 +2,7 @@
 
 from functools import partial
 from threading import Event
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +71,7 @@ def near_windows(
 
 def near_in_trees(
     ground: Ground, start: NDArray[np.int64], axes: NDArray[np.float64], count: int
-) -> NDArray[np.int32]:
+) -> NDArray[np.int64]:
     """Find windows that are near each one, as `near_windows`, among very many.
 
     Trees halve all places, and a window where it is is compared with the places that
@@ -107,8 +107,7 @@ def near_in_trees(
             )
     mutual = near.copy()
     tell_each_other(near, away, mutual, away.copy())
-    alone = np.broadcast_to(np.arange(n, dtype=np.int32)[:, None], mutual.shape)
-    return np.where(mutual < 0, alone, mutual)
+    return np.where(mutual < 0, np.arange(n)[:, None], mutual)
 
 
 class _Places(NamedTuple):
@@ -124,7 +123,7 @@ class _Places(NamedTuple):
         The place of each window where it is, (n,).
     """
 
-    rows: NDArray[np.floating]
+    rows: NDArray[Any]
     window: NDArray[np.int64]
     here: NDArray[np.int64]
 
@@ -133,7 +132,7 @@ def _lay_places(
     ground: Ground,
     start: NDArray[np.int64],
     axes: NDArray[np.float64],
-    precision: type[np.floating],
+    precision: type[np.floating[Any]],
 ) -> _Places:
     first, last = reach(ground, start)
     pace = np.maximum(_PACE, (last - first) // _PLACES)
@@ -143,14 +142,12 @@ def _lay_places(
     rank = np.arange(len(window)) - np.repeat(np.cumsum(places) - places, places)
     there = start[window] + (rank - back[window]) * pace[window]
 
-    def turned(some: NDArray[np.int64], stop: Event) -> NDArray[np.floating]:
+    def turned(some: NDArray[np.int64], stop: Event) -> NDArray[Any]:
         rows = _turned(ground, window[some], there[some], axes)
         return rows.astype(precision, copy=False)
 
     parts = in_parts(turned, np.arange(len(window)), _AT_ONCE)
-    return _Places(
-        np.concatenate(parts), window, back + np.cumsum(places) - places
-    )
+    return _Places(np.concatenate(parts), window, back + np.cumsum(places) - places)
 
 
 def _turned(

@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.annealing import Annealing
 from trajanon._kernels.descent import Descent
-from trajanon._kernels.rows import lay_rows_at_once
 from trajanon._kernels.sliding import (
     Ground,
     Slides,
     anneal_sliding,
     find_meetings,
-    lay_rows,
     slide_pass,
 )
 from trajanon.align.aligned import Aligned
@@ -43,8 +41,21 @@ class Field(NamedTuple):
     """
 
     axes: NDArray[np.float64]
-    near: NDArray[np.integer]
+    near: NDArray[np.int64]
     warmth: NDArray[np.float64]
+
+
+Lay = Callable[
+    [Ground, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+    tuple[Ground, NDArray[np.int64]],
+]
+"""(ground, which windows, their first and last starts) to their ground, and where on
+their runs its starts are counted from."""
+
+LayRows = Callable[
+    [Ground, NDArray[np.float64], NDArray[np.int64], NDArray[np.float32]], None
+]
+"""Given ground, axes, and the first row of each window, fills the rows."""
 
 
 class Part(NamedTuple):
@@ -76,10 +87,34 @@ def work_in_parts(
     aligned: Aligned,
     axes: NDArray[np.float64],
     work: Callable[[Part, Event], Aligned],
-    lay: Callable[..., tuple[Ground, NDArray[np.int64]]] = part_of,
+    lay: Lay = part_of,
     watch: Callable[[], None] = unwatched,
 ) -> Aligned:
-    """Work in parts of whole groups that are near each other in axes, all at once."""
+    """Work in parts of whole groups that are near each other in axes, all at once.
+
+    What lies between the windows of a run is shared out among them at random first, so
+    that those in several parts never meet.
+
+    Parameters
+    ----------
+    grouped
+        Of it, the subjects and the source of chance.
+    ground, aligned
+        Of all windows.
+    axes
+        In which parts are drawn, shape (p, q).
+    work
+        What is done with each part, in threads.
+    lay
+        Lays out the ground of a part.
+    watch
+        Called now and then.
+
+    Returns
+    -------
+    Aligned
+        All windows as their parts left them.
+    """
     first, last = shared_out(ground, aligned.start, grouped.random)
     parts = []
     records = turned_at(ground, aligned.start, axes)
@@ -109,11 +144,27 @@ def anneal_part(
     field: Field,
     moves: int,
     heats: NDArray[np.float64],
-    lay,
+    lay: LayRows,
     part: Part,
     stop: Event,
 ) -> Aligned:
-    """Make so many random moves for each window of a part."""
+    """Make random moves in a part.
+
+    Parameters
+    ----------
+    k
+        Least number of different subjects in a group.
+    field
+        What all parts have in common.
+    moves
+        For each window.
+    heats
+        The first and the last.
+    lay
+        Reads the records of all windows at all their starts.
+    part, stop
+        The part; and once this is set, nothing more begins.
+    """
     near = neighbours_within(field.near, part.rows)
     starts = part.ground.most + 1
     first = np.cumsum(starts) - starts
@@ -162,12 +213,3 @@ def lay_out_windows(
 
     looks: list[tuple[Look, int]] = [(slide, n)]
     return descent, start, looks if near is None else looks + looks_of(descent)
-
-
-def lay_at_once(ground, axes, first, rows) -> None:
-    centre = ground.mean.reshape(-1, 2).mean(axis=0)
-    weights = ground.share[:, None] * axes
-    rest = (np.tile(centre, len(ground.mean) // 2) - ground.mean) @ weights
-    lay_rows_at_once(
-        ground, weights.T.astype(np.float32), centre, rest.astype(np.float32), first, rows
-    )

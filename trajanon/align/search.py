@@ -108,7 +108,8 @@ def search(
         field = _lay_field(ground, aligned, k)
         for number in some.tolist():
             progress("Sliding windows", number, passes, best.note)
-            work = partial(anneal_part, k, field, PASS, heats[number : number + 2], lay_rows)
+            between = heats[number : number + 2]
+            work = partial(anneal_part, k, field, PASS, between, lay_rows)
             aligned = work_in_parts(grouped, ground, aligned, field.axes, work)
             best.offer(aligned)
     field = _lay_field(ground, aligned, k)

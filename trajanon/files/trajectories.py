@@ -199,9 +199,7 @@ def _subjects_and_traces(
     return np.where(missing, subject.max() + 1 + trace, subject), trace
 
 
-def _tracks(
-    path: Path, file: _Opened, points: NDArray[np.float64]
-) -> Tracks | None:
+def _tracks(path: Path, file: _Opened, points: NDArray[np.float64]) -> Tracks | None:
     """Read the tracks; None where another program means something else by the word."""
     if "track" not in file.columns or "track" not in file.geo.get("columns", {}):
         return None
