@@ -188,7 +188,9 @@ def test_a_seed_repeats_every_bit_on_any_cores(monkeypatch: pytest.MonkeyPatch) 
 def test_ctrl_c_gives_the_best_so_far(j: int) -> None:
     words: list[str] = []
 
-    def interrupting(task: str, *_: object) -> None:
+    def interrupting(
+        task: str, done: float, total: float | None, note: str = ""
+    ) -> None:
         words.append(task)
         if len(words) >= j:
             raise KeyboardInterrupt
