@@ -48,7 +48,7 @@ from trajanon.refine.random_moves import PASS, leading_axes
 from trajanon.tracks import STEPS
 
 seeds = st.integers(0, 10**6)
-MOVES = 20 * PASS
+MOVES = 4 * PASS
 
 
 @pytest.fixture(autouse=True)
@@ -142,9 +142,9 @@ def test_parts_end_about_as_near_as_the_whole(monkeypatch: pytest.MonkeyPatch) -
     before = town(11, 120, 3)
     partition = cut(before, 3, refine="descent")
     slide_in_blocks(monkeypatch, 60)
-    in_parts = mean_metres(*aligned(before, partition, 3, moves=MOVES))
+    in_parts = mean_metres(*aligned(before, partition, 3, moves=20 * PASS))
     monkeypatch.setattr(vicinity, "WHOLE", 1_000)
-    whole = mean_metres(*aligned(before, partition, 3, moves=MOVES))
+    whole = mean_metres(*aligned(before, partition, 3, moves=20 * PASS))
     assert whole < 0.8 * mean_metres(before, partition)
     assert in_parts < 1.15 * whole
 
@@ -394,7 +394,7 @@ def test_the_account_is_the_same_in_batches(seed: int, m: int) -> None:
 def test_of_many_tracks_fewer_places_are_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A run whose first 40 steps lie near a line: of every step, and of eight places."""
+    """A run whose first 40 steps lie near a line; then eight places are looked at."""
     way = np.column_stack([40 + 1e-3 * np.arange(80), np.full(80, -3.7)])
     tracks = tracks_of(on_runs(3, [[0, 71]] * 6, np.concatenate([way] * 6)))
     line = way[None, :40:STEPS]

@@ -70,9 +70,10 @@ def _as_numbers(column: Any) -> Lines | None:
         or (size == 1).any()  # no line
     ):
         return None
-    numbers = np.ones(len(data), dtype=np.bool_)
-    numbers[head] = False
-    places = data[numbers].view("<f8").reshape(-1, 2).astype(np.float64, copy=False)
+    spans = zip((head[:, -1] + 1).tolist(), np.cumsum(length).tolist(), strict=True)
+    view = memoryview(data)
+    numbers = np.frombuffer(b"".join([view[begin:end] for begin, end in spans]), "<f8")
+    places = numbers.reshape(-1, 2).astype(np.float64, copy=False)
     whole = np.ones(len(column), dtype=np.bool_)
     return Lines(places[:, ::-1], size, whole, whole)
 

@@ -216,9 +216,15 @@ def _gather(
     for batch in track:
         some = _lines(batch, row)
         rows = slice(row, row + len(batch))
-        first = np.cumsum(some.size) - some.size
-        places = _spans(into[rows], size[rows])
-        gathered[places] = some.points[_spans(first, size[rows])]
+        mine, begin = size[rows], into[rows]
+        last = np.cumsum(some.size) - 1
+        kept = np.ones(len(some.points), dtype=np.bool_)
+        kept[last[mine < some.size]] = False
+        in_order = bool((np.diff(begin) == mine[:-1]).all())
+        places = (
+            slice(begin[0], begin[-1] + mine[-1]) if in_order else _spans(begin, mine)
+        )
+        gathered[places] = some.points[kept]
         row += len(batch)
     return gathered
 
