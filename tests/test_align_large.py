@@ -217,7 +217,7 @@ def test_ctrl_c_in_a_thread_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_release_of_many_windows_is_told_of_as_ever() -> None:
     before = town(5, 70, 3, people=20)
-    report = trajanon.anonymize(before, 3).report
+    report = trajanon.anonymize(before, 3, refine="descent").report
     after = before.slid(np.array(report["alignment"]["starts"]))
     labels = np.array(report["labels"])
     assert lie_well(before, after)
