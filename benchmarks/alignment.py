@@ -2,36 +2,58 @@
 
     python benchmarks/alignment.py numbers cabs.parquet
     python benchmarks/alignment.py figure cabs.parquet group.png
+    python benchmarks/alignment.py scale --sizes 10000 100000
+    python benchmarks/alignment.py scale cabs.parquet
 
-Both take trajectories that `trajanon extract` wrote; docs/alignment.md says how those
-it shows were made. The figure needs matplotlib. Trajectories are counted, not subjects,
-unless --subjects is given. Everything is compiled before the clock starts.
+All take trajectories that `trajanon extract` wrote; docs/alignment.md says how those
+it shows were made. Without a file, `scale` draws tracks along corridors; it measures
+each size in a process of its own. The figure needs matplotlib. Trajectories are
+counted, not subjects, unless --subjects is given. Everything is compiled before the
+clock starts.
 """
 
 import argparse
+import json
 import os
+import resource
+import subprocess
+import sys
+from collections import Counter
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
+from typing import Any
 
 import numpy as np
+from corridors import POINTS, SPACING, corridors
 from numpy.typing import NDArray
 
 import trajanon
-from trajanon.align.account import near_lines, step_lengths
+from trajanon import vicinity
+from trajanon.align.account import account, near_lines, step_lengths
 from trajanon.align.alignment import align
+from trajanon.align.moved import metres_moved as moved
 from trajanon.loss import group_means
 from trajanon.partition import Partition
 from trajanon.pipeline import EFFORTS
+from trajanon.progress import Progress, silent
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 
 KS = (3, 4, 5, 10)
 SEED = 1
+SIZES = (10_000, 100_000, 1_000_000)
+
+_SHARES = (0.6, 0.3, 0.1)  # of runs with one window, two, three
+_FREE = 0.3  # of a window's length, for each window of a run
+_AT_ONCE = 20_000  # runs that are drawn together
 
 
 def aligned(
-    cut: Trajectories, k: int, subjects: NDArray[np.int64] | None
+    cut: Trajectories,
+    k: int,
+    subjects: NDArray[np.int64] | None,
+    progress: Progress = silent,
 ) -> tuple[Partition, Trajectories, Partition, float, float]:
     """Groups, windows as slid and their groups, and the seconds of both searches."""
     start = perf_counter()
@@ -45,14 +67,9 @@ def aligned(
         regroup=True,
         moves_per_record=EFFORTS["balanced"].moves_per_record,
         seed=SEED,
+        progress=progress,
     )
     return groups, slid, others, between - start, perf_counter() - between
-
-
-def moved(trajectories: Trajectories, partition: Partition) -> NDArray[np.float64]:
-    """Metres between each point and the released one."""
-    points = trajectories.points
-    return displacement(points, partition.aggregated.reshape(points.shape))
 
 
 def busyness(tracks: Tracks, points: NDArray[np.float64], metres: float) -> float:
@@ -176,14 +193,117 @@ def figure(cut: Trajectories, out: Path) -> None:
     print(f"group {group}: {average[0, group]:.0f} -> {average[1, group]:.0f} m")
 
 
+def drawn(n: int) -> Trajectories:
+    """So many windows on runs along corridors, cut from where each run begins."""
+    window = STEPS * POINTS  # and the spacing to the next one
+    runs = np.ceil(n * np.array(_SHARES) / np.dot(_SHARES, [1, 2, 3])).astype(np.int64)
+    windows = np.repeat([1, 2, 3], runs)
+    windows = windows[: np.searchsorted(np.cumsum(windows), n) + 1]
+    windows[-1] -= windows.sum() - n
+    sizes = windows * int(window * (1.0 + _FREE))
+    points = np.empty((sizes.sum(), 2))
+    first = np.append(0, np.cumsum(sizes))
+    run = 0
+    while run < len(sizes):
+        alike = np.flatnonzero(np.append(sizes[run:], 0) != sizes[run])[0]
+        some = min(int(alike), _AT_ONCE)
+        ways = corridors(some, run, int(sizes[run]), SPACING / STEPS)
+        points[first[run] : first[run + some]] = ways.reshape(-1, 2)
+        run += some
+    rank = np.arange(n) - np.repeat(np.cumsum(windows) - windows, windows)
+    tracks = Tracks(
+        points, first, np.repeat(np.arange(len(windows)), windows), rank * window
+    )
+    return Trajectories(tracks.windows(POINTS), tracks=tracks)
+
+
+class Clock:
+    """Told of the progress: the seconds of each task, and those of all threads."""
+
+    def __init__(self) -> None:
+        self.seconds: Counter[str] = Counter()
+        self.of_cores: Counter[str] = Counter()
+        self._task, self._since = "", (perf_counter(), process_time())
+
+    def __call__(
+        self, task: str, done: float, total: float | None, note: str = ""
+    ) -> None:
+        """Note whose the seconds since the last call were."""
+        now = perf_counter(), process_time()
+        self.seconds[self._task] += now[0] - self._since[0]
+        self.of_cores[self._task] += now[1] - self._since[1]
+        self._task, self._since = task, now
+
+
+def peak() -> float:
+    """Gigabytes that this process held at most."""
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 3)
+
+
+def measured(cut: Trajectories, k: int) -> dict[str, Any]:
+    """Groups and alignment of a table, measured in this process."""
+    few = np.arange(min(len(cut), 60))
+    assert cut.tracks is not None
+    for many in (few, np.arange(min(len(cut), vicinity.WHOLE + 1))):
+        aligned(Trajectories(cut.points[many], tracks=cut.tracks.take(many)), k, None)
+    held, load = peak(), os.getloadavg()[0]
+    clock, busy = Clock(), process_time()
+    groups, slid, others, took, more = aligned(cut, k, None, clock)
+    clock("", 0, None)
+    busy, between = process_time() - busy, perf_counter()
+    at_most = peak()
+    account((cut, groups), (slid, others))
+    was, now = moved(cut, groups), moved(slid, others)
+    return {
+        "n": len(cut),
+        "k": k,
+        "seconds of groups": round(took, 2),
+        "seconds of alignment": round(more, 2),
+        "seconds of account": round(perf_counter() - between, 2),
+        "seconds of a core": round(busy, 2),
+        "tasks": {task: round(spent, 2) for task, spent in clock.seconds.items()},
+        "tasks, of a core": {
+            task: round(spent, 2) for task, spent in clock.of_cores.items()
+        },
+        "gb before": held,
+        "gb": at_most,
+        "gb with account": peak(),
+        "information loss": [groups.information_loss, others.information_loss],
+        "mean": [round(float(m.mean()), 3) for m in (was, now)],
+        "median": [round(float(np.median(m)), 3) for m in (was, now)],
+        "load": [round(load, 2), round(os.getloadavg()[0], 2)],
+        "cores": os.cpu_count(),
+    }
+
+
+def scale(tracks: Path | None, sizes: list[int]) -> None:
+    """Measure each size, or a file, in a process of its own: a line of JSON."""
+    for given in sizes if tracks is None else [tracks]:
+        command = [sys.executable, __file__, "one", str(given)]
+        subprocess.run(command, check=True)
+
+
 def main() -> None:
     """Run the measurement asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["numbers", "figure"])
-    parser.add_argument("trajectories", type=Path)
+    parser.add_argument("what", choices=["numbers", "figure", "scale", "one"])
+    parser.add_argument("trajectories", nargs="?")
     parser.add_argument("out", type=Path, nargs="?", default=Path("group.png"))
     parser.add_argument("--subjects", action="store_true")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     asked = parser.parse_args()
+    if asked.what == "scale":
+        scale(asked.trajectories, asked.sizes)
+        return
+    if asked.trajectories is None:
+        parser.error("name a file of trajectories")
+    if asked.what == "one":
+        given = asked.trajectories
+        cut = (
+            drawn(int(given)) if given.isdigit() else trajanon.read_trajectories(given)
+        )
+        print(json.dumps(measured(cut, 5)), flush=True)
+        return
     cut = trajanon.read_trajectories(asked.trajectories)
     print(f"load {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores; n = {len(cut)}")
     few = np.arange(min(len(cut), 60))

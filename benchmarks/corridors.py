@@ -19,8 +19,10 @@ _HELD = 0.9  # of what a position is off, at the next point
 _EASTWARD, _NORTHWARD = np.array([1, 0, -1, 0]), np.array([0, 1, 0, -1])
 
 
-def corridors(n: int, seed: int = 0) -> NDArray[np.float64]:
-    """Draw n trajectories: records of 60 numbers, lat1, lon1, ..., lat30, lon30."""
+def corridors(
+    n: int, seed: int = 0, points: int = POINTS, spacing: float = SPACING
+) -> NDArray[np.float64]:
+    """Draw n ways: records of 60 numbers, lat1, lon1, ..., or so many points."""
     random = np.random.default_rng(seed)
     busy = random.pareto(1.2, _STREETS) + 0.05  # avenues, and streets hardly used
     busy *= np.exp(-(((np.arange(_STREETS) / _STREETS - 0.5) / 0.3) ** 2))
@@ -31,18 +33,19 @@ def corridors(n: int, seed: int = 0) -> NDArray[np.float64]:
     lying = heading % 2 == 0
     column, row = np.where(lying, along, across), np.where(lying, across, along)
     off = random.normal(size=(2, n)) * _OFF
-    points = np.empty((n, POINTS, 2))
-    for number in range(POINTS):
-        points[:, number, 0] = row * _BLOCK + off[0]
-        points[:, number, 1] = column * _BLOCK + off[1]
-        off *= _HELD
-        off += random.normal(size=(2, n)) * (_OFF * np.sqrt(1.0 - _HELD**2))
-        _drive(random, busy, heading, column, row)
-    points -= _STREETS * _BLOCK / 2
-    points[:, :, 0] /= _METRES
-    points[:, :, 1] /= _METRES * np.cos(np.radians(_CENTRE[0]))
-    points += _CENTRE
-    return points.reshape(n, -1)
+    held = _HELD ** (spacing / SPACING)
+    ways = np.empty((n, points, 2))
+    for number in range(points):
+        ways[:, number, 0] = row * _BLOCK + off[0]
+        ways[:, number, 1] = column * _BLOCK + off[1]
+        off *= held
+        off += random.normal(size=(2, n)) * (_OFF * np.sqrt(1.0 - held**2))
+        _drive(random, busy, heading, column, row, spacing / _BLOCK)
+    ways -= _STREETS * _BLOCK / 2
+    ways[:, :, 0] /= _METRES
+    ways[:, :, 1] /= _METRES * np.cos(np.radians(_CENTRE[0]))
+    ways += _CENTRE
+    return ways.reshape(n, -1)
 
 
 def _drive(
@@ -51,9 +54,9 @@ def _drive(
     heading: NDArray[np.int64],
     column: NDArray[np.float64],
     row: NDArray[np.float64],
+    step: float,
 ) -> None:
-    """Drive on to the next point; at a crossing some turn, rather into an avenue."""
-    step = SPACING / _BLOCK
+    """Drive on, so many blocks; at a crossing some turn, rather into an avenue."""
     lying = heading % 2 == 0
     forward = np.where(heading < 2, 1.0, -1.0)
     place = np.where(lying, column, row)

@@ -13,7 +13,7 @@ from naive import Floats, Ints, distance, group_sse, holds, sse
 from trajanon._kernels.annealing import Annealing, draw_move, other_bits, other_member
 from trajanon._kernels.groups import Groups
 from trajanon._kernels.sliding import Slides, draw_start
-from trajanon.align import search
+from trajanon.align import parts
 from trajanon.partition import dense
 from trajanon.refine.blocks import draw_blocks
 from trajanon.tracks import STEPS, Tracks
@@ -26,7 +26,7 @@ STEP = 1e-4
 
 def slide_in_blocks(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     """Let windows slide in parts of so many at most."""
-    monkeypatch.setattr(search, "draw_blocks", partial(draw_blocks, most=most))
+    monkeypatch.setattr(parts, "draw_blocks", partial(draw_blocks, most=most))
 
 
 def tracks_of(trajectories: Trajectories) -> Tracks:

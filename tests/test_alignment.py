@@ -31,10 +31,10 @@ from naive_sliding import (
 
 import trajanon
 from trajanon import workers
-from trajanon.align import search
+from trajanon.align import parts, search
+from trajanon.align.aligned import Aligned, Best
 from trajanon.align.alignment import align
 from trajanon.align.ground import lay_ground
-from trajanon.align.search import Aligned, Best
 from trajanon.errors import BadInput
 from trajanon.extract import extract
 from trajanon.methods import METHODS
@@ -560,7 +560,7 @@ def test_the_order_in_which_parts_are_done_leaves_every_bit(
     before = town(7, 60, 3, people=20)
     partition = cut(before, 3)
     once = bits(aligned(before, partition, 3))
-    monkeypatch.setattr(search, "in_threads", backwards)
+    monkeypatch.setattr(parts, "in_threads", backwards)
     assert bits(aligned(before, partition, 3)) == once
 
 
@@ -633,7 +633,7 @@ def test_random_moves_are_made_where_annealing_is_asked_for(
     def count(annealing: Any, slides: Any, k: int, moves: int, *heats: float) -> None:
         made.append(moves)
 
-    monkeypatch.setattr(search, "anneal_sliding", count)
+    monkeypatch.setattr(parts, "anneal_sliding", count)
     trajanon.anonymize(town(7, 60, 3), 3, **options)
     # Half of the moves that the search for groups was given.
     assert sum(made) == (2 * PASS * 60 if moved else 0)
@@ -713,7 +713,7 @@ def test_ctrl_c_while_threads_slide_windows_ends_them_all(
     cores: int, kernel: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The main thread is told while kernels work in others, or in itself."""
-    work, begun = getattr(search, kernel), []
+    work, begun = getattr(parts, kernel), []
 
     def interrupted(*arguments: Any) -> Any:
         begun.append(1)
@@ -723,7 +723,7 @@ def test_ctrl_c_while_threads_slide_windows_ends_them_all(
 
     slide_in_blocks(monkeypatch, 9)
     monkeypatch.setattr(workers, "cores", lambda: cores)
-    monkeypatch.setattr(search, kernel, interrupted)
+    monkeypatch.setattr(parts, kernel, interrupted)
     threads = set(threading.enumerate())
     before = town(11, 60, 3)
     partition = cut(before, 3)

@@ -254,7 +254,8 @@ def test_a_part_is_the_same_ground_for_each_window_alone(
     first, last = shared_out(ground, tracks.start, rng)
     rows = np.flatnonzero(rng.random(len(trajectories)) < 0.5)
     assume(len(rows))
-    part = part_of(ground, rows, first, last)
+    part, begin = part_of(ground, rows, first, last)
+    assert np.array_equal(begin, first[rows])
     there = rng.integers(first, last, endpoint=True)
     np.testing.assert_array_equal(
         records_at(part, (there - first)[rows]), records_at(ground, there)[rows]
@@ -339,7 +340,7 @@ def scene(
     whole = lay_ground(tracks, 3)
     first, last = shared_out(whole, tracks.start, rng)
     start = tracks.start - first
-    ground = centred(part_of(whole, np.arange(n), first, last), start)
+    ground = centred(part_of(whole, np.arange(n), first, last)[0], start)
     axes = np.linalg.qr(rng.normal(size=(6, 6)))[0][:, : rng.integers(1, 7)].copy()
     near = near_windows(ground, start, axes, 8)
     slides = laid(ground, start, axes, near, kind)

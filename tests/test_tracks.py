@@ -17,13 +17,13 @@ import pyproj
 import pytest
 import shapely
 from commands import Run
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import Floats, Ints
 
 import trajanon
 from trajanon.errors import BadInput
-from trajanon.files import pieces
+from trajanon.files import lines, pieces
 from trajanon.files.release import FORMATS, read_as_found, write_release
 from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.tracks import STEPS, Tracks, joined
@@ -518,3 +518,76 @@ def test_runs_and_starts_may_have_become_floats(tmp_path: Path) -> None:
     table = geopandas.read_parquet(path)
     table.astype({"run": float, "start": float}).to_parquet(path)
     assert_equal(read_trajectories(path).tracks, example().tracks)
+
+
+# Batches and bytes
+
+
+@given(trajectories=any_trajectories(), most=st.integers(1, 5))
+@settings(max_examples=10)
+def test_batches_and_bytes_leave_every_bit(
+    tmp_path_factory: pytest.TempPathFactory, trajectories: Trajectories, most: int
+) -> None:
+    """Of our own writer, and as others write the same lines: read one by one."""
+    path = tmp_path_factory.mktemp("lines") / "trajectories.parquet"
+    write_trajectories(path, trajectories)
+    table = pq.read_table(path)
+    others = table
+    for name in ("geometry", "track"):
+        place = others.column_names.index(name)
+        lines = shapely.from_wkb(others[name].to_numpy())
+        big = pa.array(shapely.to_wkb(lines, byte_order=0), type=pa.large_binary())
+        others = others.set_column(place, name, big)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("trajanon.files.trajectories._AT_ONCE", most)
+        for written in (table, others, pa.concat_tables([table[:1], table[1:]])):
+            pq.write_table(written, path, row_group_size=3)
+            found = read_trajectories(path)
+            assert np.array_equal(found.points, trajectories.points)
+            assert_equal(found.tracks, read_whole(table, path))
+
+
+def read_whole(table: pa.Table, path: Path) -> Tracks | None:
+    pq.write_table(table, path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("trajanon.files.trajectories._AT_ONCE", 10_000)
+        return read_trajectories(path).tracks
+
+
+def test_bytes_are_read_as_shapely_reads_them() -> None:
+    kinds = [
+        shapely.LineString([(1, 2), (3, 4)]),
+        shapely.LineString(),
+        shapely.LineString([(1, 2, 3), (3, 4, 5)]),
+        shapely.Point(1, 2),
+        shapely.LineString([(0, -0.0), (5, 6), (7, 8)]),
+    ]
+    flat = pa.array(shapely.to_wkb(np.array(kinds)[[0, 1, 4]]))
+    mixed = pa.array([*shapely.to_wkb(kinds), None])
+    for column in (flat, flat[1:], flat.cast(pa.large_binary()), mixed, mixed[2:]):
+        found = lines.from_wkb(column)
+        slow = lines._as_geometries(column, "raise")
+        for one, other in zip(found, slow, strict=True):
+            assert one.dtype == other.dtype
+            assert one.tobytes() == other.tobytes()
+    assert lines._as_numbers(mixed) is None
+    assert lines._as_numbers(flat) is not None
+    for damage in (
+        b"",
+        b"\1\2",
+        flat[0].as_py()[:-1],
+        b"\1\2\0\0\0\1\0\0\0" + bytes(16),
+    ):
+        assert lines._as_numbers(pa.array([flat[0].as_py(), damage])) is None
+
+
+@pytest.mark.parametrize("lengths", [(3, 3, 4), (4, 3, 3), (3, 4, 3)])
+def test_lines_of_other_lengths_are_counted_in_all_batches(
+    tmp_path: Path, lengths: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trajanon.files.trajectories._AT_ONCE", 1)
+    geometry = [shapely.LineString(np.arange(2 * m).reshape(m, 2)) for m in lengths]
+    path = tmp_path / "lines.parquet"
+    geopandas.GeoDataFrame(geometry=geometry, crs="EPSG:4326").to_parquet(path)
+    with pytest.raises(BadInput, match="this has 3 lines of 3 to 4 points"):
+        read_trajectories(path)

@@ -1,20 +1,30 @@
 """What alignment did, for the holder of the data."""
 
+from threading import Event
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from trajanon import vicinity
+from trajanon.align.moved import metres_moved
 from trajanon.neighbours import nearest_points
 from trajanon.partition import Partition
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement, summary
+from trajanon.workers import in_parts
 
 MEASURED = (
     "Losses and displacements after alignment are measured on the windows as slid."
 )
+
+_RUNS = 10_000  # whose points a thread measures
+
+_LINES = 5_000  # in a tree
+
+_PLACES = 1_000_000  # of a large table's tracks that are looked at, about
 
 _EARTH = 6_371_000.0  # metres, the mean radius
 
@@ -45,7 +55,7 @@ def account(
     far = np.abs(slid.start - tracks.start) * step[tracks.run]
     spacing = STEPS * float(np.median(step))
     cut = before[0].points
-    moved = displacement(cut, before[1].aggregated.reshape(cut.shape))
+    moved = metres_moved(*before)
     lines = [
         groups.centroids.reshape(-1, *cut.shape[1:]) for _, groups in (before, after)
     ]
@@ -80,9 +90,18 @@ def step_lengths(tracks: Tracks) -> NDArray[np.float64]:
 
     The longest way between two is taken: where the track bends, it is shorter.
     """
-    hops = displacement(tracks.points[:-1], tracks.points[1:])
-    hops[tracks.first[1:-1] - 1] = 0.0  # from one run to the next
-    return np.maximum.reduceat(np.append(hops, 0.0), tracks.first[:-1])
+
+    def longest(runs: NDArray[np.int64], stop: Event) -> NDArray[np.float64]:
+        first = tracks.first[runs[0] : runs[-1] + 2]
+        points = tracks.points[first[0] : first[-1]]
+        hops = displacement(points[:-1], points[1:])
+        hops[first[1:-1] - first[0] - 1] = 0.0  # from one run to the next
+        found: NDArray[np.float64] = np.maximum.reduceat(
+            np.append(hops, 0.0), first[:-1] - first[0]
+        )
+        return found
+
+    return np.concatenate(in_parts(longest, np.arange(len(tracks.first) - 1), _RUNS))
 
 
 def near_lines(tracks: Tracks, lines: NDArray[np.float64], metres: float) -> float:
@@ -91,18 +110,42 @@ def near_lines(tracks: Tracks, lines: NDArray[np.float64], metres: float) -> flo
     Parameters
     ----------
     tracks
-        Looked at every `STEPS` steps.
+        Looked at every `STEPS` steps; those of more than 10,000 windows, at about a
+        million places, as far from each other.
     lines
         Latitude and longitude, shape (g, m, 2).
     metres
         From a point of a track to the nearest point of a line.
     """
+    apart = STEPS
+    if len(tracks.run) > vicinity.WHOLE:
+        apart *= max(len(tracks.points) // (STEPS * _PLACES), 1)
+    looked_at = _in_space(tracks.points[::apart])
+
+    def off(
+        some: NDArray[np.float64], places: NDArray[np.int64], stop: Event
+    ) -> NDArray[np.int64]:
+        away, _ = nearest_points(_tree(some), looked_at[places], 1, metres)
+        return places[~np.isfinite(away[:, 0])]
+
+    # A few lines are near most places; all others are asked for what is left.
+    every = -(-len(lines) // _LINES)
+    left = off(lines[::every], np.arange(len(looked_at)), Event())
+    others = np.delete(lines, slice(None, None, every), axis=0)
+    if len(left) and len(others):
+
+        def off_as_well(some: NDArray[np.float64], stop: Event) -> NDArray[np.int64]:
+            return off(some, left, stop)
+
+        for found in in_parts(off_as_well, others, _LINES):
+            left = np.intersect1d(left, found, assume_unique=True)
+    return (len(looked_at) - len(left)) / len(looked_at)
+
+
+def _tree(lines: NDArray[np.float64]) -> cKDTree:
     along = np.arange(STEPS)[:, None, None, None] / STEPS
     between = lines[:, :-1] + along * (lines[:, 1:] - lines[:, :-1])
-    points = np.concatenate([between.reshape(-1, 2), lines[:, -1]])
-    tree, looked_at = cKDTree(_in_space(points)), _in_space(tracks.points[::STEPS])
-    away, _ = nearest_points(tree, looked_at, 1, metres)
-    return float(np.isfinite(away).mean())
+    return cKDTree(_in_space(np.concatenate([between.reshape(-1, 2), lines[:, -1]])))
 
 
 def _in_space(points: NDArray[np.float64]) -> NDArray[np.float64]:

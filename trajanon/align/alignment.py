@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon import loss
+from trajanon.align.aligned import Aligned, Best
 from trajanon.align.ground import lay_ground, reach
-from trajanon.align.search import Aligned, Best, search
+from trajanon.align.moved import metres_moved
+from trajanon.align.search import search
 from trajanon.errors import TrajanonError
 from trajanon.partition import Partition, Stage, broken_promises, dense
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
-from trajanon.utility import displacement
 
 _LOG = logging.getLogger(__name__)
 
@@ -106,14 +107,12 @@ def align(
         sst=float((records**2).sum()),
         stopped=stopped,
     )
-    if _mean_displacement(slid, aligned) >= _mean_displacement(trajectories, partition):
+    before, after = (
+        float(metres_moved(*one).mean())
+        for one in ((trajectories, partition), (slid, aligned))
+    )
+    if after >= before:
         slid, aligned = trajectories, replace(partition, stopped=stopped)
     seconds = perf_counter() - since
     stage = Stage("alignment", aligned.information_loss, seconds)
     return slid, replace(aligned, stages=(*partition.stages, stage))
-
-
-def _mean_displacement(trajectories: Trajectories, partition: Partition) -> float:
-    points = trajectories.points
-    released = partition.aggregated.reshape(points.shape)
-    return float(displacement(points, released).mean())

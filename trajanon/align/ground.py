@@ -1,10 +1,18 @@
 """The ground: where on its run each window may start."""
 
+from collections.abc import Callable
+from threading import Event
+
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.sliding import SIGHT, Ground
+from trajanon.neighbours import turn
 from trajanon.tracks import STEPS, Tracks
+from trajanon.workers import in_parts
+
+AT_ONCE = 10_000
+"""Windows whose records a thread reads."""
 
 
 def lay_ground(tracks: Tracks, points: int) -> Ground:
@@ -22,11 +30,7 @@ def lay_ground(tracks: Tracks, points: int) -> Ground:
     apart[follows] = np.minimum(
         tracks.start[follows] - tracks.start[before[follows]], STEPS * points
     )
-    records = tracks.windows(points).reshape(len(size), -1)
-    centred = records - records[0]  # about one of them: nothing is lost far from zero
-    spread = centred.std(axis=0, ddof=1)
-    spread[spread == 0.0] = np.inf
-    return Ground(
+    ground = Ground(
         points=tracks.points,
         stride=STEPS,
         place=tracks.first[tracks.run],
@@ -34,9 +38,17 @@ def lay_ground(tracks: Tracks, points: int) -> Ground:
         before=before,
         after=after,
         apart=apart,
-        mean=records[0] + centred.mean(axis=0),
-        share=1.0 / spread,
+        mean=np.zeros(2 * points),
+        share=np.ones(2 * points),
     )
+    # About one of them: nothing is lost far from zero.
+    origin = records_at(take(ground, np.arange(1)), tracks.start[:1])[0]
+    about = ground._replace(mean=origin)
+    mean = mean_record(about, tracks.start)
+    squares = summed(about, tracks.start, lambda some: ((some - mean) ** 2).sum(axis=0))
+    spread = np.sqrt(squares / (len(size) - 1))
+    spread[spread == 0.0] = np.inf
+    return ground._replace(mean=origin + mean, share=1.0 / spread)
 
 
 def _on_the_same_run(tracks: Tracks) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -57,10 +69,44 @@ def records_at(ground: Ground, start: NDArray[np.int64]) -> NDArray[np.float64]:
     return records * ground.share
 
 
+def turned_at(
+    ground: Ground, start: NDArray[np.int64], axes: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Read the records of all windows at their starts, turned to axes: (n, q)."""
+
+    def turned(rows: NDArray[np.int64], stop: Event) -> NDArray[np.float64]:
+        return turn(records_at(take(ground, rows), start[rows]), axes)
+
+    return np.concatenate(in_parts(turned, np.arange(len(start)), AT_ONCE))
+
+
+def summed(
+    ground: Ground,
+    start: NDArray[np.int64],
+    measure: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    """Sum up what is measured of records, in batches: all would take a table's memory.
+
+    The batches are the same for any number of threads.
+    """
+
+    def part(rows: NDArray[np.int64], stop: Event) -> NDArray[np.float64]:
+        return measure(records_at(take(ground, rows), start[rows]))
+
+    parts = in_parts(part, np.arange(len(start)), AT_ONCE)
+    total: NDArray[np.float64] = np.sum(parts, axis=0)
+    return total
+
+
+def mean_record(ground: Ground, start: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Average the records of the windows at their starts, (p,)."""
+    return summed(ground, start, lambda some: some.sum(axis=0)) / len(start)
+
+
 def centred(ground: Ground, start: NDArray[np.int64]) -> Ground:
     """Let the records of the windows where they are have means of 0."""
-    means = records_at(ground._replace(share=np.ones_like(ground.share)), start)
-    return ground._replace(mean=ground.mean + means.mean(axis=0))
+    off = mean_record(ground._replace(share=np.ones_like(ground.share)), start)
+    return ground._replace(mean=ground.mean + off)
 
 
 def reach(
@@ -108,18 +154,69 @@ def shared_out(
     return _in_sight(ground, start, first, last)
 
 
+def take(ground: Ground, rows: NDArray[np.int64]) -> Ground:
+    """Lay out the ground of some windows, to read their records: where they start."""
+    return ground._replace(place=ground.place[rows])
+
+
 def part_of(
     ground: Ground,
     rows: NDArray[np.int64],
     first: NDArray[np.int64],
     last: NDArray[np.int64],
-) -> Ground:
-    """Lay out the ground of some windows, each for itself from its first start on."""
-    alone = np.full(len(rows), -1)
-    return ground._replace(
-        place=ground.place[rows] + first[rows],
-        most=(last - first)[rows],
+) -> tuple[Ground, NDArray[np.int64]]:
+    """Lay out the ground of some windows, each for itself from its first start on.
+
+    Returns
+    -------
+    tuple[Ground, NDArray[np.int64]]
+        The ground, and these first starts, (n,).
+    """
+    alone, begin = np.full(len(rows), -1), first[rows]
+    own = ground._replace(
+        place=ground.place[rows] + begin,
+        most=last[rows] - begin,
         before=alone,
         after=alone,
         apart=np.zeros_like(alone),
     )
+    return own, begin
+
+
+def chained_part_of(
+    ground: Ground,
+    rows: NDArray[np.int64],
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+) -> tuple[Ground, NDArray[np.int64]]:
+    """Lay out the ground of some windows, where neighbours on a run share what is free.
+
+    Returns
+    -------
+    tuple[Ground, NDArray[np.int64]]
+        From the first start on of the foremost of each such chain of windows; and these
+        starts, for each window, (n,).
+    """
+    before = ground.before[rows]
+    found = np.searchsorted(rows, before).clip(max=len(rows) - 1)
+    follows = (before >= 0) & (rows[found] == before)
+    before = np.where(follows, found, -1)
+    after = np.full(len(rows), -1)
+    after[found[follows]] = np.flatnonzero(follows)
+    begin = first[rows][_ends(before)]
+    own = ground._replace(
+        place=ground.place[rows] + begin,
+        most=last[rows][_ends(after)] - begin,
+        before=before,
+        after=after,
+        apart=np.where(follows, ground.apart[rows], 0),
+    )
+    return own, begin
+
+
+def _ends(following: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Follow links until there are none, -1; the last of each chain."""
+    ends = np.where(following < 0, np.arange(len(following)), following)
+    while (ends[ends] != ends).any():
+        ends = ends[ends]
+    return ends

@@ -1,13 +1,21 @@
 """The windows that come near each window when it slides, or they do."""
 
+from functools import partial
+from threading import Event
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from trajanon._kernels.forest import grow
+from trajanon._kernels.places import compare_places, tell_each_other
 from trajanon._kernels.sliding import Ground
 from trajanon.align.ground import reach, records_at
 from trajanon.neighbours import nearest_points, turn
 from trajanon.tracks import STEPS
+from trajanon.vicinity import BATCHES, TREES, leaf_of
+from trajanon.workers import in_parts, in_threads
 
 _PACE = 2 * STEPS
 """Steps between two places where a window is looked for: twice the spacing."""
@@ -18,6 +26,8 @@ _PLACES = 15
 
 _SEEN = 3
 """How many places are looked at for each window wanted, at least."""
+
+_GROWN = 2  # trees at once: the order of all places is kept for each
 
 _AT_ONCE = 20_000  # windows, as their records take memory
 
@@ -49,27 +59,95 @@ def near_windows(
         found among the nearest places.
     """
     n = len(start)
+    places = _lay_places(ground, start, axes, np.float64)
+    here = places.rows[places.here]
+    # Several of the nearest places are of one window, the more it has.
+    seen = max(_SEEN, -(-len(places.rows) // (2 * n))) * count
+    seen = min(seen, len(places.rows))
+    away, found = nearest_points(cKDTree(places.rows), here, seen)
+    one, other = np.repeat(np.arange(n), seen), places.window[found.ravel()]
+    return _nearest_of_pairs(n, one, other, away.ravel(), count)
+
+
+def near_in_trees(
+    ground: Ground, start: NDArray[np.int64], axes: NDArray[np.float64], count: int
+) -> NDArray[np.int64]:
+    """Find windows that are near each one, as `near_windows`, among very many.
+
+    Trees halve all places, and a window where it is is compared with the places that
+    share a leaf with it in any of them.
+    """
+    n, leaf = len(start), leaf_of(count)
+    places = _lay_places(ground, start, axes, np.float32)
+    near, away = np.full((n, count), -1, np.int32), np.full((n, count), np.inf)
+
+    def tree(number: int, stop: Event) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        order, borders = grow(places.rows, leaf, np.array([number], dtype=np.uint64))
+        return order, borders
+
+    def compare(
+        order: NDArray[np.int64], borders: NDArray[np.int64], stop: Event
+    ) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        compare_places(
+            places.rows, places.window, places.here, order, borders, near, away
+        )
+
+    # A window is in one leaf of a tree where it is, so no two threads write its list.
+    for first in range(1, TREES + 1, _GROWN):
+        numbers = range(first, min(first + _GROWN, TREES + 1))
+        for order, borders in in_threads([partial(tree, number) for number in numbers]):
+            batch = -(-len(borders) // BATCHES)
+            in_threads(
+                [
+                    partial(compare, order, borders[begin : begin + batch + 1])
+                    for begin in range(0, len(borders) - 1, batch)
+                ]
+            )
+    mutual = near.copy()
+    tell_each_other(near, away, mutual, away.copy())
+    return np.where(mutual < 0, np.arange(n)[:, None], mutual)
+
+
+class _Places(NamedTuple):
+    """Where windows are looked for.
+
+    Attributes
+    ----------
+    rows
+        Records in the axes, (v, q).
+    window
+        Whose each one is, (v,), rising.
+    here
+        The place of each window where it is, (n,).
+    """
+
+    rows: NDArray[Any]
+    window: NDArray[np.int64]
+    here: NDArray[np.int64]
+
+
+def _lay_places(
+    ground: Ground,
+    start: NDArray[np.int64],
+    axes: NDArray[np.float64],
+    precision: type[np.floating[Any]],
+) -> _Places:
     first, last = reach(ground, start)
     pace = np.maximum(_PACE, (last - first) // _PLACES)
     back, on = (start - first) // pace, (last - start) // pace
     places = back + on + 1
-    window = np.repeat(np.arange(n), places)
+    window = np.repeat(np.arange(len(start)), places)
     rank = np.arange(len(window)) - np.repeat(np.cumsum(places) - places, places)
     there = start[window] + (rank - back[window]) * pace[window]
-    rows = np.concatenate(
-        [
-            _turned(ground, window[some], there[some], axes)
-            for some in np.split(
-                np.arange(len(window)), range(_AT_ONCE, len(window), _AT_ONCE)
-            )
-        ]
-    )
-    here = rows[back + np.cumsum(places) - places]
-    # Several of the nearest places are of one window, the more it has.
-    seen = min(max(_SEEN, -(-len(rows) // (2 * n))) * count, len(rows))
-    away, found = nearest_points(cKDTree(rows), here, seen)
-    one, other = np.repeat(np.arange(n), seen), window[found.ravel()]
-    return _nearest_of_pairs(n, one, other, away.ravel(), count)
+
+    def turned(some: NDArray[np.int64], stop: Event) -> NDArray[Any]:
+        rows = _turned(ground, window[some], there[some], axes)
+        return rows.astype(precision, copy=False)
+
+    parts = in_parts(turned, np.arange(len(window)), _AT_ONCE)
+    return _Places(np.concatenate(parts), window, back + np.cumsum(places) - places)
 
 
 def _turned(

@@ -5,8 +5,8 @@ Written with pyarrow and shapely alone: what a data frame library adds of its ow
 """
 
 import json
-from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -78,6 +78,42 @@ def _table(
     return pa.table({**columns, **lines})
 
 
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Say in a sentence what keeps a file from being read as Parquet."""
+    import pyarrow as pa
+
+    if path.is_dir():
+        msg = f"{path} is a folder; name a file"
+        raise FileProblem(msg)
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())[:200]
+        msg = f"cannot read {path} as Parquet: {reason}"
+        raise FileProblem(msg) from error
+
+
+@contextmanager
+def understanding(path: Path) -> Iterator[None]:
+    """Say in a sentence that a file of Parquet holds no geometries."""
+    import shapely
+
+    try:
+        yield
+    except (KeyError, ValueError, TypeError, shapely.errors.ShapelyError) as error:
+        msg = f"{path} is not GeoParquet: it has no readable geometry column"
+        raise FileProblem(msg) from error
+
+
+def metadata_of(schema: Any) -> dict[str, str]:
+    """Read the metadata of a file."""
+    return {
+        key.decode("utf-8", "replace"): value.decode("utf-8", "replace")
+        for key, value in (schema.metadata or {}).items()
+    }
+
+
 class Table:
     """A GeoParquet file as read.
 
@@ -94,34 +130,18 @@ class Table:
     """
 
     def __init__(self, path: Path) -> None:
-        import pyarrow as pa
         import pyarrow.parquet as pq
         import shapely
 
-        if path.is_dir():
-            msg = f"{path} is a folder; name a file"
-            raise FileProblem(msg)
-        try:
-            with path.open("rb") as file:
-                table = pq.read_table(file)
-        except (OSError, pa.ArrowException) as error:
-            reason = " ".join(str(error).split())[:200]
-            msg = f"cannot read {path} as Parquet: {reason}"
-            raise FileProblem(msg) from error
-        raw = table.schema.metadata or {}
-        self.metadata = {
-            key.decode("utf-8", "replace"): value.decode("utf-8", "replace")
-            for key, value in raw.items()
-        }
-        try:
+        with reading(path), path.open("rb") as file:
+            table = pq.read_table(file)
+        self.metadata = metadata_of(table.schema)
+        with understanding(path):
             self.geo = json.loads(self.metadata["geo"])
             self.geometry = str(self.geo["primary_column"])
             self._wkb = table[self.geometry].to_numpy()
             with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
                 self.geometries = shapely.from_wkb(self._wkb)
-        except (KeyError, ValueError, TypeError, shapely.errors.ShapelyError) as error:
-            msg = f"{path} is not GeoParquet: it has no readable geometry column"
-            raise FileProblem(msg) from error
         self.described = [field.name for field in table.schema if field.metadata]
         self.columns: dict[str, NDArray[Any]] = {
             name: table[name].to_numpy()

@@ -7,7 +7,7 @@ the last at the end of the run. Where rows are taken out, what is left of a run 
 apart into shorter ones.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
+from trajanon.files import lines
 from trajanon.tracks import STEPS, Tracks
 
 _AT_ONCE = 1_000_000
@@ -43,15 +44,20 @@ def of_rows(tracks: Tracks) -> Iterator[NDArray[Any]]:
 def read(
     run: NDArray[Any] | None,
     start: NDArray[Any] | None,
-    track: NDArray[Any],
+    track: Callable[[], Iterator[Any]],
     points: NDArray[np.float64],
 ) -> Tracks:
     """Join pieces to runs again.
 
+    They are read twice: to see how long they are and where they meet, and to put them
+    where they belong. So their points are never there twice.
+
     Parameters
     ----------
-    run, start, track
-        The columns as read, shape (n,); the pieces as WKB.
+    run, start
+        The columns as read, shape (n,).
+    track
+        Yields the pieces as WKB, in batches of pyarrow, from the first row on.
     points
         Latitude and longitude of the trajectories, shape (n, m, 2).
 
@@ -61,12 +67,12 @@ def read(
         If a row's trajectory does not lie on its piece; does not know the way out.
     """
     run, start = _numbers("run", run), _numbers("start", start)
-    pieces = _Pieces.of(track)
+    pieces = _Pieces.of(track(), points, start)
     order = np.lexsort((start, run))
     heads = np.append(True, np.diff(run[order]) != 0)
     head = np.zeros(len(run), dtype=np.bool_)
     head[order] = heads
-    begin = start - pieces.find(points, start, head)
+    begin = start - pieces.found(start, head)
     ordered = pieces.take(order)
     meets = ~heads[1:] & ordered.meet(begin[order])
     heads[1:] = ~meets
@@ -74,10 +80,13 @@ def read(
     new_run, new_start = np.empty_like(run), np.empty_like(start)
     new_run[order] = joined
     new_start[order] = start[order] - begin[order[heads]][joined]
-    size = ordered.size - np.append(meets, False)  # the point at a seam is in both
+    in_order = ordered.size - np.append(meets, False)  # the point at a seam is in both
+    size, into = np.empty_like(run), np.empty_like(run)
+    size[order] = in_order
+    into[order] = np.cumsum(in_order) - in_order
     return Tracks(
-        points=_gather(pieces.points, ordered.first, size),
-        first=np.append(0, np.cumsum(size)[np.append(heads, True)[1:]]),
+        points=_gather(track(), size, into),
+        first=np.append(0, np.cumsum(in_order)[np.append(heads, True)[1:]]),
         run=new_run,
         start=new_start,
     )
@@ -85,77 +94,105 @@ def read(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pieces:
-    """Points (lat, lon), and which of them are each row's piece."""
+    """What must be known of each row's piece, (n,), before all are joined.
 
-    points: NDArray[np.float64]
-    first: NDArray[np.int64]
+    Its size; its first and last point, (n, 2); and whether the row's window is on it
+    from its start on, or from the piece's first point on.
+    """
+
     size: NDArray[np.int64]
+    first: NDArray[np.float64]
+    last: NDArray[np.float64]
+    at_start: NDArray[np.bool_]
+    at_once: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, track: NDArray[Any]) -> "_Pieces":
-        import shapely
-
-        try:
-            with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
-                lines = shapely.from_wkb(track, on_invalid="ignore")
-        except TypeError:
-            lines = np.full(len(track), None)
-        others = shapely.get_type_id(lines) != shapely.GeometryType.LINESTRING
-        if others.any():
-            msg = (
-                f"the track of row {np.argmax(others)} is missing, or is no LineString"
-            )
-            raise BadInput(msg)
-        size = shapely.get_num_coordinates(lines).astype(np.int64)
-        return cls(
-            shapely.get_coordinates(lines)[:, ::-1], np.cumsum(size) - size, size
-        )
-
-    def take(self, which: NDArray[np.int64]) -> "_Pieces":
-        return _Pieces(self.points, self.first[which], self.size[which])
-
-    def find(
-        self,
+    def of(
+        cls,
+        track: Iterator[Any],
         windows: NDArray[np.float64],
         start: NDArray[np.int64],
-        head: NDArray[np.bool_],
+    ) -> "_Pieces":
+        n = len(windows)
+        size, ends = np.empty(n, dtype=np.int64), np.full((2, n, 2), np.nan)
+        holds, row = np.empty((2, n), dtype=np.bool_), 0
+        for batch in track:
+            some = _lines(batch, row)
+            rows = slice(row, row + len(batch))
+            first = np.cumsum(some.size) - some.size
+            there = np.flatnonzero(some.size)
+            size[rows] = some.size
+            ends[0, rows][there] = some.points[first[there]]
+            ends[1, rows][there] = some.points[(first + some.size - 1)[there]]
+            for hold, place in zip(holds, (start[rows], 0 * start[rows]), strict=True):
+                hold[rows] = _hold(some, first, windows[rows], place)
+            row += len(batch)
+        return cls(size, *ends, *holds)
+
+    def take(self, which: NDArray[np.int64]) -> "_Pieces":
+        return _Pieces(
+            self.size[which],
+            self.first[which],
+            self.last[which],
+            self.at_start[which],
+            self.at_once[which],
+        )
+
+    def found(
+        self, start: NDArray[np.int64], head: NDArray[np.bool_]
     ) -> NDArray[np.int64]:
-        """Find on each row's piece the place where its window begins.
+        """Tell on each row's piece the place where its window begins.
 
         That is the piece's first point or, where a piece begins with its run, the
         start; a track that repeats itself to the bit may allow both.
         """
-        at_start, at_once = (
-            self._hold(windows, place) for place in (start, np.zeros_like(start))
-        )
-        stray = ~at_start & ~at_once
+        stray = ~self.at_start & ~self.at_once
         if stray.any():
             msg = (
                 f"the trajectory of row {np.argmax(stray)} is not every {STEPS}th "
                 "point of its track from its start on"
             )
             raise BadInput(msg)
-        return np.where(at_start & (head | ~at_once), start, 0)
-
-    def _hold(
-        self, windows: NDArray[np.float64], place: NDArray[np.int64]
-    ) -> NDArray[np.bool_]:
-        """Tell which windows lie at such a place of their pieces."""
-        steps = STEPS * np.arange(windows.shape[1])
-        held: NDArray[np.bool_] = (place >= 0) & (place < self.size - steps[-1])
-        there = (self.first + place)[held, None] + steps
-        held[held] = (self.points[there] == windows[held]).all(axis=(1, 2))
-        return held
+        return np.where(self.at_start & (head | ~self.at_once), start, 0)
 
     def meet(self, begin: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell where a piece goes on where the one before it ends, shape (n - 1,).
 
         The number says so, and the point: files put together use numbers twice.
         """
-        last = self.size[:-1] - 1
-        seam = self.points[self.first[:-1] + last] == self.points[self.first[1:]]
-        meets: NDArray[np.bool_] = (begin[1:] == begin[:-1] + last) & seam.all(axis=1)
+        seam = (self.last[:-1] == self.first[1:]).all(axis=1)
+        meets: NDArray[np.bool_] = (begin[1:] == begin[:-1] + self.size[:-1] - 1) & seam
         return meets
+
+
+def _lines(batch: Any, row: int) -> lines.Lines:
+    """Read the pieces of some rows, of which this one is the first."""
+    try:
+        some = lines.from_wkb(batch, "ignore")
+        missing = ~some.line
+    except TypeError:
+        missing = np.ones(len(batch), dtype=np.bool_)
+    if missing.any():
+        msg = (
+            f"the track of row {row + np.argmax(missing)} is missing, or is no "
+            "LineString"
+        )
+        raise BadInput(msg)
+    return some
+
+
+def _hold(
+    some: lines.Lines,
+    first: NDArray[np.int64],
+    windows: NDArray[np.float64],
+    place: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """Tell which windows lie at such a place of their pieces."""
+    steps = STEPS * np.arange(windows.shape[1])
+    held: NDArray[np.bool_] = (place >= 0) & (place < some.size - steps[-1])
+    there = (first + place)[held, None] + steps
+    held[held] = (some.points[there] == windows[held]).all(axis=(1, 2))
+    return held
 
 
 def _numbers(name: str, column: NDArray[Any] | None) -> NDArray[np.int64]:
@@ -171,14 +208,24 @@ def _numbers(name: str, column: NDArray[Any] | None) -> NDArray[np.int64]:
 
 
 def _gather(
-    points: NDArray[np.float64], first: NDArray[np.int64], size: NDArray[np.int64]
+    track: Iterator[Any], size: NDArray[np.int64], into: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Put spans of points one after another."""
+    """Put so many points of each row's piece where they belong."""
     gathered = np.empty((size.sum(), 2))
-    end = np.cumsum(size)
-    for rows in _blocks(size):
-        into = slice(end[rows[0]] - size[rows[0]], end[rows[-1]])
-        gathered[into] = points[_spans(first[rows], size[rows])]
+    row = 0
+    for batch in track:
+        some = _lines(batch, row)
+        rows = slice(row, row + len(batch))
+        mine, begin = size[rows], into[rows]
+        last = np.cumsum(some.size) - 1
+        kept = np.ones(len(some.points), dtype=np.bool_)
+        kept[last[mine < some.size]] = False
+        in_order = bool((np.diff(begin) == mine[:-1]).all())
+        places = (
+            slice(begin[0], begin[-1] + mine[-1]) if in_order else _spans(begin, mine)
+        )
+        gathered[places] = some.points[kept]
+        row += len(batch)
     return gathered
 
 

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files import geoparquet, pieces
+from trajanon.files import geoparquet, lines, pieces
 from trajanon.partition import number_subjects
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
+
+_AT_ONCE = 10_000
+"""Rows that are read at once: with their tracks, some tens of megabytes."""
 
 
 def write_trajectories(
@@ -83,68 +87,129 @@ def read_trajectories(path: str | os.PathLike[str]) -> Trajectories:
     if not path.exists():
         msg = f"there is no {path}; make it with: trajanon extract --bbox madrid"
         raise FileProblem(msg)
-    table = geoparquet.read(path)
-    _refuse_other_system(path, table)
-    points = _points(path, table.geometries)
-    subject, trace = _subjects_and_traces(path, table)
-    return Trajectories(
-        points=points,
-        subject=subject,
-        trace=trace,
-        provenance=_provenance(table.metadata.get("trajanon", "{}")),
-        tracks=_tracks(path, table, points),
-    )
+    with _Opened(path) as file:
+        _refuse_other_system(path, file)
+        points = _points(path, file)
+        subject, trace = _subjects_and_traces(path, file)
+        return Trajectories(
+            points=points,
+            subject=subject,
+            trace=trace,
+            provenance=_provenance(file.metadata.get("trajanon", "{}")),
+            tracks=_tracks(path, file, points),
+        )
 
 
-def _points(path: Path, geometries: NDArray[Any]) -> NDArray[np.float64]:
+class _Opened:
+    """A GeoParquet file that is read some rows of a column at a time.
+
+    Attributes
+    ----------
+    metadata
+        Of the file; what stands under ``geo`` is parsed in `geo`.
+    geometry
+        The column of the geometries.
+    n
+        Rows.
+    columns
+        All columns.
+    """
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow.parquet as pq
+
+        self._path = path
+        with geoparquet.reading(path):
+            self._file = path.open("rb")
+        try:
+            with geoparquet.reading(path):
+                self._parquet = pq.ParquetFile(self._file)
+            schema = self._parquet.schema_arrow
+            self.n, self.columns = self._parquet.metadata.num_rows, schema.names
+            self.metadata = geoparquet.metadata_of(schema)
+            with geoparquet.understanding(path):
+                self.geo = json.loads(self.metadata["geo"])
+                self.geometry = str(self.geo["primary_column"])
+                schema.field(self.geometry)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> "_Opened":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def column(self, name: str) -> NDArray[Any] | None:
+        """Read a column that holds single values; None if there is none."""
+        if name not in self.columns:
+            return None
+        with geoparquet.reading(self._path):
+            values: NDArray[Any] = self._parquet.read([name])[name].to_numpy()
+        return values
+
+    def batches(self, name: str) -> Iterator[Any]:
+        """Read a column some rows at a time."""
+        with geoparquet.reading(self._path):
+            for batch in self._parquet.iter_batches(_AT_ONCE, columns=[name]):
+                yield batch.column(0)
+
+
+def _points(path: Path, file: _Opened) -> NDArray[np.float64]:
     """Read points (lat, lon), shape (n, m, 2)."""
-    import shapely
-
-    lengths = shapely.get_num_coordinates(geometries)
-    lines = shapely.get_type_id(geometries) == shapely.GeometryType.LINESTRING
-    flat = lines & ~shapely.has_z(geometries)
-    if hasattr(shapely, "has_m"):
-        flat &= ~shapely.has_m(geometries)
-    if not len(geometries) or np.ptp(lengths) or not flat.all():
+    points, row = np.empty((0, 0, 2)), 0
+    least, most, whole = np.iinfo(np.int64).max, 0, True
+    for batch in file.batches(file.geometry):
+        with geoparquet.understanding(path):
+            some = lines.from_wkb(batch)
+        least, most = min(least, some.size.min()), max(most, some.size.max())
+        whole &= least == most and bool(some.flat.all())
+        if not whole:
+            continue
+        if row == 0:
+            points = np.empty((file.n, most, 2))
+        points[row : row + len(batch)] = some.points.reshape(len(batch), -1, 2)
+        row += len(batch)
+    if not file.n or not whole:
         msg = (
             f"{path} does not hold trajectories: they are LineStrings of equally many "
-            f"points without heights, and this has {len(geometries)} lines of "
-            f"{min(lengths, default=0)} to {max(lengths, default=0)} points; "
+            f"points without heights, and this has {file.n} lines of "
+            f"{least if file.n else 0} to {most} points; "
             "make trajectories with: trajanon extract --source FILE"
         )
         raise BadInput(msg)
-    places = shapely.get_coordinates(geometries).reshape(len(geometries), -1, 2)
-    return np.ascontiguousarray(places[:, :, ::-1])
+    return points
 
 
 def _subjects_and_traces(
-    path: Path, table: geoparquet.Table
+    path: Path, file: _Opened
 ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]:
     """Number them; a trace without a subject is its own."""
+    whose, which = file.column("subject"), file.column("trace")
     try:
-        subject, trace = (
-            number_subjects(table.columns[name]) if name in table.columns else None
-            for name in ("subject", "trace")
-        )
+        subject = None if whose is None else number_subjects(whose)
+        trace = None if which is None else number_subjects(which)
         if subject is None or trace is None:
             return (trace if subject is None else subject), trace
-        missing = pd.isna(table.columns["subject"])
+        missing = pd.isna(whose)
     except TypeError as error:
         msg = f"{path} has a subject or trace column that holds no single values"
         raise BadInput(msg) from error
     return np.where(missing, subject.max() + 1 + trace, subject), trace
 
 
-def _tracks(
-    path: Path, table: geoparquet.Table, points: NDArray[np.float64]
-) -> Tracks | None:
+def _tracks(path: Path, file: _Opened, points: NDArray[np.float64]) -> Tracks | None:
     """Read the tracks; None where another program means something else by the word."""
-    column = table.columns.get
-    track = column("track")
-    if track is None or "track" not in table.geo.get("columns", {}):
+    if "track" not in file.columns or "track" not in file.geo.get("columns", {}):
         return None
     try:
-        return pieces.read(column("run"), column("start"), track, points)
+        return pieces.read(
+            file.column("run"),
+            file.column("start"),
+            partial(file.batches, "track"),
+            points,
+        )
     except BadInput as error:
         msg = (
             f"{path}: {error}; extract again, or leave out the columns run, start and "
@@ -153,11 +218,11 @@ def _tracks(
         raise BadInput(msg) from None
 
 
-def _refuse_other_system(path: Path, table: geoparquet.Table) -> None:
+def _refuse_other_system(path: Path, file: _Opened) -> None:
     from pyproj import CRS
     from pyproj.exceptions import CRSError
 
-    column = table.geo.get("columns", {}).get(table.geometry, {})
+    column = file.geo.get("columns", {}).get(file.geometry, {})
     system = column.get("crs", "OGC:CRS84")  # the default of GeoParquet
     with suppress(CRSError):
         if system is None or CRS.from_user_input(system).equals(

@@ -1,0 +1,83 @@
+"""Windows and their groups, and the best of them so far."""
+
+from functools import partial
+from threading import Event
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.sliding import Ground
+from trajanon.align.ground import AT_ONCE, records_at, summed, take
+from trajanon.course import Unheeded
+from trajanon.loss import information_loss, sse
+from trajanon.partition import dense
+from trajanon.workers import in_threads
+
+
+class Aligned(NamedTuple):
+    """Windows, and their groups.
+
+    Attributes
+    ----------
+    start
+        Of each window on its run, (n,).
+    labels
+        Group of each window, (n,).
+    """
+
+    start: NDArray[np.int64]
+    labels: NDArray[np.int64]
+
+
+class Best:
+    """The least that windows and groups lost so far."""
+
+    def __init__(self, ground: Ground, aligned: Aligned) -> None:
+        self._ground = ground
+        self._all = float(summed(ground, aligned.start, lambda some: (some**2).sum()))
+        self.lost = lost_at(ground, aligned)
+        self.aligned = aligned
+
+    def offer(self, aligned: Aligned) -> None:
+        """Keep windows and groups that lose less than all before."""
+        lost = lost_at(self._ground, aligned)
+        if lost < self.lost:
+            self.aligned = Aligned(aligned.start.copy(), aligned.labels.copy())
+            self.lost = lost
+
+    @property
+    def note(self) -> str:
+        """What is lost, for those who watch the progress."""
+        return f"IL {information_loss(self.lost, self._all):.4g} %"
+
+
+def lost_at(ground: Ground, aligned: Aligned) -> float:
+    """Sum up what windows lose in groups that are numbered 0..g-1.
+
+    Some groups after the others: the records of all would take a table's memory.
+    """
+    start, labels = aligned
+    sizes = np.bincount(labels)
+    members = np.argsort(labels, kind="stable")
+    batch = np.cumsum(sizes) // AT_ONCE
+    last = np.cumsum(sizes)[np.append(np.flatnonzero(np.diff(batch)), -1)]
+
+    def lost(rows: NDArray[np.int64], stop: Event) -> float:
+        return sse(records_at(take(ground, rows), start[rows]), dense(labels[rows]))
+
+    parts = np.split(members, last[:-1])
+    return sum(in_threads([partial(lost, np.sort(rows)) for rows in parts]))
+
+
+class Heard(Unheeded):
+    """Offers what descent arrives at, with the windows as they are by then."""
+
+    def __init__(self, best: Best, start: NDArray[np.int64]) -> None:
+        super().__init__()
+        self._best = best
+        self._start = start
+
+    def offer(self, labels: NDArray[np.int64], lost: float | None = None) -> None:
+        """Offer windows and groups."""
+        self._best.offer(Aligned(self._start, labels))

@@ -1,0 +1,215 @@
+"""Parts of the windows that slide and are regrouped on their own, all at once."""
+
+from collections.abc import Callable
+from functools import partial
+from threading import Event
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.annealing import Annealing
+from trajanon._kernels.descent import Descent
+from trajanon._kernels.sliding import (
+    Ground,
+    Slides,
+    anneal_sliding,
+    find_meetings,
+    slide_pass,
+)
+from trajanon.align.aligned import Aligned
+from trajanon.align.ground import centred, part_of, records_at, shared_out, turned_at
+from trajanon.partition import dense
+from trajanon.refine.blocks import draw_blocks
+from trajanon.refine.descent import Look, begin, looks_of
+from trajanon.refine.grouped import Grouped, lay_out
+from trajanon.refine.random_moves import QUANTILES, neighbours_within
+from trajanon.workers import in_threads, unwatched
+
+
+class Field(NamedTuple):
+    """What random moves in all parts have in common.
+
+    Attributes
+    ----------
+    axes
+        In which they see the records, (p, q).
+    near
+        Neighbours of each window, (n, c).
+    warmth
+        Square root of the temperature that suits each window, (n,).
+    """
+
+    axes: NDArray[np.float64]
+    near: NDArray[np.int64]
+    warmth: NDArray[np.float64]
+
+
+Lay = Callable[
+    [Ground, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+    tuple[Ground, NDArray[np.int64]],
+]
+"""(ground, which windows, their first and last starts) to their ground, and where on
+their runs its starts are counted from."""
+
+LayRows = Callable[
+    [Ground, NDArray[np.float64], NDArray[np.int64], NDArray[np.float32]], None
+]
+"""Given ground, axes, and the first row of each window, fills the rows."""
+
+
+class Part(NamedTuple):
+    """Some of the windows, with ground of their own.
+
+    Attributes
+    ----------
+    rows
+        Which of all windows they are, rising.
+    ground, aligned, subjects
+        As for all, for these.
+    begin
+        Where on their runs the starts are counted from, (n,).
+    word
+        Random bits, not all 0.
+    """
+
+    rows: NDArray[np.int64]
+    ground: Ground
+    aligned: Aligned
+    subjects: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    word: np.uint64
+
+
+def work_in_parts(
+    grouped: Grouped,
+    ground: Ground,
+    aligned: Aligned,
+    axes: NDArray[np.float64],
+    work: Callable[[Part, Event], Aligned],
+    lay: Lay = part_of,
+    watch: Callable[[], None] = unwatched,
+) -> Aligned:
+    """Work in parts of whole groups that are near each other in axes, all at once.
+
+    What lies between the windows of a run is shared out among them at random first, so
+    that those in several parts never meet.
+
+    Parameters
+    ----------
+    grouped
+        Of it, the subjects and the source of chance.
+    ground, aligned
+        Of all windows.
+    axes
+        In which parts are drawn, shape (p, q).
+    work
+        What is done with each part, in threads.
+    lay
+        Lays out the ground of a part.
+    watch
+        Called now and then.
+
+    Returns
+    -------
+    Aligned
+        All windows as their parts left them.
+    """
+    first, last = shared_out(ground, aligned.start, grouped.random)
+    parts = []
+    records = turned_at(ground, aligned.start, axes)
+    for rows in draw_blocks(records, aligned.labels, grouped.random):
+        own, begin = lay(ground, rows, first, last)
+        mine = Aligned(aligned.start[rows] - begin, dense(aligned.labels[rows]))
+        word = grouped.random.integers(1, 2**63, dtype=np.uint64)
+        parts.append(Part(rows, own, mine, grouped.subjects[rows], begin, word))
+    del records
+    start, labels, groups = np.empty_like(first), np.empty_like(first), 0
+    found = in_threads([partial(_centred_first, work, part) for part in parts], watch)
+    for part, (slid, theirs) in zip(parts, found, strict=True):
+        start[part.rows] = part.begin + slid
+        labels[part.rows] = groups + theirs
+        groups += int(theirs.max()) + 1
+    return Aligned(start, dense(labels))
+
+
+def _centred_first(
+    work: Callable[[Part, Event], Aligned], part: Part, stop: Event
+) -> Aligned:
+    return work(part._replace(ground=centred(part.ground, part.aligned.start)), stop)
+
+
+def anneal_part(
+    k: int,
+    field: Field,
+    moves: int,
+    heats: NDArray[np.float64],
+    lay: LayRows,
+    part: Part,
+    stop: Event,
+) -> Aligned:
+    """Make random moves in a part.
+
+    Parameters
+    ----------
+    k
+        Least number of different subjects in a group.
+    field
+        What all parts have in common.
+    moves
+        For each window.
+    heats
+        The first and the last.
+    lay
+        Reads the records of all windows at all their starts.
+    part, stop
+        The part; and once this is set, nothing more begins.
+    """
+    near = neighbours_within(field.near, part.rows)
+    starts = part.ground.most + 1
+    first = np.cumsum(starts) - starts
+    # In single precision twice as many fit into a core's cache; settling is exact.
+    rows = np.empty((starts.sum(), field.axes.shape[1]), dtype=np.float32)
+    lay(part.ground, np.ascontiguousarray(field.axes), first, rows)
+    start = part.aligned.start.copy()
+    slides = Slides(rows, first, starts, start, np.empty_like(near), start.copy())
+    find_meetings(slides, near)
+    if stop.is_set():
+        raise KeyboardInterrupt
+    records = rows[first + start].astype(np.float64)
+    groups = lay_out(records, part.aligned.labels, part.subjects, len(start) // k + 1)
+    annealing = Annealing(
+        descent=begin(groups, near),
+        warmth=field.warmth[part.rows],
+        quantiles=QUANTILES,
+        random=np.array([part.word]),
+    )
+    anneal_sliding(annealing, slides, k, moves * len(start), *heats)
+    return Aligned(start, dense(groups.labels))
+
+
+def lay_out_windows(
+    k: int,
+    subjects: NDArray[np.int64],
+    ground: Ground,
+    aligned: Aligned,
+    near: NDArray[np.int64] | None,
+) -> tuple[Descent, NDArray[np.int64], list[tuple[Look, int]]]:
+    """Lay out windows that are to settle: to slide, and join other groups if near some.
+
+    Returns
+    -------
+    tuple[Descent, NDArray[np.int64], list[tuple[Look, int]]]
+        Their groups and their starts, both of which the moves change; and these moves.
+    """
+    n, start = len(aligned.start), aligned.start.copy()
+    ground = centred(ground, start)
+    groups = lay_out(records_at(ground, start), aligned.labels, subjects, n // k + 1)
+    descent = begin(groups, np.empty((n, 0), np.int64) if near is None else near)
+    looked = np.full(n, -1)
+
+    def slide(_: Descent, k: int, moves: int, first: int, end: int) -> int:
+        return int(slide_pass(descent, ground, start, looked, moves, first, end))
+
+    looks: list[tuple[Look, int]] = [(slide, n)]
+    return descent, start, looks if near is None else looks + looks_of(descent)
