@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem, TrajanonError
+from trajanon.files.lines import from_wkb
 from trajanon.shards.folder import Folder
 from trajanon.tracks import on_earth
 
@@ -320,26 +321,23 @@ def _coordinates(points: int) -> list[str]:
 def _points_of_lines(where: str, column: Any, points: int) -> NDArray[np.float64]:
     import shapely
 
-    wkb = column.to_numpy()
-    try:
-        with np.errstate(invalid="ignore"):  # NaN is for the caller to judge
-            lines = shapely.from_wkb(wkb)
-    except (shapely.errors.ShapelyError, TypeError) as error:
-        msg = f"{where} has a geometry column that cannot be read"
-        raise BadInput(msg) from error
-    right = (
-        (shapely.get_type_id(lines) == shapely.GeometryType.LINESTRING)
-        & (shapely.get_num_coordinates(lines) == points)
-        & (shapely.get_coordinate_dimension(lines) == 2)
-    )
-    if not right.all():
-        msg = (
-            f"{where}, row {np.argmin(right)}: every trajectory is a LineString of "
-            f"{points} points without heights, as the first one"
-        )
-        raise BadInput(msg)
-    places = shapely.get_coordinates(lines).reshape(len(lines), points, 2)
-    return np.ascontiguousarray(places[:, :, ::-1])
+    read, row = [], 0
+    for batch in column.chunks:
+        try:
+            lines = from_wkb(batch)
+        except (shapely.errors.ShapelyError, TypeError) as error:
+            msg = f"{where} has a geometry column that cannot be read"
+            raise BadInput(msg) from error
+        right = lines.flat & (lines.size == points)
+        if not right.all():
+            msg = (
+                f"{where}, row {row + np.argmin(right)}: every trajectory is a "
+                f"LineString of {points} points without heights, as the first one"
+            )
+            raise BadInput(msg)
+        read.append(lines.points.reshape(-1, points, 2))
+        row += len(batch)
+    return np.concatenate(read)
 
 
 def _points_of_columns(
