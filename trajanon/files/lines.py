@@ -71,7 +71,7 @@ def _as_numbers(column: Any) -> Lines | None:
     ):
         return None
     spans = zip((head[:, -1] + 1).tolist(), np.cumsum(length).tolist(), strict=True)
-    view = memoryview(data)
+    view = data.data
     numbers = np.frombuffer(b"".join([view[begin:end] for begin, end in spans]), "<f8")
     places = numbers.reshape(-1, 2).astype(np.float64, copy=False)
     whole = np.ones(len(column), dtype=np.bool_)
