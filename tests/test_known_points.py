@@ -146,6 +146,15 @@ def test_metres_are_metres_anywhere(latitude: float, longitude: float) -> None:
     assert found.rates.tolist() == [0.5, 0.5, 1.0]
 
 
+@pytest.mark.parametrize("latitude", [-80.0, 80.0])
+def test_cells_are_wide_enough_where_degrees_are_narrow(latitude: float) -> None:
+    """One trajectory is on the equator, where a degree is six times as wide."""
+    north, east = [latitude, latitude, 0.0], [0.0, 90.0 / 19_394.0, 0.0]
+    points = np.stack([north, east], axis=-1)[:, None]
+    found = known_points_in_originals(points, 2, known=1, tolerance=100.0)
+    assert found.rates.tolist() == [0.5, 0.5, 1.0]
+
+
 @given(cities(), st.booleans())
 def test_who_draws_as_many_choices_as_there_are_tries_all(
     city: City, order: bool
