@@ -26,7 +26,7 @@ from naive_sliding import (
 import trajanon
 from trajanon import loss
 from trajanon.align.account import MEASURED, account, near_lines, step_lengths
-from trajanon.anonymization import read_report
+from trajanon.files.report import read_report
 from trajanon.files.trajectories import write_trajectories
 from trajanon.maps.drawing import with_originals
 from trajanon.maps.matching import match

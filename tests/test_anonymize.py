@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from naive import Floats
 
 import trajanon
-from trajanon.anonymization import read_report, report_path
 from trajanon.errors import BadInput, FileProblem, TooFewRecords, TooFewSubjects
 from trajanon.files.release import FORMATS
+from trajanon.files.report import read_report, report_path
 from trajanon.methods import METHODS
 from trajanon.partition import dense
 from trajanon.refine import REFINEMENTS

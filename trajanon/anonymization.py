@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from trajanon.align.account import account
 from trajanon.align.alignment import align as slide_to_groups
-from trajanon.errors import BadInput, FileProblem, TooFewSubjects
+from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.files.release import check_format, write_release
 from trajanon.files.released import DECIMALS, unknown_attribution
+from trajanon.files.report import report_path
 from trajanon.microaggregation import microaggregate
 from trajanon.outputs import replacing
 from trajanon.partition import Partition, subjects_per_group
@@ -69,11 +70,6 @@ class Release:
         text = json.dumps(self.report, indent=1, ensure_ascii=False)
         # The notice stands in the first line, beside the brace.
         report_draft.write_text("{ " + text[1:].lstrip() + "\n", encoding="utf-8")
-
-
-def report_path(release: Path) -> Path:
-    """Where the report of a release stands."""
-    return release.with_suffix(".report.json")
 
 
 def anonymize(
@@ -241,29 +237,3 @@ def _report(
         "subjects_per_group": None if per_group is None else per_group.tolist(),
         "labels": partition.labels.tolist(),
     }
-
-
-def read_report(release: Path) -> dict[str, Any]:
-    """Read the report that stands beside a release.
-
-    Raises
-    ------
-    FileProblem
-        If there is none, or it is damaged.
-    """
-    path = report_path(release)
-    try:
-        report = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        msg = (
-            f"there is no {path}, which says what belongs to which group: run trajanon "
-            "anonymize again, or show the release alone with --view public"
-        )
-        raise FileProblem(msg) from error
-    except (OSError, ValueError) as error:
-        msg = f"cannot read the report {path}: run trajanon anonymize again"
-        raise FileProblem(msg) from error
-    if not isinstance(report, dict):
-        msg = f"{path} is not a report of trajanon: run trajanon anonymize again"
-        raise FileProblem(msg)
-    return report

@@ -130,8 +130,8 @@ def _of_file(
 ) -> tuple[str, dict[str, Any]]:
     """Anonymise a file; say where the report is, and what is in it."""
     from trajanon.anonymization import anonymize as make_release
-    from trajanon.anonymization import report_path
     from trajanon.files.release import check_format
+    from trajanon.files.report import report_path
     from trajanon.files.trajectories import read_trajectories
     from trajanon.outputs import replacing
 

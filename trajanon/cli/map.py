@@ -74,7 +74,7 @@ def draw(
 ) -> None:
     """Draw original and released trajectories on a map."""
     from trajanon import maps
-    from trajanon.anonymization import report_path
+    from trajanon.files.report import report_path
     from trajanon.outputs import replacing
 
     if view not in _VIEWS:
@@ -155,8 +155,8 @@ def _compared(
     background: Path | None,
 ) -> "folium.Map":
     from trajanon import maps
-    from trajanon.anonymization import read_report
     from trajanon.files.release import read_release
+    from trajanon.files.report import read_report
     from trajanon.files.trajectories import read_trajectories
 
     # The files' names, or where two are alike the whole paths.
