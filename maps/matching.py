@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from trajanon.errors import BadInput
+from trajanon.files.report import released_of
 from trajanon.trajectories import Trajectories
 
 _NEEDED = (
@@ -71,7 +72,7 @@ def match(
     BadInput
         If there is nothing to draw, or the three do not belong together.
     """
-    trajectories = _as_slid(trajectories, report)
+    trajectories = _as_slid(released_of(trajectories, report), report)
     labels = _labels(trajectories, release, report)
     lines = _released_lines(trajectories, release, labels)
     return Match(trajectories, labels, lines, report)

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 
 FLOORS = [  # from the ground up; a module imports from its own floor or below
     {"_kernels"},
-    {"loss", "errors", "progress", "outputs", "reports", "workers"},
+    {"loss", "errors", "mixing", "progress", "outputs", "reports", "workers"},
     {
         "grouping",
         "neighbours",
@@ -28,7 +28,7 @@ FLOORS = [  # from the ground up; a module imports from its own floor or below
     {"paths", "refine", "privacy", "utility"},
     {"methods"},
     {"bound", "pipeline"},
-    {"microaggregation", "align"},
+    {"microaggregation", "align", "suppression"},
     {"shards"},
     {"anonymization", "tables", "benchmark", "evaluation"},
     {"certificate"},

@@ -14,9 +14,10 @@ from shards import POINTS, walks, write_folder
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.trajectories import write_trajectories
+from trajanon.mixing import mixed
 from trajanon.shards import parts as parts_module
 from trajanon.shards.folder import Folder
-from trajanon.shards.parts import Parts, mixed, survey_parts
+from trajanon.shards.parts import Parts, survey_parts
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 

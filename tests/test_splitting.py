@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from naive import Floats
 from numpy.typing import NDArray
 
-from trajanon.shards.parts import mixed
+from trajanon.mixing import mixed
 from trajanon.shards.splitting import Split, joined_where_few, split
 
 

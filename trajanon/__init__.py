@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from trajanon.files.trajectories import write_trajectories as write_trajectories
     from trajanon.microaggregation import microaggregate as microaggregate
     from trajanon.partition import Partition as Partition
-    from trajanon.privacy.checker import Findings as Findings
     from trajanon.privacy.checker import check as check
+    from trajanon.privacy.findings import Findings as Findings
     from trajanon.shards.anonymization import anonymize_parts as anonymize_parts
     from trajanon.trajectories import Trajectories as Trajectories
 
 _HOME = {
     "Bound": "trajanon.bound",
     "Evaluation": "trajanon.evaluation.evaluation",
-    "Findings": "trajanon.privacy.checker",
+    "Findings": "trajanon.privacy.findings",
     "Partition": "trajanon.partition",
     "Release": "trajanon.anonymization",
     "Trajectories": "trajanon.trajectories",

@@ -14,13 +14,15 @@ from trajanon.align.account import account
 from trajanon.align.alignment import align as slide_to_groups
 from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.files.release import check_format, write_release
-from trajanon.files.released import DECIMALS, unknown_attribution
+from trajanon.files.released import unknown_attribution
 from trajanon.files.report import report_path
 from trajanon.microaggregation import microaggregate
 from trajanon.outputs import replacing
 from trajanon.partition import Partition, subjects_per_group
 from trajanon.pipeline import BY_DEFAULT, EFFORTS, Options
 from trajanon.reports import Counted, versions
+from trajanon.suppression import Grouped, Suppression, costly, without_tight_groups
+from trajanon.suppression import account as account_of
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import displacement, summary
 
@@ -78,6 +80,8 @@ def anonymize(
     *,
     count: str = "subjects",
     align: bool = True,
+    suppress: float = 0.0,
+    min_radius: float = 0.0,
     **options: Unpack[Options],
 ) -> Release:
     """Replace each trajectory by the centroid of a group of at least k.
@@ -96,6 +100,12 @@ def anonymize(
         Whether trajectories that know their tracks slide on these towards their groups.
         Losses and displacements are then those of the trajectories as slid, and the
         report also tells what they were before.
+    suppress
+        Share of the trajectories to leave out: those without which least is lost. The
+        others are then grouped anew, and the report tells the loss with and without.
+    min_radius
+        Metres: groups are left out whose members all stay within so far of the
+        released line, which then is as good as any of them.
     options
         As in `trajanon.microaggregate`, from ``method`` to ``progress``. The seed
         repeats the groups and centroids; the order of the release comes from the
@@ -109,8 +119,8 @@ def anonymize(
     Raises
     ------
     BadInput
-        If an option is not known, or the trajectories lie on both sides of the
-        antimeridian.
+        If an option is not known, the trajectories lie on both sides of the
+        antimeridian, or nothing is left.
     TooFewRecords
         If there are fewer than k trajectories.
     TooFewSubjects
@@ -126,7 +136,48 @@ def anonymize(
     if align and trajectories.tracks is not None:
         _refuse_antimeridian(trajectories.tracks.points)
     _refuse_unknown_attribution(trajectories.attribution)
+    suppression = Suppression(suppress, min_radius)
+    suppression.check()
     counts_subjects = count == "subjects" and trajectories.subject is not None
+
+    def grouped(some: Trajectories) -> tuple[Grouped, Grouped]:
+        return _grouped(some, k, counts_subjects, align, options)
+
+    cut, aligned = grouped(trajectories)
+    before, left_out = None, np.zeros(len(trajectories), dtype=np.bool_)
+    if suppress > 0.0 and not aligned.partition.stopped:
+        left_out = costly(aligned, suppress)
+    if left_out.any():
+        before = aligned
+        cut, aligned = grouped(trajectories.take(~left_out))
+    alignment = account(cut, aligned)
+    left, tight = aligned, np.zeros(len(trajectories), dtype=np.bool_)
+    if min_radius > 0.0:
+        left, tight[~left_out] = without_tight_groups(aligned, min_radius)
+        tracks = left.trajectories.tracks
+        if alignment is not None and tracks is not None:
+            alignment["starts"] = tracks.start.tolist()
+    suppressed = account_of(suppression, left_out, tight, before)
+    points = left.released[left.partition.labels]
+    order = list(range(len(points)))
+    random.SystemRandom().shuffle(order)
+    return Release(
+        Trajectories(
+            points=np.ascontiguousarray(points[order]),
+            provenance={"attribution": trajectories.attribution},
+        ),
+        _report(left, points, k, counts_subjects, alignment, suppressed),
+    )
+
+
+def _grouped(
+    trajectories: Trajectories,
+    k: int,
+    counts_subjects: bool,
+    align: bool,
+    options: Options,
+) -> tuple[Grouped, Grouped]:
+    """Group trajectories as they were cut, and as they slid, if they may."""
     try:
         partition = microaggregate(
             trajectories.records,
@@ -137,22 +188,10 @@ def anonymize(
     except TooFewSubjects as error:
         msg = f"{error}, or count trajectories with --count records"
         raise TooFewSubjects(msg) from error
-    cut = aligned = trajectories, partition
-    if align and not partition.stopped:
-        aligned = _align(*cut, k, counts_subjects, options)
-    alignment = account(cut, aligned)
-    trajectories, partition = aligned
-    centroids = partition.aggregated.reshape(trajectories.points.shape)
-    released = np.round(centroids, DECIMALS)
-    order = list(range(len(released)))
-    random.SystemRandom().shuffle(order)
-    return Release(
-        Trajectories(
-            points=np.ascontiguousarray(released[order]),
-            provenance={"attribution": trajectories.attribution},
-        ),
-        _report(trajectories, released, partition, k, counts_subjects, alignment),
-    )
+    cut = Grouped(trajectories, partition)
+    if not align or partition.stopped:
+        return cut, cut
+    return cut, Grouped(*_align(*cut, k, counts_subjects, options))
 
 
 def _align(
@@ -197,13 +236,14 @@ def _refuse_antimeridian(points: NDArray[np.float64]) -> None:
 
 
 def _report(
-    trajectories: Trajectories,
+    grouped: Grouped,
     released: NDArray[np.float64],
-    partition: Partition,
     k: int,
     counts_subjects: bool,
     alignment: dict[str, Any] | None,
+    suppressed: dict[str, Any] | None,
 ) -> dict[str, Any]:
+    trajectories, partition = grouped
     moved = displacement(trajectories.points, released)
     sizes = partition.sizes
     subjects = trajectories.subject
@@ -231,6 +271,7 @@ def _report(
         "stopped": partition.stopped,
         "displacement": summary(moved),
         "alignment": alignment,
+        "suppressed": suppressed,
         "attribution": trajectories.attribution,
         "versions": versions(),
         "sizes": sizes.tolist(),

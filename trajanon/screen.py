@@ -150,6 +150,8 @@ def show_release(report: Mapping[str, Any]) -> None:
         table.add_row(
             "(on their tracks by, mean)", f"{alignment['slid']['mean']:,.0f} m"
         )
+    if (suppressed := report.get("suppressed")) is not None:
+        _add_suppressed(table, suppressed)
     Console().print(table)
     if alignment is not None:
         Console().print(alignment["measured"], soft_wrap=True)
@@ -157,6 +159,21 @@ def show_release(report: Mapping[str, Any]) -> None:
         Console().print("Windows stay as they were cut: only files are aligned.")
     if report["stopped"]:
         Console().print(STOPPED, soft_wrap=True)
+
+
+def _add_suppressed(table: Table, suppressed: Mapping[str, Any]) -> None:
+    """Say what was left out, and what would be lost with it."""
+    if suppressed["share"]:
+        table.add_row("Left out as outliers", f"{suppressed['outliers']:,}")
+    if (before := suppressed["with_outliers"]) is not None:
+        lost, moved = before["information_loss"], before["displacement"]["mean"]
+        table.add_row("Information loss with them", f"{lost:.4g} %")
+        table.add_row("Points moved with them (mean)", f"{moved:,.0f} m")
+    if suppressed["min_radius"]:
+        table.add_row(
+            f"Left out in groups within {suppressed['min_radius']:g} m",
+            f"{suppressed['in_tight_groups']:,}",
+        )
 
 
 def rounded(value: float, way: str) -> str:

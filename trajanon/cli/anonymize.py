@@ -60,6 +60,19 @@ def anonymize(
             help="Let trajectories slide on their tracks towards their groups.",
         ),
     ] = True,
+    suppress: Annotated[
+        str,
+        typer.Option(
+            help="Leave out those that cost most: a share of all, such as 1%."
+        ),
+    ] = "0%",
+    min_radius: Annotated[
+        float,
+        typer.Option(
+            help="Metres; leave out groups whose members all stay within so far of the "
+            "released line."
+        ),
+    ] = 0.0,
     seed: Seed = 0,
     memory: Annotated[
         str | None,
@@ -108,6 +121,7 @@ def anonymize(
         )
         if "://" in trajectories or Path(trajectories).is_dir():
             out = str(RELEASE) if out is None else out
+            _refuse_of_parts(suppress, min_radius)
             beside, report = _of_parts(
                 trajectories, out, k, count, memory or "4GB", cluster, options
             )
@@ -115,7 +129,14 @@ def anonymize(
             _refuse_of_file(memory, cluster)
             out = str(ANONYMIZED) if out is None else out
             beside, report = _of_file(
-                Path(trajectories), Path(out), k, count, align, options
+                Path(trajectories),
+                Path(out),
+                options,
+                k=k,
+                count=count,
+                align=align,
+                suppress=_share(suppress),
+                min_radius=min_radius,
             )
     if as_json:
         show_json(without_lists(report))
@@ -126,7 +147,7 @@ def anonymize(
 
 
 def _of_file(
-    trajectories: Path, out: Path, k: int, count: str, align: bool, options: "Options"
+    trajectories: Path, out: Path, options: "Options", **how: Any
 ) -> tuple[str, dict[str, Any]]:
     """Anonymise a file; say where the report is, and what is in it."""
     from trajanon.anonymization import anonymize as make_release
@@ -138,9 +159,7 @@ def _of_file(
     check_format(out)
     report = report_path(out)
     with replacing(out, report, inputs=[trajectories]) as drafts:
-        release = make_release(
-            read_trajectories(trajectories), k, count=count, align=align, **options
-        )
+        release = make_release(read_trajectories(trajectories), **how, **options)
         release.write_drafts(*drafts)
     return str(report), release.report
 
@@ -174,3 +193,24 @@ def _refuse_of_file(memory: str | None, cluster: str | None) -> None:
                 "extract --partition 100000"
             )
             raise BadInput(msg)
+
+
+def _refuse_of_parts(suppress: str, min_radius: float) -> None:
+    if _share(suppress) or min_radius:
+        msg = (
+            "--suppress and --min-radius are for files: a folder of parts is released "
+            "whole"
+        )
+        raise BadInput(msg)
+
+
+def _share(text: str) -> float:
+    """Read a percentage as a share."""
+    number = text.strip()
+    try:
+        if not number.endswith("%"):
+            raise ValueError
+        return float(number[:-1]) / 100.0
+    except ValueError:
+        msg = f"--suppress must be a percentage, such as 1% (got {text!r})"
+        raise BadInput(msg) from None

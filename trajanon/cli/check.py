@@ -10,7 +10,9 @@ from trajanon.cli.options import ANONYMIZED, Json
 
 
 def check(
-    released: Annotated[Path, typer.Argument(help="A released file.")] = ANONYMIZED,
+    released: Annotated[
+        Path, typer.Argument(help="A released file, or a folder of parts.")
+    ] = ANONYMIZED,
     *,
     k: Annotated[int, typer.Option("-k", help="The group size promised.")],
     trajectories: Annotated[
@@ -42,9 +44,11 @@ def check(
         trajectories=None if trajectories is None else read_trajectories(trajectories),
         against=against,
     )
-    onward = (
-        "" if released == ANONYMIZED else f" --view public {shlex.quote(str(released))}"
-    )
+    onward = " Next: trajanon map"
+    if released.is_dir():  # more than a map shows
+        onward = ""
+    elif released != ANONYMIZED:
+        onward += f" --view public {shlex.quote(str(released))}"
     counted = "" if trajectories is None else f"; {k} different subjects in each group"
     if as_json:
         show_json({**asdict(findings), "holds": findings.holds})
@@ -52,8 +56,7 @@ def check(
         typer.echo(
             f"{released} holds: each of its {findings.groups:,} different "
             f"trajectories occurs at least {k} times ({findings.trajectories:,} in "
-            f"all), and nothing else is in the file{counted}. "
-            f"Next: trajanon map{onward}"
+            f"all), and nothing else is in the file{counted}.{onward}"
         )
     else:
         typer.echo(f"{released} must not be published:")

@@ -12,14 +12,14 @@ from trajanon.evaluation.names import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE
 from trajanon.evaluation.page import page
 from trajanon.evaluation.price import Price, price
 from trajanon.evaluation.verdict import verdict
-from trajanon.files.report import promise_in
+from trajanon.files.report import promise_in, released_of
 from trajanon.loss import information_loss, standardise
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import number_subjects, subjects_per_group
 from trajanon.privacy.attack import Attack
 from trajanon.privacy.belonging import Belonging, belonging
-from trajanon.privacy.checker import Findings
 from trajanon.privacy.diversity import Diversity, diversity
+from trajanon.privacy.findings import Findings
 from trajanon.privacy.linkage import nearest_record
 from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
@@ -180,6 +180,7 @@ def evaluate(
     k, counted = promise_in(report)
     task, steps = "Evaluating", 5
     progress(task, 0, steps)
+    trajectories = released_of(trajectories, report)
     found = belonging(trajectories, release.points, report)
     labels, subjects = found.labels, None
     if trajectories.subject is not None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.partition import check_k
+from trajanon.trajectories import Trajectories
 
 STRANGERS = (
     "these trajectories, release and report do not belong together: "
@@ -36,7 +37,8 @@ def read_report(release: Path) -> dict[str, Any]:
     except FileNotFoundError as error:
         msg = (
             f"there is no {path}, which says what belongs to which group, and "
-            f"{release} alone cannot tell: run trajanon anonymize again"
+            f"{release} alone cannot tell: run trajanon anonymize again, or show the "
+            "release alone with trajanon map --view public"
         )
         raise FileProblem(msg) from error
     except (OSError, ValueError) as error:
@@ -96,3 +98,50 @@ def labels_in(report: Mapping[str, Any]) -> NDArray[np.int64]:
         msg = "the report's labels are not its groups: run trajanon anonymize again"
         raise BadInput(msg)
     return labels
+
+
+def released_of(trajectories: Trajectories, report: Mapping[str, Any]) -> Trajectories:
+    """Take those trajectories that were released: all, unless some were suppressed.
+
+    Raises
+    ------
+    BadInput
+        If the report names others than there are.
+    """
+    kept = kept_in(report, len(trajectories))
+    return trajectories if kept.all() else trajectories.take(kept)
+
+
+def all_labels_in(report: Mapping[str, Any]) -> NDArray[np.int64]:
+    """Take the group of each trajectory of the file; -1 of those that were suppressed.
+
+    Raises
+    ------
+    BadInput
+        As `labels_in`, or if the report contradicts itself.
+    """
+    labels = labels_in(report)
+    left_out = (report.get("suppressed") or {}).get("rows", [])
+    kept = kept_in(report, len(labels) + len(left_out))
+    of_all = np.full(len(kept), -1)
+    of_all[kept] = labels
+    return of_all
+
+
+def kept_in(report: Mapping[str, Any], n: int) -> NDArray[np.bool_]:
+    """Tell which of n trajectories were released, shape (n,).
+
+    Raises
+    ------
+    BadInput
+        If the report is not of n trajectories.
+    """
+    kept = np.ones(n, dtype=np.bool_)
+    rows = (report.get("suppressed") or {}).get("rows", [])
+    try:
+        kept[np.asarray(rows, dtype=np.int64)] = False
+    except (IndexError, TypeError, ValueError) as error:
+        raise BadInput(STRANGERS) from error
+    if kept.sum() != n - len(rows) or report.get("n") != kept.sum():
+        raise BadInput(STRANGERS)
+    return kept

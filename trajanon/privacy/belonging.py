@@ -45,7 +45,7 @@ def belonging(
     Parameters
     ----------
     trajectories
-        The originals, as they stand in their file.
+        The originals, without those that were suppressed.
     released
         Latitude and longitude in the order of the release, shape (n, m, 2).
     report

@@ -1,54 +1,33 @@
 """The gate before publication: whether a released file holds what was promised."""
 
 import os
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
 from trajanon.files.release import read_as_found, read_release
-from trajanon.files.released import LINE, Lines
-from trajanon.files.report import labels_in, read_report, report_path
+from trajanon.files.released import Lines
+from trajanon.files.report import (
+    all_labels_in,
+    read_report,
+    released_of,
+    report_path,
+)
 from trajanon.partition import check_k, number_subjects
 from trajanon.privacy.belonging import belonging
+from trajanon.privacy.findings import (
+    Findings,
+    ids_of_the_source,
+    not_trajectories,
+    points_of,
+    too_rare,
+)
 from trajanon.privacy.holder import told_by_both, too_few_subjects
 from trajanon.privacy.order import told_by_order
+from trajanon.privacy.parts import check_parts
 from trajanon.trajectories import Trajectories
-
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """What the checker saw.
-
-    Attributes
-    ----------
-    k
-        The group size checked against.
-    trajectories
-        Trajectories in the file.
-    groups
-        Different trajectories among them.
-    smallest
-        How often the rarest trajectory occurs; 0 in an empty file.
-    problems
-        What is wrong, a sentence each; empty if the release holds.
-    """
-
-    k: int
-    trajectories: int
-    groups: int
-    smallest: int
-    problems: Sequence[str]
-
-    @property
-    def holds(self) -> bool:
-        """Whether every trajectory occurs k times and nothing else is in the file."""
-        return not self.problems
 
 
 def check(
@@ -73,7 +52,8 @@ def check(
     Parameters
     ----------
     release_path
-        A release in any of the formats that `trajanon.anonymize` writes.
+        A release in any of the formats that `trajanon.anonymize` writes, or a folder
+        of parts as `trajanon.anonymize_parts` does.
     k
         The group size promised, at least 2.
     trajectories
@@ -97,16 +77,25 @@ def check(
         If a file cannot be read, or a report that is needed is not there.
     """
     check_k(k)
-    found = read_as_found(Path(release_path))
+    release = Path(release_path)
+    if release.is_dir():
+        if trajectories is not None or against is not None:
+            msg = (
+                f"{release} is a release in parts, which has no list of groups: it can "
+                "be checked by itself only"
+            )
+            raise BadInput(msg)
+        return check_parts(release, k)
+    found = read_as_found(release)
     groups = found.lines.groups
     sizes = np.bincount(groups)
-    amiss = _not_trajectories(found.lines)
+    amiss = not_trajectories(found.lines)
     problems = [
         *amiss,
-        *_of_the_holder(Path(release_path), found.lines, k, trajectories, against),
-        *_too_rare(sizes, k),
-        *_ids_of_the_source(found.ids, len(groups)),
-        *told_by_order(groups, None if amiss else _points(found.lines)),
+        *_of_the_holder(release, found.lines, k, trajectories, against),
+        *too_rare(sizes, k),
+        *ids_of_the_source(found.ids, len(groups)),
+        *told_by_order(groups, None if amiss else points_of(found.lines)),
         *(f"a release holds no more than lines and ids: {e}" for e in found.extras),
     ]
     return Findings(
@@ -129,6 +118,7 @@ def _of_the_holder(
     if trajectories is None and against is None:
         return []
     labels, subjects = _labels(release, lines), None
+    released = labels >= 0
     problems = []
     if trajectories is not None:
         if trajectories.subject is None:
@@ -137,9 +127,12 @@ def _of_the_holder(
                 "the release alone"
             )
             raise BadInput(msg)
-        belonging(trajectories, read_release(release).points, read_report(release))
+        report = read_report(release)
+        belonging(
+            released_of(trajectories, report), read_release(release).points, report
+        )
         subjects = number_subjects(trajectories.subject)
-        problems += too_few_subjects(labels, subjects, k)
+        problems += too_few_subjects(labels[released], subjects[released], k)
     if against is not None:
         earlier = _labels(Path(against), read_as_found(Path(against)).lines)
         if len(earlier) != len(labels):
@@ -149,64 +142,24 @@ def _of_the_holder(
                 "both are of the same trajectories"
             )
             raise BadInput(msg)
-        problems += told_by_both(labels, earlier, k, subjects)
+        both = released & (earlier >= 0)
+        problems += told_by_both(
+            labels[both],
+            earlier[both],
+            k,
+            None if subjects is None else subjects[both],
+        )
     return problems
 
 
 def _labels(release: Path, lines: Lines) -> NDArray[np.int64]:
     """Take groups from a report, if it is that of a release with such groups."""
-    labels = labels_in(read_report(release))
+    labels = all_labels_in(read_report(release))
     sizes = np.sort(np.bincount(lines.groups))
-    if not np.array_equal(np.sort(np.bincount(labels)), sizes):
+    if not np.array_equal(np.sort(np.bincount(labels[labels >= 0])), sizes):
         msg = (
             f"{report_path(release)} is not the report of {release}: their groups have "
             "other sizes; run trajanon anonymize again"
         )
         raise BadInput(msg)
     return labels
-
-
-def _points(lines: Lines) -> NDArray[np.float64]:
-    return lines.coordinates.reshape(len(lines), -1, 2)
-
-
-def _not_trajectories(lines: Lines) -> list[str]:
-    if not len(lines):
-        return ["the file holds no trajectory"]
-    line = lines.kinds == LINE
-    problems = [
-        f"{count} geometries are {kind}, not {LINE}"
-        for kind, count in Counter(lines.kinds[~line].tolist()).items()
-    ]
-    sizes = lines.sizes[line]
-    if (sizes < 2).any():
-        return [*problems, "some geometries are no lines of two or more points"]
-    if lines.coordinates.shape[1] > 2:
-        problems.append("points have a third number: a height or a time")
-    if len(sizes) and sizes.min() != sizes.max():
-        problems.append("trajectories have different numbers of points")
-    places = lines.coordinates
-    if not line.all():
-        places = places[np.repeat(line, lines.sizes)]
-    if not np.isfinite(places).all():
-        problems.append("some coordinates are not finite numbers")
-    if (np.abs(places[:, :2]) > (180.0, 90.0)).any():
-        problems.append("some coordinates are not on Earth")
-    return problems
-
-
-def _too_rare(sizes: NDArray[np.int64], k: int) -> list[str]:
-    rare = sizes[sizes < k]
-    if not len(rare):
-        return []
-    return [
-        f"{len(rare)} of {len(sizes)} different trajectories occur fewer than {k} "
-        f"times (the rarest {rare.min()} times), {rare.sum()} trajectories in all"
-    ]
-
-
-def _ids_of_the_source(ids: Sequence[Any] | None, n: int) -> list[str]:
-    """Ids 1..n along the file tell nothing; any others may come from the source."""
-    if ids is None or [str(i) for i in ids] == [str(i) for i in range(1, n + 1)]:
-        return []
-    return [f"ids are not 1 to {n} along the file: they may be those of the source"]

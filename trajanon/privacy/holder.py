@@ -50,7 +50,7 @@ def told_by_both(
     subjects
         Whose each is, shape (n,), numbered from 0; None counts trajectories.
     """
-    pairs = labels * (int(earlier.max()) + 1) + earlier
+    pairs = labels * (int(earlier.max(initial=0)) + 1) + earlier
     both = np.unique(pairs, return_inverse=True)[1]
     whose = np.arange(len(labels)) if subjects is None else subjects
     common = subjects_per_group(both, whose)[both]

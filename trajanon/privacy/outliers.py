@@ -13,15 +13,17 @@ from trajanon.partition import dense
 def outliers(
     points: NDArray[np.float64], labels: NDArray[np.int64], share: float
 ) -> NDArray[np.bool_]:
-    """Choose the records whose removal lowers the information loss most.
+    """Choose the records without which least is lost.
 
-    IL is SSE / SST on standardised records. Without record x, a group of s loses
-    s / (s - 1) d^2 less, with d the distance of x to the mean of its group; and SST
-    falls by n / (n - 1) D^2, with D that to the mean of all. So the record of the
-    largest s / (s - 1) d^2 - IL D^2 goes first: an outlier whose group cannot do
-    without it, not just one far from everything. Then the mean of its group is
-    computed anew, without it, and the next one is chosen, until the share is reached.
-    A group of one loses nothing.
+    Without record x, a group of s loses s / (s - 1) d^2 less, with d the distance of x
+    to the mean of its group, on standardised records. The record of which that is
+    largest goes first: one far from its group, not just from everything. Then the mean
+    of its group is computed anew, without it, and the next one is chosen, until the
+    share is reached. A group of one loses nothing.
+
+    SST falls, too, by what is far from everything, and so IL, which is SSE / SST, may
+    fall less than SSE or even rise. It is not what is looked at: two records far from
+    all others that share a group would both stay, for each of them is most of SST.
 
     It is greedy, by the groups as they are, and neither standardises again nor asks
     whether a group keeps k members: group the remaining records anew, and take the
@@ -64,9 +66,6 @@ def outliers(
     if many == 0:
         return left_out
     records = standardise(points.reshape(n, -1))
-    distances = (records**2).sum(axis=1)
-    lost = ((records - group_means(records, labels)[labels]) ** 2).sum()
-    far = distances * (lost / max(distances.sum(), np.finfo(float).tiny))
     order = np.argsort(labels, kind="stable")
     sizes = np.bincount(labels)
     members = np.split(order, np.cumsum(sizes)[:-1])
@@ -79,9 +78,8 @@ def outliers(
         if len(rows) > 1:
             away = ((some - group_means(some, np.zeros_like(rows))) ** 2).sum(axis=1)
             spared = away * (len(rows) / (len(rows) - 1))
-        worth = spared - far[rows]
-        best = int(np.argmax(worth))
-        return -float(worth[best]), int(rows[best]), group
+        best = int(np.argmax(spared))
+        return -float(spared[best]), int(rows[best]), group
 
     heap = [costliest(group) for group in range(len(sizes))]
     heapify(heap)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.files.lines import from_wkb
+from trajanon.mixing import mixed
 from trajanon.shards.folder import Folder
 from trajanon.tracks import on_earth
 
@@ -399,18 +400,3 @@ def _numbered(
         msg = f"{where} has a {name} that is no whole number"
         raise BadInput(msg) from error
     return mixed(whole.astype(np.int64).view(np.uint64)), missing
-
-
-def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Mix the bits of numbers: another number for each, in no order.
-
-    References
-    ----------
-    Steele, Lea and Flood (OOPSLA 2014), "Fast splittable pseudorandom number
-    generators".
-    """
-    mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    result: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(31))
-    return result

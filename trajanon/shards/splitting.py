@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.shards.parts import mixed
+from trajanon.mixing import mixed
 
 
 class Node(NamedTuple):

@@ -1,0 +1,159 @@
+"""Trajectories left out of a release: counted, told, and the promise is kept."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import Run
+from hypothesis import given, reject
+from hypothesis import strategies as st
+from naive import Floats
+
+import trajanon
+from trajanon import maps
+from trajanon.errors import BadInput
+from trajanon.evaluation.evaluation import evaluate
+from trajanon.files.trajectories import write_trajectories
+from trajanon.privacy.diversity import too_tight
+from trajanon.trajectories import Trajectories
+from trajanon.utility import displacement
+
+
+def walks(n: int, seed: int = 0, people: int = 20) -> Trajectories:
+    random = np.random.default_rng(seed)
+    start = random.normal(0, 0.02, (5, 1, 2))[random.integers(0, 5, n)]
+    steps = random.normal(0, 0.001, (n, 4, 2))
+    points: Floats = np.array([40.0, -3.7]) + start + np.cumsum(steps, axis=1)
+    subject = random.integers(0, people, n)
+    subject[: min(n, people)] = range(min(n, people))
+    return Trajectories(points=points, subject=subject, trace=np.arange(n))
+
+
+@given(
+    n=st.integers(20, 60),
+    k=st.integers(2, 4),
+    share=st.sampled_from([0.0, 0.02, 0.1, 0.25]),
+    radius=st.sampled_from([0.0, 20.0, 200.0]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_what_is_left_keeps_the_promise(
+    tmp_path: Path, n: int, k: int, share: float, radius: float, seed: int
+) -> None:
+    trajectories = walks(n, seed)
+    try:
+        release = trajanon.anonymize(
+            trajectories, k, suppress=share, min_radius=radius, effort="fast"
+        )
+    except BadInput as error:
+        assert "all groups lie within 200 m" in str(error)  # noqa: PT017
+        reject()
+    out = tmp_path / "anonymized.parquet"
+    release.write(out)
+    assert trajanon.check(out, k, trajectories=trajectories).holds
+    report = release.report
+    labels = np.array(report["labels"])
+    assert np.bincount(labels).min() >= k
+    assert report["n"] == len(labels) == len(release.trajectories)
+    suppressed = report["suppressed"]
+    if share == radius == 0.0:
+        assert suppressed is None
+        return
+    assert suppressed["outliers"] == int(share * n + 1e-9)
+    left_out = suppressed["outliers"] + suppressed["in_tight_groups"]
+    assert len(suppressed["rows"]) == left_out == n - report["n"]
+    assert (suppressed["with_outliers"] is None) == (suppressed["outliers"] == 0)
+    kept = trajectories.take(np.setdiff1d(np.arange(n), suppressed["rows"]))
+    lines = {line.tobytes() for line in release.trajectories.points}
+    means = np.array(
+        [kept.points[labels == one].mean(axis=0) for one in range(labels.max() + 1)]
+    )
+    assert {line.tobytes() for line in np.round(means, 7)} == lines
+    assert not (too_tight(kept.points, labels, means, radius).any() and radius)
+    moved = displacement(kept.points, np.round(means, 7)[labels])
+    assert report["displacement"]["mean"] == pytest.approx(moved.mean())
+
+
+def test_outliers_are_what_costs_most() -> None:
+    points = walks(60).points.copy()
+    points[[7, 31]] += np.array([[[0.3, 0.0]], [[0.0, 0.4]]])
+    trajectories = Trajectories(points=points)
+    release = trajanon.anonymize(trajectories, 3, suppress=2 / 60)
+    suppressed = release.report["suppressed"]
+    assert suppressed["rows"] == [7, 31]
+    with_them = trajanon.anonymize(trajectories, 3).report
+    assert suppressed["with_outliers"] == {
+        "information_loss": with_them["information_loss"],
+        "displacement": pytest.approx(with_them["displacement"]),
+    }
+    mean = suppressed["with_outliers"]["displacement"]["mean"]
+    assert release.report["displacement"]["mean"] < mean / 2
+
+
+def test_a_tight_group_is_left_out_with_all_its_members() -> None:
+    points = walks(40).points.copy()
+    points[3:9] = points[3] + np.random.default_rng(0).normal(0, 1e-6, (6, 4, 2))
+    release = trajanon.anonymize(Trajectories(points=points), 3, min_radius=5.0)
+    assert set(release.report["suppressed"]["rows"]) <= set(range(3, 9))
+    assert release.report["suppressed"]["in_tight_groups"] >= 3
+    assert release.report["stages"][-1]["name"] == "suppression"
+    loss = release.report["stages"][-1]["information_loss"]
+    assert release.report["information_loss"] == loss
+
+
+def test_map_and_evaluation_know_who_was_left_out(madrid: Trajectories) -> None:
+    release = trajanon.anonymize(
+        madrid, 4, suppress=0.05, min_radius=30.0, effort="fast"
+    )
+    suppressed = release.report["suppressed"]
+    assert suppressed["outliers"] == 20
+    assert release.report["alignment"] is not None
+    n = release.report["n"]
+    assert len(release.report["alignment"]["starts"]) == n
+    found = evaluate(madrid, release.trajectories, release.report)
+    assert found.trajectories == n
+    assert found.holds
+    page = maps.compare(madrid, release.trajectories, release.report).get_root()
+    assert f'"originals":{n}' in page.render().replace(" ", "")
+
+
+def test_two_releases_are_compared_by_what_both_hold(tmp_path: Path) -> None:
+    trajectories = walks(40)
+    for name, share in (("one", 0.0), ("two", 0.1)):
+        release = trajanon.anonymize(trajectories, 3, suppress=share, effort="fast")
+        release.write(tmp_path / f"{name}.parquet")
+    one, two = tmp_path / "one.parquet", tmp_path / "two.parquet"
+    told = [
+        trajanon.check(a, 3, trajectories=trajectories, against=b).problems
+        for a, b in ((one, two), (two, one))
+    ]
+    assert told[0] == told[1]
+    assert "of 36 trajectories are in two groups" in told[0][0]
+
+
+def test_nothing_left_is_refused() -> None:
+    trajectories = walks(30)
+    with pytest.raises(BadInput, match=r"all groups lie within 1e\+06 m, and nothing"):
+        trajanon.anonymize(trajectories, 3, min_radius=1e6, effort="fast")
+    for share in (-0.1, 1.0, float("nan")):
+        with pytest.raises(BadInput, match="--suppress must be a share"):
+            trajanon.anonymize(trajectories, 3, suppress=share)
+    for radius in (-1.0, float("inf"), float("nan")):
+        with pytest.raises(BadInput, match="--min-radius must be metres"):
+            trajanon.anonymize(trajectories, 3, min_radius=radius)
+
+
+def test_the_command_line_leaves_out(run: Run) -> None:
+    write_trajectories("trajectories.parquet", walks(60))
+    given = ("anonymize", "-k", "3", "--effort", "fast")
+    answer = run(*given, "--suppress", "5%", "--min-radius", "40")
+    assert answer.code == 0
+    assert "Left out as outliers" in answer.out
+    assert "Information loss with them" in answer.out
+    assert "Left out in groups within 40 m" in answer.out
+    for value in ("5", "a lot", "%"):
+        says = f"--suppress must be a percentage, such as 1% (got '{value}')"
+        assert says in run(*given, "--suppress", value).sentence
+    assert "below 100 %" in run(*given, "--suppress", "100%").sentence
+    Path("trips").mkdir()
+    answer = run("anonymize", "trips", "-k", "3", "--suppress", "1%")
+    assert "are for files" in answer.sentence

@@ -1,0 +1,94 @@
+"""What a checker finds in a released file, whatever its size."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.files.released import LINE, Lines
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What the checker saw.
+
+    Attributes
+    ----------
+    k
+        The group size checked against.
+    trajectories
+        Trajectories in the file.
+    groups
+        Different trajectories among them.
+    smallest
+        How often the rarest trajectory occurs; 0 in an empty file.
+    problems
+        What is wrong, a sentence each; empty if the release holds.
+    """
+
+    k: int
+    trajectories: int
+    groups: int
+    smallest: int
+    problems: Sequence[str]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every trajectory occurs k times and nothing else is in the file."""
+        return not self.problems
+
+
+def points_of(lines: Lines) -> NDArray[np.float64]:
+    """Longitude and latitude of lines of equally many points, shape (n, m, 2)."""
+    return lines.coordinates.reshape(len(lines), -1, 2)
+
+
+def not_trajectories(lines: Lines) -> list[str]:
+    """Name what is no line of points on Earth, as many in each."""
+    if not len(lines):
+        return ["the file holds no trajectory"]
+    line = lines.kinds == LINE
+    problems = [
+        f"{count} geometries are {kind}, not {LINE}"
+        for kind, count in Counter(lines.kinds[~line].tolist()).items()
+    ]
+    sizes = lines.sizes[line]
+    if (sizes < 2).any():
+        return [*problems, "some geometries are no lines of two or more points"]
+    if lines.coordinates.shape[1] > 2:
+        problems.append("points have a third number: a height or a time")
+    if len(sizes) and sizes.min() != sizes.max():
+        problems.append("trajectories have different numbers of points")
+    places = lines.coordinates
+    if not line.all():
+        places = places[np.repeat(line, lines.sizes)]
+    if not np.isfinite(places).all():
+        problems.append("some coordinates are not finite numbers")
+    if (np.abs(places[:, :2]) > (180.0, 90.0)).any():
+        problems.append("some coordinates are not on Earth")
+    return problems
+
+
+def too_rare(sizes: NDArray[np.int64], k: int) -> list[str]:
+    """Count the trajectories that occur fewer than k times."""
+    rare = sizes[sizes < k]
+    if not len(rare):
+        return []
+    return [
+        f"{len(rare)} of {len(sizes)} different trajectories occur fewer than {k} "
+        f"times (the rarest {rare.min()} times), {rare.sum()} trajectories in all"
+    ]
+
+
+def ids_of_the_source(ids: Sequence[Any] | None, n: int, first: int = 1) -> list[str]:
+    """Ids that count along the file tell nothing; any others may be of the source."""
+    counting = [str(i) for i in range(first, first + n)]
+    if ids is None or [str(i) for i in ids] == counting:
+        return []
+    return [
+        f"ids are not {first} to {first + n - 1} along the file: they may be those of "
+        "the source"
+    ]

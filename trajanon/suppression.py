@@ -1,0 +1,170 @@
+"""Trajectories that are left out of a release, because asked for."""
+
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon import loss
+from trajanon.errors import BadInput
+from trajanon.files.released import DECIMALS
+from trajanon.partition import Partition, Stage, dense
+from trajanon.privacy.diversity import too_tight
+from trajanon.privacy.outliers import outliers
+from trajanon.trajectories import Trajectories
+from trajanon.utility import displacement, summary
+
+
+class Grouped(NamedTuple):
+    """Trajectories and their groups."""
+
+    trajectories: Trajectories
+    partition: Partition
+
+    @property
+    def lines(self) -> NDArray[np.float64]:
+        """The mean of each group, shape (g, m, 2)."""
+        shape = self.trajectories.points.shape[1:]
+        return self.partition.centroids.reshape(-1, *shape)
+
+    @property
+    def released(self) -> NDArray[np.float64]:
+        """These as they are written, to so many decimals of a degree."""
+        return np.round(self.lines, DECIMALS)
+
+
+class Suppression(NamedTuple):
+    """What is to be left out.
+
+    Attributes
+    ----------
+    share
+        Of the trajectories, those that cost most: 0 or more, below 1.
+    radius
+        Metres: groups all of whose members stay within so far of their mean.
+    """
+
+    share: float
+    radius: float
+
+    def check(self) -> None:
+        """Refuse what makes no sense.
+
+        Raises
+        ------
+        BadInput
+            Naming the option and its value.
+        """
+        if not 0.0 <= self.share < 1.0:
+            msg = (
+                f"--suppress must be a share of the trajectories from 0 % to below "
+                f"100 % (got {self.share:.4g})"
+            )
+            raise BadInput(msg)
+        if not 0.0 <= self.radius < np.inf:
+            msg = f"--min-radius must be metres, 0 or more (got {self.radius})"
+            raise BadInput(msg)
+
+
+def costly(grouped: Grouped, share: float) -> NDArray[np.bool_]:
+    """Choose the trajectories without which least is lost, shape (n,)."""
+    return outliers(grouped.trajectories.points, grouped.partition.labels, share)
+
+
+def without_tight_groups(
+    grouped: Grouped, radius: float
+) -> tuple[Grouped, NDArray[np.bool_]]:
+    """Leave out groups so tight that their mean is as good as any member.
+
+    Parameters
+    ----------
+    grouped
+        Trajectories, where they were averaged, and their groups.
+    radius
+        Metres.
+
+    Returns
+    -------
+    Grouped
+        What is left, with its losses.
+    NDArray[np.bool_]
+        Whether each trajectory was left out, shape (n,).
+
+    Raises
+    ------
+    BadInput
+        If nothing would be left.
+    """
+    since = perf_counter()
+    trajectories, partition = grouped
+    tight = too_tight(trajectories.points, partition.labels, grouped.lines, radius)
+    if tight.all():
+        msg = (
+            f"all groups lie within {radius:g} m, and nothing would be released: lower "
+            "--min-radius, or raise -k"
+        )
+        raise BadInput(msg)
+    out = tight[partition.labels]
+    if not out.any():
+        return grouped, out
+    left = trajectories.take(~out)
+    labels = dense(partition.labels[~out])
+    records = loss.standardise(left.records)
+    lost, total = loss.sse(records, labels), float((records**2).sum())
+    stage = Stage(
+        "suppression", loss.information_loss(lost, total), perf_counter() - since
+    )
+    changed = replace(
+        partition,
+        labels=labels,
+        centroids=loss.group_means(left.records, labels),
+        sse=lost,
+        sst=total,
+        stages=(*partition.stages, stage),
+    )
+    return Grouped(left, changed), out
+
+
+def account(
+    suppression: Suppression,
+    costly: NDArray[np.bool_],
+    tight: NDArray[np.bool_],
+    before: Grouped | None,
+) -> dict[str, Any] | None:
+    """Tell what was left out, ready for JSON.
+
+    Parameters
+    ----------
+    suppression
+        What was asked for.
+    costly, tight
+        Whether each trajectory of the file was left out for its cost, or for its
+        group, shape (n,).
+    before
+        All trajectories with their groups, if some were left out for their cost.
+
+    Returns
+    -------
+    dict or None
+        None if nothing was asked for. How many were left out and why, the loss and
+        displacement if those that cost most had stayed, and the rows that are left out.
+    """
+    if suppression == (0.0, 0.0):
+        return None
+    without = None
+    if before is not None:
+        points, labels = before.trajectories.points, before.partition.labels
+        without = {
+            "information_loss": before.partition.information_loss,
+            "displacement": summary(displacement(points, before.released[labels])),
+        }
+    return {
+        "share": suppression.share,
+        "min_radius": suppression.radius,
+        "outliers": int(costly.sum()),
+        "in_tight_groups": int(tight.sum()),
+        "with_outliers": without,
+        "rows": np.flatnonzero(costly | tight).tolist(),
+    }
