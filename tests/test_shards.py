@@ -22,7 +22,7 @@ from trajanon import workers
 from trajanon.errors import BadInput, FileProblem, TooFewRecords, TooFewSubjects
 from trajanon.loss import information_loss, sse, standardise
 from trajanon.partition import dense, subjects_per_group
-from trajanon.shards import anonymization, parts
+from trajanon.shards import anonymization, parts, releasing
 from trajanon.shards.anonymization import anonymize_parts
 from trajanon.shards.folder import Folder
 from trajanon.shards.mending import Border, borders
@@ -133,7 +133,7 @@ def test_a_seed_repeats_the_lines_and_not_their_order(tmp_path: Path) -> None:
     files, order = [], []
     for number in range(3):
         out = tmp_path / f"out{number}"
-        with shards_of(90), patch.object(anonymization, "PART", 150):
+        with shards_of(90), patch.object(releasing, "PART", 150):
             anonymize_parts(str(source), str(out), 3, seed=number // 2, effort="fast")
         files.append(released(out))
         order.append([path.read_bytes() for path in sorted(out.iterdir())])
@@ -174,7 +174,7 @@ def test_one_part_gives_what_many_do(tmp_path: Path) -> None:
 
 def test_ids_go_on_from_part_to_part_and_lines_are_shuffled(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(500))
-    with shards_of(120), patch.object(anonymization, "PART", 100):
+    with shards_of(120), patch.object(releasing, "PART", 100):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
     files = sorted(out_of(tmp_path).iterdir())
     assert [path.name for path in files] == [f"part-0000{i}.parquet" for i in range(5)]
@@ -310,7 +310,7 @@ def test_both_sides_of_the_antimeridian_are_refused(tmp_path: Path) -> None:
 def test_a_release_that_is_there_is_replaced_with_its_report(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(60))
     out = out_of(tmp_path)
-    with patch.object(anonymization, "PART", 10):
+    with patch.object(releasing, "PART", 10):
         anonymize_parts(str(source), str(out), 3, effort="fast")
     assert len(list(out.iterdir())) == 6
     anonymize_parts(str(source), str(out), 4, effort="fast")
@@ -351,7 +351,7 @@ def test_what_ends_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
 
         with (
             shards_of(60),
-            patch.object(anonymization, "PART", 60),
+            patch.object(releasing, "PART", 60),
             pytest.raises(KeyboardInterrupt),
         ):
             anonymize_parts(str(source), str(out), 4, progress=stop, effort="fast")
@@ -433,3 +433,9 @@ def test_shards_may_be_large_tables(
     assert subjects_per_group(groups.labels, subject).min() >= 3
     steps = {s["name"]: s["information_loss"] for s in report["stages"]}
     assert steps["borders"] < steps["shards"]
+
+
+def test_a_release_has_a_thousand_parts_at_most_before_they_grow() -> None:
+    counts = {n: releasing.count_of_parts(n) for n in (1, 10**5, 10**7, 10**8, 10**9)}
+    assert counts == {1: 1, 10**5: 1, 10**7: 100, 10**8: 1000, 10**9: 1000}
+    assert releasing.count_of_parts(10**10) == 10_000

@@ -31,7 +31,7 @@ from trajanon.shards.folder import Folder
 from trajanon.shards.mending import borders, mend
 from trajanon.shards.parts import Parts, survey_parts
 from trajanon.shards.plan import Plan, bytes_of, capacity_of, shards_for
-from trajanon.shards.releasing import PART, Lines, write_part
+from trajanon.shards.releasing import Lines, count_of_parts, write_part
 from trajanon.shards.scattering import Scattered, scatter
 from trajanon.shards.solving import Shard, solve
 from trajanon.shards.splitting import joined_where_few, split
@@ -138,7 +138,7 @@ def anonymize_parts(
             counts_subjects=count == "subjects" and parts.knows_subjects,
             options=chosen,
             capacity=capacity,
-            released=-(-parts.n // PART),
+            released=count_of_parts(parts.n),
             secret=secrets.token_bytes(32),
         )
         scattered = crew.each(

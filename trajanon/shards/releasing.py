@@ -10,7 +10,14 @@ from trajanon.files.partition import part_name
 from trajanon.shards.folder import Folder
 
 PART = 100_000
-"""Trajectories of a part of the release, about."""
+"""Trajectories of a part of the release, about; ten times as many of a release that
+would have more than a thousand parts, for every task writes a file for each."""
+
+
+def count_of_parts(n: int) -> int:
+    """How many parts a release of n trajectories has."""
+    rows = min(max(PART, n // 1_000), 10 * PART)
+    return -(-n // rows)
 
 
 class Lines(NamedTuple):
