@@ -31,14 +31,13 @@ import trajanon
 from trajanon import vicinity
 from trajanon.align.account import account, near_lines, step_lengths
 from trajanon.align.alignment import align
-from trajanon.align.moved import metres_moved as moved
 from trajanon.loss import group_means
 from trajanon.partition import Partition
 from trajanon.pipeline import EFFORTS
 from trajanon.progress import Progress, silent
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import Trajectories
-from trajanon.utility import displacement
+from trajanon.utility import displacement, moved_to
 
 KS = (3, 4, 5, 10)
 SEED = 1
@@ -47,6 +46,14 @@ SIZES = (10_000, 100_000, 1_000_000)
 _SHARES = (0.6, 0.3, 0.1)  # of runs with one window, two, three
 _FREE = 0.3  # of a window's length, for each window of a run
 _AT_ONCE = 20_000  # runs that are drawn together
+
+
+def moved(
+    trajectories: trajanon.Trajectories, partition: trajanon.Partition
+) -> NDArray[np.float64]:
+    """How far each point is from its group's line, metres, (n, m)."""
+    points = trajectories.points
+    return moved_to(points, partition.lines(points), partition.labels)
 
 
 def aligned(

@@ -35,7 +35,7 @@ import trajanon
 from trajanon import vicinity, workers
 from trajanon._kernels.places import keep_nearest
 from trajanon._kernels.sliding import lay_rows
-from trajanon.align import account, ground, large, moved, near
+from trajanon.align import account, ground, large, near
 from trajanon.align import aligned as groups_of
 from trajanon.align import parts as align_parts
 from trajanon.align.account import near_lines, step_lengths
@@ -46,6 +46,7 @@ from trajanon.align.near import near_in_trees, near_windows
 from trajanon.partition import dense
 from trajanon.refine.random_moves import PASS, leading_axes
 from trajanon.tracks import STEPS
+from trajanon.utility import metres, moved_to
 
 seeds = st.integers(0, 10**6)
 MOVES = 4 * PASS
@@ -67,7 +68,7 @@ def in_batches(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     for module, name in (
         (ground, "AT_ONCE"),
         (groups_of, "AT_ONCE"),
-        (moved, "_AT_ONCE"),
+        (metres, "_AT_ONCE"),
         (near, "_AT_ONCE"),
         (account, "_RUNS"),
         (account, "_LINES"),
@@ -406,9 +407,11 @@ def test_of_many_tracks_fewer_places_are_looked_at(
 def test_metres_are_measured_in_batches() -> None:
     before = town(2, 30, 3)
     partition = cut(before, 3)
-    metres: Floats = moved.metres_moved(before, partition)
-    assert metres.mean() == pytest.approx(mean_metres(before, partition), rel=1e-12)
-    assert metres.shape == before.points.shape[:2]
+    far: Floats = moved_to(
+        before.points, partition.lines(before.points), partition.labels
+    )
+    assert far.mean() == pytest.approx(mean_metres(before, partition), rel=1e-12)
+    assert far.shape == before.points.shape[:2]
 
 
 def test_labels_of_parts_are_numbered_anew() -> None:

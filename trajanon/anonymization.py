@@ -24,7 +24,7 @@ from trajanon.reports import Counted, versions
 from trajanon.suppression import Grouped, Suppression, costly, without_tight_groups
 from trajanon.suppression import account as account_of
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
-from trajanon.utility import displacement, summary
+from trajanon.utility import moved_to, summary
 
 COUNTS = ("subjects", "records")
 
@@ -158,15 +158,14 @@ def anonymize(
         if alignment is not None and tracks is not None:
             alignment["starts"] = tracks.start.tolist()
     suppressed = account_of(suppression, left_out, tight, before)
-    points = left.released[left.partition.labels]
-    order = list(range(len(points)))
+    order = left.partition.labels.tolist()
     random.SystemRandom().shuffle(order)
     return Release(
         Trajectories(
-            points=np.ascontiguousarray(points[order]),
+            points=left.released[order],
             provenance={"attribution": trajectories.attribution},
         ),
-        _report(left, points, k, counts_subjects, alignment, suppressed),
+        _report(left, k, counts_subjects, alignment, suppressed),
     )
 
 
@@ -237,14 +236,13 @@ def _refuse_antimeridian(points: NDArray[np.float64]) -> None:
 
 def _report(
     grouped: Grouped,
-    released: NDArray[np.float64],
     k: int,
     counts_subjects: bool,
     alignment: dict[str, Any] | None,
     suppressed: dict[str, Any] | None,
 ) -> dict[str, Any]:
     trajectories, partition = grouped
-    moved = displacement(trajectories.points, released)
+    moved = moved_to(trajectories.points, grouped.released, partition.labels)
     sizes = partition.sizes
     subjects = trajectories.subject
     per_group = (

@@ -79,6 +79,10 @@ class Partition:
         """IL = 100 SSE / SST, percent."""
         return information_loss(self.sse, self.sst)
 
+    def lines(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Centroids as lines, (g, m, 2), where records are trajectories, (n, m, 2)."""
+        return self.centroids.reshape(-1, *points.shape[1:])
+
     @property
     def aggregated(self) -> NDArray[np.float64]:
         """Each record's centroid, shape (n, p): the microaggregated table."""

@@ -14,7 +14,7 @@ from trajanon.partition import Partition, Stage, dense
 from trajanon.privacy.diversity import too_tight
 from trajanon.privacy.outliers import outliers
 from trajanon.trajectories import Trajectories
-from trajanon.utility import displacement, summary
+from trajanon.utility import moved_to, summary
 
 
 class Grouped(NamedTuple):
@@ -26,8 +26,7 @@ class Grouped(NamedTuple):
     @property
     def lines(self) -> NDArray[np.float64]:
         """The mean of each group, shape (g, m, 2)."""
-        shape = self.trajectories.points.shape[1:]
-        return self.partition.centroids.reshape(-1, *shape)
+        return self.partition.lines(self.trajectories.points)
 
     @property
     def released(self) -> NDArray[np.float64]:
@@ -158,7 +157,7 @@ def account(
         points, labels = before.trajectories.points, before.partition.labels
         without = {
             "information_loss": before.partition.information_loss,
-            "displacement": summary(displacement(points, before.released[labels])),
+            "displacement": summary(moved_to(points, before.released, labels)),
         }
     return {
         "share": suppression.share,

@@ -8,12 +8,11 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from trajanon import vicinity
-from trajanon.align.moved import metres_moved
 from trajanon.neighbours import nearest_points
 from trajanon.partition import Partition
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import Trajectories
-from trajanon.utility import displacement, summary
+from trajanon.utility import displacement, moved_to, summary
 from trajanon.workers import in_parts
 
 MEASURED = (
@@ -55,10 +54,8 @@ def account(
     far = np.abs(slid.start - tracks.start) * step[tracks.run]
     spacing = STEPS * float(np.median(step))
     cut = before[0].points
-    moved = metres_moved(*before)
-    lines = [
-        groups.centroids.reshape(-1, *cut.shape[1:]) for _, groups in (before, after)
-    ]
+    lines = [groups.lines(cut) for _, groups in (before, after)]
+    moved = moved_to(cut, lines[0], before[1].labels)
     return {
         "measured": MEASURED,
         "before": {

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from trajanon import loss
 from trajanon.align.aligned import Aligned, Best
 from trajanon.align.ground import lay_ground, reach
-from trajanon.align.moved import metres_moved
 from trajanon.align.search import search
 from trajanon.errors import TrajanonError
 from trajanon.partition import Partition, Stage, broken_promises, dense
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
+from trajanon.utility import moved_to
 
 _LOG = logging.getLogger(__name__)
 
@@ -108,8 +108,8 @@ def align(
         stopped=stopped,
     )
     before, after = (
-        float(metres_moved(*one).mean())
-        for one in ((trajectories, partition), (slid, aligned))
+        float(moved_to(some.points, groups.lines(some.points), groups.labels).mean())
+        for some, groups in ((trajectories, partition), (slid, aligned))
     )
     if after >= before:
         slid, aligned = trajectories, replace(partition, stopped=stopped)

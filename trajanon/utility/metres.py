@@ -1,7 +1,13 @@
 """Metres between points, and points in metres."""
 
+from threading import Event
+
 import numpy as np
 from numpy.typing import NDArray
+
+from trajanon.workers import in_parts
+
+_AT_ONCE = 10_000  # trajectories that a thread measures
 
 _EQUATOR = 6_378_137.0  # metres, WGS 84
 _ECCENTRICITY_SQUARED = 0.00669437999014
@@ -46,6 +52,37 @@ def displacement(
     meridian_radius, ring_radius = _radii(latitude)
     metres: NDArray[np.float64] = np.hypot(north * meridian_radius, east * ring_radius)
     return metres
+
+
+def moved_to(
+    points: NDArray[np.float64],
+    lines: NDArray[np.float64],
+    labels: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Measure how far trajectories were moved to the lines of their groups.
+
+    As `displacement`, but some at a time, for there may be very many.
+
+    Parameters
+    ----------
+    points
+        Latitude and longitude in degrees, WGS 84, shape (n, m, 2).
+    lines
+        Of each group, shape (g, m, 2).
+    labels
+        Group of each trajectory, shape (n,).
+
+    Returns
+    -------
+    NDArray[np.float64]
+        Metres, shape (n, m).
+    """
+
+    def moved(rows: NDArray[np.int64], stop: Event) -> NDArray[np.float64]:
+        some = slice(rows[0], rows[-1] + 1)
+        return displacement(points[some], lines[labels[some]])
+
+    return np.concatenate(in_parts(moved, np.arange(len(points)), _AT_ONCE))
 
 
 def on_plane(
