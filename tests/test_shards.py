@@ -363,6 +363,121 @@ def test_what_ends_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
         ]
 
 
+@pytest.mark.parametrize("there", ["file", "memory"])
+@pytest.mark.parametrize("fails", ["before", "out", "report.json"])
+def test_a_release_that_is_there_stays_if_the_move_fails(
+    tmp_path: Path, there: str, fails: str
+) -> None:
+    source = write_folder(tmp_path / "trips", walks(60))
+    place = Folder("memory://kept" if there == "memory" else str(tmp_path / "kept"))
+    place.remove()
+    out = place / "out"
+    anonymize_parts(str(source), out.url, 3, effort="fast")
+    with out.open("part-00000.parquet") as file:
+        before = file.read()
+    move, move_file = Folder.move, Folder.move_file
+
+    def stop(name: str) -> None:
+        if name == fails:
+            raise KeyboardInterrupt
+
+    def moved(self: Folder, other: Folder) -> None:
+        back = self.url.endswith("/before")
+        if other.url.endswith("/out") and not back:
+            stop("out")
+        move(self, other)
+        if other.url.endswith("/before"):
+            stop("before")
+
+    def moved_file(self: Folder, name: str, url: str) -> None:
+        stop(name)
+        move_file(self, name, url)
+
+    with (
+        patch.object(Folder, "move", moved),
+        patch.object(Folder, "move_file", moved_file),
+    ):
+        with pytest.raises(KeyboardInterrupt):
+            anonymize_parts(str(source), out.url, 4, effort="fast")
+        assert place.names() == ["out", "out.report.json"]
+        with out.open("part-00000.parquet") as file:
+            assert file.read() == before
+        if fails == "before":
+            return
+        with pytest.raises(KeyboardInterrupt):  # nothing was there
+            anonymize_parts(str(source), (place / "new" / "out").url, 4, effort="fast")
+    assert not (place / "new" / "out").exists
+
+
+def test_what_cannot_be_moved_back_is_kept(tmp_path: Path) -> None:
+    source = write_folder(tmp_path / "trips", walks(60))
+    out = out_of(tmp_path)
+    anonymize_parts(str(source), str(out), 3, effort="fast")
+    before = released(out)
+    move = Folder.move
+
+    def moved(self: Folder, other: Folder) -> None:
+        if other.url.endswith("/anonymized"):
+            msg = "the disk is gone"
+            raise FileProblem(msg)
+        move(self, other)
+
+    with (
+        patch.object(Folder, "move", moved),
+        pytest.raises(FileProblem, match="the disk is gone"),
+    ):
+        anonymize_parts(str(source), str(out), 4, effort="fast")
+    assert released(tmp_path / "anonymized.unfinished" / "before") == before
+
+
+def test_of_two_runs_at_once_one_is_refused(tmp_path: Path) -> None:
+    source = write_folder(tmp_path / "trips", walks(60))
+    out = out_of(tmp_path)
+    survey = anonymization.survey_parts
+
+    def other_run(folder: Folder) -> parts.Parts:
+        Folder(str(out)).beside.make()
+        return survey(folder)
+
+    with (
+        patch.object(anonymization, "survey_parts", other_run),
+        pytest.raises(FileProblem, match=r"anonymized\.unfinished"),
+    ):
+        anonymize_parts(str(source), str(out), 3, effort="fast")
+    assert (tmp_path / "anonymized.unfinished").is_dir()  # it is the other's
+
+
+def test_a_link_to_a_folder_stays_one(tmp_path: Path) -> None:
+    source = write_folder(tmp_path / "trips", walks(60))
+    (tmp_path / "large_disk").mkdir()
+    link = out_of(tmp_path)
+    link.symlink_to(tmp_path / "large_disk")
+    for k in (3, 4):
+        anonymize_parts(str(source), str(link), k, effort="fast")
+    assert link.is_symlink()
+    assert len(released(tmp_path / "large_disk")) == 60
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "anonymized",
+        "anonymized.report.json",
+        "large_disk",
+        "trips",
+    ]
+
+
+def test_what_is_read_is_not_written_over_by_any_way(tmp_path: Path) -> None:
+    within = tmp_path / "all" / "part-00000.parquet"
+    within.parent.mkdir()
+    write_folder(within, walks(60))
+    with pytest.raises(BadInput, match="all is read as input"):
+        anonymize_parts(str(within), str(tmp_path / "all"), 3)
+    links = tmp_path / "links"
+    links.mkdir()
+    (links / "part-00000.parquet").symlink_to(within / "part-00000.parquet")
+    with pytest.raises(BadInput, match="is read as input"):
+        anonymize_parts(str(links), str(within), 3)
+    assert (within / "part-00000.parquet").is_file()
+
+
 def test_a_run_that_was_killed_is_named(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(60))
     (tmp_path / "anonymized.unfinished").mkdir()

@@ -105,10 +105,12 @@ def anonymize_parts(
     chosen = BY_DEFAULT | options
     check_options(chosen)
     memory = bytes_of(memory)
-    folder, release = Folder(source), Folder(out)
+    folder, release = Folder(source), Folder(out).real
     _refuse_places(folder, release)
     stages = _Stages()
     parts = survey_parts(folder)
+    if any(release.holds(folder / unit.name) for unit in parts.units):  # as links
+        raise _read_as_input(release)
     if parts.n < k:
         msg = (
             f"{parts.n} trajectories cannot form a group of k = {k}; lower k or add "
@@ -124,9 +126,8 @@ def anonymize_parts(
     crew: Crew = Alone() if client is None else Cluster(client)
     if client is not None:  # workers stand elsewhere, and cannot show bars
         parts = replace(parts, folder=folder.absolute)
-        release = release.absolute
         chosen |= Options(progress=silent)
-    with _replacing(release) as scratch:
+    with _replacing(release, report_of(out)) as scratch:
         whole = _survey(crew, parts, chosen)
         stages.arrived("reading")
         plan = Plan(
@@ -164,9 +165,8 @@ def anonymize_parts(
 
 def _refuse_places(source: Folder, out: Folder) -> None:
     """Refuse what would overwrite anything but a release, before long work."""
-    if source.same_as(out):
-        msg = f"{out} is read as input; write to another folder with --out"
-        raise BadInput(msg)
+    if source.same_as(out) or out.holds(source):
+        raise _read_as_input(out)
     if not source.exists:
         msg = f"there is no {source}; make it with: trajanon extract --partition 100000"
         raise FileProblem(msg)
@@ -186,30 +186,44 @@ def _refuse_places(source: Folder, out: Folder) -> None:
         raise FileProblem(msg)
 
 
+def _read_as_input(out: Folder) -> BadInput:
+    return BadInput(f"{out} is read as input; write to another folder with --out")
+
+
 @contextmanager
-def _replacing(out: Folder) -> Iterator[Folder]:
+def _replacing(out: Folder, report: str) -> Iterator[Folder]:
     """Give a folder to work in; in the end, move the release and its report from it."""
     scratch = out.beside
-    scratch.make()
+    scratch.make(new=True)  # of two runs that begin at once, one is refused
+    before = scratch / "before"
     try:
         yield scratch
-        before = scratch / "before"
-        replaced = out.exists
-        if replaced:
-            out.move(before)
-        try:
-            (scratch / "release").move(out)
-            scratch.move_file("report.json", report_of(out.url))
-        except BaseException:
-            if replaced:
-                out.remove()
-                before.move(out)
-            raise
+        _replace(out, report, scratch, before)
     except BaseException:
         with suppress(FileProblem):  # the error that ended the run says enough
-            scratch.remove()
+            if not before.exists:  # could not be moved back: nobody else has it
+                scratch.remove()
         raise
     scratch.remove()
+
+
+def _replace(out: Folder, report: str, scratch: Folder, before: Folder) -> None:
+    """Move a release and its report into place; or leave there what was there."""
+    names = out.names() if out.exists else None
+    try:
+        if names is not None:
+            out.move(before)
+        (scratch / "release").move(out)
+        scratch.move_file("report.json", report)
+    except BaseException:
+        if names is None:
+            out.remove()
+        elif before.exists and before.names() == names:
+            out.remove()
+            before.move(out)
+        else:  # it was on its way, file by file, and is still whole where it was
+            before.remove()
+        raise
 
 
 def report_of(out: str) -> str:
