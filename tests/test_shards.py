@@ -258,11 +258,24 @@ def test_borders_of_more_than_memory_holds_are_mended_in_parts(tmp_path: Path) -
     assert np.bincount(groups.labels).min() >= 3
 
 
+def test_a_row_group_that_memory_does_not_hold_is_refused(tmp_path: Path) -> None:
+    source = write_folder(tmp_path / "trips", walks(200), rows=150)
+    with (
+        patch.object(anonymization, "capacity_of", lambda *_: 120),
+        patch.object(anonymization, "UNIT", 100),
+        pytest.raises(BadInput, match=r"part-00000\.parquet has a row group of 150 t"),
+    ):
+        anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
+
+
 def test_groups_between_two_shards_stay_together() -> None:
     one, two = Waiting(0, (1, 2), "a", 40), Waiting(0, (1, 2), "b", 70)
     three, four = Waiting(0, (1, 3), "c", 30), Waiting(1, (1, 3), "d", 5)
-    found = borders([four, three, two, one], 100)
+    found = borders([four, three, two, one], 110)
     assert [some.waiting for some in found] == [(one, two), (three,), (four,)]
+    # More than fits is not searched at once, whatever it is.
+    found = borders([four, three, two, one], 100)
+    assert [some.waiting for some in found] == [(one,), (two, three), (four,)]
     found = borders([four, three, two, one], 140)
     assert [some.waiting for some in found] == [(one, two, three), (four,)]
 
@@ -284,6 +297,8 @@ def test_too_few_are_refused(tmp_path: Path) -> None:
         ({"count": "heads"}, "count 'heads' is not known"),
         ({"memory": "much"}, "--memory must be an amount such as 4GB .*'much'"),
         ({"memory": "1..2GB"}, "--memory must be an amount"),
+        ({"memory": "9" * 400}, "--memory must be an amount"),
+        ({"memory": float("nan")}, "--memory must be an amount .*nan"),
         ({"memory": "200 MB"}, "--memory 0.2GB is too little"),
         ({"method": "magic"}, "method 'magic' is not known"),
         ({"k": 1}, "k must be at least 2"),
@@ -433,11 +448,10 @@ def test_what_cannot_be_moved_back_is_kept(tmp_path: Path) -> None:
 def test_of_two_runs_at_once_one_is_refused(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(60))
     out = out_of(tmp_path)
-    survey = anonymization.survey_parts
 
     def other_run(folder: Folder) -> parts.Parts:
         Folder(str(out)).beside.make()
-        return survey(folder)
+        return parts.survey_parts(folder)
 
     with (
         patch.object(anonymization, "survey_parts", other_run),

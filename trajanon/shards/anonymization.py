@@ -29,7 +29,7 @@ from trajanon.shards.crew import Alone, Cluster, Crew
 from trajanon.shards.finishing import Tally, joined_tallies
 from trajanon.shards.folder import Folder
 from trajanon.shards.mending import borders, mend
-from trajanon.shards.parts import Parts, survey_parts
+from trajanon.shards.parts import UNIT, Parts, survey_parts
 from trajanon.shards.plan import Plan, bytes_of, capacity_of, shards_for
 from trajanon.shards.releasing import PART, Lines, write_part
 from trajanon.shards.scattering import Scattered, scatter
@@ -122,6 +122,7 @@ def anonymize_parts(
         msg = f"the parts carry {unknown[0]}: extract them again without it"
         raise BadInput(msg)
     capacity = capacity_of(memory, 2 * parts.form.points, k)
+    _refuse_row_groups(parts, capacity)
     progress = chosen["progress"]
     crew: Crew = Alone() if client is None else Cluster(client)
     if client is not None:  # workers stand elsewhere, and cannot show bars
@@ -184,6 +185,18 @@ def _refuse_places(source: Folder, out: Folder) -> None:
             "it, or remove the folder"
         )
         raise FileProblem(msg)
+
+
+def _refuse_row_groups(parts: Parts, capacity: int) -> None:
+    """Refuse what is read at once, and is more than fits."""
+    largest = max(parts.units, key=lambda unit: unit.rows)
+    if largest.rows > max(capacity, UNIT):
+        msg = (
+            f"{parts.folder}/{largest.name} has a row group of {largest.rows:,} "
+            f"trajectories, and only {capacity:,} fit into the memory at once: write "
+            "it with smaller row groups, or raise --memory"
+        )
+        raise BadInput(msg)
 
 
 def _read_as_input(out: Folder) -> BadInput:
