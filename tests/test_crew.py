@@ -2,13 +2,16 @@
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from commands import Run
-from distributed import Client, LocalCluster
+from distributed import Client, Future, LocalCluster
 from shards import released, shards_of, walks, write_folder
 
 from trajanon.errors import BadInput, FileProblem, ServerProblem
@@ -115,6 +118,28 @@ def test_what_a_task_refuses_is_refused(client: Client) -> None:
             crew.each("Trying", refuse, [1, 2], nothing)
     with pytest.raises(ServerProblem, match=r"lack something: .*install trajanon"):
         Cluster(client).each("Trying", lack, [1], nothing)
+
+
+def doze(_: int) -> None:
+    time.sleep(0.5)
+
+
+def test_a_cluster_that_is_lost_is_one_sentence(client: Client) -> None:
+    sent: list[Future] = []
+    send = client.map
+
+    def spied(*given: Any, **how: Any) -> list[Future]:
+        sent.extend(send(*given, **how))
+        return sent
+
+    def lose(task: str, done: float, total: float | None, note: str = "") -> None:
+        client.cancel(sent)  # as it does by itself when the scheduler is gone
+
+    with (
+        patch.object(client, "map", spied),
+        pytest.raises(ServerProblem, match=r"the cluster was lost: .*cancelled"),
+    ):
+        Cluster(client).each("Waiting", doze, [1, 2, 3], lose)
 
 
 def test_a_task_that_kills_every_worker_is_given_up(client: Client) -> None:

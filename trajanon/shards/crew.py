@@ -104,8 +104,8 @@ class Cluster:
         results: dict[int, Result] = {}
         try:
             progress(what, 0, len(given))
-            for future, result in as_completed(futures, with_results=True):
-                results[place[future]] = result
+            for future in as_completed(futures):
+                results[place[future]] = future.result()
                 progress(what, len(results), len(given))
         except TrajanonError:
             raise
