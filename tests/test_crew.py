@@ -11,7 +11,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from commands import Run
-from distributed import Client, Future, LocalCluster
+from distributed import Client, LocalCluster
 from shards import released, shards_of, walks, write_folder
 
 from trajanon.errors import BadInput, FileProblem, ServerProblem
@@ -125,10 +125,10 @@ def doze(_: int) -> None:
 
 
 def test_a_cluster_that_is_lost_is_one_sentence(client: Client) -> None:
-    sent: list[Future] = []
+    sent: list[Any] = []
     send = client.map
 
-    def spied(*given: Any, **how: Any) -> list[Future]:
+    def spied(*given: Any, **how: Any) -> list[Any]:
         sent.extend(send(*given, **how))
         return sent
 

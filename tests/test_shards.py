@@ -507,10 +507,36 @@ def test_the_command_line_takes_a_folder(run: Run) -> None:
     assert answer.out.splitlines()[-1] == (
         "Wrote 100 trajectories to anonymized. Next: trajanon check anonymized -k 3"
     )
+    answer = run("check", "anonymized", "-k", "3")
+    assert answer.code == 0, answer
+    assert "(100 in all)" in answer.out
     answer = run("anonymize", "trajectories", "-k", "3", "--json", "--out", "b")
     report = json.loads(answer.out)
     assert report["n"] == 100
     assert report["groups"] == sum(report["groups_of_size"].values())
+
+
+def test_all_parts_are_checked_together(tmp_path: Path) -> None:
+    source = write_folder(tmp_path / "trips", walks(400))
+    out = out_of(tmp_path)
+    with patch.object(anonymization, "PART", 50):
+        anonymize_parts(str(source), str(out), 4, effort="fast")
+    assert not trajanon.check(out / "part-00000.parquet", 4).holds  # the rest is beside
+    findings = trajanon.check(out, 4)
+    assert findings.problems == []
+    assert findings.trajectories == 400
+    assert not trajanon.check(out, 100).holds
+    part = out / "part-00003.parquet"
+    whole = part.read_bytes()
+    part.unlink()
+    assert "ids are not 1 to" in str(trajanon.check(out, 4).problems)
+    part.write_bytes(whole)
+    (out / "notes.txt").touch()
+    assert "file 'notes.txt' in the folder" in str(trajanon.check(out, 4).problems)
+    for path in out.glob("part*"):
+        path.unlink()
+    with pytest.raises(FileProblem, match="holds no parts of a release"):
+        trajanon.check(out, 4)
 
 
 def test_memory_and_cluster_are_for_folders(run: Run) -> None:

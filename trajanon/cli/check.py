@@ -10,7 +10,9 @@ from trajanon.cli.options import ANONYMIZED, Json
 
 
 def check(
-    released: Annotated[Path, typer.Argument(help="A released file.")] = ANONYMIZED,
+    released: Annotated[
+        Path, typer.Argument(help="A released file, or a folder of parts.")
+    ] = ANONYMIZED,
     *,
     k: Annotated[int, typer.Option("-k", help="The group size promised.")],
     trajectories: Annotated[

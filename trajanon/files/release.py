@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files import geojson, geopackage, geoparquet, gpx, table
+from trajanon.files import geojson, geopackage, geoparquet, gpx, released_parts, table
 from trajanon.files.released import ReleasedFile
 from trajanon.trajectories import Trajectories
 
@@ -46,13 +46,15 @@ def write_release(path: str | os.PathLike[str], release: Trajectories) -> None:
 
 
 def read_as_found(path: Path) -> ReleasedFile:
-    """Read a release with everything that stands in the file.
+    """Read a release with everything that stands in the file, or in its parts.
 
     Raises
     ------
     FileProblem
         If it cannot be read.
     """
+    if path.is_dir():
+        return released_parts.read_released(path)
     check_format(path)
     if not path.exists():
         msg = f"there is no {path}; make it with: trajanon anonymize -k 4"

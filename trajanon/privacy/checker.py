@@ -73,7 +73,8 @@ def check(
     Parameters
     ----------
     release_path
-        A release in any of the formats that `trajanon.anonymize` writes.
+        A release in any of the formats that `trajanon.anonymize` writes; or a folder of
+        parts, which are read together, into memory.
     k
         The group size promised, at least 2.
     trajectories
