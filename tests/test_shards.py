@@ -539,6 +539,22 @@ def test_all_parts_are_checked_together(tmp_path: Path) -> None:
         trajanon.check(out, 4)
 
 
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--out", "a.parquet"), "--out names a folder (got a.parquet)"),
+        (("--memory", ""), "--memory must be an amount such as 4GB"),
+        (("--cluster", ""), "--cluster '' must be the address of a scheduler"),
+    ],
+)
+def test_what_makes_no_sense_with_a_folder_is_refused(
+    run: Run, options: tuple[str, ...], says: str
+) -> None:
+    write_folder(Path("trajectories"), walks(30))
+    assert says in run("anonymize", "trajectories", "-k", "3", *options).sentence
+    assert [path.name for path in Path().iterdir()] == ["trajectories"]
+
+
 def test_memory_and_cluster_are_for_folders(run: Run) -> None:
     for option, value in (("--memory", "4GB"), ("--cluster", "local:2")):
         answer = run("anonymize", "trips.parquet", "-k", "3", option, value)

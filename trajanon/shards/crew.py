@@ -148,6 +148,8 @@ def connected(cluster: str) -> Iterator["Client"]:
     except ImportError as error:
         msg = "--cluster needs Dask: pip install 'trajanon[cluster]'"
         raise BadInput(msg) from error
+    if not cluster.strip():  # as of a variable that is not set
+        raise _no_address(cluster)
     if not cluster.startswith(_LOCAL):
         with _reached(cluster) as client:
             yield client
@@ -168,6 +170,13 @@ def connected(cluster: str) -> Iterator["Client"]:
         yield client
 
 
+def _no_address(cluster: str) -> BadInput:
+    return BadInput(
+        f"--cluster {cluster!r} must be the address of a scheduler, such as "
+        "tcp://10.0.0.1:8786, or local:4"
+    )
+
+
 @contextmanager
 def _reached(address: str) -> Iterator["Client"]:
     from distributed import Client
@@ -175,11 +184,7 @@ def _reached(address: str) -> Iterator["Client"]:
     try:
         client = Client(address, timeout=_PATIENCE)
     except ValueError as error:
-        msg = (
-            f"--cluster {address!r} must be the address of a scheduler, such as "
-            "tcp://10.0.0.1:8786, or local:4"
-        )
-        raise BadInput(msg) from error
+        raise _no_address(address) from error
     except (OSError, TimeoutError) as error:
         msg = (
             f"no scheduler answers at {address}: start one with dask scheduler, and "
