@@ -424,7 +424,28 @@ def test_a_release_that_is_there_stays_if_the_move_fails(
     assert not (place / "new" / "out").exists
 
 
-def test_what_cannot_be_moved_back_is_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "error", [FileProblem("the disk is gone"), KeyboardInterrupt()]
+)
+def test_originals_that_cannot_be_removed_are_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, error: BaseException
+) -> None:
+    source = write_folder(tmp_path / "trips", walks(60))
+
+    def stop(task: str, done: float, total: float | None, note: str = "") -> None:
+        raise BadInput(task)
+
+    with (
+        patch.object(Folder, "remove", side_effect=error),
+        pytest.raises(BadInput, match="Reading parts"),
+    ):
+        anonymize_parts(str(source), str(out_of(tmp_path)), 3, progress=stop)
+    assert "anonymized.unfinished could not be removed, and holds orig" in caplog.text
+
+
+def test_what_cannot_be_moved_back_is_kept(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     source = write_folder(tmp_path / "trips", walks(60))
     out = out_of(tmp_path)
     anonymize_parts(str(source), str(out), 3, effort="fast")
@@ -443,6 +464,7 @@ def test_what_cannot_be_moved_back_is_kept(tmp_path: Path) -> None:
     ):
         anonymize_parts(str(source), str(out), 4, effort="fast")
     assert released(tmp_path / "anonymized.unfinished" / "before") == before
+    assert "unfinished/before is the release that was there" in caplog.text
 
 
 def test_of_two_runs_at_once_one_is_refused(tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
 """Anonymisation beyond memory: parts -> shards -> a release in parts, on one page."""
 
 import json
+import logging
 import secrets
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
@@ -39,6 +40,8 @@ from trajanon.shards.survey import Survey, look, origin_of, survey
 
 if TYPE_CHECKING:
     from distributed import Client
+
+_LOG = logging.getLogger(__name__)
 
 COUNTS = ("subjects", "records")
 
@@ -213,11 +216,21 @@ def _replacing(out: Folder, report: str) -> Iterator[Folder]:
         yield scratch
         _replace(out, report, scratch, before)
     except BaseException:
-        with suppress(FileProblem):  # the error that ended the run says enough
-            if not before.exists:  # could not be moved back: nobody else has it
-                scratch.remove()
+        _clear(scratch, before)
         raise
     scratch.remove()
+
+
+def _clear(scratch: Folder, before: Folder) -> None:
+    """Remove what a run leaves that ended badly; if that fails, or is cut, say so."""
+    try:
+        if before.exists:  # it could not be moved back, and nobody else has it
+            _LOG.warning("%s is the release that was there: move it back", before)
+        else:
+            scratch.remove()
+    except (FileProblem, KeyboardInterrupt):
+        msg = "%s could not be removed, and holds original coordinates: remove it"
+        _LOG.warning(msg, scratch)
 
 
 def _replace(out: Folder, report: str, scratch: Folder, before: Folder) -> None:
