@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from commands import Answer, Run, files_of_at_most
 from osm_server import Fault, OsmServer, serving
+from shards import walks, write_folder
 
 import trajanon
 from trajanon.data import sample
@@ -1042,6 +1043,21 @@ def test_ctrl_c_stops_the_search(tmp_path: Path) -> None:
     assert (tmp_path / "anonymized.parquet").read_bytes() == b"old"
     assert (tmp_path / "anonymized.report.json").read_bytes() == b"old"
     assert stopped
+
+
+@pytest.mark.parametrize(("end", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
+def test_an_end_from_outside_leaves_no_originals(
+    tmp_path: Path, end: str, code: int
+) -> None:
+    write_folder(tmp_path / "trips", walks(20_000), rows=20_000)
+    with command(tmp_path, "anonymize", "trips", "-k", "4") as process:
+        while names(tmp_path) == {"trips"} and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(getattr(signal, end))
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert "Traceback" not in err
+    assert names(tmp_path) == {"trips"}
 
 
 # Progress

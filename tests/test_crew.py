@@ -2,8 +2,11 @@
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -117,6 +120,28 @@ def test_what_a_task_refuses_is_refused(client: Client) -> None:
         Cluster(client).each("Trying", lack, [1], nothing)
 
 
+def doze(_: int) -> None:
+    time.sleep(0.5)
+
+
+def test_a_cluster_that_is_lost_is_one_sentence(client: Client) -> None:
+    sent: list[Any] = []
+    send = client.map
+
+    def spied(*given: Any, **how: Any) -> list[Any]:
+        sent.extend(send(*given, **how))
+        return sent
+
+    def lose(task: str, done: float, total: float | None, note: str = "") -> None:
+        client.cancel(sent)  # as it does by itself when the scheduler is gone
+
+    with (
+        patch.object(client, "map", spied),
+        pytest.raises(ServerProblem, match=r"the cluster was lost: .*cancelled"),
+    ):
+        Cluster(client).each("Waiting", doze, [1, 2, 3], lose)
+
+
 def test_a_task_that_kills_every_worker_is_given_up(client: Client) -> None:
     with pytest.raises(ServerProblem, match="several workers were lost over one task"):
         Cluster(client).each("Dying", die, [1], nothing)
@@ -163,3 +188,14 @@ def test_the_command_line_starts_workers(run: Run) -> None:
     assert answer.code == 0, answer
     assert answer.err == ""
     assert Path("anonymized.report.json").exists()
+
+
+def handler(_: int) -> bool:
+    return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+def test_workers_leave_ctrl_c_to_the_one_who_started_them() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with connected("local:1") as client:
+        assert signal.getsignal(signal.SIGINT) is before
+        assert Cluster(client).each("Asking", handler, [1], nothing) == [True]

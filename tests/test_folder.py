@@ -2,6 +2,7 @@
 
 import errno
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -105,3 +106,63 @@ def test_an_absolute_name_holds_anywhere(
     monkeypatch.chdir(tmp_path)
     assert Folder("trips").absolute.url == str(tmp_path / "trips")
     assert Folder("memory://trips").absolute.url == "memory://trips"
+
+
+def test_two_that_write_one_file_do_not_mix(folder: Folder) -> None:
+    folder.make()
+    with folder.writing("file") as one:
+        one.write(b"as one ")
+        with folder.writing("file") as other:
+            other.write(b"as the other one writes it")
+        one.write(b"writes it")
+    with folder.open("file") as file:
+        assert file.read() == b"as one writes it"
+    assert folder.names() == ["file"]
+
+
+def test_a_folder_that_must_be_new_is_made_once(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path / "run"))
+    folder.make(new=True)
+    with pytest.raises(FileProblem, match=r"cannot use .*/run"):
+        folder.make(new=True)
+
+
+def test_a_folder_goes_although_somebody_writes_in_it(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path / "here"))
+    folder.make()
+    ended = Event()
+
+    def write() -> None:
+        number = 0
+        try:
+            while True:
+                folder.write_arrays(f"{number}.npy", np.zeros(3))
+                number += 1
+        except FileProblem:
+            ended.set()
+
+    writer = Thread(target=write)
+    writer.start()
+    while len(folder.names()) < 50:
+        pass
+    folder.remove()
+    writer.join(10)
+    assert ended.is_set()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_holds_what_is_in_it_by_any_way(tmp_path: Path) -> None:
+    (tmp_path / "trips" / "madrid").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "trips" / "madrid")
+    trips = Folder(str(tmp_path / "trips"))
+    for way in ("trips", "trips/madrid", "trips/madrid/", "link", "link/x.parquet"):
+        assert (trips.holds(Folder(f"{tmp_path}/{way}"))) is (way != "trips"), way
+    assert not (trips / "madrid").holds(trips)
+    assert Folder("memory://a").holds(Folder("memory://a/b"))
+    assert not Folder("memory://a").holds(Folder("memory://ab/c"))
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(FileProblem, match="file: it is no folder"):
+        Folder(str(tmp_path / "file")).names()

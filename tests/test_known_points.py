@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_attacks import City, cities
+from numpy.typing import NDArray
 
 from trajanon import workers
 from trajanon.errors import BadInput
@@ -295,3 +296,20 @@ def test_trajectories_of_more_points_than_a_word_has_bits() -> None:
     found = known_points_in_originals(points, 2, known=2, tolerance=5.0, order=True)
     shared = (69 * 68) / (70 * 69)  # choices of which the one at the end is none
     np.testing.assert_allclose(found.rates, [1 - shared / 2, 1 - shared / 2, 1.0])
+
+
+def test_subjects_may_be_any_values() -> None:
+    random = np.random.default_rng(0)
+    points = np.array([40.0, -3.0]) + random.normal(0, 0.01, (60, 5, 2))
+    labels = np.repeat(np.arange(12), 5)
+    released = np.array([points[labels == group].mean(axis=0) for group in range(12)])
+    whose = random.integers(0, 20, 60)
+    others: list[NDArray[Any]] = [whose - 10, whose + 0.5, whose.astype(str)]
+    found = [
+        known_points(points, released, labels, 5, tolerance=500.0, subjects=subjects)
+        for subjects in (whose, *others)
+    ]
+    assert found[0].worst.max() > 0.0
+    for one in found[1:]:
+        assert (one.worst == found[0].worst).all()
+        assert (one.rates == found[0].rates).all()

@@ -1,6 +1,7 @@
 """Extraction into a folder of parts."""
 
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from commands import Run
 from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.extraction import Extraction
+from trajanon.files.partition import is_part, part_name
 from trajanon.files.trajectories import read_trajectories
 from trajanon.outputs import replacing_folder
 from trajanon.trajectories import Trajectories, joined
@@ -57,6 +59,42 @@ def stop_in(out: Path) -> None:
     with replacing_folder(out, is_ours) as draft:
         (draft / "ours9").touch()
         raise KeyboardInterrupt
+
+
+def test_a_folder_is_as_it_was_if_it_cannot_be_moved(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "ours.txt").write_text("old")
+    replace = Path.replace
+
+    def moved(self: Path, place: Path) -> Path:
+        if place == out and not (self / "ours.txt").exists():
+            raise KeyboardInterrupt
+        return replace(self, place)
+
+    with (
+        patch.object(Path, "replace", moved),
+        pytest.raises(KeyboardInterrupt),
+        replacing_folder(out, is_ours),
+    ):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert (out / "ours.txt").read_text() == "old"
+
+
+def test_what_is_wrong_elsewhere_is_not_said_of_the_folder(tmp_path: Path) -> None:
+    with (
+        pytest.raises(FileNotFoundError, match="elsewhere"),
+        replacing_folder(tmp_path / "out", is_ours),
+    ):
+        (tmp_path / "elsewhere").read_text()
+
+
+def test_only_numbered_parts_are_ours() -> None:
+    assert is_part(part_name(0))
+    assert is_part(part_name(123_456))
+    for name in ("part-of-a-thesis.parquet", "part-00000-6d5a.snappy.parquet"):
+        assert not is_part(name)
 
 
 def test_a_folder_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:

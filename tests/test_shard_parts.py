@@ -1,5 +1,6 @@
 """Reading folders of parts: what is taken, and what is refused in one sentence."""
 
+import json
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -298,4 +299,108 @@ def test_bytes_that_are_no_line_are_refused(tmp_path: Path) -> None:
     changed = table.set_column(1, "geometry", pa.array([b"no"] * 3, pa.binary()))
     pq.write_table(changed.replace_schema_metadata(table.schema.metadata), path)
     with pytest.raises(BadInput, match="a geometry column that cannot be read"):
+        surveyed(folder)
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        pa.array([2.0**53, 1.0]),  # 2 ** 53 + 1 is written as the same number
+        pa.array([-(2.0**63), 1.0]),
+        pa.array([2.0**24, 1.0], pa.float32()),
+        pa.array([2.0**53, 1.0]).dictionary_encode(),
+    ],
+)
+def test_a_number_that_another_part_may_write_otherwise_is_refused(
+    tmp_path: Path, subject: pa.Array
+) -> None:
+    folder = tmp_path / "trips"
+    folder.mkdir()
+    table = pa.table(as_columns(walks(2)) | {"subject": subject})
+    pq.write_table(table, folder / "a.parquet")
+    parts = surveyed(folder)
+    with pytest.raises(BadInput, match=r"a\.parquet has a subject of [0-9,]+ or more"):
+        all_of(parts)
+    whole = pa.array([2**53 + 1, -(2**63)])
+    table = pa.table(as_columns(walks(2)) | {"subject": whole})
+    pq.write_table(table, folder / "a.parquet")
+    assert len(set(subjects_of(surveyed(folder)))) == 2
+
+
+def test_row_groups_without_rows_are_passed_over(tmp_path: Path) -> None:
+    folder = tmp_path / "trips"
+    folder.mkdir()
+    table = pa.table(as_columns(walks(20)))
+    with pq.ParquetWriter(folder / "a.parquet", table.schema) as writer:
+        for some in (table.slice(0, 0), table, table.slice(0, 0), table):
+            writer.write_table(some)
+    assert len(all_of(surveyed(folder))) == 40
+
+
+def test_hidden_drafts_are_no_parts(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "trips", walks(60), rows=30)
+    part = folder / "part-00001.parquet"
+    (folder / ".part-00001-1234abcd.parquet").write_bytes(part.read_bytes())
+    part.rename(folder / "LAST.PARQUET")
+    assert surveyed(folder).n == 60
+
+
+def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "trips"
+    folder.mkdir()
+    table = pa.table(as_columns(walks(2)) | {"subject": [1, 2]})
+    for name in ("subject", "lat2"):
+        twice = table.append_column(name, pa.array([1.0, 2.0]))
+        pq.write_table(twice, folder / "a.parquet")
+        with pytest.raises(BadInput, match="several columns of the same name"):
+            surveyed(folder)
+
+
+def test_names_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "trips"
+    folder.mkdir()
+    raw = pa.array([b"\xff", b"b"])
+    subject = pa.Array.from_buffers(pa.string(), 2, raw.buffers())
+    table = pa.table(as_columns(walks(2)) | {"subject": subject})
+    pq.write_table(table, folder / "a.parquet")
+    parts = surveyed(folder)
+    with pytest.raises(BadInput, match="a subject whose bytes are no text"):
+        all_of(parts)
+
+
+def write_lines_of(folder: Path, line: object, **about: object) -> None:
+    folder.mkdir()
+    column = {"encoding": "WKB", "geometry_types": ["LineString"]}
+    geo = {"primary_column": "geometry", "columns": {"geometry": column | about}}
+    wkb = pa.array([None if line is None else shapely.to_wkb(line)] * 3, pa.binary())
+    table = pa.table({"geometry": wkb})
+    metadata = {"geo": json.dumps(geo)}
+    pq.write_table(table.replace_schema_metadata(metadata), folder / "a.parquet")
+
+
+@pytest.mark.parametrize("line", [None, shapely.LineString(), shapely.Point(1, 2)])
+def test_a_first_geometry_that_is_no_line_is_refused(
+    tmp_path: Path, line: object
+) -> None:
+    write_lines_of(tmp_path / "trips", line)
+    with pytest.raises(BadInput, match="begins with a geometry that is no line"):
+        surveyed(tmp_path / "trips")
+
+
+def test_parts_in_another_system_are_refused(tmp_path: Path) -> None:
+    line = shapely.LineString([(0, 0), (1, 1)])
+    write_lines_of(tmp_path / "trips", line, crs="EPSG:25830")
+    with pytest.raises(BadInput, match=r"a\.parquet is not in WGS 84; convert"):
+        surveyed(tmp_path / "trips")
+    write_lines_of(tmp_path / "right", line, crs="EPSG:4326")
+    assert surveyed(tmp_path / "right").n == 3
+
+
+def test_an_attribution_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "trips", walks(3))
+    (path,) = folder.iterdir()
+    table = pq.read_table(path)
+    metadata = {**table.schema.metadata, b"trajanon": b'{"attribution": 5}'}
+    pq.write_table(table.replace_schema_metadata(metadata), path)
+    with pytest.raises(BadInput, match="metadata that cannot be read"):
         surveyed(folder)

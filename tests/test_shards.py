@@ -258,11 +258,24 @@ def test_borders_of_more_than_memory_holds_are_mended_in_parts(tmp_path: Path) -
     assert np.bincount(groups.labels).min() >= 3
 
 
+def test_a_row_group_that_memory_does_not_hold_is_refused(tmp_path: Path) -> None:
+    source = write_folder(tmp_path / "trips", walks(200), rows=150)
+    with (
+        patch.object(anonymization, "capacity_of", lambda *_: 120),
+        patch.object(anonymization, "UNIT", 100),
+        pytest.raises(BadInput, match=r"part-00000\.parquet has a row group of 150 t"),
+    ):
+        anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
+
+
 def test_groups_between_two_shards_stay_together() -> None:
     one, two = Waiting(0, (1, 2), "a", 40), Waiting(0, (1, 2), "b", 70)
     three, four = Waiting(0, (1, 3), "c", 30), Waiting(1, (1, 3), "d", 5)
-    found = borders([four, three, two, one], 100)
+    found = borders([four, three, two, one], 110)
     assert [some.waiting for some in found] == [(one, two), (three,), (four,)]
+    # More than fits is not searched at once, whatever it is.
+    found = borders([four, three, two, one], 100)
+    assert [some.waiting for some in found] == [(one,), (two, three), (four,)]
     found = borders([four, three, two, one], 140)
     assert [some.waiting for some in found] == [(one, two, three), (four,)]
 
@@ -284,6 +297,8 @@ def test_too_few_are_refused(tmp_path: Path) -> None:
         ({"count": "heads"}, "count 'heads' is not known"),
         ({"memory": "much"}, "--memory must be an amount such as 4GB .*'much'"),
         ({"memory": "1..2GB"}, "--memory must be an amount"),
+        ({"memory": "9" * 400}, "--memory must be an amount"),
+        ({"memory": float("nan")}, "--memory must be an amount .*nan"),
         ({"memory": "200 MB"}, "--memory 0.2GB is too little"),
         ({"method": "magic"}, "method 'magic' is not known"),
         ({"k": 1}, "k must be at least 2"),
@@ -363,6 +378,142 @@ def test_what_ends_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
         ]
 
 
+@pytest.mark.parametrize("there", ["file", "memory"])
+@pytest.mark.parametrize("fails", ["before", "out", "report.json"])
+def test_a_release_that_is_there_stays_if_the_move_fails(
+    tmp_path: Path, there: str, fails: str
+) -> None:
+    source = write_folder(tmp_path / "trips", walks(60))
+    place = Folder("memory://kept" if there == "memory" else str(tmp_path / "kept"))
+    place.remove()
+    out = place / "out"
+    anonymize_parts(str(source), out.url, 3, effort="fast")
+    with out.open("part-00000.parquet") as file:
+        before = file.read()
+    move, move_file = Folder.move, Folder.move_file
+
+    def stop(name: str) -> None:
+        if name == fails:
+            raise KeyboardInterrupt
+
+    def moved(self: Folder, other: Folder) -> None:
+        back = self.url.endswith("/before")
+        if other.url.endswith("/out") and not back:
+            stop("out")
+        move(self, other)
+        if other.url.endswith("/before"):
+            stop("before")
+
+    def moved_file(self: Folder, name: str, url: str) -> None:
+        stop(name)
+        move_file(self, name, url)
+
+    with (
+        patch.object(Folder, "move", moved),
+        patch.object(Folder, "move_file", moved_file),
+    ):
+        with pytest.raises(KeyboardInterrupt):
+            anonymize_parts(str(source), out.url, 4, effort="fast")
+        assert place.names() == ["out", "out.report.json"]
+        with out.open("part-00000.parquet") as file:
+            assert file.read() == before
+        if fails == "before":
+            return
+        with pytest.raises(KeyboardInterrupt):  # nothing was there
+            anonymize_parts(str(source), (place / "new" / "out").url, 4, effort="fast")
+    assert not (place / "new" / "out").exists
+
+
+@pytest.mark.parametrize(
+    "error", [FileProblem("the disk is gone"), KeyboardInterrupt()]
+)
+def test_originals_that_cannot_be_removed_are_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, error: BaseException
+) -> None:
+    source = write_folder(tmp_path / "trips", walks(60))
+
+    def stop(task: str, done: float, total: float | None, note: str = "") -> None:
+        raise BadInput(task)
+
+    with (
+        patch.object(Folder, "remove", side_effect=error),
+        pytest.raises(BadInput, match="Reading parts"),
+    ):
+        anonymize_parts(str(source), str(out_of(tmp_path)), 3, progress=stop)
+    assert "anonymized.unfinished could not be removed, and holds orig" in caplog.text
+
+
+def test_what_cannot_be_moved_back_is_kept(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    source = write_folder(tmp_path / "trips", walks(60))
+    out = out_of(tmp_path)
+    anonymize_parts(str(source), str(out), 3, effort="fast")
+    before = released(out)
+    move = Folder.move
+
+    def moved(self: Folder, other: Folder) -> None:
+        if other.url.endswith("/anonymized"):
+            msg = "the disk is gone"
+            raise FileProblem(msg)
+        move(self, other)
+
+    with (
+        patch.object(Folder, "move", moved),
+        pytest.raises(FileProblem, match="the disk is gone"),
+    ):
+        anonymize_parts(str(source), str(out), 4, effort="fast")
+    assert released(tmp_path / "anonymized.unfinished" / "before") == before
+    assert "unfinished/before is the release that was there" in caplog.text
+
+
+def test_of_two_runs_at_once_one_is_refused(tmp_path: Path) -> None:
+    source = write_folder(tmp_path / "trips", walks(60))
+    out = out_of(tmp_path)
+
+    def other_run(folder: Folder) -> parts.Parts:
+        Folder(str(out)).beside.make()
+        return parts.survey_parts(folder)
+
+    with (
+        patch.object(anonymization, "survey_parts", other_run),
+        pytest.raises(FileProblem, match=r"anonymized\.unfinished"),
+    ):
+        anonymize_parts(str(source), str(out), 3, effort="fast")
+    assert (tmp_path / "anonymized.unfinished").is_dir()  # it is the other's
+
+
+def test_a_link_to_a_folder_stays_one(tmp_path: Path) -> None:
+    source = write_folder(tmp_path / "trips", walks(60))
+    (tmp_path / "large_disk").mkdir()
+    link = out_of(tmp_path)
+    link.symlink_to(tmp_path / "large_disk")
+    for k in (3, 4):
+        anonymize_parts(str(source), str(link), k, effort="fast")
+    assert link.is_symlink()
+    assert len(released(tmp_path / "large_disk")) == 60
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "anonymized",
+        "anonymized.report.json",
+        "large_disk",
+        "trips",
+    ]
+
+
+def test_what_is_read_is_not_written_over_by_any_way(tmp_path: Path) -> None:
+    within = tmp_path / "all" / "part-00000.parquet"
+    within.parent.mkdir()
+    write_folder(within, walks(60))
+    with pytest.raises(BadInput, match="all is read as input"):
+        anonymize_parts(str(within), str(tmp_path / "all"), 3)
+    links = tmp_path / "links"
+    links.mkdir()
+    (links / "part-00000.parquet").symlink_to(within / "part-00000.parquet")
+    with pytest.raises(BadInput, match="is read as input"):
+        anonymize_parts(str(links), str(within), 3)
+    assert (within / "part-00000.parquet").is_file()
+
+
 def test_a_run_that_was_killed_is_named(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(60))
     (tmp_path / "anonymized.unfinished").mkdir()
@@ -378,6 +529,9 @@ def test_the_command_line_takes_a_folder(run: Run) -> None:
     assert answer.out.splitlines()[-1] == (
         "Wrote 100 trajectories to anonymized. Next: trajanon check anonymized -k 3"
     )
+    answer = run("check", "anonymized", "-k", "3")
+    assert answer.code == 0, answer
+    assert "(100 in all)" in answer.out
     answer = run("anonymize", "trajectories", "-k", "3", "--json", "--out", "b")
     report = json.loads(answer.out)
     assert report["n"] == 100

@@ -91,7 +91,8 @@ def replacing_folder(
     """
     place = Path(os.path.realpath(output))
     for path in inputs:
-        if Path(os.path.realpath(path)).is_relative_to(place):
+        real = Path(os.path.realpath(path))
+        if any(_is_same(place, folder) for folder in (real, *real.parents)):
             msg = f"{output} is read as input; write to another folder with --out"
             raise BadInput(msg)
     if place.exists() and not place.is_dir():
@@ -102,21 +103,31 @@ def replacing_folder(
                 raise _cannot_write(output, f"there is {name} in it, not ours")
     if not place.parent.is_dir():
         raise _cannot_write(output, f"there is no folder {place.parent}")
-    draft = _hidden(place)
+    draft, before = _hidden(place), _hidden(place)
     try:
         draft.mkdir()
         yield draft
-        before = _hidden(place)
-        if place.exists():
-            place.replace(before)
-        draft.replace(place)
-        shutil.rmtree(before, ignore_errors=True)
+        try:
+            if place.exists():
+                place.replace(before)
+            draft.replace(place)
+        except BaseException:
+            if before.exists() and not place.exists():
+                before.replace(place)
+            raise
     except TrajanonError:
         raise
     except OSError as error:
+        named = error.filename
+        if isinstance(named, str) and not any(
+            Path(named).is_relative_to(folder) for folder in (draft, before, place)
+        ):
+            raise  # it is of something else, and says of what
         raise _cannot_write(output, error.strerror or str(error)) from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+        if place.exists():
+            shutil.rmtree(before, ignore_errors=True)
 
 
 def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
@@ -185,13 +196,16 @@ def _cannot_write(output: Path, reason: str | None) -> FileProblem:
 
 def _refuse_input(output: Path, inputs: Iterable[Path]) -> None:
     for path in inputs:
-        try:
-            same = output.samefile(path)
-        except OSError:  # one of the two is not there
-            continue
-        if same:
+        if _is_same(output, path):
             msg = f"{output} is read as input; write to another file with --out"
             raise BadInput(msg)
+
+
+def _is_same(one: Path, two: Path) -> bool:
+    try:
+        return one.samefile(two)
+    except OSError:  # one of the two is not there
+        return False
 
 
 def _refuse_other_than_file(output: Path) -> None:

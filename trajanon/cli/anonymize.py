@@ -123,7 +123,7 @@ def anonymize(
             out = str(RELEASE) if out is None else out
             _refuse_of_parts(suppress, min_radius)
             beside, report = _of_parts(
-                trajectories, out, k, count, memory or "4GB", cluster, options
+                trajectories, out, k, count, memory, cluster, options
             )
         else:
             _refuse_of_file(memory, cluster)
@@ -169,16 +169,21 @@ def _of_parts(
     out: str,
     k: int,
     count: str,
-    memory: str,
+    memory: str | None,
     cluster: str | None,
     options: "Options",
 ) -> tuple[str, dict[str, Any]]:
     """Anonymise a folder of parts; say where the report is, and what is in it."""
+    from trajanon.files.release import FORMATS
     from trajanon.shards.anonymization import anonymize_parts, report_of
     from trajanon.shards.crew import connected
 
+    if Path(out).suffix.lower() in FORMATS:
+        msg = f"of a folder of parts, --out names a folder (got {out})"
+        raise BadInput(msg)
+    memory = "4GB" if memory is None else memory
     with ExitStack() as closing:
-        client = closing.enter_context(connected(cluster)) if cluster else None
+        client = None if cluster is None else closing.enter_context(connected(cluster))
         report = anonymize_parts(
             folder, out, k, count=count, memory=memory, client=client, **options
         )

@@ -12,6 +12,7 @@ from trajanon.cli.telling import log_to_screen, say
 from trajanon.errors import TrajanonError
 
 _STOPPED = 130  # the shell's exit code for Ctrl-C
+_HUNG_UP = 129  # for a terminal that was closed
 _TERMINATED = 143  # and for an end from outside
 _DEFECT = 70  # of the program; 1 is a release that does not hold
 
@@ -21,6 +22,10 @@ def main() -> NoReturn:
     log_to_screen()
     # An end from outside, too, shall leave no drafts behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
+    # Nor shall a terminal that is closed, unless nohup was asked to go on without.
+    hung_up = getattr(signal, "SIGHUP", None)  # where there are terminals to hang up
+    if hung_up is not None and signal.getsignal(hung_up) is not signal.SIG_IGN:
+        signal.signal(hung_up, lambda *_: sys.exit(_HUNG_UP))
     try:
         code = app(standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort) as stop:

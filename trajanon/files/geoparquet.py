@@ -6,14 +6,14 @@ Written with pyarrow and shapely alone: what a data frame library adds of its ow
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.errors import FileProblem
+from trajanon.errors import BadInput, FileProblem
 from trajanon.files.beside_rows import beside_rows
 from trajanon.files.released import Lines, ReleasedFile, unknown_attribution
 
@@ -104,6 +104,22 @@ def understanding(path: Path) -> Iterator[None]:
     except (KeyError, ValueError, TypeError, shapely.errors.ShapelyError) as error:
         msg = f"{path} is not GeoParquet: it has no readable geometry column"
         raise FileProblem(msg) from error
+
+
+def refuse_other_system(where: object, geo: Mapping[str, Any], geometry: str) -> None:
+    """Refuse a column of geometries that is not in WGS 84."""
+    from pyproj import CRS
+    from pyproj.exceptions import CRSError
+
+    column = geo.get("columns", {}).get(geometry, {})
+    system = column.get("crs", "OGC:CRS84")  # the default of GeoParquet
+    with suppress(CRSError):
+        if system is None or CRS.from_user_input(system).equals(
+            "OGC:CRS84", ignore_axis_order=True
+        ):
+            return
+    msg = f"{where} is not in WGS 84; convert it to EPSG:4326 first"
+    raise BadInput(msg)
 
 
 def metadata_of(schema: Any) -> dict[str, str]:

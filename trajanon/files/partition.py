@@ -1,5 +1,6 @@
 """Trajectories in a folder of GeoParquet parts of so many rows."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ def part_name(number: int) -> str:
 
 def is_part(name: str) -> bool:
     """Whether a file is called as a part is."""
-    return name.startswith("part-") and name.endswith(".parquet")
+    return re.fullmatch(r"part-\d{5,}\.parquet", name) is not None
 
 
 def write_partition(

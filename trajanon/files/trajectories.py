@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -88,7 +87,7 @@ def read_trajectories(path: str | os.PathLike[str]) -> Trajectories:
         msg = f"there is no {path}; make it with: trajanon extract --bbox madrid"
         raise FileProblem(msg)
     with _Opened(path) as file:
-        _refuse_other_system(path, file)
+        geoparquet.refuse_other_system(path, file.geo, file.geometry)
         points = _points(path, file)
         subject, trace = _subjects_and_traces(path, file)
         return Trajectories(
@@ -216,21 +215,6 @@ def _tracks(path: Path, file: _Opened, points: NDArray[np.float64]) -> Tracks | 
             "track"
         )
         raise BadInput(msg) from None
-
-
-def _refuse_other_system(path: Path, file: _Opened) -> None:
-    from pyproj import CRS
-    from pyproj.exceptions import CRSError
-
-    column = file.geo.get("columns", {}).get(file.geometry, {})
-    system = column.get("crs", "OGC:CRS84")  # the default of GeoParquet
-    with suppress(CRSError):
-        if system is None or CRS.from_user_input(system).equals(
-            "OGC:CRS84", ignore_axis_order=True
-        ):
-            return
-    msg = f"{path} is not in WGS 84; convert it to EPSG:4326 first"
-    raise BadInput(msg)
 
 
 def _provenance(text: str) -> dict[str, Any]:

@@ -1,10 +1,11 @@
 """Anonymisation beyond memory: parts -> shards -> a release in parts, on one page."""
 
 import json
+import logging
 import secrets
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
@@ -29,7 +30,7 @@ from trajanon.shards.crew import Alone, Cluster, Crew
 from trajanon.shards.finishing import Tally, joined_tallies
 from trajanon.shards.folder import Folder
 from trajanon.shards.mending import borders, mend
-from trajanon.shards.parts import Parts, survey_parts
+from trajanon.shards.parts import UNIT, Parts, survey_parts
 from trajanon.shards.plan import Plan, bytes_of, capacity_of, shards_for
 from trajanon.shards.releasing import Lines, count_of_parts, write_part
 from trajanon.shards.scattering import Scattered, scatter
@@ -39,6 +40,8 @@ from trajanon.shards.survey import Survey, look, origin_of, survey
 
 if TYPE_CHECKING:
     from distributed import Client
+
+_LOG = logging.getLogger(__name__)
 
 COUNTS = ("subjects", "records")
 
@@ -105,10 +108,12 @@ def anonymize_parts(
     chosen = BY_DEFAULT | options
     check_options(chosen)
     memory = bytes_of(memory)
-    folder, release = Folder(source), Folder(out)
+    folder, release = Folder(source), Folder(out).real
     _refuse_places(folder, release)
     stages = _Stages()
     parts = survey_parts(folder)
+    if any(release.holds(folder / unit.name) for unit in parts.units):  # as links
+        raise _read_as_input(release)
     if parts.n < k:
         msg = (
             f"{parts.n} trajectories cannot form a group of k = {k}; lower k or add "
@@ -120,13 +125,13 @@ def anonymize_parts(
         msg = f"the parts carry {unknown[0]}: extract them again without it"
         raise BadInput(msg)
     capacity = capacity_of(memory, 2 * parts.form.points, k)
+    _refuse_row_groups(parts, capacity)
     progress = chosen["progress"]
     crew: Crew = Alone() if client is None else Cluster(client)
     if client is not None:  # workers stand elsewhere, and cannot show bars
         parts = replace(parts, folder=folder.absolute)
-        release = release.absolute
         chosen |= Options(progress=silent)
-    with _replacing(release) as scratch:
+    with _replacing(release, report_of(out)) as scratch:
         whole = _survey(crew, parts, chosen)
         stages.arrived("reading")
         plan = Plan(
@@ -164,9 +169,8 @@ def anonymize_parts(
 
 def _refuse_places(source: Folder, out: Folder) -> None:
     """Refuse what would overwrite anything but a release, before long work."""
-    if source.same_as(out):
-        msg = f"{out} is read as input; write to another folder with --out"
-        raise BadInput(msg)
+    if source.same_as(out) or out.holds(source):
+        raise _read_as_input(out)
     if not source.exists:
         msg = f"there is no {source}; make it with: trajanon extract --partition 100000"
         raise FileProblem(msg)
@@ -186,30 +190,66 @@ def _refuse_places(source: Folder, out: Folder) -> None:
         raise FileProblem(msg)
 
 
+def _refuse_row_groups(parts: Parts, capacity: int) -> None:
+    """Refuse what is read at once, and is more than fits."""
+    largest = max(parts.units, key=lambda unit: unit.rows)
+    if largest.rows > max(capacity, UNIT):
+        msg = (
+            f"{parts.folder}/{largest.name} has a row group of {largest.rows:,} "
+            f"trajectories, and only {capacity:,} fit into the memory at once: write "
+            "it with smaller row groups, or raise --memory"
+        )
+        raise BadInput(msg)
+
+
+def _read_as_input(out: Folder) -> BadInput:
+    return BadInput(f"{out} is read as input; write to another folder with --out")
+
+
 @contextmanager
-def _replacing(out: Folder) -> Iterator[Folder]:
+def _replacing(out: Folder, report: str) -> Iterator[Folder]:
     """Give a folder to work in; in the end, move the release and its report from it."""
     scratch = out.beside
-    scratch.make()
+    scratch.make(new=True)  # of two runs that begin at once, one is refused
+    before = scratch / "before"
     try:
         yield scratch
-        before = scratch / "before"
-        replaced = out.exists
-        if replaced:
-            out.move(before)
-        try:
-            (scratch / "release").move(out)
-            scratch.move_file("report.json", report_of(out.url))
-        except BaseException:
-            if replaced:
-                out.remove()
-                before.move(out)
-            raise
+        _replace(out, report, scratch, before)
     except BaseException:
-        with suppress(FileProblem):  # the error that ended the run says enough
-            scratch.remove()
+        _clear(scratch, before)
         raise
     scratch.remove()
+
+
+def _clear(scratch: Folder, before: Folder) -> None:
+    """Remove what a run leaves that ended badly; if that fails, or is cut, say so."""
+    try:
+        if before.exists:  # it could not be moved back, and nobody else has it
+            _LOG.warning("%s is the release that was there: move it back", before)
+        else:
+            scratch.remove()
+    except (FileProblem, KeyboardInterrupt):
+        msg = "%s could not be removed, and holds original coordinates: remove it"
+        _LOG.warning(msg, scratch)
+
+
+def _replace(out: Folder, report: str, scratch: Folder, before: Folder) -> None:
+    """Move a release and its report into place; or leave there what was there."""
+    names = out.names() if out.exists else None
+    try:
+        if names is not None:
+            out.move(before)
+        (scratch / "release").move(out)
+        scratch.move_file("report.json", report)
+    except BaseException:
+        if names is None:
+            out.remove()
+        elif before.exists and before.names() == names:
+            out.remove()
+            before.move(out)
+        else:  # it was on its way, file by file, and is still whole where it was
+            before.remove()
+        raise
 
 
 def report_of(out: str) -> str:

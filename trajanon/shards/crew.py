@@ -1,8 +1,10 @@
 """Who does the tasks of a run: this process, or the workers of a cluster."""
 
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from trajanon.errors import BadInput, ServerProblem, TrajanonError
@@ -104,8 +106,8 @@ class Cluster:
         results: dict[int, Result] = {}
         try:
             progress(what, 0, len(given))
-            for future, result in as_completed(futures, with_results=True):
-                results[place[future]] = result
+            for future in as_completed(futures):
+                results[place[future]] = future.result()
                 progress(what, len(results), len(given))
         except TrajanonError:
             raise
@@ -148,6 +150,8 @@ def connected(cluster: str) -> Iterator["Client"]:
     except ImportError as error:
         msg = "--cluster needs Dask: pip install 'trajanon[cluster]'"
         raise BadInput(msg) from error
+    if not cluster.strip():  # as of a variable that is not set
+        raise _no_address(cluster)
     if not cluster.startswith(_LOCAL):
         with _reached(cluster) as client:
             yield client
@@ -156,16 +160,38 @@ def connected(cluster: str) -> Iterator["Client"]:
     if not workers.isdecimal() or int(workers) < 1:
         msg = f"--cluster {cluster!r} must be local: and a number of workers: local:4"
         raise BadInput(msg)
-    with (
-        LocalCluster(
+    with _deaf_to_ctrl_c():
+        local = LocalCluster(
             n_workers=int(workers),
             threads_per_worker=1,
             memory_limit=0,  # shards are made to fit; spilling would only slow them
             dashboard_address="127.0.0.1:0",
-        ) as local,
-        Client(local) as client,
-    ):
+        )
+    with local, Client(local) as client:
         yield client
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Let processes begin that leave Ctrl-C to this one, which will end them.
+
+    A terminal tells all of them, and each would show a traceback of its own.
+    """
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _no_address(cluster: str) -> BadInput:
+    return BadInput(
+        f"--cluster {cluster!r} must be the address of a scheduler, such as "
+        "tcp://10.0.0.1:8786, or local:4"
+    )
 
 
 @contextmanager
@@ -175,11 +201,7 @@ def _reached(address: str) -> Iterator["Client"]:
     try:
         client = Client(address, timeout=_PATIENCE)
     except ValueError as error:
-        msg = (
-            f"--cluster {address!r} must be the address of a scheduler, such as "
-            "tcp://10.0.0.1:8786, or local:4"
-        )
-        raise BadInput(msg) from error
+        raise _no_address(address) from error
     except (OSError, TimeoutError) as error:
         msg = (
             f"no scheduler answers at {address}: start one with dask scheduler, and "

@@ -1,9 +1,11 @@
 """A folder on any file system: local, of a network, or an object store."""
 
 import os
+import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from posixpath import basename
 from typing import IO, Any
 
@@ -11,6 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem, TrajanonError
+
+_TRIES = 20
+"""To remove a folder in which somebody still writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +65,27 @@ class Folder:
         system, path = self._place()
         return Folder(path) if _is_local(system) else self
 
+    @property
+    def real(self) -> "Folder":
+        """The same folder, by its own name, not that of a link to it."""
+        system, _ = self._place()
+        return Folder(self._real()) if _is_local(system) else self
+
     def same_as(self, other: "Folder") -> bool:
         """Whether both are one place, by whatever way."""
-        places = []
-        for folder in (self, other):
-            system, path = folder._place()
-            local = _is_local(system)
-            places.append(os.path.realpath(path) if local else path.rstrip("/"))
-        return places[0] == places[1]
+        one, two = self._real(), other._real()
+        return one == two or _is_same(one, two)
 
-    def make(self) -> None:
-        """Make it, and what it stands in."""
+    def holds(self, other: "Folder") -> bool:
+        """Whether the other one is in it, or in a folder in it, by whatever way."""
+        one, two = self._real(), other._real()
+        return any(one == above or _is_same(one, above) for above in _above(two))
+
+    def make(self, new: bool = False) -> None:
+        """Make it, and what it stands in; if it has to be new, refuse one that is."""
         system, path = self._place()
         with self._told():
-            system.makedirs(path, exist_ok=True)
+            system.makedirs(path, exist_ok=not new)
 
     def names(self) -> list[str]:
         """Names of the files and folders in it, sorted."""
@@ -81,7 +93,9 @@ class Folder:
         with self._told():
             system.invalidate_cache()
             if not system.isdir(path):
-                raise NotADirectoryError(0, "there is no such folder")
+                there = system.exists(path)
+                what = "it is no folder" if there else "there is no such folder"
+                raise NotADirectoryError(0, what)
             return sorted(basename(name.rstrip("/")) for name in system.ls(path, False))
 
     def open(self, name: str) -> IO[bytes]:
@@ -95,7 +109,8 @@ class Folder:
     def writing(self, name: str) -> Iterator[IO[bytes]]:
         """Write a file; it has its name once the block has ended well."""
         system, path = self._place()
-        draft = f"{path}/.{name}.draft"
+        # A worker that was believed lost may write the same file at the same time.
+        draft = f"{path}/.{name}.{secrets.token_hex(4)}.draft"
         with self._told(name):
             with system.open(draft, "wb") as file:
                 yield file
@@ -128,8 +143,21 @@ class Folder:
         """Remove it with all that is in it, if it is there."""
         system, path = self._place()
         with self._told():
-            if system.exists(path):
-                system.rm(path, recursive=True)
+            for _ in range(_TRIES):
+                # What a worker writes meanwhile is in the way once; then the folder is
+                # gone, and it can write nothing more.
+                with suppress(OSError):
+                    if system.exists(path):
+                        system.rm(path, recursive=True)
+                    return
+            system.rm(path, recursive=True)
+
+    def _real(self) -> str:
+        """One name for one place."""
+        system, path = self._place()
+        if _is_local(system):
+            return os.path.realpath(path)
+        return f"{np.atleast_1d(system.protocol)[0]}://{path.rstrip('/')}"
 
     def _place(self) -> tuple[Any, str]:
         """The file system, and the path on it."""
@@ -155,3 +183,16 @@ class Folder:
 
 def _is_local(system: Any) -> bool:
     return "file" in np.atleast_1d(system.protocol)
+
+
+def _is_same(one: str, two: str) -> bool:
+    """Whether two local names are one place, as where case does not tell names."""
+    try:
+        return Path(one).samefile(two)
+    except OSError:  # one of the two is not there, or not here
+        return False
+
+
+def _above(place: str) -> list[str]:
+    """All folders that a place is in."""
+    return [place[:end] for end, sign in enumerate(place) if sign == "/" and end]

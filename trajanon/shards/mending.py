@@ -33,8 +33,8 @@ class Border(NamedTuple):
 def borders(waiting: Sequence[Waiting], capacity: int) -> list[Border]:
     """Take groups together that wait at the plane of one node.
 
-    What is more than fits into memory at once is parted, but never the groups between
-    the same two shards.
+    What is more than fits into memory at once is parted: between the groups of the same
+    two shards only where these alone are more, as in data without any structure.
 
     Parameters
     ----------
@@ -48,13 +48,17 @@ def borders(waiting: Sequence[Waiting], capacity: int) -> list[Border]:
         held = capacity
         for _, between in groupby(at_node, lambda some: some.between):
             some = list(between)
-            rows = sum(one.rows for one in some)
-            if held + rows > capacity:
-                together.append([])
-                held = 0
-            together[-1] += some
-            held += rows
+            for these in [some] if _rows(some) <= capacity else [[one] for one in some]:
+                if held + _rows(these) > capacity:
+                    together.append([])
+                    held = 0
+                together[-1] += these
+                held += _rows(these)
     return [Border(number, tuple(some)) for number, some in enumerate(together)]
+
+
+def _rows(waiting: Sequence[Waiting]) -> int:
+    return sum(some.rows for some in waiting)
 
 
 def mend(plan: Plan, border: Border) -> Tally:
@@ -62,7 +66,7 @@ def mend(plan: Plan, border: Border) -> Tally:
     piece = read_pieces(
         plan.scratch,
         [some.name for some in border.waiting],
-        sum(some.rows for some in border.waiting),
+        _rows(border.waiting),
     )
     begin = 0
     groups = np.int64(0)

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem, TrajanonError
+from trajanon.files.geoparquet import refuse_other_system
 from trajanon.files.lines import from_wkb
 from trajanon.mixing import mixed
 from trajanon.shards.folder import Folder
@@ -20,6 +21,7 @@ UNIT = 100_000
 """Rows that are read at once, about; a row group that has more is read whole."""
 
 _SUFFIXES = (".parquet", ".geoparquet")
+_WHOSE = ("subject", "trace")
 _OF_TRACES = np.uint64(0x9E3779B97F4A7C15)
 """Keeps the numbers of traces from being those of subjects."""
 
@@ -157,7 +159,7 @@ def survey_parts(folder: Folder) -> Parts:
     BadInput
         If one does not hold trajectories, or other ones than the first.
     """
-    names = [name for name in folder.names() if name.endswith(_SUFFIXES)]
+    names = [name for name in folder.names() if _is_read(name)]
     form, units, first = None, [], 0
     for name in names:
         with _parquet(folder, name) as part:
@@ -189,17 +191,24 @@ def survey_parts(folder: Folder) -> Parts:
     return Parts(folder, form, tuple(units))
 
 
+def _is_read(name: str) -> bool:
+    """Whether a file is a part; hidden ones are drafts, maybe of one that is there."""
+    return name.lower().endswith(_SUFFIXES) and not name.startswith(".")
+
+
 def _together(sizes: Sequence[int]) -> list[tuple[int, ...]]:
     """Put row groups together that follow each other, up to `UNIT` rows."""
     together: list[tuple[int, ...]] = []
     held = UNIT
     for number, size in enumerate(sizes):
+        if not size:
+            continue
         if held + size > UNIT:
             together.append(())
             held = 0
         together[-1] += (number,)
         held += size
-    return [groups for groups in together if any(sizes[number] for number in groups)]
+    return together
 
 
 @contextmanager
@@ -228,9 +237,12 @@ def _form(where: str, part: Any) -> Form:
 
     schema = part.schema_arrow
     metadata = schema.metadata or {}
+    if len(set(schema.names)) < len(schema.names):
+        msg = f"{where} has several columns of the same name; leave out all but one"
+        raise BadInput(msg)
     known = tuple(
         (name, _kind(where, schema.field(name)))
-        for name in ("subject", "trace")
+        for name in _WHOSE
         if name in schema.names
     )
     try:
@@ -238,6 +250,8 @@ def _form(where: str, part: Any) -> Form:
         geometry = str(geo.get("primary_column", ""))
         provenance = json.loads(metadata.get(b"trajanon", b"{}"))
         attribution = provenance.get("attribution")
+        if not isinstance(attribution, str | None):
+            raise TypeError
         counts = provenance.get("counts", {})
         unknown = (
             int(counts.get("recordings of unknown subjects", 0)),
@@ -247,7 +261,13 @@ def _form(where: str, part: Any) -> Form:
         msg = f"{where} has metadata that cannot be read; extract it again"
         raise BadInput(msg) from error
     if geometry in schema.names:
+        refuse_other_system(where, geo, geometry)
         points, single = _points_of_first(where, part, geometry), False
+        if points < 2:
+            msg = (
+                f"{where} begins with a geometry that is no line of two points or more"
+            )
+            raise BadInput(msg)
     else:
         geometry = ""
         points = 0
@@ -363,7 +383,7 @@ def _subjects(
     and groups are larger than they need be.
     """
     numbers, missing = None, None
-    for name in ("subject", "trace"):
+    for name in _WHOSE:
         if name not in kinds:
             continue
         theirs, none = _numbered(where, table[name], name, kinds[name])
@@ -391,12 +411,35 @@ def _numbered(
 
     missing = pc.is_null(column, nan_is_null=True).to_numpy()
     if kind == "names":
-        values = pc.fill_null(column.cast(pa.string()), "").to_numpy()
+        try:
+            values = pc.fill_null(column.cast(pa.string()), "").to_numpy()
+        except (pa.ArrowException, UnicodeError) as error:
+            msg = f"{where} has a {name} whose bytes are no text (UTF-8)"
+            raise BadInput(msg) from error
         return pd.util.hash_array(values.astype(object), categorize=True), missing
     try:
         filled = pc.if_else(pc.is_null(column, nan_is_null=True), 0, column)
         whole = filled.cast(pa.int64()).to_numpy()
     except pa.ArrowException as error:
-        msg = f"{where} has a {name} that is no whole number"
+        msg = f"{where} has a {name} that is no whole number, or beyond 64 bits"
         raise BadInput(msg) from error
+    exact = _exact_to(column.type)
+    if exact is not None and ((whole >= exact) | (whole <= -exact)).any():
+        # Another part may write the same one in full, and it would count as two.
+        msg = (
+            f"{where} has a {name} of {exact:,} or more as a floating-point number "
+            "that cannot tell it from the next one: write whole numbers, or names"
+        )
+        raise BadInput(msg)
     return mixed(whole.astype(np.int64).view(np.uint64)), missing
+
+
+def _exact_to(kind: Any) -> int | None:
+    """From where on floating-point numbers leave out whole ones; None if they are."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if not pa.types.is_floating(kind):
+        return None
+    return int(2 ** (np.finfo(kind.to_pandas_dtype()).nmant + 1))

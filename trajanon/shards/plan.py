@@ -1,5 +1,6 @@
 """What every task of a run knows, and how much a machine can take."""
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -73,15 +74,20 @@ def bytes_of(memory: str | float) -> float:
     BadInput
         If it is none.
     """
-    if isinstance(memory, int | float) and not isinstance(memory, bool):
-        return float(memory)
+    msg = f"--memory must be an amount such as 4GB or 500MB (got {memory!r})"
     found = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?)i?b?\s*", str(memory).lower())
     try:
-        assert found is not None
-        return float(found[1]) * _UNITS[found[2]]
-    except (AssertionError, ValueError):
-        msg = f"--memory must be an amount such as 4GB or 500MB (got {memory!r})"
+        if isinstance(memory, int | float) and not isinstance(memory, bool):
+            amount = float(memory)
+        elif found is not None:
+            amount = float(found[1]) * _UNITS[found[2]]
+        else:
+            raise BadInput(msg)
+    except (ValueError, OverflowError):
         raise BadInput(msg) from None
+    if not math.isfinite(amount):
+        raise BadInput(msg)
+    return amount
 
 
 def shards_for(n: int, capacity: int) -> int:
