@@ -187,7 +187,7 @@ def test_the_command_line_starts_workers(run: Run) -> None:
     answer = run(*given, "--cluster", "local:1")
     assert answer.code == 0, answer
     assert answer.err == ""
-    assert Path("anonymized.report.json").exists()
+    assert Path("anonymized.parts.report.json").exists()
 
 
 def handler(_: int) -> bool:

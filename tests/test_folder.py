@@ -122,9 +122,9 @@ def test_two_that_write_one_file_do_not_mix(folder: Folder) -> None:
 
 def test_a_folder_that_must_be_new_is_made_once(tmp_path: Path) -> None:
     folder = Folder(str(tmp_path / "run"))
-    folder.make(new=True)
+    folder.make_for_oneself()
     with pytest.raises(FileProblem, match=r"cannot use .*/run"):
-        folder.make(new=True)
+        folder.make_for_oneself()
 
 
 def test_a_folder_goes_although_somebody_writes_in_it(tmp_path: Path) -> None:

@@ -330,12 +330,12 @@ def test_a_release_that_is_there_is_replaced_with_its_report(tmp_path: Path) -> 
     assert len(list(out.iterdir())) == 6
     anonymize_parts(str(source), str(out), 4, effort="fast")
     assert [path.name for path in out.iterdir()] == ["part-00000.parquet"]
-    report = json.loads((tmp_path / "anonymized.report.json").read_text())
+    report = json.loads((tmp_path / "anonymized.parts.report.json").read_text())
     assert report["k"] == 4
     assert trajanon.check(out / "part-00000.parquet", 4).holds
     assert sorted(p.name for p in tmp_path.iterdir()) == [
         "anonymized",
-        "anonymized.report.json",
+        "anonymized.parts.report.json",
         "trips",
     ]
 
@@ -373,7 +373,7 @@ def test_what_ends_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
         assert released(out) == before
         assert sorted(p.name for p in tmp_path.iterdir()) == [
             "anonymized",
-            "anonymized.report.json",
+            "anonymized.parts.report.json",
             "trips",
         ]
 
@@ -414,7 +414,7 @@ def test_a_release_that_is_there_stays_if_the_move_fails(
     ):
         with pytest.raises(KeyboardInterrupt):
             anonymize_parts(str(source), out.url, 4, effort="fast")
-        assert place.names() == ["out", "out.report.json"]
+        assert place.names() == ["out", "out.parts.report.json"]
         with out.open("part-00000.parquet") as file:
             assert file.read() == before
         if fails == "before":
@@ -494,7 +494,7 @@ def test_a_link_to_a_folder_stays_one(tmp_path: Path) -> None:
     assert len(released(tmp_path / "large_disk")) == 60
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "anonymized",
-        "anonymized.report.json",
+        "anonymized.parts.report.json",
         "large_disk",
         "trips",
     ]
@@ -558,7 +558,7 @@ def test_folders_may_be_on_any_file_system(tmp_path: Path) -> None:
         )
         near = anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
     assert far["information_loss"] == near["information_loss"]
-    assert Folder("memory://released").names() == ["out", "out.report.json"]
+    assert Folder("memory://released").names() == ["out", "out.parts.report.json"]
     assert Folder("memory://released/out").names() == ["part-00000.parquet"]
 
 
@@ -593,3 +593,15 @@ def test_a_release_has_a_thousand_parts_at_most_before_they_grow() -> None:
     counts = {n: releasing.count_of_parts(n) for n in (1, 10**5, 10**7, 10**8, 10**9)}
     assert counts == {1: 1, 10**5: 1, 10**7: 100, 10**8: 1000, 10**9: 1000}
     assert releasing.count_of_parts(10**10) == 10_000
+
+
+def test_what_is_written_meanwhile_is_for_the_holders_eyes(tmp_path: Path) -> None:
+    source = write_folder(tmp_path / "trips", walks(60))
+    seen: list[int] = []
+
+    def look(task: str, done: float, total: float | None, note: str = "") -> None:
+        seen.append((tmp_path / "anonymized.unfinished").stat().st_mode & 0o777)
+
+    anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast", progress=look)
+    assert set(seen) == {0o700}
+    assert out_of(tmp_path).stat().st_mode & 0o777 != 0o700  # this is to be published

@@ -1,7 +1,7 @@
 """A k-partition, and the promise it keeps."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
 from trajanon.loss import information_loss
+
+Number = TypeVar("Number", np.int64, np.uint64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,37 @@ def number_subjects(values: NDArray[Any]) -> NDArray[np.int64]:
     missing = numbers < 0
     numbers[missing] = numbers.max(initial=-1) + 1 + np.arange(missing.sum())
     return numbers
+
+
+def of_one_trace(
+    subject: NDArray[Number], missing: NDArray[np.bool_], trace: NDArray[Number]
+) -> NDArray[Number]:
+    """Let a trace that names its subject somewhere be that one's everywhere.
+
+    Else one person would count as two: as who is named, and as the trace.
+
+    Parameters
+    ----------
+    subject, trace
+        Of each row, shape (n,).
+    missing
+        Whether a row names no subject, shape (n,).
+
+    Returns
+    -------
+    NDArray
+        The subjects, (n,); in rows that name none, the first one that their trace
+        names elsewhere, if it does.
+    """
+    if not missing.any() or missing.all():
+        return subject
+    named, first = np.unique(trace[~missing], return_index=True)
+    place = np.searchsorted(named, trace).clip(0, len(named) - 1)
+    elsewhere = missing & (named[place] == trace)
+    found: NDArray[Number] = np.where(
+        elsewhere, subject[~missing][first][place], subject
+    )
+    return found
 
 
 def dense(labels: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import geoparquet, lines, pieces
-from trajanon.partition import number_subjects
+from trajanon.partition import number_subjects, of_one_trace
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 
@@ -184,7 +184,10 @@ def _points(path: Path, file: _Opened) -> NDArray[np.float64]:
 def _subjects_and_traces(
     path: Path, file: _Opened
 ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]:
-    """Number them; a trace without a subject is its own."""
+    """Number them; a trace without a subject is its own.
+
+    Where a trace names its subject in some rows only, it is that one's in all.
+    """
     whose, which = file.column("subject"), file.column("trace")
     try:
         subject = None if whose is None else number_subjects(whose)
@@ -195,7 +198,8 @@ def _subjects_and_traces(
     except TypeError as error:
         msg = f"{path} has a subject or trace column that holds no single values"
         raise BadInput(msg) from error
-    return np.where(missing, subject.max() + 1 + trace, subject), trace
+    own = np.where(missing, subject.max() + 1 + trace, subject)
+    return of_one_trace(own, missing, trace), trace
 
 
 def _tracks(path: Path, file: _Opened, points: NDArray[np.float64]) -> Tracks | None:

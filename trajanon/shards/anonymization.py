@@ -210,7 +210,7 @@ def _read_as_input(out: Folder) -> BadInput:
 def _replacing(out: Folder, report: str) -> Iterator[Folder]:
     """Give a folder to work in; in the end, move the release and its report from it."""
     scratch = out.beside
-    scratch.make(new=True)  # of two runs that begin at once, one is refused
+    scratch.make_for_oneself()  # of two runs that begin at once, one is refused
     before = scratch / "before"
     try:
         yield scratch
@@ -254,7 +254,7 @@ def _replace(out: Folder, report: str, scratch: Folder, before: Folder) -> None:
 
 def report_of(out: str) -> str:
     """Where the report of a release in parts stands."""
-    return f"{out.rstrip('/')}.report.json"
+    return f"{out.rstrip('/')}.parts.report.json"
 
 
 class _Stages:

@@ -81,11 +81,19 @@ class Folder:
         one, two = self._real(), other._real()
         return any(one == above or _is_same(one, above) for above in _above(two))
 
-    def make(self, new: bool = False) -> None:
-        """Make it, and what it stands in; if it has to be new, refuse one that is."""
+    def make(self) -> None:
+        """Make it, and what it stands in."""
         system, path = self._place()
         with self._told():
-            system.makedirs(path, exist_ok=not new)
+            system.makedirs(path, exist_ok=True)
+
+    def make_for_oneself(self) -> None:
+        """Make it anew, for this user's eyes only; refuse one that is there."""
+        system, path = self._place()
+        with self._told():
+            system.makedirs(path, exist_ok=False)
+            if _is_local(system):
+                Path(path).chmod(0o700)
 
     def names(self) -> list[str]:
         """Names of the files and folders in it, sorted."""

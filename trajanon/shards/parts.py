@@ -14,6 +14,7 @@ from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.files.geoparquet import refuse_other_system
 from trajanon.files.lines import from_wkb
 from trajanon.mixing import mixed
+from trajanon.partition import of_one_trace
 from trajanon.shards.folder import Folder
 from trajanon.tracks import on_earth
 
@@ -379,6 +380,9 @@ def _subjects(
 ) -> NDArray[np.int64]:
     """Number subjects so that all parts do it alike; a trace without is its own.
 
+    Where a trace names its subject in some of these rows only, it is that one's in all
+    of them; what other rows name is not known here.
+
     Two names may get one number, once in very many: then two subjects count as one,
     and groups are larger than they need be.
     """
@@ -392,7 +396,8 @@ def _subjects(
         if numbers is None or missing is None:
             numbers, missing = theirs, none
         else:
-            numbers = np.where(missing, theirs, numbers)
+            own = np.where(missing, theirs, numbers)
+            numbers = of_one_trace(own, missing & ~none, theirs)
             missing &= none
     assert numbers is not None
     assert missing is not None
