@@ -50,7 +50,7 @@ def boxes(results: Results, dataset: str) -> Picture | None:
             flierprops={"marker": ".", "markersize": 2.5, "markeredgecolor": INK},
         )
         ax.set_title(f"k = {k:g}")
-        few_ticks(ax.xaxis, 4)
+        few_ticks(ax.xaxis, 5)
     axes[0].set_yticks(range(1, len(methods) + 1), methods)
     axes[0].invert_yaxis()
     figure.supxlabel("information loss, IL (%)", fontsize=8)

@@ -60,8 +60,10 @@ def path_length(results: Results, dataset: str) -> Picture | None:
         few_ticks(ax.xaxis, 6)
     for ax in axes[len(ks) :]:
         ax.remove()
-    figure.supxlabel("path length (standardised)", fontsize=8)
-    figure.supylabel("information loss, IL (%)", fontsize=8)
+    for ax in axes[max(len(ks) - columns, 0) : len(ks)]:
+        ax.set_xlabel("path length (standardised)")
+    for ax in axes[: len(ks) : columns]:
+        ax.set_ylabel("information loss, IL (%)")
     legend_below(figure, [key(*each) for each in enumerate(methods)], columns=4)
     count = len(runs[runs["k"] == ks[0]])
     caption = (
