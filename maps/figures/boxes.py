@@ -2,7 +2,7 @@
 
 from trajanon.maps.colours import PALETTE
 from trajanon.maps.figures.picture import Picture
-from trajanon.maps.figures.results import Results, in_order
+from trajanon.maps.figures.results import Results, in_brackets, in_order
 from trajanon.maps.figures.style import INK, TWO_COLUMNS, few_ticks, panels
 
 _ROW, _REST = 0.19, 0.75  # inches: of a method, and of titles and axes
@@ -58,8 +58,8 @@ def boxes(results: Results, dataset: str) -> Picture | None:
     caption = (
         f"Information loss of {dataset} by method and k. Boxes reach from the lower to "
         "the upper quartile of the runs, lines in them are medians, whiskers end at "
-        "the farthest run within 1.5 times the height of the box, and dots are runs "
+        "the farthest run within 1.5 times the length of the box, and dots are runs "
         f"beyond. {most} runs, each with another seed, where chance plays a part; a "
-        "line alone is one run."
+        "line alone is one run." + in_brackets(rows)
     )
     return Picture("boxes", figure, caption)

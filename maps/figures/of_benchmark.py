@@ -14,9 +14,9 @@ from trajanon.maps.figures.style import styled
 from trajanon.maps.figures.trade_off import trade_off
 
 _KINDS: dict[str, tuple[Callable[[Results, str], Picture | None], str]] = {
-    "boxes of IL": (boxes, "the table hm2 with its single runs"),
-    "IL against path length": (path_length, "the table hm2 with its single runs"),
-    "IL against seconds": (trade_off, "the table compression"),
+    "boxes of IL": (boxes, "table hm2 with single runs"),
+    "IL against path length": (path_length, "table hm2 with single runs"),
+    "IL against seconds": (trade_off, "table compression"),
 }
 
 
@@ -57,7 +57,7 @@ def of_benchmark(path: Path) -> tuple[list[Picture], list[str]]:
                 pictures.append(replace(picture, name=f"{picture.name}-{slug}"))
             if without:
                 names = ", ".join(without)
-                left_out.append(f"{kind} of {names}: {path} has not {needed} of them")
+                left_out.append(f"{kind}: {path} has no {needed} of {names}")
     if not pictures:
         msg = (
             f"{path} has nothing to draw: figures need trajanon benchmark --table hm2 "

@@ -5,7 +5,7 @@ import pandas as pd
 
 from trajanon.benchmark.hm2 import TSP
 from trajanon.maps.figures.picture import Picture
-from trajanon.maps.figures.results import Results, in_order
+from trajanon.maps.figures.results import Results, in_brackets, in_order
 from trajanon.maps.figures.style import (
     TWO_COLUMNS,
     few_ticks,
@@ -68,10 +68,12 @@ def path_length(results: Results, dataset: str) -> Picture | None:
     count = len(runs[runs["k"] == ks[0]])
     caption = (
         f"Information loss of {dataset} against the length of the Hamiltonian path, "
-        f"both on standardised records: {count} runs of the TSP heuristics for each k. "
-        + (f"Pearson's correlation r: {', '.join(told)}." if told else "")
+        f"both on standardised records: {count} runs of the TSP heuristics "
+        "for each k."
     )
-    return Picture("path-length", figure, caption.strip())
+    if told:
+        caption += f" Pearson's correlation r: {', '.join(told)}."
+    return Picture("path-length", figure, caption + in_brackets(runs))
 
 
 def correlation(x: "pd.Series[float]", y: "pd.Series[float]") -> float | None:
@@ -86,7 +88,7 @@ def _paired(results: Results, dataset: str) -> pd.DataFrame:
     rows = results.of("hm2", dataset, "run_il", "run_path_length")
     rows = rows[rows["method"].isin(TSP)]
     paired = rows.pivot_table(
-        index=["label", "setting", "k"],
+        index=["label", "method", "setting", "k"],
         columns="statistic",
         values="ours",
         sort=False,

@@ -94,6 +94,13 @@ def _numbers(column: "pd.Series[str]", name: str, path: Path) -> NDArray[np.floa
     return numbers
 
 
+def in_brackets(rows: pd.DataFrame) -> str:
+    """Say in a caption what stands in brackets behind a method; empty where nothing."""
+    if (rows["label"] == rows["method"]).all():
+        return ""
+    return " In brackets: the path that stands in for Concorde, which was not run."
+
+
 def in_order(names: Sequence[str]) -> list[str]:
     """Take each name once, in the order of the file."""
     return list(dict.fromkeys(names))
