@@ -3,19 +3,32 @@
 from collections.abc import Sequence
 from itertools import combinations
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.text import Text
-from matplotlib.transforms import Bbox
+from matplotlib.transforms import BboxBase
 
 from trajanon.maps.figures import Picture
 from trajanon.maps.figures.style import styled
 
 
+def points(line: Line2D) -> tuple[list[float], list[float]]:
+    """Where a line leads, x and y."""
+    x, y = (np.asarray(each, dtype=float).tolist() for each in line.get_data())
+    return x, y
+
+
+def extent(bar: Patch) -> tuple[float, float]:
+    """Width and height of a bar."""
+    assert isinstance(bar, Rectangle)
+    return bar.get_width(), bar.get_height()
+
+
 def nothing_overlaps(picture: Picture) -> None:
     """All words lie within the figure, none on another, no legend on a panel."""
     with styled():
-        canvas = FigureCanvasAgg(picture.figure)
-        canvas.draw()
+        picture.figure.draw_without_rendering()
         whole = picture.figure.bbox
         words = [
             (text.get_text(), text.get_window_extent()) for text in _texts(picture)
@@ -46,17 +59,13 @@ def _texts(picture: Picture) -> Sequence[Text]:
     return [text for text in found if text.get_text()]
 
 
-def _overlap(one: Bbox, other: Bbox) -> bool:
+def _overlap(one: BboxBase, other: BboxBase) -> bool:
     """Whether two boxes share more than a border of a pixel."""
     wide = min(one.x1, other.x1) - max(one.x0, other.x0)
     high = min(one.y1, other.y1) - max(one.y0, other.y0)
-    return wide > 1 and high > 1
+    return bool(wide > 1 and high > 1)
 
 
-def _within(box: Bbox, whole: Bbox) -> bool:
-    return (
-        box.x0 >= whole.x0 - 1
-        and box.x1 <= whole.x1 + 1
-        and box.y0 >= whole.y0 - 1
-        and box.y1 <= whole.y1 + 1
-    )
+def _within(box: BboxBase, whole: BboxBase) -> bool:
+    inside_x = whole.x0 - 1 <= box.x0 and box.x1 <= whole.x1 + 1
+    return bool(inside_x and whole.y0 - 1 <= box.y0 and box.y1 <= whole.y1 + 1)

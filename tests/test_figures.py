@@ -3,22 +3,23 @@
 import csv
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 from commands import Run
 from matplotlib.axes import Axes
 from matplotlib.patches import PathPatch
-from pictures import nothing_overlaps
+from pictures import nothing_overlaps, points
 
 from trajanon.benchmark.benchmark import benchmark
 from trajanon.benchmark.writing import write_csv
 from trajanon.errors import BadInput, FileProblem
-from trajanon.maps.figures import Picture, of_benchmark
+from trajanon.maps.figures import Picture, of_benchmark, save
 from trajanon.maps.figures.path_length import correlation
 from trajanon.maps.figures.results import read_results
-from trajanon.maps.figures.style import styled
 
 NAMES = ["table", "dataset", "method", "by", "setting", "k", "statistic", "ours"]
 Row = tuple[str, str, str, str, str, int | str, str, float | str]
@@ -81,19 +82,21 @@ def test_boxes_are_those_of_the_runs(tmp_path: Path) -> None:
     methods = [label.get_text() for label in first.get_yticklabels()]
     assert methods == ["MDAV", NI, "Concorde-MHM (or-opt)", "NPN-MHM"]
     row = methods.index(NI) + 1
-    lines = [
-        (sorted(set(map(float, line.get_xdata()))), set(map(float, line.get_ydata())))
-        for line in first.lines
-    ]
+    lines = [points(line) for line in first.lines]
     # Of 1, 2, 3, 4 and 10 the quartiles are 2 and 4; 10 lies beyond 4 + 1.5 (4 - 2).
-    here = [x for x, y in lines if y and min(y) > row - 0.5 and max(y) < row + 0.5]
+    here = [
+        sorted(set(x))
+        for x, y in lines
+        if y and row - 0.5 < min(y) <= max(y) < row + 0.5
+    ]
     whiskers, caps = [[1.0, 2.0], [4.0]], [[1.0], [4.0]]
     assert sorted(here) == sorted([*whiskers, *caps, [3.0], [10.0]])
-    boxes = [p.get_path() for p in first.patches if isinstance(p, PathPatch)]
-    extents = [
-        (float(box.vertices[:-1, 0].min()), float(box.vertices[:-1, 0].max()))
-        for box in boxes
+    boxes = [
+        np.asarray(patch.get_path().vertices)[:-1, 0].tolist()
+        for patch in first.patches
+        if isinstance(patch, PathPatch)
     ]
+    extents = [(min(box), max(box)) for box in boxes]
     assert extents == [(7.5, 7.5), (2.0, 4.0), (2.5, 4.5), (3.0, 5.0)]
     # The first method is on top.
     bottom, top = first.get_ylim()
@@ -106,13 +109,9 @@ def test_path_lengths_are_those_of_tsp_heuristics(tmp_path: Path) -> None:
     pictures, _ = drawn(tmp_path, hm2())
     picture = pictures["path-length-a"]
     for ax, losses in zip(panels(picture), LOSSES.values(), strict=True):
-        points = [
-            list(zip(line.get_xdata(), line.get_ydata(), strict=True))
-            for line in ax.lines
-        ]
-        assert points == [
-            list(zip(LENGTHS, losses, strict=True)),
-            [(x - 0.5, y + 0.5) for x, y in zip(LENGTHS, losses, strict=True)],
+        assert [points(line) for line in ax.lines] == [
+            (LENGTHS, losses),
+            ([x - 0.5 for x in LENGTHS], [y + 0.5 for y in losses]),
         ]
         x = [*LENGTHS, *(x - 0.5 for x in LENGTHS)]
         y = [*losses, *(loss + 0.5 for loss in losses)]
@@ -143,21 +142,14 @@ def test_a_correlation_that_says_nothing_is_none() -> None:
 def test_losses_stand_over_the_seconds_of_their_path(tmp_path: Path) -> None:
     pictures, _ = drawn(tmp_path, compression())
     (ax,) = panels(pictures["seconds-a"])
-    lines = {
-        tuple(line.get_xdata()): (
-            set(line.get_ydata()),
-            line.get_linestyle(),
-            line.get_color(),
-        )
-        for line in ax.lines
-    }
-    alone, by_row, by_distance = lines
-    assert alone == (9.0, 12.0, 15.0)  # k = 3, 4, 5
-    assert by_row == (4.5, 6.0, 7.5)
-    assert by_distance == pytest.approx((4.2, 5.6, 7.0))
-    assert [lines[x][0] for x in lines] == [{2.0}, {0.5}, {0.4}]
-    assert lines[by_row][2] == lines[by_distance][2] != lines[alone][2]
-    assert lines[by_row][1] != lines[by_distance][1]
+    alone, by_row, by_distance = ax.lines
+    assert points(alone) == ([9.0, 12.0, 15.0], [2.0] * 3)  # k = 3, 4, 5
+    assert points(by_row) == ([4.5, 6.0, 7.5], [0.5] * 3)
+    losses, seconds = points(by_distance)
+    assert losses == pytest.approx([4.2, 5.6, 7.0])
+    assert seconds == [0.4] * 3
+    assert by_row.get_color() == by_distance.get_color() != alone.get_color()
+    assert by_row.get_linestyle() != by_distance.get_linestyle()
     assert ax.get_yscale() == "log"
 
 
@@ -304,14 +296,25 @@ def test_the_command_refuses_in_one_sentence(
 
 
 def test_the_users_own_style_changes_nothing(tmp_path: Path) -> None:
-    import matplotlib as mpl
+    own: dict[Any, Any] = {
+        "font.size": 30,
+        "axes.facecolor": "black",
+        "xtick.direction": "in",
+    }
+    found = []
+    for settings in (dict[Any, Any](), own):
+        with mpl.rc_context(settings):
+            before = dict(mpl.rcParams)
+            pictures, _ = drawn(tmp_path, compression())
+            save(list(pictures.values()), tmp_path / "figures")
+            assert dict(mpl.rcParams) == before
+        found.append((tmp_path / "figures" / "seconds-a.svg").read_bytes())
+    assert found[0] == found[1]
 
-    before = mpl.rcParams["font.size"]
-    with mpl.rc_context({"font.size": 30, "axes.grid": False}):
-        pictures, _ = drawn(tmp_path, compression())
-        (ax,) = panels(pictures["seconds-a"])
-        assert ax.xaxis.get_label().get_fontsize() == 8
-        assert mpl.rcParams["font.size"] == 30
-        with styled():
-            assert mpl.rcParams["font.size"] == 7
-    assert mpl.rcParams["font.size"] == before
+
+def test_a_dollar_in_a_name_is_a_dollar(tmp_path: Path) -> None:
+    rows = [(*row[:2], "$x$ for $5", *row[3:]) for row in hm2() if row[2] == NI]
+    pictures, _ = drawn(tmp_path, rows)
+    (label,) = panels(pictures["boxes-a"])[0].get_yticklabels()
+    assert label.get_text() == "$x$ for $5"
+    assert not label.get_parse_math()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from commands import Run
 from matplotlib.image import imread
-from pictures import nothing_overlaps
+from pictures import extent, nothing_overlaps, points
 
 from trajanon.anonymization import anonymize
 from trajanon.errors import BadInput
@@ -21,7 +21,6 @@ from trajanon.maps.figures import Picture, of_release, save
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 
-FAST = {"method": "mdav", "refine": "none"}
 DEGREE = 111_194.9  # metres of a degree, on a sphere; right to half a percent
 
 
@@ -34,7 +33,7 @@ def originals() -> Trajectories:
 
 @pytest.fixture(scope="module")
 def release(originals: Trajectories) -> tuple[Trajectories, dict[str, Any]]:
-    made = anonymize(originals, 3, **FAST)
+    made = anonymize(originals, 3, method="mdav", refine="none")
     return made.trajectories, made.report
 
 
@@ -57,7 +56,7 @@ def test_stages_are_those_of_the_report(
     }
     stages = of_release(originals, release[0], report)[0]
     (ax,) = stages.figure.axes
-    assert [bar.get_width() for bar in ax.patches] == [4.0, 2.5]
+    assert [extent(bar)[0] for bar in ax.patches] == [4.0, 2.5]
     assert [text.get_text() for text in ax.get_yticklabels()] == ["MHM", "annealing"]
     assert [text.get_text() for text in ax.texts] == ["4 %", "2.5 %"]
     assert "23 trajectories" in stages.caption
@@ -71,7 +70,7 @@ def test_sizes_are_those_of_the_groups(
     each = [labels.count(group) for group in set(labels)]
     (ax,) = pictures["sizes"].figure.axes
     told = {
-        int(tick.get_text()): bar.get_height()
+        int(tick.get_text()): extent(bar)[1]
         for tick, bar in zip(ax.get_xticklabels(), ax.patches, strict=True)
     }
     assert told == {size: each.count(size) for size in set(each)}
@@ -83,7 +82,7 @@ def test_a_group_is_drawn_in_metres(
     labels = np.array(release[1]["labels"])
     picture = of_release(originals, *release, group=2)[2]
     (ax,) = picture.figure.axes
-    *members, centroid = [np.column_stack(line.get_data()) for line in ax.lines]
+    *members, centroid = [np.column_stack(points(line)) for line in ax.lines]
     of_group = originals.points[labels == 2]
     assert len(members) == len(of_group)
     north, east = np.moveaxis(of_group - of_group.mean(axis=(0, 1)), -1, 0)
