@@ -10,6 +10,12 @@ from trajanon.outputs import replacing
 
 CAPTIONS = "captions.md"
 
+# None leaves out what would differ from day to day, or from version to version.
+_FORMATS: dict[str, dict[str, str | None]] = {
+    ".svg": {"Date": None, "Creator": None},
+    ".png": {"Software": None},
+}
+
 
 def file_names(pictures: Sequence[Picture]) -> list[str]:
     """Name the files that `save` writes."""
@@ -48,13 +54,6 @@ def save(
                 said = {"Title": picture.name, "Description": picture.caption}
                 picture.figure.savefig(next(rest), metadata={**said, **metadata})
         next(rest).write_text(_captions(pictures), encoding="utf-8")
-
-
-# None leaves out what would differ from day to day, or from version to version.
-_FORMATS: dict[str, dict[str, str | None]] = {
-    ".svg": {"Date": None, "Creator": None},
-    ".png": {"Software": None},
-}
 
 
 def _captions(pictures: Sequence[Picture]) -> str:
