@@ -1,10 +1,12 @@
-"""What the docs site needs beyond its pages: the tutorial as one, links that leave."""
+"""What the docs site needs beyond its pages: two pages made, and links that leave."""
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
+import typer
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -12,10 +14,16 @@ from mkdocs.structure.pages import Page
 REPOSITORY = "https://github.com/trajanon/trajanon/blob/main/"
 NOTEBOOK = Path(__file__).with_name("tutorial.ipynb")
 
+WIDTH = 80  # letters, as many as a page has room for
+
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the tutorial, whose notebook is the only place where it is written."""
-    files.append(File.generated(config, "tutorial.md", content=tutorial()))
+    """Add what is written elsewhere: the tutorial, and the help of the commands."""
+    for name, content in (
+        ("tutorial.md", tutorial()),
+        ("reference/commands.md", commands()),
+    ):
+        files.append(File.generated(config, name, content=content))
     return files
 
 
@@ -37,3 +45,22 @@ def tutorial() -> str:
     first, *rest = parts
     download = "As a notebook to run: [tutorial.ipynb](tutorial.ipynb)."
     return "\n\n".join([first, download, *rest]) + "\n"
+
+
+def commands() -> str:
+    """Write what each command says of itself with --help."""
+    # These commands, not installed ones; mkdocs forgets what hooks add when loaded.
+    sys.path.insert(0, str(NOTEBOOK.resolve().parents[1]))
+    from trajanon.cli.app import app
+
+    group = typer.main.get_command(app)
+    parts = ["# Commands", "As `trajanon COMMAND --help` says it."]
+    with typer.Context(group, info_name="trajanon") as above:
+        for name in group.list_commands(above):
+            command = group.get_command(above, name)
+            context = typer.Context(
+                command, parent=above, info_name=name, terminal_width=WIDTH
+            )
+            help_text = command.get_help(context)
+            parts += [f"## trajanon {name}", f"```text\n{help_text}\n```"]
+    return "\n\n".join(parts) + "\n"

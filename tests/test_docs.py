@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from trajanon import errors
+from trajanon.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -106,6 +107,15 @@ def test_the_tutorial_is_a_page_and_a_notebook(site: Path) -> None:
     assert 'href="tutorial.ipynb"' in text
     notebook = (DOCS / "tutorial.ipynb").read_bytes()
     assert (site / "tutorial.ipynb").read_bytes() == notebook
+
+
+def test_every_command_says_what_it_does(site: Path) -> None:
+    text = (site / "reference" / "commands.html").read_text(encoding="utf-8")
+    told = re.findall(r'<h2 id="trajanon-([\w-]+)"', text)
+    assert len(told) == len(set(told)) == len(app.registered_commands)
+    assert {"extract", "map", "figures"} <= set(told)
+    assert "--max-gap" in text
+    assert str(ROOT) not in text
 
 
 def test_links_out_of_docs_lead_to_files(site: Path) -> None:
