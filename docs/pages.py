@@ -53,11 +53,11 @@ def commands() -> str:
     sys.path.insert(0, str(NOTEBOOK.resolve().parents[1]))
     from trajanon.cli.app import app
 
-    group = typer.main.get_command(app)
+    group = typer.main.get_group(app)
     parts = ["# Commands", "As `trajanon COMMAND --help` says it."]
     with typer.Context(group, info_name="trajanon") as above:
         for name in group.list_commands(above):
-            command = group.get_command(above, name)
+            command = group.commands[name]
             context = typer.Context(
                 command, parent=above, info_name=name, terminal_width=WIDTH
             )
