@@ -1,9 +1,11 @@
 # make demo: the main job on the bundled sample, no network once installed.
-# make test: format, lint, types and all tests. Both build .venv themselves.
+# make test: format, lint, types and all tests.
+# make docs: the site, in build/site/, without network once installed.
+# Each builds .venv itself.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test format clean
+.PHONY: demo test docs format clean
 
 demo: .venv/run
 	$(BIN)/trajanon demo
@@ -13,6 +15,10 @@ test: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+docs: .venv/dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+	@echo "Open build/site/index.html in a browser; to search: $(BIN)/mkdocs serve"
 
 format: .venv/dev
 	$(BIN)/ruff format .

@@ -42,6 +42,7 @@ HEAVY = {
     "geopandas",
     "highspy",
     "llvmlite",
+    "matplotlib",
     "numba",
     "numpy",
     "osmium",

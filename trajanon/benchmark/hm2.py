@@ -88,6 +88,11 @@ def hm2(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurem
                 yield row(name, heuristic, "", k, statistic, value, count)
             length = float(np.mean(runs.lengths[k]))
             yield row(name, heuristic, "", k, "path_length", length, count)
+            each = zip(runs.losses[k], runs.lengths[k], strict=True)
+            for seed, (loss, length) in enumerate(each):
+                setting = f"seed {seed}"
+                yield row(name, heuristic, setting, k, "run_il", loss, 1)
+                yield row(name, heuristic, setting, k, "run_path_length", length, 1)
         seconds = float(np.mean(runs.seconds))
         yield row(name, heuristic, "", None, "seconds", seconds, count)
     progress(f"{dataset.name}: paths and cuts", total, total)

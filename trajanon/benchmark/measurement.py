@@ -17,13 +17,15 @@ class Measurement:
     by
         How we reached it: method and heuristic, in the words of trajanon.
     setting
-        Further parameters, in the words of `trajanon.benchmark.published`; or empty.
+        Further parameters, in the words of `trajanon.benchmark.published`; of a single
+        run its seed; or empty.
     k
         Group size; None where there is none.
     statistic
         ``il`` (percent), ``avg``, ``sigma``, ``min`` and ``max`` of it over runs,
         ``path_length`` (standardised), ``seconds`` (wall time of one run after
-        compilation) or ``pearson``.
+        compilation) or ``pearson``; ``run_il`` and ``run_path_length`` of a single run,
+        as figures need them.
     ours
         The number.
     runs

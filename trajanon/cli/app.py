@@ -11,6 +11,7 @@ from trajanon.cli.check import check
 from trajanon.cli.demo import demo
 from trajanon.cli.evaluate import evaluate
 from trajanon.cli.extract import extract
+from trajanon.cli.figures import figures
 from trajanon.cli.map import draw
 from trajanon.cli.microaggregate import microaggregate
 
@@ -32,6 +33,7 @@ app.command("map")(draw)
 app.command()(microaggregate)
 app.command()(bound)
 app.command()(benchmark)
+app.command()(figures)
 app.command()(demo)
 
 

@@ -1,0 +1,43 @@
+"""How many groups have how many trajectories."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.maps.colours import PALETTE
+from trajanon.maps.figures.picture import Picture
+from trajanon.maps.figures.style import ONE_COLUMN, panels
+from trajanon.maps.telling import by_size, counted
+
+_HEIGHT = 2.1  # inches
+
+
+def sizes(report: Mapping[str, Any], labels: NDArray[np.int64]) -> Picture:
+    """Draw a bar for each size of groups.
+
+    Parameters
+    ----------
+    report
+        The holder's, of a release.
+    labels
+        Group of each trajectory.
+    """
+    members = np.bincount(labels)
+    rows = by_size(members)
+    figure, (ax,) = panels(1, 1, ONE_COLUMN, _HEIGHT)
+    bars = ax.bar(
+        range(len(rows)), [count for _, count in rows], width=0.7, color=PALETTE[0]
+    )
+    ax.bar_label(bars, [f"{count:,}" for _, count in rows], padding=1)
+    ax.set_xticks(range(len(rows)), [size for size, _ in rows])
+    ax.margins(y=0.12)  # room for the numbers
+    ax.xaxis.grid(visible=False)
+    ax.set_xlabel("trajectories in a group")
+    ax.set_ylabel("groups")
+    caption = (
+        f"Sizes of the {len(members):,} groups of {len(labels):,} trajectories, with "
+        f"at least {report['k']} {counted(report)} in each."
+    )
+    return Picture("sizes", figure, caption)

@@ -1,0 +1,138 @@
+"""The docs site: built without network, every link and every public name in it."""
+
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from trajanon import errors
+from trajanon.cli.app import app
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+
+# mkdocs, where any way out ends in an error.
+ALONE = """
+import socket, sys
+def refuse(*_, **__):
+    raise OSError("the site asked the network for something")
+socket.socket.connect = socket.getaddrinfo = refuse
+from mkdocs.__main__ import cli
+sys.exit(cli())
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    built = subprocess.run(
+        [sys.executable, "-c", ALONE, "build", "--strict", "--site-dir", str(folder)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    return folder
+
+
+def test_every_page_is_there(site: Path) -> None:
+    pages = {path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md")}
+    assert all((site / page).exists() for page in pages)
+    assert len(pages) > 10
+    assert not list(site.rglob("*.py"))
+
+
+def test_a_reader_asks_nobody_else(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        loaded = re.findall(
+            r"<(?:script|img|iframe|source)[^>]+src=[\"']?([^\"' >]+)", text
+        )
+        loaded += re.findall(r"<link[^>]+href=[\"']?([^\"' >]+)", text)
+        away = [each for each in loaded if re.match(r"(https?:)?//", each)]
+        assert away == [], page
+        assert "api.github.com" not in text
+        assert 'data-md-component="source"' not in text, "it asks GitHub for stars"
+    for sheet in site.rglob("*.css"):
+        text = sheet.read_text(encoding="utf-8")
+        assert re.findall(r"(?:url\(|@import)[\"' ]*(https?:)?//", text) == [], sheet
+
+
+@pytest.mark.parametrize(
+    ("module", "page"),
+    [
+        ("trajanon", "trajanon"),
+        ("trajanon.extract", "extract"),
+        ("trajanon.maps", "maps"),
+        ("trajanon.maps.figures", "figures"),
+    ],
+)
+def test_every_public_name_is_in_the_reference(
+    site: Path, module: str, page: str
+) -> None:
+    """A module of the same name must not stand in a function's place."""
+    text = (site / "reference" / f"{page}.html").read_text(encoding="utf-8")
+    documented = re.findall(r'<h2 id="([\w.]+)" class="doc doc-heading">', text)
+    # A function is found in its module, where the module has its name.
+    own = rf"({module}\.(\w+))\.\2"
+    documented = [re.sub(own, r"\1", name) for name in documented]
+    names = set(import_module(module).__all__) - {"TrajanonError"}  # among the errors
+    assert sorted(documented) == sorted(f"{module}.{name}" for name in names)
+    assert "doc-symbol-module" not in text
+
+
+def test_parameters_are_told_apart_from_prose(site: Path) -> None:
+    """The docstrings are read as numpydoc, not as one paragraph."""
+    text = (site / "reference" / "trajanon.html").read_text(encoding="utf-8")
+    assert "Parameters:" in text
+    assert "Raises:" in text
+    assert "----------" not in text
+
+
+def test_every_error_is_in_the_reference(site: Path) -> None:
+    text = (site / "reference" / "errors.html").read_text(encoding="utf-8")
+    for name, thing in vars(errors).items():
+        if isinstance(thing, type):
+            assert f'id="trajanon.errors.{name}"' in text
+
+
+def test_the_tutorial_is_a_page_and_a_notebook(site: Path) -> None:
+    text = (site / "tutorial.html").read_text(encoding="utf-8")
+    assert "From traces to a release" in text
+    assert "anonymize" in text
+    assert 'href="tutorial.ipynb"' in text
+    notebook = (DOCS / "tutorial.ipynb").read_bytes()
+    assert (site / "tutorial.ipynb").read_bytes() == notebook
+
+
+def test_every_command_says_what_it_does(site: Path) -> None:
+    text = (site / "reference" / "commands.html").read_text(encoding="utf-8")
+    told = re.findall(r'<h2 id="trajanon-([\w-]+)"', text)
+    assert len(told) == len(set(told)) == len(app.registered_commands)
+    assert {"extract", "map", "figures"} <= set(told)
+    assert "--max-gap" in text
+    assert str(ROOT) not in text
+
+
+def test_links_out_of_docs_lead_to_files(site: Path) -> None:
+    start = "https://github.com/trajanon/trajanon/blob/main/"
+    found = [
+        link
+        for page in site.rglob("*.html")
+        for link in re.findall(rf'href="{start}([^"#]*)', page.read_text("utf-8"))
+    ]
+    assert "extract/earth/cities.csv" in found
+    assert all((ROOT / link).exists() for link in found)
+
+
+def test_pictures_of_the_gallery_are_small() -> None:
+    pictures = sorted((DOCS / "gallery").iterdir())
+    shown = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    assert pictures
+    for picture in pictures:
+        assert picture.stat().st_size < 200_000, picture
+        assert f"(gallery/{picture.name})" in shown

@@ -1,0 +1,248 @@
+"""Figures of a release, and figures as files."""
+
+import hashlib
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from commands import Run
+from matplotlib.image import imread
+from pictures import extent, nothing_overlaps, points
+
+from trajanon.anonymization import anonymize
+from trajanon.errors import BadInput
+from trajanon.files.release import read_release
+from trajanon.files.report import read_report
+from trajanon.files.trajectories import read_trajectories, write_trajectories
+from trajanon.maps.figures import Picture, of_release, save
+from trajanon.trajectories import Trajectories
+from trajanon.utility import displacement
+
+DEGREE = 111_194.9  # metres of a degree, on a sphere; right to half a percent
+
+
+@pytest.fixture(scope="module")
+def originals() -> Trajectories:
+    rng = np.random.default_rng(0)
+    start = np.array([40.4, -3.7]) + rng.normal(0, 0.01, (23, 1, 2))
+    return Trajectories(start + np.cumsum(rng.normal(0, 0.001, (23, 30, 2)), axis=1))
+
+
+@pytest.fixture(scope="module")
+def release(originals: Trajectories) -> tuple[Trajectories, dict[str, Any]]:
+    made = anonymize(originals, 3, method="mdav", refine="none")
+    return made.trajectories, made.report
+
+
+@pytest.fixture
+def pictures(
+    originals: Trajectories, release: tuple[Trajectories, dict[str, Any]]
+) -> dict[str, Picture]:
+    return {picture.name: picture for picture in of_release(originals, *release)}
+
+
+def test_stages_are_those_of_the_report(
+    originals: Trajectories, release: tuple[Trajectories, dict[str, Any]]
+) -> None:
+    report = release[1] | {
+        "stages": [
+            {"name": "path", "information_loss": None, "seconds": 1.0},
+            {"name": "MHM", "information_loss": 4.0, "seconds": 1.0},
+            {"name": "annealing", "information_loss": 2.5, "seconds": 1.0},
+        ]
+    }
+    stages = of_release(originals, release[0], report)[0]
+    (ax,) = stages.figure.axes
+    assert [extent(bar)[0] for bar in ax.patches] == [4.0, 2.5]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["MHM", "annealing"]
+    assert [text.get_text() for text in ax.texts] == ["4 %", "2.5 %"]
+    assert "23 trajectories" in stages.caption
+    assert "slid" not in stages.caption
+
+
+def test_sizes_are_those_of_the_groups(
+    pictures: dict[str, Picture], release: tuple[Trajectories, dict[str, Any]]
+) -> None:
+    labels = release[1]["labels"]
+    each = [labels.count(group) for group in set(labels)]
+    (ax,) = pictures["sizes"].figure.axes
+    told = {
+        int(tick.get_text()): extent(bar)[1]
+        for tick, bar in zip(ax.get_xticklabels(), ax.patches, strict=True)
+    }
+    assert told == {size: each.count(size) for size in set(each)}
+
+
+def test_a_group_is_drawn_in_metres(
+    originals: Trajectories, release: tuple[Trajectories, dict[str, Any]]
+) -> None:
+    labels = np.array(release[1]["labels"])
+    picture = of_release(originals, *release, group=2)[2]
+    (ax,) = picture.figure.axes
+    *members, centroid = [np.column_stack(points(line)) for line in ax.lines]
+    of_group = originals.points[labels == 2]
+    assert len(members) == len(of_group)
+    north, east = np.moveaxis(of_group - of_group.mean(axis=(0, 1)), -1, 0)
+    naive = DEGREE * np.stack([east * np.cos(np.radians(40.4)), north], axis=-1)
+    middle = np.mean(members, axis=(0, 1))
+    assert np.array(members) - middle == pytest.approx(naive, rel=0.01, abs=2.0)
+    assert centroid == pytest.approx(np.mean(members, axis=0), abs=0.05)
+    assert ax.get_aspect() == 1.0
+    assert f"its {len(members)} members" in picture.caption
+
+
+def test_the_group_is_that_of_median_displacement(
+    originals: Trajectories,
+    release: tuple[Trajectories, dict[str, Any]],
+    pictures: dict[str, Picture],
+) -> None:
+    labels = np.array(release[1]["labels"])
+    moved = []
+    for group in range(labels.max() + 1):
+        members = originals.points[labels == group]
+        moved.append(float(displacement(members, members.mean(axis=0)).mean()))
+    chosen = sorted(range(len(moved)), key=moved.__getitem__)[(len(moved) - 1) // 2]
+    caption = pictures["group"].caption
+    assert f"Group {chosen} of {len(moved)}, that of median displacement" in caption
+    assert f"mean displacement {moved[chosen]:,.0f} m" in caption
+
+
+def test_windows_are_drawn_as_slid(madrid: Trajectories) -> None:
+    made = anonymize(madrid.take(np.arange(40)), 4, seed=0, effort="fast")
+    assert made.report["alignment"] is not None
+    stages, _, group = of_release(
+        madrid.take(np.arange(40)), made.trajectories, made.report
+    )
+    assert "as they slid" in stages.caption
+    assert "members as slid" in group.caption
+    for picture in (stages, group):
+        nothing_overlaps(picture)
+
+
+def test_who_shows_originals_says_so(pictures: dict[str, Picture]) -> None:
+    for name, picture in pictures.items():
+        said = picture.caption.startswith("For the holder of the data, not for public")
+        (ax,) = picture.figure.axes
+        above = ax.get_title() == "shows originals: for the holder of the data"
+        assert said == above == (name == "group")
+
+
+def test_nothing_overlaps(pictures: dict[str, Picture]) -> None:
+    assert list(pictures) == ["stages", "sizes", "group"]
+    for picture in pictures.values():
+        nothing_overlaps(picture)
+
+
+@pytest.mark.parametrize("group", [-1, 7])
+def test_a_group_that_is_none_is_refused(
+    originals: Trajectories, release: tuple[Trajectories, dict[str, Any]], group: int
+) -> None:
+    with pytest.raises(BadInput, match=rf"no group {group}: choose one from 0 to 6"):
+        of_release(originals, *release, group=group)
+
+
+def test_strangers_are_refused(
+    originals: Trajectories, release: tuple[Trajectories, dict[str, Any]]
+) -> None:
+    other = Trajectories(originals.points + 0.5)
+    with pytest.raises(BadInput, match="do not belong together"):
+        of_release(other, *release)
+
+
+# Files
+
+
+def test_equal_figures_are_equal_files(
+    originals: Trajectories,
+    release: tuple[Trajectories, dict[str, Any]],
+    tmp_path: Path,
+) -> None:
+    found = []
+    for name in ("one", "two"):
+        save(of_release(originals, *release), tmp_path / name)
+        found.append(
+            {
+                path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+                for path in (tmp_path / name).iterdir()
+            }
+        )
+    assert found[0] == found[1]
+    assert len(found[0]) == 7
+
+
+def test_files_hold_no_date_and_ask_for_nothing(
+    pictures: dict[str, Picture], tmp_path: Path
+) -> None:
+    save(list(pictures.values()), tmp_path)
+    for name in pictures:
+        text = (tmp_path / f"{name}.svg").read_text(encoding="utf-8")
+        ET.fromstring(text)
+        assert "dc:date" not in text
+        assert re.search(r"20\d\d-\d\d-\d\d", text) is None
+        assert "<text" not in text  # letters are outlines
+        assert re.findall(r'href="(?!#)([^"]*)"', text) == []
+        assert b"Matplotlib" not in (tmp_path / f"{name}.png").read_bytes()
+
+
+def test_pictures_have_the_size_of_a_column(
+    pictures: dict[str, Picture], tmp_path: Path
+) -> None:
+    save(list(pictures.values()), tmp_path)
+    for name in pictures:
+        pixels = imread(tmp_path / f"{name}.png")
+        assert pixels.shape[1] == 3.5 * 300
+        assert float(pixels[..., :3].std()) > 0.02  # not blank
+
+
+def test_a_caption_is_text_whatever_it_says(
+    pictures: dict[str, Picture], tmp_path: Path
+) -> None:
+    stages = pictures["stages"]
+    save([Picture("a", stages.figure, "of <script> & $x$")], tmp_path)
+    text = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert "<script>" not in text
+    said = [element.text for element in ET.fromstring(text).iter()]
+    assert "of <script> & $x$" in said
+
+
+def test_a_picture_shows_itself_in_a_notebook(pictures: dict[str, Picture]) -> None:
+    assert pictures["sizes"]._repr_png_().startswith(b"\x89PNG")
+
+
+def test_nothing_that_is_read_is_written_over(
+    pictures: dict[str, Picture], tmp_path: Path
+) -> None:
+    read = tmp_path / "captions.md"
+    read.write_text("mine", encoding="utf-8")
+    with pytest.raises(BadInput, match="is read as input"):
+        save(list(pictures.values()), tmp_path, inputs=[read])
+    assert [path.name for path in tmp_path.iterdir()] == ["captions.md"]
+    assert read.read_text(encoding="utf-8") == "mine"
+
+
+def test_the_command_draws_a_release(
+    run: Run, originals: Trajectories, tmp_path: Path
+) -> None:
+    write_trajectories(tmp_path / "trajectories.parquet", originals)
+    anonymized = ("anonymize", "-k", 3, "--method", "mdav", "--refine", "none")
+    assert run(*anonymized).code == 0
+    answer = run("figures", "--group", 0)
+    assert answer.code == 0, answer
+    assert "it is for you alone" in answer.out
+    found = {path.name for path in (tmp_path / "figures").iterdir()}
+    names = ("stages", "sizes", "group")
+    files = {f"{name}{suffix}" for name in names for suffix in (".svg", ".png")}
+    assert found == {*files, "captions.md"}
+    released = Path("anonymized.parquet")
+    by_hand = of_release(
+        read_trajectories(Path("trajectories.parquet")),
+        read_release(released),
+        read_report(released),
+        group=0,
+    )
+    captions = (tmp_path / "figures" / "captions.md").read_text(encoding="utf-8")
+    assert all(picture.caption in captions for picture in by_hand)
+    assert "there is no group 99" in run("figures", "--group", "99").sentence
