@@ -922,7 +922,7 @@ def test_the_version_is_told(run: Run) -> None:
         (["check", "-k"], "-k"),
         (["check", "-k", "1"], "k must be at least 2"),
         (["check", "a.txt", "-k", "4"], "choose one of .parquet"),
-        (["check", ".", "-k", "4"], "choose one of .parquet"),
+        (["check", ".", "-k", "4"], ". holds no part of a release"),
     ],
 )
 def test_what_is_not_understood_is_one_sentence(

@@ -258,7 +258,7 @@ def test_the_datasheet_repeats_no_words_of_a_report() -> None:
         ({"labels": None}, "lacks the labels"),
         ({"labels": [0, 0, 0]}, "not its groups"),
         ({"labels": [0, 1, 0, 1]}, "do not belong together"),
-        ({"n": 5}, "not its groups"),
+        ({"n": 5}, "do not belong together"),
         ({"alignment": {"starts": [0, 0, 0, 0]}}, "do not belong together"),
         ({"alignment": {}}, "do not belong together"),
     ],

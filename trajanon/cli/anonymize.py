@@ -179,7 +179,7 @@ def _of_parts(
     from trajanon.shards.crew import connected
 
     if Path(out).suffix.lower() in FORMATS:
-        msg = f"of a folder of parts, --out names a folder (got {out})"
+        msg = f"{folder} is a folder of parts, and --out then names one (got {out})"
         raise BadInput(msg)
     memory = "4GB" if memory is None else memory
     with ExitStack() as closing:
