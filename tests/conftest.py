@@ -29,6 +29,12 @@ settings.register_profile(
 settings.load_profile("trajanon")
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name bytes by their argument: gzip writes the second into its first bytes,
+    and workers that collect in different seconds must find the same tests."""
+    return argname if isinstance(val, bytes) else None
+
+
 @pytest.fixture(scope="session")
 def madrid() -> Trajectories:
     """The bundled sample, extracted; its arrays cannot be changed."""
