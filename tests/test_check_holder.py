@@ -5,9 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from planted import (
-    K,
-)
+from planted import K, written
 
 import trajanon
 from trajanon.errors import BadInput, FileProblem
@@ -120,3 +118,71 @@ def test_releases_of_other_trajectories_cannot_be_compared(tmp_path: Path) -> No
     trajanon.anonymize(Trajectories(points), K).write(tmp_path / "e.csv")
     with pytest.raises(BadInput, match=r"made of 12 trajectories and .* of 30"):
         trajanon.check(tmp_path / "r.parquet", K, against=tmp_path / "e.csv")
+
+
+def test_what_one_of_two_releases_left_out_is_told_by_their_difference(
+    tmp_path: Path,
+) -> None:
+    """A mean of five and one of four of them give the fifth, to some centimetres."""
+    points = np.random.default_rng(0).uniform((40, -4), (41, -3), (9, 3, 2))
+    subject = np.array([0, 1, 2, 3, 4, 0, 1, 2, 3])
+    now, before = tmp_path / "now.csv", tmp_path / "before.csv"
+    labels = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1])
+    kept = np.arange(9) != 4
+    lines = []
+    for path, rows, left_out in ((now, np.arange(9), []), (before, kept, [4])):
+        some, of = points[rows], labels[rows]
+        means = np.stack([some[of == group].mean(axis=0) for group in (0, 1)])
+        lines.append(np.round(means, 7))
+        written(path, lines[-1][np.random.default_rng(1).permutation(of)])
+        report = {"n": len(of), "labels": of.tolist(), "suppressed": {"rows": left_out}}
+        path.with_suffix(".report.json").write_text(json.dumps(report))
+    told = 5 * lines[0][0] - 4 * lines[1][0]
+    np.testing.assert_allclose(told, points[4], rtol=0, atol=1e-6)
+    says = [
+        "1 trajectories are in a group of one release and left out of the other "
+        "together with fewer than 4 {}: the difference of the two may tell where they "
+        "went"
+    ]
+    held = Trajectories(points, subject=subject)
+    for one, other in ((now, before), (before, now)):
+        found = trajanon.check(one, K, against=other).problems
+        assert found == [says[0].format("trajectories")]
+        found = trajanon.check(one, K, trajectories=held, against=other).problems
+        assert found == [says[0].format("different subjects")]
+
+
+def test_the_earlier_release_must_belong_to_the_originals_too(tmp_path: Path) -> None:
+    """Groups of other trajectories, equal in number and sizes, would tell nothing."""
+    rng = np.random.default_rng(0)
+    for name in ("now", "other"):
+        points = rng.uniform((40, -4), (41, -3), (8, 3, 2))
+        held = Trajectories(points, subject=np.arange(8))
+        trajanon.anonymize(held, K).write(tmp_path / f"{name}.csv")
+    paths = tmp_path / "other.csv", tmp_path / "now.csv"
+    assert trajanon.check(paths[0], K, trajectories=held, against=paths[0]).holds
+    with pytest.raises(BadInput, match=r"now\.csv: these .* do not belong together"):
+        trajanon.check(paths[0], K, trajectories=held, against=paths[1])
+
+
+def test_a_file_in_the_order_of_the_originals_is_found_by_the_holder(
+    tmp_path: Path,
+) -> None:
+    """Their source has no order that the file alone would show."""
+    points = np.random.default_rng(0).uniform((40, -4), (41, -3), (40, 3, 2))
+    held = Trajectories(points, subject=np.arange(40))
+    release = trajanon.anonymize(held, K)
+    path = tmp_path / "r.csv"
+    release.write(path)
+    assert trajanon.check(path, K, trajectories=held).holds
+    labels = np.array(release.report["labels"])
+    means = np.stack(
+        [points[labels == g].mean(axis=0) for g in range(labels.max() + 1)]
+    )
+    for step, word in ((1, "nearly so: "), (-1, "nearly so, backwards: ")):
+        written(path, np.round(means, 7)[labels[::step]])
+        assert trajanon.check(path, K).holds
+        found = trajanon.check(path, K, trajectories=held).problems
+        assert found == [
+            f"trajectories stand in the order of the originals, or {word}shuffle them"
+        ]

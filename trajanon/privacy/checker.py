@@ -16,7 +16,7 @@ from trajanon.files.report import (
     report_path,
 )
 from trajanon.partition import check_k, number_subjects
-from trajanon.privacy.belonging import belonging
+from trajanon.privacy.belonging import Belonging, belonging
 from trajanon.privacy.findings import (
     Findings,
     ids_of_the_source,
@@ -27,6 +27,7 @@ from trajanon.privacy.findings import (
 from trajanon.privacy.holder import told_by_both, too_few_subjects
 from trajanon.privacy.order import told_by_order
 from trajanon.privacy.parts import check_parts
+from trajanon.privacy.source_order import told_by_source_order
 from trajanon.trajectories import Trajectories
 
 
@@ -43,7 +44,7 @@ def check(
     the file may hold nothing that a release may not: columns, times, ids or metadata
     of the source, or trajectories in the order of their groups or of the source, as far
     as an order can be seen: a file in the order of a source that had none looks
-    shuffled.
+    shuffled, unless the originals are given.
 
     That k different *people* stand behind each group cannot be seen in a release, nor
     what two releases of the same data tell together. With the holder's report beside
@@ -57,11 +58,13 @@ def check(
     k
         The group size promised, at least 2.
     trajectories
-        The originals, if the holder checks: their subjects are counted in each group.
+        The originals, if the holder checks: their subjects are counted in each group,
+        and their order is compared with that of the release.
     against
         An earlier release of the same trajectories, in the same order, with its report
         beside it: groups of both must have k trajectories in common, of k different
-        subjects if the originals are given.
+        subjects if the originals are given; and so must a group of one have with what
+        the other left out.
 
     Returns
     -------
@@ -127,12 +130,10 @@ def _of_the_holder(
                 "the release alone"
             )
             raise BadInput(msg)
-        report = read_report(release)
-        belonging(
-            released_of(trajectories, report), read_release(release).points, report
-        )
+        found, points = _belonging(trajectories, release)
         subjects = number_subjects(trajectories.subject)
         problems += too_few_subjects(labels[released], subjects[released], k)
+        problems += told_by_source_order(*_by_line(found, points))
     if against is not None:
         earlier = _labels(Path(against), read_as_found(Path(against)).lines)
         if len(earlier) != len(labels):
@@ -142,14 +143,33 @@ def _of_the_holder(
                 "both are of the same trajectories"
             )
             raise BadInput(msg)
-        both = released & (earlier >= 0)
-        problems += told_by_both(
-            labels[both],
-            earlier[both],
-            k,
-            None if subjects is None else subjects[both],
-        )
+        if trajectories is not None:
+            _belonging(trajectories, Path(against))
+        problems += told_by_both(labels, earlier, k, subjects)
     return problems
+
+
+def _belonging(
+    trajectories: Trajectories, release: Path
+) -> tuple[Belonging, NDArray[np.float64]]:
+    """Put a release and its originals together; also give its points as they stand."""
+    report, points = read_report(release), read_release(release).points
+    try:
+        found = belonging(released_of(trajectories, report), points, report)
+    except BadInput as error:
+        msg = f"{release}: {error}"
+        raise BadInput(msg) from error
+    return found, points
+
+
+def _by_line(
+    found: Belonging, points: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the line of each row of a release, and that of each original, (n,)."""
+    both = np.concatenate([points, found.lines])
+    _, line = np.unique(both.reshape(len(both), -1), axis=0, return_inverse=True)
+    line = line.reshape(-1)
+    return line[: len(points)], line[len(points) :][found.labels]
 
 
 def _labels(release: Path, lines: Lines) -> NDArray[np.int64]:

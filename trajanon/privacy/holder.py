@@ -39,34 +39,45 @@ def told_by_both(
     """Name how many trajectories two releases together hide among fewer than k.
 
     Whoever knows that a trajectory is in one group of this release and in another one
-    of the earlier is left with what both hold in common.
+    of the earlier is left with what both hold in common. What one of them left out
+    counts as if it were a group there: the mean of a group with it and that without it
+    give it away by their difference.
 
     Parameters
     ----------
     labels, earlier
-        Group of each trajectory in the two releases, shape (n,), numbered from 0.
+        Group of each trajectory in the two releases, shape (n,), numbered from 0; -1
+        where it was left out.
     k
         The promise.
     subjects
         Whose each is, shape (n,), numbered from 0; None counts trajectories.
     """
-    pairs = labels * (int(earlier.max(initial=0)) + 1) + earlier
-    both = np.unique(pairs, return_inverse=True)[1]
-    whose = np.arange(len(labels)) if subjects is None else subjects
-    common = subjects_per_group(both, whose)[both]
-    few = int((common < k).sum())
-    if not few:
-        return []
-    alone = common == 1
-    if subjects is None:
-        what, whom = "trajectories", f"{alone.sum()} of them stand alone"
-    else:
-        what = "different subjects"
-        whom = (
-            f"{alone.sum()} of them have no other subject's beside them, which "
-            f"concerns {len(np.unique(subjects[alone]))} subjects"
+    released = (labels >= 0) | (earlier >= 0)
+    labels, earlier = labels[released], earlier[released]
+    whose = np.arange(len(labels)) if subjects is None else subjects[released]
+    pairs = (labels + 1) * (int(earlier.max(initial=0)) + 2) + earlier + 1
+    cell = np.unique(pairs, return_inverse=True)[1]
+    common = subjects_per_group(cell, whose)[cell]
+    both = (labels >= 0) & (earlier >= 0)
+    what = "trajectories" if subjects is None else "different subjects"
+    problems = []
+    if few := int((common[both] < k).sum()):
+        alone = both & (common == 1)
+        whom = f"{alone.sum()} of them stand alone"
+        if subjects is not None:
+            whom = (
+                f"{alone.sum()} of them have no other subject's beside them, which "
+                f"concerns {len(np.unique(whose[alone]))} subjects"
+            )
+        problems.append(
+            f"together with the earlier release, {few} of {both.sum()} trajectories "
+            f"are in two groups that have fewer than {k} {what} in common; {whom}"
         )
-    return [
-        f"together with the earlier release, {few} of {len(labels)} trajectories are "
-        f"in two groups that have fewer than {k} {what} in common; {whom}"
-    ]
+    if few := int((common[~both] < k).sum()):
+        problems.append(
+            f"{few} trajectories are in a group of one release and left out of the "
+            f"other together with fewer than {k} {what}: the difference of the two may "
+            "tell where they went"
+        )
+    return problems
