@@ -16,6 +16,7 @@ from trajanon.errors import BadInput
 from trajanon.evaluation.evaluation import Evaluation
 from trajanon.evaluation.names import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE
 from trajanon.evaluation.price import price
+from trajanon.files.release import write_release
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 
@@ -242,6 +243,65 @@ def test_the_datasheet_repeats_no_words_of_a_report() -> None:
     text = trajanon.evaluate(toy(), release, report).datasheet
     assert OSM_ATTRIBUTION in text
     assert "ODbL" in text
+
+
+def test_the_datasheet_says_what_was_left_out_and_not_how_much() -> None:
+    ten = Trajectories(np.random.default_rng(0).uniform(40, 41, (10, 3, 2)))
+    assert "left out on purpose" not in evaluated(ten).datasheet
+    few = evaluated(ten, suppress=0.2)
+    said = "\n".join(sentence for _, sentence in few.verdict)
+    assert "2 of 10 trajectories were left out of the release" in said
+    assert few.account["left_out"] == 2
+    assert "on purpose: those unlike all others.\n" in few.datasheet
+    far = toy()
+    far.points[2:, :, 0] += np.array([[0.0], [0.01]])  # the second pair, 1 km apart
+    loose = evaluated(far, min_radius=50.0)
+    assert loose.left_out == 2
+    assert "on purpose: groups so alike that" in loose.datasheet
+    assert "unlike" not in loose.datasheet
+
+
+def test_recordings_without_a_name_are_told() -> None:
+    """Each counts as a subject of its own, which it need not be."""
+    provenance = {"counts": {"recordings of unknown subjects": 3}}
+    named = toy()
+    some = Trajectories(named.points, subject=named.subject, provenance=provenance)
+    for one, word in ((named, False), (some, True)):
+        evaluation = evaluated(one)
+        said = "\n".join(sentence for _, sentence in evaluation.verdict)
+        assert ("3 recordings of the source name no subject" in said) == word
+        assert ("several may be of one person" in evaluation.datasheet) == word
+    for counts in (7, None, {"recordings of unknown subjects": "many"}):
+        odd = Trajectories(named.points, provenance={"counts": counts})
+        release, report = released(named)
+        assert trajanon.evaluate(odd, release, report).nameless == 0
+
+
+def test_subjects_promised_of_trajectories_that_name_none_are_no_promise() -> None:
+    release, report = released(toy())
+    evaluation = trajanon.evaluate(toy(people=None), release, report)
+    assert not evaluation.holds
+    assert evaluation.verdict[1] == (
+        "bad",
+        "The report promises different subjects, and these trajectories name none.",
+    )
+
+
+def test_the_order_of_the_originals_is_found_in_the_released_file(
+    tmp_path: Path,
+) -> None:
+    forty = Trajectories(np.random.default_rng(0).uniform(40, 41, (40, 3, 2)))
+    release, report = released(forty)
+    path = tmp_path / "r.parquet"
+    write_release(path, release)
+    findings = trajanon.check(path, 2)
+    assert trajanon.evaluate(forty, release, report, findings=findings).holds
+    labels = np.array(report["labels"])
+    means = [forty.points[labels == one].mean(axis=0) for one in range(max(labels) + 1)]
+    sorted_out = Trajectories(np.round(np.stack(means), 7)[labels])
+    evaluation = trajanon.evaluate(forty, sorted_out, report, findings=findings)
+    assert not evaluation.holds
+    assert "in the order of the originals" in evaluation.verdict[1][1]
 
 
 # What does not belong together

@@ -45,6 +45,10 @@ def test_the_command_exits_1_where_the_promise_is_broken(run: Run, here: Path) -
     assert "must not be published" in (here / "evaluation.html").read_text(
         encoding="utf-8"
     )
+    assert "to be published" not in answer.out
+    sheet = (here / "datasheet.md").read_text(encoding="utf-8")
+    assert "must not be published" in sheet
+    assert "3" not in sheet  # nothing is promised
 
 
 @pytest.mark.parametrize(

@@ -84,9 +84,12 @@ def evaluate(
     else:
         for kind, sentence in evaluation.verdict:
             typer.echo({"good": "+ ", "caution": "! ", "bad": "X "}[kind] + sentence)
+        sheet_is = "to be published with the release"
+        if not evaluation.holds:
+            sheet_is = "which says why there is none to publish"
         typer.echo(
-            f"Wrote {outputs[0]} and {outputs[1]}, for you alone, and {outputs[2]}, to "
-            "be published with the release."
+            f"Wrote {outputs[0]} and {outputs[1]}, for you alone, and {outputs[2]}, "
+            f"{sheet_is}."
         )
     if not evaluation.holds:
         raise typer.Exit(1)

@@ -19,17 +19,33 @@ _WORDS = {
 }
 
 
+_LEFT_OUT = {
+    "outliers": "those unlike all others",
+    "in_tight_groups": "groups so alike that their\nmean was as good as any member",
+}
+"""What the report counts, and what may be said of it."""
+
+_NONE = """\
+# No datasheet
+
+This release must not be published: it does not keep what it promises.
+"""
+
+
 def datasheet(evaluation: "Evaluation") -> str:
     """Write the datasheet.
 
     It holds nothing that a release may not: no names, no files, no times, no places,
-    and no number of a single trajectory.
+    and no number of a single trajectory. Where the promise is not kept it says so, and
+    nothing else.
 
     Returns
     -------
     str
         Markdown.
     """
+    if not evaluation.holds:
+        return _NONE
     k, sizes = evaluation.k, evaluation.sizes
     what = "subjects" if evaluation.counted == "subjects" else "trajectories"
     facts = [
@@ -52,7 +68,7 @@ def datasheet(evaluation: "Evaluation") -> str:
 
 Each trajectory was put into a group with others like it, and replaced by the mean of
 its group, point by point. Every released line therefore occurs at least {k} times.
-{_whose(evaluation)}
+{_whose(evaluation)}{_left_out(evaluation)}
 Lines stand in random order, under new numbers; identifiers, times and everything else
 were left out.
 
@@ -103,9 +119,24 @@ def _loss(evaluation: "Evaluation") -> str:
 
 
 def _whose(evaluation: "Evaluation") -> str:
-    if evaluation.counted == "subjects":
-        return f"At least {evaluation.k} different subjects stand behind each."
-    return "Several of the trajectories behind a line may be of one person."
+    if evaluation.counted != "subjects":
+        return "Several of the trajectories behind a line may be of one person."
+    whose = f"At least {evaluation.k} different subjects stand behind each."
+    if evaluation.nameless:
+        return (
+            f"{whose} Recordings without a name were\ncounted as of a subject each, "
+            "and several may be of one person."
+        )
+    return whose
+
+
+def _left_out(evaluation: "Evaluation") -> str:
+    """Say why trajectories are missing, and not how many: that may be one."""
+    told = evaluation.report.get("suppressed") or {}
+    why = [reason for name, reason in _LEFT_OUT.items() if told.get(name)]
+    if not why:
+        return ""
+    return f"\nTrajectories were left out on purpose: {', and '.join(why)}."
 
 
 def _licence(evaluation: "Evaluation") -> str:

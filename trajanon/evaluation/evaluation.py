@@ -21,6 +21,7 @@ from trajanon.privacy.belonging import Belonging, belonging
 from trajanon.privacy.diversity import Diversity, diversity
 from trajanon.privacy.findings import Findings
 from trajanon.privacy.linkage import nearest_record
+from trajanon.privacy.source_order import by_line, told_by_source_order
 from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
@@ -38,6 +39,10 @@ class Evaluation:
         The promise, and what it ``counted``: subjects, or records.
     trajectories, points, subjects
         How many there are; ``subjects`` is None if nothing is known of them.
+    left_out
+        Trajectories of the file that the release leaves out; nothing here is of them.
+    nameless
+        Recordings that name no subject, and count as one each.
     sizes
         Trajectories in each group, shape (g,).
     violations
@@ -69,6 +74,8 @@ class Evaluation:
     trajectories: int
     points: int
     subjects: int | None
+    left_out: int
+    nameless: int
     sizes: NDArray[np.int64]
     violations: Mapping[str, int | None]
     problems: Sequence[str] | None
@@ -108,6 +115,8 @@ class Evaluation:
             "trajectories": self.trajectories,
             "points": self.points,
             "subjects": self.subjects,
+            "left_out": self.left_out,
+            "nameless": self.nameless,
             "groups": len(self.sizes),
             "sizes": {
                 "min": int(self.sizes.min()),
@@ -180,6 +189,7 @@ def evaluate(
     k, counted = promise_in(report)
     task, steps = "Evaluating", 5
     progress(task, 0, steps)
+    all_of_them = len(trajectories)
     trajectories = released_of(trajectories, report)
     found = belonging(trajectories, release.points, report)
     labels, subjects = found.labels, None
@@ -201,6 +211,8 @@ def evaluate(
         trajectories=len(trajectories),
         points=original.shape[1],
         subjects=None if subjects is None else int(subjects.max()) + 1,
+        left_out=all_of_them - len(trajectories),
+        nameless=_nameless(trajectories.provenance),
         sizes=sizes,
         violations={
             "records": int((sizes < k).sum()),
@@ -210,7 +222,14 @@ def evaluate(
                 else int((subjects_per_group(labels, subjects) < k).sum())
             ),
         },
-        problems=None if findings is None else list(findings.problems),
+        problems=(
+            None
+            if findings is None
+            else [
+                *findings.problems,
+                *told_by_source_order(*by_line(release.points, found.lines, labels)),
+            ]
+        ),
         loss={name: _lost(one, other) for name, (one, other) in ways.items()},
         usefulness={
             name: usefulness(one, other, to_road=to_road, seed=seed)
@@ -224,6 +243,17 @@ def evaluate(
         ),
         report=report,
     )
+
+
+def _nameless(provenance: Mapping[str, Any]) -> int:
+    """Take from a provenance, which anyone may have written, who is not named."""
+    counts = provenance.get("counts")
+    told = (
+        counts.get("recordings of unknown subjects")
+        if isinstance(counts, Mapping)
+        else 0
+    )
+    return told if isinstance(told, int) else 0
 
 
 def _attacks(

@@ -36,22 +36,29 @@ def verdict(evaluation: "Evaluation") -> list[tuple[str, str]]:
 
 def _promise(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
     k, sizes = evaluation.k, evaluation.sizes
-    what = "subjects" if evaluation.counted == "subjects" else "trajectories"
+    by_subjects = evaluation.counted == "subjects"
+    what = "different subjects" if by_subjects else "trajectories"
     groups = f"{len(sizes):,} groups of {sizes.min()} to {sizes.max()} trajectories"
     if evaluation.holds:
         yield (
             GOOD,
-            f"The promise holds: at least {k} different {what} stand behind each "
+            f"The promise holds: at least {k} {what} stand behind each "
             f"released line ({groups}, none with fewer).",
         )
     else:
         yield BAD, "This release must not be published."
-        counted = "subjects" if evaluation.counted == "subjects" else "records"
+        counted = "subjects" if by_subjects else "records"
         if few := evaluation.violations[counted]:
             yield (
                 BAD,
-                f"{few:,} of {groups} hold fewer than {k} different {what}, which the "
-                "report promises.",
+                f"{few:,} of {groups} hold fewer than {k} {what}, which the report "
+                "promises.",
+            )
+        elif by_subjects and few is None:
+            yield (
+                BAD,
+                "The report promises different subjects, and these trajectories name "
+                "none.",
             )
         for problem in evaluation.problems or []:
             yield BAD, f"In the released file: {problem}."
@@ -67,6 +74,20 @@ def _promise(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
             CAUTION,
             f"k counts trajectories, not subjects: {few:,} groups hold fewer than {k} "
             "different subjects.",
+        )
+    elif by_subjects and evaluation.nameless:
+        yield (
+            CAUTION,
+            f"{evaluation.nameless:,} recordings of the source name no subject, and "
+            "each of them counts as a subject of its own: several may be of one "
+            "person.",
+        )
+    if evaluation.left_out:
+        yield (
+            CAUTION,
+            f"{evaluation.left_out:,} of "
+            f"{evaluation.left_out + evaluation.trajectories:,} trajectories were left "
+            "out of the release, and nothing said here is of them.",
         )
     if evaluation.problems is None:
         yield CAUTION, "No released file was looked at: run trajanon check on it."
@@ -107,8 +128,8 @@ def _diversity(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
         yield (
             CAUTION,
             f"In {tight:,} of {groups:,} groups every member stays within "
-            f"{told['tight']:g} m of the released line all along: nobody is singled "
-            "out, but where they all went is told.",
+            f"{told['tight']:g} m of the released line all along: where they all "
+            "went is told.",
         )
     for name, one in (("begin", "one_origin"), ("end", "one_destination")):
         if told[one]:

@@ -27,7 +27,7 @@ from trajanon.privacy.findings import (
 from trajanon.privacy.holder import told_by_both, too_few_subjects
 from trajanon.privacy.order import told_by_order
 from trajanon.privacy.parts import check_parts
-from trajanon.privacy.source_order import told_by_source_order
+from trajanon.privacy.source_order import by_line, told_by_source_order
 from trajanon.trajectories import Trajectories
 
 
@@ -133,7 +133,7 @@ def _of_the_holder(
         found, points = _belonging(trajectories, release)
         subjects = number_subjects(trajectories.subject)
         problems += too_few_subjects(labels[released], subjects[released], k)
-        problems += told_by_source_order(*_by_line(found, points))
+        problems += told_by_source_order(*by_line(points, found.lines, found.labels))
     if against is not None:
         earlier = _labels(Path(against), read_as_found(Path(against)).lines)
         if len(earlier) != len(labels):
@@ -160,16 +160,6 @@ def _belonging(
         msg = f"{release}: {error}"
         raise BadInput(msg) from error
     return found, points
-
-
-def _by_line(
-    found: Belonging, points: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number the line of each row of a release, and that of each original, (n,)."""
-    both = np.concatenate([points, found.lines])
-    _, line = np.unique(both.reshape(len(both), -1), axis=0, return_inverse=True)
-    line = line.reshape(-1)
-    return line[: len(points)], line[len(points) :][found.labels]
 
 
 def _labels(release: Path, lines: Lines) -> NDArray[np.int64]:

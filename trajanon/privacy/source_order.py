@@ -46,6 +46,31 @@ def told_by_source_order(
     return []
 
 
+def by_line(
+    points: NDArray[np.float64],
+    lines: NDArray[np.float64],
+    labels: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number lines as `told_by_source_order` takes them; equal ones are one.
+
+    Parameters
+    ----------
+    points
+        Latitude and longitude of each row of the release, (n, m, 2).
+    lines, labels
+        The line of each group, (g, m, 2), and the group of each original, (n,).
+
+    Returns
+    -------
+    tuple of two NDArray[np.int64]
+        The line of each row, and of each original's group, (n,).
+    """
+    both = np.concatenate([points, lines])
+    _, line = np.unique(both.reshape(len(both), -1), axis=0, return_inverse=True)
+    line = line.reshape(-1)
+    return line[: len(points)], line[len(points) :][labels]
+
+
 def _near_too_often(
     rows: NDArray[np.int64], source: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> bool:
