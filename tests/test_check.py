@@ -378,6 +378,10 @@ def test_a_column_without_a_name_in_csv_is_found(tmp_path: Path) -> None:
         ("<gpx ", '<gpx xmlns:x="alice" x:of="alice" ', "alice"),
         (OSM_ATTRIBUTION, "alice", "unknown attribution 'alice'"),
         ("<trk>", "<wpt lat='1' lon='2'/><trk>", "1 × <wpt>"),
+        ("<?xml version='1.0' encoding='utf-8'?>", "<?of alice?>", "instructions"),
+        ("<gpx ", '<gpx xmlns:x="/home/alice" ', "xmlns"),
+        ("</trkseg>", "</trkseg><trkseg></trkseg>", "1 geometries are tracks of 2"),
+        ("<number>1<", "<number>1</number><number>2<", "ids are not 1 to 20"),
     ],
 )
 def test_more_than_lines_and_ids_in_gpx_is_found(
@@ -386,6 +390,33 @@ def test_more_than_lines_and_ids_in_gpx_is_found(
     found = retold(tmp_path / "r.gpx", text, other)
     assert found
     assert says in found
+
+
+def test_a_comment_in_another_encoding_is_found(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.gpx")
+    text = path.read_text(encoding="utf-8").replace("<trk>", "<!-- alice --><trk>", 1)
+    path.write_bytes(text.replace("'utf-8'", "'utf-16'").encode("utf-16"))
+    assert "an encoding other than UTF-8" in problems(path)
+
+
+def test_a_track_that_is_broken_elsewhere_is_told_apart(tmp_path: Path) -> None:
+    """Its points are those of the others of its group."""
+    path = written(tmp_path / "r.gpx")
+    whole = path.read_text(encoding="utf-8")
+    point = whole.index("/>", whole.index("<trkpt")) + 2
+    broken = whole[:point] + "</trkseg><trkseg>" + whole[point:]
+    path.write_text(broken, encoding="utf-8")
+    assert "1 geometries are tracks of 2 segments" in problems(path)
+
+
+def test_what_two_numbers_of_a_track_say_is_found(tmp_path: Path) -> None:
+    """In turn they would count along the file, were they not both of one track."""
+    path = written(tmp_path / "r.gpx")
+    text = path.read_text(encoding="utf-8")
+    one, two = "<number>1</number>", "<number>2</number>"
+    text = text.replace(two, "").replace(one, one + two)
+    path.write_text(text, encoding="utf-8")
+    assert "ids are not 1 to 20" in problems(path)
 
 
 @pytest.mark.parametrize("tag", ["time", "ele"])

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -132,6 +133,21 @@ def test_an_unknown_writer_of_parquet_is_found(tmp_path: Path) -> None:
             "CREATE TRIGGER alice AFTER INSERT ON anonymized BEGIN SELECT 1; END",
             "trigger 'alice'",
         ),
+        (
+            "UPDATE gpkg_contents SET last_change = '2008-05-17T10:00:00.000Z'",
+            "a time, '2008-05-17T10:00:00.000Z'",
+        ),
+        (
+            "UPDATE gpkg_ogr_contents SET feature_count = 9000",
+            "a count in gpkg_ogr_contents",
+        ),
+        ("UPDATE sqlite_sequence SET seq = 9000", "a count in sqlite_sequence"),
+        ("CREATE INDEX alice ON anonymized (id)", "index 'alice'"),
+        (
+            "UPDATE rtree_anonymized_geom SET minx = minx - 1e-3 WHERE id = "
+            "(SELECT id FROM rtree_anonymized_geom ORDER BY minx DESC LIMIT 1)",
+            "a spatial index of other",
+        ),
     ],
 )
 def test_boxes_and_rows_of_others_in_geopackage_are_found(
@@ -140,6 +156,24 @@ def test_boxes_and_rows_of_others_in_geopackage_are_found(
     path = written(tmp_path / "r.gpkg")
     run_sql(path, command)
     assert says in problems(path)
+
+
+def test_a_column_of_geometries_of_another_name_is_found(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.gpkg")
+    run_sql(
+        path,
+        "DROP TABLE rtree_anonymized_geom",
+        "DELETE FROM gpkg_extensions",
+        "ALTER TABLE anonymized RENAME COLUMN geom TO alice",
+        "UPDATE gpkg_geometry_columns SET column_name = 'alice'",
+    )
+    assert "the geometries' name 'alice'" in problems(path)
+
+
+def test_a_geopackage_does_not_tell_when_it_was_written(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.gpkg")
+    assert not re.search(rb"20\d\d-\d\d-\d\dT", path.read_bytes())
+    assert not problems(path)
 
 
 def test_a_geometry_with_the_box_of_another_is_found(tmp_path: Path) -> None:

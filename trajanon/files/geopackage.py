@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem
-from trajanon.files.geopackage_below import LAYER, below
+from trajanon.files.geopackage_below import LAYER, below, untimed
 from trajanon.files.released import Lines, ReleasedFile, unknown_attribution
 
 
@@ -27,6 +27,7 @@ def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> N
         table.to_file(path, driver="GPKG", layer=LAYER, engine="pyogrio", **options)
     except RuntimeError as error:  # the base of pyogrio's errors
         raise OSError(" ".join(str(error).split())[:200]) from error
+    untimed(path)
 
 
 def read_released(path: Path) -> ReleasedFile:
@@ -69,6 +70,8 @@ def read_released(path: Path) -> ReleasedFile:
     extras += [f"layer metadata {key!r}" for key in metadata]
     extras += [f"file metadata {key!r}" for key in info.get("dataset_metadata") or {}]
     extras += [f"column {name!r}" for name in info["fields"].tolist() if name != "id"]
+    if info.get("geometry_name", "geom") != "geom":
+        extras.append(f"the geometries' name {info.get('geometry_name')!r}")
     if info.get("fid_column") != "fid":
         extras.append(f"the row numbers' name {info.get('fid_column')!r}")
     if table.index.tolist() != list(range(1, len(table) + 1)):

@@ -31,11 +31,21 @@ _TRIGGERS = (
 _ENVELOPES = {0: 0, 1: 4, 2: 6, 3: 6, 4: 8}  # numbers before the geometry, by code
 _HEADER = 8  # bytes of a geometry before its envelope
 _WGS84 = 4326
+_NO_TIME = "1970-01-01T00:00:00.000Z"
+"""For the time of the last change, which the format wants."""
+
 _SINGLE = 1e-4  # degrees by which an index of single precision may be wider
 
 
+def untimed(path: Path) -> None:
+    """Take the time at which it was written out of a GeoPackage."""
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("UPDATE gpkg_contents SET last_change = ?", [_NO_TIME])
+        file.commit()
+
+
 def below(path: Path) -> list[str]:
-    """Name tables, deleted pages and boxes that released lines do not need.
+    """Name tables, deleted pages, times, counts and boxes that lines do not need.
 
     A box (of the layer, of a geometry, in the index) that is not that of the lines may
     be the one of the source.
@@ -54,6 +64,7 @@ def below(path: Path) -> list[str]:
         sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
     ) as file:
         extras = [*_objects(file), *_rows_of_the_standard(file)]
+        extras += [*_times(file), *_counts(file)]
         (deleted,) = file.execute("PRAGMA freelist_count").fetchone()
         (page,) = file.execute("PRAGMA page_size").fetchone()
         (pages,) = file.execute("PRAGMA page_count").fetchone()
@@ -81,6 +92,7 @@ def _objects(file: sqlite3.Connection) -> list[str]:
             and not name.startswith(_INDEX)
         )
         or (kind == "trigger" and not name.startswith(_TRIGGERS))
+        or (kind == "index" and not name.startswith("sqlite_autoindex_"))
     ]
 
 
@@ -104,13 +116,40 @@ def _rows_of_the_standard(file: sqlite3.Connection) -> list[str]:
     return extras
 
 
+def _times(file: sqlite3.Connection) -> list[str]:
+    changed = file.execute("SELECT DISTINCT last_change FROM gpkg_contents").fetchall()
+    return [f"a time, {t!r}" for (t,) in changed if t != _NO_TIME]
+
+
+def _counts(file: sqlite3.Connection) -> list[str]:
+    """Compare what is told of the number of rows, and of the highest, with the rows."""
+    if not _has(file, LAYER):
+        return []
+    (rows,) = file.execute(f"SELECT count(*) FROM {LAYER}").fetchone()
+    return [
+        f"a count in {table} of other rows"
+        for table, column, name in (
+            ("gpkg_ogr_contents", "feature_count", "table_name"),
+            ("sqlite_sequence", "seq", "name"),
+        )
+        if _has(file, table)
+        for (told,) in file.execute(
+            f"SELECT {column} FROM {table} WHERE {name} = ?", [LAYER]
+        ).fetchall()
+        if told not in (rows, None)
+    ]
+
+
 def _boxes(file: sqlite3.Connection) -> list[str]:
     """Compare every box told with that of the lines."""
     column = "SELECT column_name FROM gpkg_geometry_columns WHERE table_name = ?"
     found = file.execute(column, [LAYER]).fetchone()
     if found is None:
         return []
-    query = f'SELECT "{found[0]}" FROM {LAYER} WHERE "{found[0]}" IS NOT NULL'
+    query = (
+        f'SELECT "{found[0]}" FROM {LAYER} WHERE "{found[0]}" IS NOT NULL '
+        "ORDER BY rowid"
+    )
     extras, boxes = _of_geometries([blob for (blob,) in file.execute(query)])
     if not len(boxes):
         return extras
@@ -122,11 +161,9 @@ def _boxes(file: sqlite3.Connection) -> list[str]:
     if told is not None and None not in told and not np.allclose(told, whole, 0, 1e-9):
         extras.append("a bounding box of the layer that is not that of its lines")
     if _has(file, _INDEX):
-        query = (
-            "SELECT count(*), min(minx), min(miny), max(maxx), max(maxy) FROM " + _INDEX
-        )
-        count, *indexed = file.execute(query).fetchone()
-        if count != len(boxes) or not np.allclose(indexed, whole, 0, _SINGLE):
+        query = f"SELECT minx, miny, maxx, maxy FROM {_INDEX} ORDER BY id"
+        indexed = np.array(file.execute(query).fetchall()).reshape(-1, 4)
+        if indexed.shape != boxes.shape or not np.allclose(indexed, boxes, 0, _SINGLE):
             extras.append("a spatial index of other lines")
     return extras
 

@@ -1,5 +1,6 @@
 """A release as GPX 1.1: a track a trajectory, no times, no names."""
 
+import codecs
 from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
@@ -8,7 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem
-from trajanon.files.released import DECIMALS, Lines, ReleasedFile, unknown_attribution
+from trajanon.files.released import (
+    DECIMALS,
+    LINE,
+    Lines,
+    ReleasedFile,
+    unknown_attribution,
+)
 
 _SPACE = "http://www.topografix.com/GPX/1/1"
 _CREATOR = "trajanon"
@@ -68,8 +75,13 @@ def read_released(path: Path) -> ReleasedFile:
         msg = f"{path} is not GPX: it begins with <{_name(root)}>"
         raise FileProblem(msg)
     extras = _unneeded(root)
-    if b"<!" in text or text.count(b"<?") > 1:
+    if b"\0" in text:  # UTF-16, in which the next would not be seen
+        extras.append("an encoding other than UTF-8")
+    declared = text.removeprefix(codecs.BOM_UTF8).startswith(b"<?xml")
+    if b"<!" in text or text.count(b"<?") > declared:
         extras.append("comments, instructions or a document type")
+    if text.count(b"xmlns") > 1:
+        extras.append("names of other formats (xmlns)")
     if (root.get("version"), root.get("creator")) != ("1.1", _CREATOR):
         extras.append(
             f"version {root.get('version')!r} or an unknown creator "
@@ -77,8 +89,13 @@ def read_released(path: Path) -> ReleasedFile:
         )
     said = [e.text or "" for e in root.iter() if _name(e) == "desc"]
     extras += [extra for words in said for extra in unknown_attribution(words)]
-    ids = [e.text for track in tracks for e in track if _name(e) == "number"]
-    return ReleasedFile(lines, ids or None, extras, said[0] if said else None)
+    ids = [
+        " ".join(e.text or "" for e in track if _name(e) == "number")
+        for track in tracks
+    ]
+    return ReleasedFile(
+        lines, ids if any(ids) else None, extras, said[0] if said else None
+    )
 
 
 def _unneeded(root: ElementTree.Element) -> list[str]:
@@ -111,7 +128,10 @@ def _lines(tracks: list[ElementTree.Element]) -> Lines:
         ]
         for track in tracks
     ]
+    # Where a track is broken it may differ from others with the same points.
+    pieces = [sum(_name(e) == "trkseg" for e in track) for track in tracks]
     return Lines.of_texts(
         [np.array(line, dtype=np.float64).reshape(-1, 2) for line in texts],
         [str(line) for line in texts],
+        [LINE if n == 1 else f"tracks of {n} segments" for n in pieces],
     )
