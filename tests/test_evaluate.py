@@ -18,6 +18,7 @@ from trajanon.evaluation.names import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE
 from trajanon.evaluation.price import price
 from trajanon.files.release import write_release
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.utility import displacement
 
 
 def released(
@@ -100,7 +101,32 @@ def test_windows_that_slid_are_measured_both_ways(
     assert in_file["mean"] > slid.displacement["mean"]
     names = [attack.name for attack in evaluation.attacks]
     assert names[:2] == ["nearest record", "nearest record, as slid"]
+    on_release = [one for one in evaluation.attacks if one.against == "release"]
+    assert [one.name for one in on_release[1::2]] == [
+        f"{one.name}, as slid" for one in on_release[::2]
+    ]
     assert "as the report does" in evaluation.html
+
+
+def test_groups_are_as_tight_as_the_windows_that_were_averaged(
+    madrid: Trajectories, sample: tuple[Evaluation, Mapping[str, Any]]
+) -> None:
+    """A window that slid a kilometre is far from its line, and its track on it."""
+    evaluation, report = sample
+    few = madrid.take(np.arange(0, len(madrid), 2))
+    slid = few.slid(np.array(report["alignment"]["starts"])).points
+    labels = np.array(report["labels"])
+    lines = np.stack([slid[labels == g].mean(axis=0) for g in range(labels.max() + 1)])
+    away = displacement(slid, lines[labels]).max(axis=1)
+    tight = sum(away[labels == g].max() <= 50.0 for g in range(len(lines)))
+    assert tight > 0
+    assert len(evaluation.diversity_as_slid.alarms) == tight
+    assert len(evaluation.diversity.alarms) < tight
+    said = "\n".join(sentence for _, sentence in evaluation.verdict)
+    assert f"In {tight} of {len(lines)} groups every member stays within 50 m" in said
+    assert "groups all windows as slid begin within one cell" in said
+    assert evaluation.account["diversity_as_slid"]["alarms"] == tight
+    assert evaluation.diversity_as_slid.words in evaluation.html
 
 
 def test_a_promise_that_is_not_kept_comes_first() -> None:

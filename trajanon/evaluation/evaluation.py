@@ -20,9 +20,8 @@ from trajanon.privacy.attack import Attack
 from trajanon.privacy.belonging import Belonging, belonging
 from trajanon.privacy.diversity import Diversity, diversity
 from trajanon.privacy.findings import Findings
-from trajanon.privacy.linkage import nearest_record
 from trajanon.privacy.source_order import by_line, told_by_source_order
-from trajanon.privacy.suite import attacks
+from trajanon.privacy.suite import attacks, attacks_on_release
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
 from trajanon.utility.on_roads import ToRoad, share_on_roads
@@ -62,7 +61,8 @@ class Evaluation:
     attacks
         In the order in which to show them.
     diversity
-        What the members of the groups have in common.
+        What the members of the groups have in common: in the file, and as they slid;
+        the same, if none did.
     roads_before
         Share of the originals' points on roads; None where no roads are given.
     report
@@ -84,6 +84,7 @@ class Evaluation:
     price: Sequence[Price] | None
     attacks: Sequence[Attack]
     diversity: Diversity
+    diversity_as_slid: Diversity
     roads_before: float | None
     report: Mapping[str, Any]
 
@@ -131,6 +132,7 @@ class Evaluation:
             ),
             "attacks": [attack.account for attack in self.attacks],
             "diversity": self.diversity.account,
+            "diversity_as_slid": self.diversity_as_slid.account,
             "utility": {name: one.account for name, one in self.usefulness.items()},
             "roads_before": self.roads_before,
             "attribution": self.report.get("attribution"),
@@ -160,8 +162,8 @@ def evaluate(
     """Measure what a release protects, and what it costs.
 
     Everything is measured against the trajectories as they stand in the file. Where
-    they slid on their tracks before they were averaged, utility is also measured
-    against the windows as slid, as in the report.
+    they slid on their tracks before they were averaged, everything is also measured
+    against the windows as slid: these are what the released lines tell of.
 
     Parameters
     ----------
@@ -199,7 +201,9 @@ def evaluate(
     progress(task, 1, steps, "attacks")
     attacked = _attacks(trajectories, found, k, subjects)
     progress(task, 2, steps, "diversity")
-    diverse = diversity(original, found.lines, labels)
+    diverse = diverse_as_slid = diversity(original, found.lines, labels)
+    if found.slid is not trajectories:
+        diverse_as_slid = diversity(found.slid.points, found.lines, labels)
     progress(task, 3, steps, "MDAV")
     by_subject = subjects if counted == "subjects" else None
     ways = _ways(trajectories, found, _by_mdav(trajectories, k, by_subject))
@@ -238,6 +242,7 @@ def evaluate(
         price=None if subjects is None else price(trajectories.records, k, subjects),
         attacks=attacked,
         diversity=diverse,
+        diversity_as_slid=diverse_as_slid,
         roads_before=(
             None if to_road is None else share_on_roads(original, to_road, ROAD)
         ),
@@ -262,18 +267,25 @@ def _attacks(
     k: int,
     subjects: NDArray[np.int64] | None,
 ) -> list[Attack]:
-    """Run all attacks, and one more where windows slid: from the windows as slid."""
-    release = (found.lines, found.labels, k)
-    done = attacks(trajectories.points, *release, subjects=subjects)
-    if found.slid is not trajectories:
-        nearest = nearest_record(found.slid.points, *release, subjects=subjects)
-        nearest = replace(
-            nearest,
-            name=f"{nearest.name}, as slid",
-            knows="the target's whole track, and where its window slid",
+    """Run all attacks; where windows slid, those on the release also from these."""
+    groups = (found.lines, found.labels, k)
+    done = attacks(trajectories.points, *groups, subjects=subjects)
+    if found.slid is trajectories:
+        return done
+    from_slid = {
+        one.name: replace(
+            one,
+            name=f"{one.name}, as slid",
+            knows=f"{one.knows}, as windows slid",
         )
-        done.insert(1, nearest)
-    return done
+        for one in attacks_on_release(found.slid.points, *groups, subjects=subjects)
+    }
+    shown = []
+    for one in done:
+        shown.append(one)
+        if one.against == "release":
+            shown.append(from_slid[one.name])
+    return shown
 
 
 def _by_mdav(

@@ -19,6 +19,7 @@ from trajanon.utility.usefulness import (
 
 if TYPE_CHECKING:
     from trajanon.evaluation.evaluation import Evaluation
+    from trajanon.privacy.diversity import Diversity
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -175,7 +176,19 @@ def _attacks(evaluation: "Evaluation") -> str:
 
 
 def _diversity(evaluation: "Evaluation") -> str:
-    found = evaluation.diversity
+    title = "What the members of a group have in common"
+    if not evaluation.aligned:
+        return section(title, *_in_common(evaluation.diversity))
+    return section(
+        title,
+        paragraph("The windows as slid, which the released lines are the means of:"),
+        *_in_common(evaluation.diversity_as_slid),
+        paragraph("The windows as they stand in the file:"),
+        *_in_common(evaluation.diversity),
+    )
+
+
+def _in_common(found: "Diversity") -> Iterator[str]:
     told = found.account
 
     def row(name: str, key: str, write: Callable[[float], str]) -> tuple[str, ...]:
@@ -192,17 +205,14 @@ def _diversity(evaluation: "Evaluation") -> str:
         row("Farthest member from the line", "radius", metres),
         row("Mean distance to the line", "mean_radius", metres),
     ]
-    return section(
-        "What the members of a group have in common",
-        paragraph(found.words),
-        table(["In each group", "Least", "Median", "Most"], rows),
-        paragraph(
-            "How far the farthest member of each group is from its line (each bar: how "
-            "many groups):",
-            "small",
-        ),
-        histogram(found.radius, "m"),
+    yield paragraph(found.words)
+    yield table(["In each group", "Least", "Median", "Most"], rows)
+    yield paragraph(
+        "How far the farthest member of each group is from its line (each bar: how "
+        "many groups):",
+        "small",
     )
+    yield histogram(found.radius, "m")
 
 
 def _utility(evaluation: "Evaluation") -> str:

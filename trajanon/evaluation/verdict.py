@@ -123,20 +123,30 @@ def _attacks(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
 
 def _diversity(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
     told, groups = evaluation.diversity.account, len(evaluation.sizes)
-    tight = told["alarms"]
-    if tight:
+    slid = evaluation.diversity_as_slid.account
+    if tight := slid["alarms"]:
         yield (
             CAUTION,
             f"In {tight:,} of {groups:,} groups every member stays within "
-            f"{told['tight']:g} m of the released line all along: where they all "
+            f"{slid['tight']:g} m of the released line all along"
+            f"{', as its window slid' if evaluation.aligned else ''}: where they all "
             "went is told.",
         )
-    for name, one in (("begin", "one_origin"), ("end", "one_destination")):
+    ends = (("begin", "one_origin"), ("end", "one_destination"))
+    for name, one in ends:
         if told[one]:
             yield (
                 CAUTION,
                 f"In {told[one]:,} of {groups:,} groups all members {name} within one "
                 f"cell of {told['cell']:g} m: the release does not hide that place.",
+            )
+    for name, one in ends if evaluation.aligned else ():
+        if slid[one]:
+            yield (
+                CAUTION,
+                f"In {slid[one]:,} of {groups:,} groups all windows as slid {name} "
+                f"within one cell of {slid['cell']:g} m: that all members passed there "
+                "is told.",
             )
 
 

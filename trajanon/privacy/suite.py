@@ -51,30 +51,54 @@ def attacks(
     BadInput
         If the arrays do not belong together.
     """
+    on_release = attacks_on_release(points, released, labels, k, subjects=subjects)
+    on_originals = {one.name: one for one in _attacks_on_originals(points, k, subjects)}
+    both = ((one, on_originals.get(one.name)) for one in on_release)
+    return [one for pair in both for one in pair if one is not None]
+
+
+def attacks_on_release(
+    points: NDArray[np.float64],
+    released: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    k: int,
+    *,
+    subjects: NDArray[np.int64] | None = None,
+) -> list[Attack]:
+    """Run every attack on the release alone; all else is as in `attacks`."""
     release = (points, released, labels, k)
     done = [nearest_record(*release, subjects=subjects)]
-    for order in (False, True):
-        done += [
-            known_points(
-                *release,
-                known=KNOWN,
-                tolerance=TOLERANCE,
-                order=order,
-                subjects=subjects,
-            ),
-            known_points_in_originals(
-                points,
-                k,
-                known=KNOWN,
-                tolerance=TOLERANCE,
-                order=order,
-                subjects=subjects,
-            ),
-        ]
     done += [
-        known_ends(*release, tolerance=TOLERANCE, subjects=subjects),
-        known_ends_in_originals(points, k, tolerance=TOLERANCE, subjects=subjects),
+        known_points(
+            *release,
+            known=KNOWN,
+            tolerance=TOLERANCE,
+            order=order,
+            subjects=subjects,
+        )
+        for order in (False, True)
     ]
+    done.append(known_ends(*release, tolerance=TOLERANCE, subjects=subjects))
     if subjects is not None:
         done.append(other_tracks(*release, subjects))
+    return done
+
+
+def _attacks_on_originals(
+    points: NDArray[np.float64], k: int, subjects: NDArray[np.int64] | None
+) -> list[Attack]:
+    done = [
+        known_points_in_originals(
+            points,
+            k,
+            known=KNOWN,
+            tolerance=TOLERANCE,
+            order=order,
+            subjects=subjects,
+        )
+        for order in (False, True)
+    ]
+    done.append(
+        known_ends_in_originals(points, k, tolerance=TOLERANCE, subjects=subjects)
+    )
     return done
