@@ -82,10 +82,28 @@ def test_parts_in_an_order_or_with_other_ids_are_found(release: Path) -> None:
     assert any("part-00001.parquet: trajectories stand in" in one for one in told)
 
 
+def test_parts_that_are_places_of_the_source_are_found(tmp_path: Path) -> None:
+    """Each part is shuffled, and each is of another row of streets."""
+    rng = np.random.default_rng(0)
+    lines = np.round(rng.uniform((40, -4), (41, -3), (100, 3, 2)), 7)
+    by_latitude = lines[np.argsort(lines[:, 1, 0])].repeat(4, axis=0)
+    for name, rows in (
+        ("places", by_latitude),
+        ("chance", rng.permutation(by_latitude)),
+    ):
+        (tmp_path / name).mkdir()
+        for part, some in enumerate(np.split(rows, 10)):
+            path = tmp_path / name / f"part-{part:05d}.parquet"
+            write(path, rng.permutation(some), 1 + 40 * part)
+    assert trajanon.check(tmp_path / "chance", 4).holds
+    (told,) = trajanon.check(tmp_path / "places", 4).problems
+    assert told.startswith("from part to part: trajectories that follow each other")
+
+
 def test_something_else_in_the_folder_is_found(release: Path) -> None:
     (release / "trips.csv").write_text("anna")
     (told,) = trajanon.check(release, 4).problems
-    assert told == "trips.csv is no part of a release"
+    assert told == "'trips.csv' is no part of a release"
 
 
 def test_parts_of_other_trajectories_are_found(release: Path) -> None:

@@ -1,6 +1,6 @@
 """What the order of a release gives away: a shuffled file has none."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,7 @@ def told_by_order(
         return []
     told = [*_repeats(groups)]
     if points is not None and np.isfinite(points).all():
-        told += _along_a_measure(points)
+        told += told_along(_measures(points))
     return told
 
 
@@ -79,9 +79,19 @@ def _repeats(groups: NDArray[np.int64]) -> Iterator[str]:
         )
 
 
-def _along_a_measure(points: NDArray[np.float64]) -> Iterator[str]:
-    """Name measures that are sorted, or change sides too seldom along the file."""
-    measured = _measures(points)
+def told_along(measured: Mapping[str, NDArray[np.floating]]) -> Iterator[str]:
+    """Name measures that are sorted, or change sides too seldom along the file.
+
+    Parameters
+    ----------
+    measured
+        What was measured of each line, by its name, shape (n,).
+
+    Yields
+    ------
+    str
+        A sentence, as in `told_by_order`.
+    """
     few: list[tuple[float, str]] = []
     for name, values in measured.items():
         _, copies = np.unique(values, return_counts=True)

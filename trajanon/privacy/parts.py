@@ -18,7 +18,7 @@ from trajanon.privacy.findings import (
     points_of,
     too_rare,
 )
-from trajanon.privacy.order import told_by_order
+from trajanon.privacy.order import told_along, told_by_order
 
 
 def check_parts(folder: Path, k: int) -> Findings:
@@ -26,7 +26,8 @@ def check_parts(folder: Path, k: int) -> Findings:
 
     A trajectory may occur in several parts: it is counted in all of them, by a
     fingerprint of 128 bits of its coordinates as written. What else a release may not
-    hold is looked for in each part; so is an order.
+    hold is looked for in each part; so is an order, and by the middles of the lines in
+    all parts one after another.
 
     Parameters
     ----------
@@ -46,16 +47,18 @@ def check_parts(folder: Path, k: int) -> Findings:
         raise FileProblem(msg)
     problems: list[str] = []
     keys: list[NDArray[np.uint64]] = []
+    middles: list[NDArray[np.float32]] = []
     widths: set[int] = set()
     first = 1
     for path in paths:
         if not is_part(path.name):
-            problems.append(f"{path.name} is no part of a release")
+            problems.append(f"{path.name!r} is no part of a release")
             continue
         found = read_as_found(path)
         n = len(found.lines)
         problems += [
-            f"{path.name}: {problem}" for problem in _amiss(found, first, widths)
+            f"{path.name}: {problem}"
+            for problem in _amiss(found, first, widths, middles)
         ]
         keys.append(_keys(found))
         first += n
@@ -63,6 +66,10 @@ def check_parts(folder: Path, k: int) -> Findings:
     sizes = _sizes(whole)
     if len(widths) > 1:
         problems.append("parts have trajectories of different numbers of points")
+    if middles:
+        lon, lat = np.concatenate(middles).T
+        along = told_along({"mean latitude": lat, "mean longitude": lon})
+        problems += [f"from part to part: {problem}" for problem in along]
     return Findings(
         k=k,
         trajectories=len(whole),
@@ -72,14 +79,24 @@ def check_parts(folder: Path, k: int) -> Findings:
     )
 
 
-def _amiss(found: ReleasedFile, first: int, widths: set[int]) -> Iterator[str]:
-    """Name what is wrong in a part whose ids begin at the first one."""
+def _amiss(
+    found: ReleasedFile,
+    first: int,
+    widths: set[int],
+    middles: list[NDArray[np.float32]],
+) -> Iterator[str]:
+    """Name what is wrong in a part whose ids begin at the first one.
+
+    Where its lines are sound, how many points they have and where their middles are
+    (longitude and latitude, (n, 2), in few bytes) is kept.
+    """
     amiss = not_trajectories(found.lines)
     yield from amiss
     yield from ids_of_the_source(found.ids, len(found.lines), first)
     points = None if amiss else points_of(found.lines)
     if points is not None:
         widths.add(points.shape[1])
+        middles.append(points.mean(axis=1).astype(np.float32))
     yield from told_by_order(found.lines.groups, points)
     for extra in found.extras:
         yield f"a release holds no more than lines and ids: {extra}"
