@@ -98,11 +98,32 @@ def test_what_the_holder_gives_must_belong_together(tmp_path: Path) -> None:
         ([0.5] * 30, "lacks the labels"),
         ([7] * 30, "are not its groups"),
         ([0] * 29, "are not its groups"),
-        ([0] * 30, "their groups have other sizes"),
+        ([0] * 30, "do not belong together"),
+        ([0] * 29 + [10**18], "are not its groups"),
+        ([0] * 29 + [10**30], "are not its groups"),
     ):
         report.write_text(json.dumps(said | {"labels": labels}), encoding="utf-8")
         with pytest.raises(BadInput, match=says):
             trajanon.check(path, K, trajectories=trajectories)
+    report.write_text(json.dumps(said | {"labels": [0] * 30}), encoding="utf-8")
+    with pytest.raises(BadInput, match="their groups have other sizes"):
+        trajanon.check(path, K, against=path)
+    for left_out in (
+        [1],
+        "x",
+        {"rows": None},
+        {"rows": "a"},
+        {"rows": [0.5]},
+        {"rows": [-1]},
+        {"rows": [31]},
+        {"rows": [7, 7]},
+    ):
+        odd = json.dumps(said | {"suppressed": left_out})
+        report.write_text(odd, encoding="utf-8")
+        with pytest.raises(BadInput, match="do not belong together"):
+            trajanon.check(path, K, trajectories=trajectories)
+        with pytest.raises(BadInput, match="do not belong together"):
+            trajanon.check(path, K, against=path)
     for text in ("[]", "{"):
         report.write_text(text, encoding="utf-8")
         with pytest.raises(FileProblem, match=r"r\.report\.json"):
@@ -186,3 +207,23 @@ def test_a_file_in_the_order_of_the_originals_is_found_by_the_holder(
         assert found == [
             f"trajectories stand in the order of the originals, or {word}shuffle them"
         ]
+
+
+def test_groups_of_one_line_are_one_to_who_sees_the_release(tmp_path: Path) -> None:
+    """Eight who went the same way, in two groups that need not be those of before."""
+    points = np.random.default_rng(0).uniform((40, -4), (41, -3), (12, 3, 2))
+    points[:8] = points[0]
+    held = Trajectories(points, subject=np.arange(12))
+    path, before = tmp_path / "r.csv", tmp_path / "before.csv"
+    lines = np.round([points[0], points[0], points[8:].mean(axis=0)], 7)
+    for one, labels in (
+        (path, np.repeat([0, 1, 2], 4)),
+        (before, np.array([0, 1] * 4 + [2] * 4)),
+    ):
+        written(one, lines[np.random.default_rng(1).permutation(labels)])
+        report = {"n": 12, "labels": labels.tolist()}
+        one.with_suffix(".report.json").write_text(json.dumps(report))
+    assert trajanon.check(path, K).holds
+    assert trajanon.check(path, K, trajectories=held, against=before).holds
+    with pytest.raises(BadInput, match="or groups of it have equal lines"):
+        trajanon.check(path, K, against=before)

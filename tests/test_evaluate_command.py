@@ -1,6 +1,7 @@
 """trajanon evaluate: three files, or a sentence."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,11 @@ def test_check_takes_the_holders_files(run: Run, here: Path) -> None:
     held = run("check", "-k", 2, "--trajectories", "trajectories.parquet")
     assert held.code == 0
     assert "2 different subjects in each group" in held.out
+    assert "without a name" not in held.out
+    some = replace(toy(), provenance={"counts": {"recordings of unknown subjects": 3}})
+    trajanon.write_trajectories(here / "some.parquet", some)
+    told = run("check", "-k", 2, "--trajectories", "some.parquet").out
+    assert "in each group, where 3 recordings without a name count as one each" in told
     same = run("check", "-k", 2, "--against", "anonymized.parquet", "--json")
     assert same.code == 0
     assert json.loads(same.out)["holds"]

@@ -18,8 +18,8 @@ def check(
     trajectories: Annotated[
         Path | None,
         typer.Option(
-            help="The originals, to count subjects in each group; needs the report "
-            "beside the release."
+            help="The originals, to count subjects in each group and to compare the "
+            "order; needs the report beside the release."
         ),
     ] = None,
     against: Annotated[
@@ -36,20 +36,23 @@ def check(
 
     from trajanon.files.trajectories import read_trajectories
     from trajanon.privacy.checker import check as findings_of
+    from trajanon.privacy.holder import nameless
     from trajanon.screen import show_json
 
-    findings = findings_of(
-        released,
-        k,
-        trajectories=None if trajectories is None else read_trajectories(trajectories),
-        against=against,
-    )
+    originals = None if trajectories is None else read_trajectories(trajectories)
+    findings = findings_of(released, k, trajectories=originals, against=against)
     onward = " Next: trajanon map"
     if released.is_dir():  # more than a map shows
         onward = ""
     elif released != ANONYMIZED:
         onward += f" --view public {shlex.quote(str(released))}"
-    counted = "" if trajectories is None else f"; {k} different subjects in each group"
+    counted = ""
+    if originals is not None:
+        counted = f"; {k} different subjects in each group"
+        if unknown := nameless(originals.provenance):
+            counted += (
+                f", where {unknown:,} recordings without a name count as one each"
+            )
     if as_json:
         show_json({**asdict(findings), "holds": findings.holds})
     elif findings.holds:

@@ -20,6 +20,7 @@ from trajanon.privacy.attack import Attack
 from trajanon.privacy.belonging import Belonging, belonging
 from trajanon.privacy.diversity import Diversity, diversity
 from trajanon.privacy.findings import Findings
+from trajanon.privacy.holder import nameless
 from trajanon.privacy.source_order import by_line, told_by_source_order
 from trajanon.privacy.suite import attacks, attacks_on_release
 from trajanon.progress import Progress, silent
@@ -216,7 +217,7 @@ def evaluate(
         points=original.shape[1],
         subjects=None if subjects is None else int(subjects.max()) + 1,
         left_out=all_of_them - len(trajectories),
-        nameless=_nameless(trajectories.provenance),
+        nameless=nameless(trajectories.provenance),
         sizes=sizes,
         violations={
             "records": int((sizes < k).sum()),
@@ -248,17 +249,6 @@ def evaluate(
         ),
         report=report,
     )
-
-
-def _nameless(provenance: Mapping[str, Any]) -> int:
-    """Take from a provenance, which anyone may have written, who is not named."""
-    counts = provenance.get("counts")
-    told = (
-        counts.get("recordings of unknown subjects")
-        if isinstance(counts, Mapping)
-        else 0
-    )
-    return told if isinstance(told, int) else 0
 
 
 def _attacks(

@@ -91,13 +91,11 @@ def labels_in(report: Mapping[str, Any]) -> NDArray[np.int64]:
     if not told or not whole:
         msg = "the report lacks the labels of groups: run trajanon anonymize again"
         raise BadInput(msg)
-    labels = np.array(told, dtype=np.int64)
-    if report.get("n") != len(labels) or not np.array_equal(
-        np.unique(labels), np.arange(labels.max() + 1)
-    ):
+    found = set(told)
+    if report.get("n") != len(told) or found != set(range(len(found))):
         msg = "the report's labels are not its groups: run trajanon anonymize again"
         raise BadInput(msg)
-    return labels
+    return np.array(told, dtype=np.int64)
 
 
 def released_of(trajectories: Trajectories, report: Mapping[str, Any]) -> Trajectories:
@@ -121,8 +119,7 @@ def all_labels_in(report: Mapping[str, Any]) -> NDArray[np.int64]:
         As `labels_in`, or if the report contradicts itself.
     """
     labels = labels_in(report)
-    left_out = (report.get("suppressed") or {}).get("rows", [])
-    kept = kept_in(report, len(labels) + len(left_out))
+    kept = kept_in(report, len(labels) + len(_left_out(report)))
     of_all = np.full(len(kept), -1)
     of_all[kept] = labels
     return of_all
@@ -137,11 +134,19 @@ def kept_in(report: Mapping[str, Any], n: int) -> NDArray[np.bool_]:
         If the report is not of n trajectories.
     """
     kept = np.ones(n, dtype=np.bool_)
-    rows = (report.get("suppressed") or {}).get("rows", [])
-    try:
-        kept[np.asarray(rows, dtype=np.int64)] = False
-    except (IndexError, TypeError, ValueError) as error:
-        raise BadInput(STRANGERS) from error
+    rows = _left_out(report)
+    if any(not 0 <= row < n for row in rows):
+        raise BadInput(STRANGERS)
+    kept[rows] = False
     if kept.sum() != n - len(rows) or report.get("n") != kept.sum():
         raise BadInput(STRANGERS)
     return kept
+
+
+def _left_out(report: Mapping[str, Any]) -> list[int]:
+    """Rows that were suppressed."""
+    told = report.get("suppressed") or {}
+    rows = told.get("rows", []) if isinstance(told, Mapping) else None
+    if not isinstance(rows, list) or any(type(row) is not int for row in rows):
+        raise BadInput(STRANGERS)
+    return rows

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from trajanon.files.report import (
     report_path,
 )
 from trajanon.partition import check_k, number_subjects
-from trajanon.privacy.belonging import Belonging, belonging
+from trajanon.privacy.belonging import belonging
 from trajanon.privacy.findings import (
     Findings,
     ids_of_the_source,
@@ -118,48 +119,77 @@ def _of_the_holder(
     against: str | os.PathLike[str] | None,
 ) -> list[str]:
     """Count with the holder's files, where they are given."""
-    if trajectories is None and against is None:
-        return []
-    labels, subjects = _labels(release, lines), None
-    released = labels >= 0
-    problems = []
     if trajectories is not None:
-        if trajectories.subject is None:
-            msg = (
-                "these trajectories name no subjects, so none can be counted: check "
-                "the release alone"
-            )
-            raise BadInput(msg)
-        found, points = _belonging(trajectories, release)
-        subjects = number_subjects(trajectories.subject)
-        problems += too_few_subjects(labels[released], subjects[released], k)
-        problems += told_by_source_order(*by_line(points, found.lines, found.labels))
+        return _with_originals(release, k, trajectories, against)
+    if against is None:
+        return []
+    labels = _labels(release, lines)
+    earlier = _labels(Path(against), read_as_found(Path(against)).lines)
+    if len(earlier) != len(labels):
+        msg = (
+            f"{against} was made of {len(earlier)} trajectories and {release} of "
+            f"{len(labels)}: what the two tell together can be counted only if "
+            "both are of the same trajectories"
+        )
+        raise BadInput(msg)
+    return told_by_both(labels, earlier, k)
+
+
+def _with_originals(
+    release: Path,
+    k: int,
+    trajectories: Trajectories,
+    against: str | os.PathLike[str] | None,
+) -> list[str]:
+    """Count subjects, and compare with the order of the originals."""
+    if trajectories.subject is None:
+        msg = (
+            "these trajectories name no subjects, so none can be counted: check "
+            "the release alone"
+        )
+        raise BadInput(msg)
+    subjects = number_subjects(trajectories.subject)
+    held = _held(release, trajectories)
+    kept = held.labels >= 0
+    problems = [
+        *too_few_subjects(held.labels[kept], subjects[kept], k),
+        *told_by_source_order(held.rows, held.lines[kept]),
+    ]
     if against is not None:
-        earlier = _labels(Path(against), read_as_found(Path(against)).lines)
-        if len(earlier) != len(labels):
-            msg = (
-                f"{against} was made of {len(earlier)} trajectories and {release} of "
-                f"{len(labels)}: what the two tell together can be counted only if "
-                "both are of the same trajectories"
-            )
-            raise BadInput(msg)
-        if trajectories is not None:
-            _belonging(trajectories, Path(against))
-        problems += told_by_both(labels, earlier, k, subjects)
+        earlier = _held(Path(against), trajectories)
+        problems += told_by_both(held.lines, earlier.lines, k, subjects)
     return problems
 
 
-def _belonging(
-    trajectories: Trajectories, release: Path
-) -> tuple[Belonging, NDArray[np.float64]]:
-    """Put a release and its originals together; also give its points as they stand."""
+class _Held(NamedTuple):
+    """A release as its holder knows it.
+
+    Attributes
+    ----------
+    labels, lines
+        Group of each original, and its line, (n,); -1 where it was left out. Groups
+        of equal lines are one to who sees the release.
+    rows
+        Line of each row of the release.
+    """
+
+    labels: NDArray[np.int64]
+    lines: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+
+def _held(release: Path, trajectories: Trajectories) -> _Held:
+    """Put a release and its originals together."""
     report, points = read_report(release), read_release(release).points
     try:
         found = belonging(released_of(trajectories, report), points, report)
     except BadInput as error:
         msg = f"{release}: {error}"
         raise BadInput(msg) from error
-    return found, points
+    labels = all_labels_in(report)
+    lines = np.full_like(labels, -1)
+    rows, lines[labels >= 0] = by_line(points, found.lines, found.labels)
+    return _Held(labels, lines, rows)
 
 
 def _labels(release: Path, lines: Lines) -> NDArray[np.int64]:
@@ -168,8 +198,9 @@ def _labels(release: Path, lines: Lines) -> NDArray[np.int64]:
     sizes = np.sort(np.bincount(lines.groups))
     if not np.array_equal(np.sort(np.bincount(labels[labels >= 0])), sizes):
         msg = (
-            f"{report_path(release)} is not the report of {release}: their groups have "
-            "other sizes; run trajanon anonymize again"
+            f"{report_path(release)} is not the report of {release}, or groups of it "
+            "have equal lines: their groups have other sizes; give the originals with "
+            "--trajectories, or run trajanon anonymize again"
         )
         raise BadInput(msg)
     return labels

@@ -1,9 +1,27 @@
 """What only the holder of the data can count: subjects, and two releases of them."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.partition import subjects_per_group
+
+
+def nameless(provenance: Mapping[str, Any]) -> int:
+    """Count recordings that name no subject, and count as one each.
+
+    Parameters
+    ----------
+    provenance
+        Of trajectories; anybody may have written it, and 0 is what is not understood.
+    """
+    counts = provenance.get("counts")
+    if not isinstance(counts, Mapping):
+        return 0
+    told = counts.get("recordings of unknown subjects")
+    return told if isinstance(told, int) else 0
 
 
 def too_few_subjects(
