@@ -380,6 +380,7 @@ def test_a_column_without_a_name_in_csv_is_found(tmp_path: Path) -> None:
         ("<trk>", "<wpt lat='1' lon='2'/><trk>", "1 × <wpt>"),
         ("<?xml version='1.0' encoding='utf-8'?>", "<?of alice?>", "instructions"),
         ("<gpx ", '<gpx xmlns:x="/home/alice" ', "xmlns"),
+        ("http://www.topografix.com/GPX/1/1", "/home/alice", "xmlns"),
         ("</trkseg>", "</trkseg><trkseg></trkseg>", "1 geometries are tracks of 2"),
         ("<number>1<", "<number>1</number><number>2<", "ids are not 1 to 20"),
     ],

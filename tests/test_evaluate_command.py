@@ -91,6 +91,8 @@ def test_check_takes_the_holders_files(run: Run, here: Path) -> None:
     trajanon.write_trajectories(here / "some.parquet", some)
     told = run("check", "-k", 2, "--trajectories", "some.parquet").out
     assert "in each group, where 3 recordings without a name count as one each" in told
+    told = run("check", "-k", 2, "--against", "anonymized.parquet").out
+    assert "; also beside anonymized.parquet no fewer than 2 stand behind each." in told
     same = run("check", "-k", 2, "--against", "anonymized.parquet", "--json")
     assert same.code == 0
     assert json.loads(same.out)["holds"]

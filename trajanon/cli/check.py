@@ -53,6 +53,8 @@ def check(
             counted += (
                 f", where {unknown:,} recordings without a name count as one each"
             )
+    if against is not None:
+        counted += f"; also beside {against} no fewer than {k} stand behind each"
     if as_json:
         show_json({**asdict(findings), "holds": findings.holds})
     elif findings.holds:

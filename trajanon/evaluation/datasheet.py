@@ -87,9 +87,9 @@ trajectories.
 
 ## What the lines are good for
 
-They are means, and nobody went exactly there. They are smoother and often shorter than
-the originals, may leave the roads, and say nothing of times or speeds. Groups stand for
-the common; what is rare was moved farthest.
+They are means, and need not be where anybody went. They are smoother and often shorter
+than the originals, may leave the roads, and say nothing of times or speeds. Groups
+stand for the common; what is rare was moved farthest.
 
 ## Attribution and licence
 

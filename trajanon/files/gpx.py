@@ -80,7 +80,7 @@ def read_released(path: Path) -> ReleasedFile:
     declared = text.removeprefix(codecs.BOM_UTF8).startswith(b"<?xml")
     if b"<!" in text or text.count(b"<?") > declared:
         extras.append("comments, instructions or a document type")
-    if text.count(b"xmlns") > 1:
+    if text.count(b"xmlns") > 1 or root.tag not in ("gpx", f"{{{_SPACE}}}gpx"):
         extras.append("names of other formats (xmlns)")
     if (root.get("version"), root.get("creator")) != ("1.1", _CREATOR):
         extras.append(
