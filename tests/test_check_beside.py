@@ -167,7 +167,7 @@ def test_a_column_of_geometries_of_another_name_is_found(tmp_path: Path) -> None
         "ALTER TABLE anonymized RENAME COLUMN geom TO alice",
         "UPDATE gpkg_geometry_columns SET column_name = 'alice'",
     )
-    assert "the geometries' name 'alice'" in problems(path)
+    assert "a row of gpkg_geometry_columns about 'alice'" in problems(path)
 
 
 def test_a_geopackage_does_not_tell_when_it_was_written(tmp_path: Path) -> None:

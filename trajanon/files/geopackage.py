@@ -70,8 +70,6 @@ def read_released(path: Path) -> ReleasedFile:
     extras += [f"layer metadata {key!r}" for key in metadata]
     extras += [f"file metadata {key!r}" for key in info.get("dataset_metadata") or {}]
     extras += [f"column {name!r}" for name in info["fields"].tolist() if name != "id"]
-    if info.get("geometry_name", "geom") != "geom":
-        extras.append(f"the geometries' name {info.get('geometry_name')!r}")
     if info.get("fid_column") != "fid":
         extras.append(f"the row numbers' name {info.get('fid_column')!r}")
     if table.index.tolist() != list(range(1, len(table) + 1)):

@@ -102,6 +102,7 @@ def _rows_of_the_standard(file: sqlite3.Connection) -> list[str]:
     for table, column, allowed in (
         ("gpkg_contents", "table_name", {LAYER}),
         ("gpkg_geometry_columns", "table_name", {LAYER}),
+        ("gpkg_geometry_columns", "column_name", {"geom"}),
         ("gpkg_ogr_contents", "table_name", {LAYER}),
         ("gpkg_extensions", "table_name", {LAYER, None}),
         ("gpkg_spatial_ref_sys", "srs_id", {-1, 0, _WGS84}),
