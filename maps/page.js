@@ -88,9 +88,11 @@ const trajanonPage = (map) => {
 
   const canvas = (on, name, height) => {
     const pane = on.getPane(name) ?? on.createPane(name);
-    pane.classList.add(name === "lit" ? "trajanon-lit" : "trajanon-layer");
+    const lit = name === "lit"; // a few lines, at once
+    pane.classList.add(lit ? "trajanon-lit" : "trajanon-layer");
     pane.style.zIndex = height;
-    return { pane: name, renderer: L.canvas({ pane: name, padding: 0.25 }), interactive: false };
+    const renderer = trajanonCanvas[lit ? "quick" : "patient"]({ pane: name, padding: 0.25 });
+    return { pane: name, renderer, interactive: false };
   };
 
   // From afar, lines of full width would hide each other. The option is set, not the
@@ -170,6 +172,7 @@ const trajanonPage = (map) => {
       on.layerPointToLatLng(point.add(away))));
     for (const name of ["released", "originals"]) {
       if (layers.find((layer) => layer.name === name)?.side !== on) continue;
+      if (shown.get(name)?.renderer.moved) continue; // lines are where they were
       let best = REACH, group = null;
       lines(name).forEach((line) => {
         if (!line.getBounds().intersects(box)) return;
@@ -243,5 +246,5 @@ const trajanonPage = (map) => {
       .forEach((line) => line.addTo(each)));
   }
   open(0);
-  window.trajanon = { maps: both, shown, lit };
+  window.trajanon = { maps: both, shown, lit, drawn: trajanonCanvas.drawn };
 };
