@@ -14,9 +14,9 @@ const trajanonCanvas = (() => {
 
   const work = () => {
     const end = performance.now() + BUDGET;
-    while (waiting.length && performance.now() < end) {
-      if (waiting[0].drawSome()) waiting.shift();
-    }
+    do {
+      if (waiting[0]?.drawSome()) waiting.shift();
+    } while (waiting.length && performance.now() < end);
     working = waiting.length > 0;
     if (working) requestAnimationFrame(work);
     else finished.splice(0).forEach((call) => call());

@@ -75,6 +75,7 @@ class _Page(Figure):
 
     def render(self, **kwargs: Any) -> str:
         rendered = str(super().render(**kwargs))
+        rendered = rendered.replace("<html>", '<html lang="en">', 1)
         if self.notice is None:
             return rendered
         # A comment ends at the first "--" and ">", its line at the first break.

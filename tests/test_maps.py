@@ -258,6 +258,10 @@ def test_nothing_to_draw_is_refused() -> None:
         public(empty)
 
 
+def test_the_page_says_what_language_it_is_in() -> None:
+    assert '<html lang="en">' in html(public(trajectories(), tiles=None))
+
+
 def test_a_single_group_can_be_drawn() -> None:
     points = trajectories().points[:4]
     mean = np.repeat(points.mean(axis=0, keepdims=True).round(7), 4, axis=0)
