@@ -80,7 +80,7 @@ const trajanonPage = (map) => {
     { name: "worst", side: right, height: 415, label: `Worst groups (${release().worst.length})` },
     {
       name: "outliers", side: map, height: 417,
-      label: `Outliers: ${number(total.outliers ?? 0)} moved farthest`,
+      label: `Outliers: the ${number(total.outliers ?? 0)} moved farthest`,
     },
     { name: "density-originals", side: map, height: 410, label: "Density of originals, hexagons" },
     { name: "density-released", side: right, height: 411, label: "Density of the release, hexagons" },
