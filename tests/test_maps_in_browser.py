@@ -357,6 +357,17 @@ def test_escape_lets_a_group_go(see: Open) -> None:
     assert seen.page.locator(".leaflet-tooltip").count() == 0
 
 
+def test_on_paper_bars_keep_their_colour_and_buttons_are_gone(see: Open) -> None:
+    seen = see(drawn())
+    adjusted = "getComputedStyle(document.querySelector('.bars i')).printColorAdjust"
+    seen.page.emulate_media(media="print")
+    assert seen.js(adjusted) == "exact"
+    assert not seen.page.locator(".leaflet-control-zoom").is_visible()
+    assert not seen.page.locator(".search").is_visible()
+    assert seen.page.locator(".notice").is_visible()
+    assert seen.page.locator(".leaflet-control-attribution").is_visible()
+
+
 def test_a_long_name_takes_three_lines(see: Open) -> None:
     original = trajectories()
     release = Trajectories(means(original.points, LABELS)[LABELS])
