@@ -19,8 +19,11 @@ from pathlib import Path
 from playwright.sync_api import ConsoleMessage, Page, sync_playwright
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-PAINTED = """() => new Promise((done) => requestAnimationFrame(() =>
-  requestAnimationFrame(() => done(performance.now() / 1000))))"""
+PAINTED = """async () => {
+  await trajanon.drawn();
+  return new Promise((done) => requestAnimationFrame(() =>
+    requestAnimationFrame(() => done(performance.now() / 1000))));
+}"""
 
 
 def pair(text: str, separator: str) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from trajanon.utility import displacement
 
 _WORST = 10  # groups
 _OUTLIERS = 0.01, 1_000  # share of the originals, and how many at most
+_EDGE = 85.0511  # degrees: of Mercator's square world, which all street maps show
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +52,12 @@ def released_alone(points: NDArray[np.float64]) -> Drawing:
     lines = Unrolled(points)(records.reshape(len(records), -1, 2))
     bounds = corners([lines])
     drawn = of_release(sizes, points.shape[1])
-    left_out = len(drawn) < len(sizes)
+    left_out = None
+    if len(drawn) < len(sizes):
+        left_out = (
+            f"Drawn: {len(drawn):,} of {len(sizes):,} groups, chosen at random. "
+            "All numbers are of all."
+        )
     about = {
         "headline": "the release",
         "facts": [
@@ -60,10 +66,7 @@ def released_alone(points: NDArray[np.float64]) -> Drawing:
             ["Smallest group", f"{sizes.min():,}"],
         ],
         "stages": [],
-        "drawn": f"Drawn: {len(drawn):,} of {len(sizes):,} groups, chosen at random. "
-        "All numbers are of all."
-        if left_out
-        else None,
+        "drawn": _together(left_out, _beyond(lines)),
         "counts": {"sizes": telling.by_size(sizes)},
         "groups": _groups(drawn, sizes, lines),
         "total": {"groups": len(lines)},
@@ -112,7 +115,7 @@ def with_originals(name: str, matched: Match, releases: int = 1) -> Drawing:
             telling.percent(report["information_loss"]),
             telling.metres(report["displacement"]["mean"]),
         ],
-        "drawn": _of_all(shown, labels, sizes),
+        "drawn": _together(_of_all(shown, labels, sizes), _beyond(points)),
         "counts": {
             "displacement": telling.by_displacement(moved),
             "sizes": telling.by_size(sizes),
@@ -138,6 +141,17 @@ def with_originals(name: str, matched: Match, releases: int = 1) -> Drawing:
     if matched.aligned:
         layers |= _tracks(matched, shown.members, unrolled)
     return Drawing(about, layers, bounds)
+
+
+def _together(*sentences: str | None) -> str | None:
+    return " ".join(filter(None, sentences)) or None
+
+
+def _beyond(points: NDArray[np.float64]) -> str | None:
+    """What the page says where a place is none of its map's."""
+    if np.abs(points[..., 0]).max() <= _EDGE:
+        return None
+    return f"The map ends at {_EDGE:.2f}° of latitude: what lies beyond is drawn there."
 
 
 def _of_all(

@@ -2,7 +2,7 @@
 "use strict";
 
 const trajanonPage = (map) => {
-  const { node, number, about, fill, frame } = trajanonPanel;
+  const { node, number, count, about, fill, frame } = trajanonPanel;
   const page = trajanonLayers.read("page");
   const beside = page.view === "side-by-side";
   const narrow = window.matchMedia("(max-width: 700px)").matches;
@@ -73,7 +73,7 @@ const trajanonPage = (map) => {
     },
     {
       name: "released", side: right, height: 416, on: true,
-      label: `Released (${number(total.groups)} groups), thick`,
+      label: `Released (${count(total.groups, "group")}), thick`,
     },
     { name: "tracks", side: map, height: 412, hidden: !slid, label: "Tracks that windows slid on" },
     { name: "displacement", side: right, height: 414, label: "Displacement: start, middle, end" },
@@ -88,9 +88,11 @@ const trajanonPage = (map) => {
 
   const canvas = (on, name, height) => {
     const pane = on.getPane(name) ?? on.createPane(name);
-    pane.classList.add(name === "lit" ? "trajanon-lit" : "trajanon-layer");
+    const lit = name === "lit"; // a few lines, at once
+    pane.classList.add(lit ? "trajanon-lit" : "trajanon-layer");
     pane.style.zIndex = height;
-    return { pane: name, renderer: L.canvas({ pane: name, padding: 0.25 }), interactive: false };
+    const renderer = trajanonCanvas[lit ? "quick" : "patient"]({ pane: name, padding: 0.25 });
+    return { pane: name, renderer, interactive: false };
   };
 
   // From afar, lines of full width would hide each other. The option is set, not the
@@ -129,7 +131,8 @@ const trajanonPage = (map) => {
 
   const lit = both.map((each) =>
     ({ options: canvas(each, "lit", 460), layer: L.layerGroup().addTo(each) }));
-  const tip = L.tooltip({ direction: "top", offset: [0, -8], opacity: 1 });
+  const EDGE = 4, ABOVE = 12, BUTTONS = { x: 50, y: 150 }; // pixels
+  const tip = L.tooltip({ direction: "top", opacity: 1 });
   let chosen = null, kept = false;
 
   const light = () => {
@@ -170,6 +173,7 @@ const trajanonPage = (map) => {
       on.layerPointToLatLng(point.add(away))));
     for (const name of ["released", "originals"]) {
       if (layers.find((layer) => layer.name === name)?.side !== on) continue;
+      if (shown.get(name)?.renderer.moved) continue; // lines are where they were
       let best = REACH, group = null;
       lines(name).forEach((line) => {
         if (!line.getBounds().intersects(box)) return;
@@ -184,6 +188,15 @@ const trajanonPage = (map) => {
   const say = (on, latlng) => {
     if (chosen === null) return;
     tip.setContent(node("span", {}, about(release(), chosen))).setLatLng(latlng).addTo(on);
+    // Above the place; where it would reach over the edge, beside it or below. In the
+    // upper corner are the buttons.
+    const { x, y } = on.latLngToContainerPoint(latlng);
+    const { offsetWidth: wide, offsetHeight: high } = tip.getElement();
+    const least = wide / 2 + (y < BUTTONS.y ? BUTTONS.x : EDGE);
+    const most = on.getSize().x - wide / 2 - EDGE;
+    const beside = Math.min(most, Math.max(least, x)) - x;
+    tip.options.offset = [beside, y < high + ABOVE + EDGE ? high + 2 * ABOVE : -ABOVE];
+    tip.update();
   };
   both.forEach((each) => {
     let waiting = null;
@@ -204,13 +217,16 @@ const trajanonPage = (map) => {
       say(each, latlng);
     });
   });
+  addEventListener("keydown", ({ key }) => { if (key === "Escape") choose(null); });
 
   const visit = (group) => {
     choose(group, true);
     const shapes = [trajanonLayers.centroid(release(), group), ...trajanonLayers.members(release(), group)];
     const all = L.latLngBounds(shapes.flat());
-    map.fitBounds(all, { padding: [40, 40], maxZoom: 17 });
-    say(right, [all.getNorth(), all.getCenter().lng]);
+    map.once("moveend", () => {
+      if (chosen === group) say(right, L.latLng(all.getNorth(), all.getCenter().lng));
+    });
+    map.fitBounds(all, { padding: [50, 50], maxZoom: 17 }); // room for buttons and tip
   };
   const find = (wanted) => {
     const { groups, total } = release();
@@ -243,5 +259,5 @@ const trajanonPage = (map) => {
       .forEach((line) => line.addTo(each)));
   }
   open(0);
-  window.trajanon = { maps: both, shown, lit };
+  window.trajanon = { maps: both, shown, lit, drawn: trajanonCanvas.drawn };
 };

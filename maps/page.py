@@ -59,7 +59,7 @@ class _Page(Figure):
             self.header.add_child(_Verbatim(policy))
         for style in (_leaflet("css"), _ours("page.css")):
             self.header.add_child(_Verbatim(f"<style>{style}</style>"))
-        ours = map(_ours, ("layers.js", "panel.js", "page.js"))
+        ours = map(_ours, ("canvas.js", "layers.js", "panel.js", "page.js"))
         for script in (_leaflet("js"), *ours):
             self.header.add_child(_Verbatim(f"<script>{script}</script>"))
         for name, text in data.items():
@@ -75,6 +75,7 @@ class _Page(Figure):
 
     def render(self, **kwargs: Any) -> str:
         rendered = str(super().render(**kwargs))
+        rendered = rendered.replace("<html>", '<html lang="en">', 1)
         if self.notice is None:
             return rendered
         # A comment ends at the first "--" and ">", its line at the first break.

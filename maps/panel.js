@@ -10,6 +10,7 @@ const trajanonPanel = (() => {
   };
 
   const number = (value) => value.toLocaleString("en");
+  const count = (value, one) => `${number(value)} ${one}${value === 1 ? "" : "s"}`;
   const metres = (value) => `${value >= 9.95 ? number(Math.round(value)) : value.toFixed(1)} m`;
 
   const table = (rows, caption) => {
@@ -24,7 +25,7 @@ const trajanonPanel = (() => {
     const most = Math.max(...rows.map(([, count]) => count));
     const built = node("table", { className: "bars" }, node("caption", {}, caption));
     rows.forEach(([label, count]) => {
-      const bar = node("i");
+      const bar = node("i", { hidden: count === 0 });
       bar.style.width = `${(100 * count) / most}%`;
       built.append(node("tr", {}, node("th", {}, label),
         node("td", { className: "bar" }, bar), node("td", {}, number(count))));
@@ -69,7 +70,8 @@ const trajanonPanel = (() => {
     all.forEach((release, at) => {
       const radio = node("input", { type: "radio", name: "release", checked: at === current });
       radio.addEventListener("change", () => choose(at));
-      built.append(node("tr", {}, node("th", {}, node("label", {}, radio, release.name)),
+      built.append(node("tr", {}, node("th", {}, node("label", { title: release.name },
+        radio, node("span", {}, release.name))),
         ...release.summary.map((value) => node("td", {}, value))));
     });
     return built;
@@ -116,5 +118,5 @@ const trajanonPanel = (() => {
     return { panel, details, headline, body };
   };
 
-  return { node, number, about, fill, frame };
+  return { node, number, count, about, fill, frame };
 })();

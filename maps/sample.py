@@ -6,7 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 _POINTS = 300_000  # of the originals drawn: 10,000 trajectories of 30 points
-_OF_PAGE = 1_000_000  # of those of all releases on a page
+_OF_PAGE = 1_000_000  # of those of all releases on a page, where all can be drawn
+# And where not: samples of several releases have no tracks in common, which take half
+# as much again.
+_SAMPLED = 700_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +59,7 @@ def sample(
     order = np.argsort(labels, kind="stable")
     if len(labels) <= most:
         return Sample(np.arange(len(sizes)), _split(order, sizes), None)
+    most = max(1, min(_POINTS, _SAMPLED // releases) // points)
     random = np.random.default_rng(0)
     mixed = random.permutation(len(labels))
     mixed = mixed[np.argsort(labels[mixed], kind="stable")]

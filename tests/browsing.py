@@ -65,7 +65,7 @@ class Opened:
 
     def coloured(self) -> int:
         """Coloured pixels of the maps."""
-        self.js("() => new Promise((done) => requestAnimationFrame(done))")
+        self.js("trajanon.drawn()")
         shot = self.page.locator("main").screenshot(style=PLAIN, animations="disabled")
         picture = base64.b64encode(shot).decode()
         return int(self.page.evaluate(COLOURED, picture))

@@ -258,6 +258,24 @@ def test_nothing_to_draw_is_refused() -> None:
         public(empty)
 
 
+@pytest.mark.parametrize(("north", "told"), [(85.0, False), (85.06, True)])
+def test_what_lies_beyond_the_end_of_the_map_is_said(north: float, told: bool) -> None:
+    points = trajectories().points
+    points[..., 0] += north - points[..., 0].max()
+    original = Trajectories(points.round(7))
+    pages = [
+        held(html(compare(original, release(original), report(), tiles=None))),
+        held(html(public(original, tiles=None))),
+    ]
+    for page in pages:
+        said = page["page"]["releases"][0]["drawn"]
+        assert (said is not None and "The map ends at 85.05°" in said) == told
+
+
+def test_the_page_says_what_language_it_is_in() -> None:
+    assert '<html lang="en">' in html(public(trajectories(), tiles=None))
+
+
 def test_a_single_group_can_be_drawn() -> None:
     points = trajectories().points[:4]
     mean = np.repeat(points.mean(axis=0, keepdims=True).round(7), 4, axis=0)

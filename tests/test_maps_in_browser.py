@@ -315,6 +315,88 @@ def test_a_phone_shows_the_map_first_and_the_panel_when_asked(see: Open) -> None
     assert box["height"] > 0.35 * PHONE[1]
 
 
+def test_what_is_told_of_a_group_stays_in_sight(see: Open) -> None:
+    for size in (DESKTOP, PHONE):
+        seen = see(drawn(), size)
+        ends = trajectories().points[:, [0, -1]].reshape(-1, 2)
+        for place in (
+            *ends[[ends[:, 0].argmax(), ends[:, 1].argmin(), ends[:, 1].argmax()]],
+        ):
+            seen.page.mouse.click(*seen.place(place))
+            tip = seen.page.locator(".leaflet-tooltip").bounding_box()
+            main = seen.page.locator("main").bounding_box()
+            assert tip is not None
+            assert main is not None
+            assert main["x"] <= tip["x"]
+            assert tip["x"] + tip["width"] <= main["x"] + main["width"]
+            assert main["y"] <= tip["y"]
+            buttons = seen.page.locator(".full").bounding_box()
+            assert buttons is not None
+            assert (
+                tip["x"] >= buttons["x"] + buttons["width"]
+                or tip["y"] >= buttons["y"] + buttons["height"]
+            )
+
+
+def test_credits_of_two_lines_do_not_hide_the_scale_of_a_phone(see: Open) -> None:
+    seen = see(drawn(), PHONE)
+    credits = seen.page.locator(".leaflet-control-attribution").bounding_box()
+    scale = seen.page.locator(".leaflet-control-scale").bounding_box()
+    assert credits is not None
+    assert scale is not None
+    assert scale["y"] + scale["height"] <= credits["y"]
+
+
+def test_escape_lets_a_group_go(see: Open) -> None:
+    seen = see(drawn())
+    seen.page.locator("input[name=group]").fill("1")
+    seen.page.locator("input[name=group]").press("Enter")
+    assert len(seen.lit()[0]) == 4
+    seen.page.keyboard.press("Escape")
+    assert seen.lit() == [[]]
+    assert seen.page.locator(".leaflet-tooltip").count() == 0
+
+
+def test_on_paper_bars_keep_their_colour_and_buttons_are_gone(see: Open) -> None:
+    seen = see(drawn())
+    adjusted = "getComputedStyle(document.querySelector('.bars i')).printColorAdjust"
+    seen.page.emulate_media(media="print")
+    assert seen.js(adjusted) == "exact"
+    assert not seen.page.locator(".leaflet-control-zoom").is_visible()
+    assert not seen.page.locator(".search").is_visible()
+    assert seen.page.locator(".notice").is_visible()
+    assert seen.page.locator(".leaflet-control-attribution").is_visible()
+
+
+def test_a_long_name_takes_three_lines(see: Open) -> None:
+    original = trajectories()
+    release = Trajectories(means(original.points, LABELS)[LABELS])
+    name = "w" * 200
+    both = {name: (release, report()), "other": (release, report())}
+    seen = see(compare_releases(original, both, tiles=None))
+    long, short = (
+        box["height"]
+        for label in seen.page.locator(".releases label").all()
+        if (box := label.bounding_box()) is not None
+    )
+    assert short < long < 3.5 * short
+    assert seen.page.locator(".releases label").first.get_attribute("title") == name
+
+
+def test_no_group_is_no_bar(see: Open) -> None:
+    """Displacements of two sizes, and nothing between."""
+    original = trajectories()
+    points = original.points.copy()
+    points[LABELS == 0] = points[LABELS == 0].mean(axis=0).round(7)
+    seen = see(drawn(Trajectories(points)))
+    rows = seen.page.locator(".bars").first.locator("tr").all()
+    counts = [int(row.locator("td").last.inner_text()) for row in rows]
+    assert 0 in counts
+    assert [row.locator("i").is_visible() for row in rows] == [
+        count > 0 for count in counts
+    ]
+
+
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)> {{ 7 * 7 }}"
 
 
@@ -398,6 +480,7 @@ def test_a_trajectory_that_does_not_move_is_a_map(see: Open) -> None:
     still = Trajectories(np.full((3, 30, 2), (40.4, -3.7)))
     seen = see(drawn(still, report=report([0, 0, 0])))
     assert (seen.lines("originals"), seen.lines("released")) == (3, 1)
+    assert seen.coloured() > 5  # a dot
     seen.toggle("density-originals")
     seen.toggle("worst")
     assert seen.coloured() > 50
@@ -430,6 +513,42 @@ def test_ten_thousand_trajectories_are_all_drawn_in_a_file_of_some_megabytes(
     assert (seen.lines("originals"), seen.lines("released")) == (10_000, 2_500)
     assert seen.page.locator(".drawn").count() == 0
     assert seen.coloured() > 10_000
+
+
+def test_many_lines_are_drawn_a_few_a_frame_and_the_picture_before_stays(
+    see: Open,
+) -> None:
+    """The clock leaps, so that a frame has time for the fewest lines it may draw."""
+    seen = see(many(400))
+    whole = seen.coloured()
+    first, *others = seen.js(
+        """(async () => {
+          let leaps = 0;
+          performance.now = () => (leaps += 1000);
+          const [map] = trajanon.maps;
+          const { renderer } = trajanon.shown.get("originals");
+          const painted = () => {
+            const { width, height } = renderer._container;
+            const copy = new OffscreenCanvas(width, height)
+              .getContext("2d", { willReadFrequently: true });
+            copy.drawImage(renderer._container, 0, 0);
+            return copy.getImageData(0, 0, width, height).data
+              .reduce((sum, value) => sum + (value > 0), 0);
+          };
+          const found = [];
+          map.setZoom(map.getZoom() + 1, { animate: false });
+          map.setZoom(map.getZoom() - 1, { animate: false });
+          while (renderer.moved) {
+            found.push(painted());
+            await new Promise((done) => requestAnimationFrame(done));
+          }
+          return [...found, painted()];
+        })()"""
+    )
+    assert len(others) >= 2  # of 100 groups, 50 a frame
+    assert first > 1_000
+    assert set(others) == {first}
+    assert seen.coloured() == whole
 
 
 def test_of_more_a_sample_is_drawn_and_said(

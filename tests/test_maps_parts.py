@@ -40,14 +40,22 @@ def test_a_sample_has_some_of_each_group_drawn_and_no_more_than_may_be(
     most = max(1, min(300_000, 1_000_000 // releases) // points)
     count = sum(len(members) for members in shown.members)
     assert always[0] in shown.groups
-    assert count <= max(most, 1)
     assert (shown.each is None) == (len(labels) <= most)
+    if shown.each is not None:
+        most = max(1, min(300_000, 700_000 // releases) // points)
+    assert count <= max(most, 1)
     if shown.each is None:
         assert count == len(labels)
     for group, members in zip(shown.groups, shown.members, strict=True):
         assert (labels[members] == group).all()
         assert len(np.unique(members)) == len(members)
         assert len(members) == min(sizes[group], shown.each or sizes[group])
+
+
+def test_samples_of_several_releases_leave_room_for_their_tracks() -> None:
+    labels = np.repeat(np.arange(1_000), 10)
+    shown = sample(labels, 30, np.array([999]), 5)
+    assert sum(map(len, shown.members)) == 4 * 1_000  # 140,000 points at most
 
 
 @given(

@@ -60,6 +60,7 @@ def boxes(results: Results, dataset: str) -> Picture | None:
         "the upper quartile of the runs, lines in them are medians, whiskers end at "
         "the farthest run within 1.5 times the length of the box, and dots are runs "
         f"beyond. {most} runs, each with another seed, where chance plays a part; a "
-        "line alone is one run." + in_brackets(rows)
+        "line alone is one run. Each panel has an axis of its own, which does not "
+        "begin at zero." + in_brackets(rows)
     )
     return Picture("boxes", figure, caption)

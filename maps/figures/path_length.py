@@ -69,7 +69,7 @@ def path_length(results: Results, dataset: str) -> Picture | None:
     caption = (
         f"Information loss of {dataset} against the length of the Hamiltonian path, "
         f"both on standardised records: {count} runs of the TSP heuristics "
-        "for each k."
+        "for each k. Each panel has axes of its own, which do not begin at zero."
     )
     if told:
         caption += f" Pearson's correlation r: {', '.join(told)}."

@@ -71,7 +71,8 @@ def trade_off(results: Results, dataset: str) -> Picture | None:
         "do not depend on k, with members of a compressed record back in the order of "
         f"rows or by distance to its centroid. Points: k = {ks[0]:g} to {ks[-1]:g}, "
         "from left to right; means of the runs, and seconds of one core of the machine "
-        "that measured."
+        "that measured, on a logarithmic axis. The axis of the loss does not begin at "
+        "zero."
     )
     return Picture("seconds", figure, caption)
 
