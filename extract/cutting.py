@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from trajanon.errors import NoTrajectories
 from trajanon.extract import clean
 from trajanon.extract.anchors import Anchors
-from trajanon.extract.earth.areas import Area, Box
+from trajanon.extract.earth.box import Box
+from trajanon.extract.earth.limits import Area, Zone
 from trajanon.extract.ends import trim
 from trajanon.extract.marks import Marks, marks
 from trajanon.extract.points import Points, batch
@@ -19,7 +20,7 @@ from trajanon.extract.recordings import Recordings
 from trajanon.extract.resample import Windows, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.selection import select
-from trajanon.extract.split import Zone, clip, hide, split
+from trajanon.extract.split import clip, hide, split
 from trajanon.extract.trace import Trace
 from trajanon.partition import dense
 from trajanon.trajectories import Trajectories, joined
