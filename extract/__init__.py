@@ -1,7 +1,9 @@
 """GPS traces -> trajectories of equally spaced points."""
 
 from trajanon.extract.cutting import cut
-from trajanon.extract.earth.areas import Area, Box, areas
+from trajanon.extract.earth.areas import areas
+from trajanon.extract.earth.box import Box
+from trajanon.extract.earth.limits import Area
 from trajanon.extract.earth.osm_file import boundary
 from trajanon.extract.earth.places import hidden
 from trajanon.extract.earth.regions import Region, read_outline

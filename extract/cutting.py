@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 from trajanon.errors import NoTrajectories
 from trajanon.extract import clean
 from trajanon.extract.anchors import Anchors
-from trajanon.extract.earth.areas import Area, Box
+from trajanon.extract.earth.limits import Area, Zone
 from trajanon.extract.ends import trim
 from trajanon.extract.marks import Marks, marks
+from trajanon.extract.nothing import why_nothing
 from trajanon.extract.points import Points, batch
 from trajanon.extract.recordings import Recordings
 from trajanon.extract.resample import Windows, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.selection import select
-from trajanon.extract.split import Zone, clip, hide, split
+from trajanon.extract.split import clip, hide, split
 from trajanon.extract.trace import Trace
 from trajanon.partition import dense
 from trajanon.trajectories import Trajectories, joined
@@ -253,63 +254,12 @@ class Cutter:
 
     def why_nothing(self) -> str:
         """Say in one sentence where everything went, and what to change."""
-        counts, rules = self.read + self.counts, self.rules
-        read = counts["points read"]
-        if read == 0 and counts["points without time"]:
-            return (
-                f"no trajectories: all {counts['points without time']:,} points are "
-                "without time, and OSM sorts those by place, not along a track; try a "
-                "larger box"
-            )
-        if read == 0:
-            where = "" if self.area is None else " in this area"
-            return f"no trajectories: the source holds no track points{where}"
-        if counts["points impossible"] == read:
-            return (
-                f"no trajectories: none of the {read:,} points is a place on Earth; "
-                "look whether lat and lon are swapped (--columns lat=...,lon=...), or "
-                "are no numbers (write 40.5, not 40,5)"
-            )
-        cut_out = [
-            f"{counts[name]:,} {name}"
-            for name in ("points near the ends of a trace", "points near hidden places")
-            if counts[name]
-        ]
-        outside = counts["points outside the area"]
-        if cut_out and not outside and self.longest < rules.length:
-            return (
-                f"no trajectories: of {read:,} points {' and '.join(cut_out)} were cut "
-                f"out, and the longest piece that is left is {self.longest:,.0f} m of "
-                f"{rules.length:,.0f} m needed; lower --trim-ends, --radius, --spacing"
-            )
-        if self.area is not None and counts["points used"] == 0:
-            boxed = isinstance(self.area, Box)
-            if self.swapped:
-                way_out = (
-                    "with latitude and longitude swapped they would be inside, so name "
-                    "the right columns with --columns lat=...,lon=..."
-                )
-            elif boxed:
-                way_out = "give the box that holds them with --bbox=W,S,E,N"
-            else:
-                way_out = "give another --area, or a box with --bbox=W,S,E,N"
-            where = "inside the box" if boxed else "in the area"
-            return (
-                f"no trajectories: none of the {read:,} points is {where} "
-                f"{self.area}; {way_out}"
-            )
-        if self.longest >= rules.length:
-            return (
-                "no trajectories: all windows were left out, "
-                f"{counts['trajectories that stand still']:,} that stand still and "
-                f"{counts['trajectories on lines nobody recorded']:,} on lines nobody "
-                "recorded; lower --min-displacement, or raise --max-fill"
-            )
-        return (
-            f"no trajectories: the longest unbroken piece of track is "
-            f"{self.longest:,.0f} m, and {rules.points} points every "
-            f"{rules.spacing:g} m need {rules.length:,.0f} m; lower --spacing or "
-            "--points, or raise --max-gap"
+        return why_nothing(
+            self.read + self.counts,
+            self.rules,
+            self.area,
+            longest=self.longest,
+            swapped=self.swapped > 0,
         )
 
 

@@ -12,7 +12,8 @@ from typing import Any, ParamSpec
 
 from trajanon.errors import BadInput
 from trajanon.extract.cutting import Cutter, batches, finished
-from trajanon.extract.earth.areas import KNOWN, Area, areas
+from trajanon.extract.earth.areas import KNOWN, areas
+from trajanon.extract.earth.limits import Area, Zone
 from trajanon.extract.growing import Growing, asked_for
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources import files
@@ -21,7 +22,6 @@ from trajanon.extract.sources.osm import osm_api, osm_traces
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.source import Numbered, Source
 from trajanon.extract.sources.untimed import check_untimed, ordered
-from trajanon.extract.split import Zone
 from trajanon.extract.trace import Trace
 from trajanon.files.partition import is_part, write_partition
 from trajanon.files.trajectories import write_parts

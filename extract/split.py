@@ -2,12 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.extract.earth.areas import Area
+from trajanon.extract.earth.limits import Area, Zone
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 
@@ -18,37 +17,6 @@ Breaks = Callable[
 
 _JITTER = 50.0
 """Metres; a shorter hop never counts as too fast: noise over a second is no speed."""
-
-
-class Zone(Protocol):
-    """Where no trajectory may lie: the surroundings of some places."""
-
-    def contains(
-        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
-        """Tell which points (degrees) lie inside, shape (n,)."""
-
-    def meets(
-        self,
-        lat: NDArray[np.float64],
-        lon: NDArray[np.float64],
-        start: NDArray[np.int64],
-    ) -> NDArray[np.bool_]:
-        """Tell which ways come into the zone between two points outside.
-
-        Parameters
-        ----------
-        lat, lon
-            Points, in degrees, shape (n,).
-        start
-            The ways begin at these points and end at the next ones, all outside, shape
-            (ways,).
-
-        Returns
-        -------
-        NDArray[np.bool_]
-            Whether the geodesic may have a place inside, shape (ways,).
-        """
 
 
 def split(points: Points, rules: Rules, counts: Counter[str]) -> Points:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from trajanon.errors import BadInput
-from trajanon.extract.earth.areas import Area, areas
+from trajanon.extract.earth.areas import areas
+from trajanon.extract.earth.limits import Area, Zone
 from trajanon.extract.earth.osm_file import boundary
 from trajanon.extract.earth.places import hidden
 from trajanon.extract.earth.regions import read_outline
-from trajanon.extract.split import Zone
 
 RADIUS = 150.0
 """Metres that are cut out around sensitive places, if nobody says more or less."""

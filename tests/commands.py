@@ -1,9 +1,16 @@
 """Commands run as people type them, and what they answer."""
 
+import os
 import resource
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+
+FAST = ("--method", "mdav", "--refine", "none")
+"""What anonymize needs to be done at once."""
 
 
 @dataclass(frozen=True)
@@ -35,3 +42,33 @@ def files_of_at_most(size: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def names(folder: Path) -> set[str]:
+    """What is in a folder, but for the cache."""
+    return {path.name for path in folder.iterdir()} - {".cache"}
+
+
+def track(lat: float = 40.42, lon: float = -3.7, points: int = 40) -> str:
+    """A GPX file of an untimed way to the north, 11 m a step."""
+    fixes = "".join(
+        f'<trkpt lat="{lat + i / 10000:.4f}" lon="{lon}"/>' for i in range(points)
+    )
+    return f'<gpx creator="me"><trk><trkseg>{fixes}</trkseg></trk></gpx>'
+
+
+@contextmanager
+def command(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A command in a process of its own, which ends with the test."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "trajanon", *arguments],
+        cwd=folder,
+        env={**os.environ, "NO_PROXY": "127.0.0.1", "XDG_CACHE_HOME": str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()

@@ -9,10 +9,15 @@ import platformdirs
 import pytest
 from commands import Answer, Run
 from hypothesis import HealthCheck, settings
+from naive_sliding import slide_in_blocks
 
+import trajanon
 from trajanon.cli.main import main
 from trajanon.data import sample
 from trajanon.extract import extract
+from trajanon.files.trajectories import write_trajectories
+from trajanon.pipeline import EFFORTS, Effort
+from trajanon.refine.random_moves import PASS
 from trajanon.trajectories import Trajectories
 
 settings.register_profile(
@@ -47,6 +52,38 @@ def madrid() -> Trajectories:
         assert isinstance(array, np.ndarray)
         array.flags.writeable = False
     return trajectories
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory, madrid: Trajectories) -> Path:
+    """Trajectories, a release and its report, under the names of the commands."""
+    folder = tmp_path_factory.mktemp("made")
+    write_trajectories(folder / "trajectories.parquet", madrid)
+    release = trajanon.anonymize(madrid, k=4, method="mdav", refine="none")
+    release.write(folder / "anonymized.parquet")
+    return folder
+
+
+@pytest.fixture
+def here(made: Path, run: Run, tmp_path: Path) -> Path:
+    """A folder of one's own that holds them."""
+    for path in made.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    return tmp_path
+
+
+@pytest.fixture
+def few_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two passes of annealing with windows that slide."""
+    monkeypatch.setitem(EFFORTS, "balanced", Effort(1, 4 * PASS, 1, False))
+
+
+@pytest.fixture(params=[2_500, 9], ids=["whole", "in blocks"])
+def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Windows of a block at most: all are one, or they fall into several."""
+    size: int = request.param
+    slide_in_blocks(monkeypatch, size)
+    return size
 
 
 @pytest.fixture

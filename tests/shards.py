@@ -20,6 +20,11 @@ from trajanon.trajectories import Trajectories
 POINTS = 4
 
 
+def out_of(tmp_path: Path) -> Path:
+    """Where the release goes."""
+    return tmp_path / "anonymized"
+
+
 def walks(n: int, seed: int = 0, places: int = 5) -> Floats:
     """Trajectories of four points that begin in a few places of a town."""
     random = np.random.default_rng(seed)

@@ -7,6 +7,7 @@ from typing import Any
 import naive
 import numpy as np
 import pytest
+from alignments import aligned, bits, cut, lie_well, loses_what_it_says, mean_metres
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from naive import Floats, Ints
@@ -21,14 +22,6 @@ from naive_sliding import (
     standardised,
     town,
     tracks_of,
-)
-from test_alignment import (
-    aligned,
-    bits,
-    cut,
-    lie_well,
-    loses_what_it_says,
-    mean_metres,
 )
 
 import trajanon

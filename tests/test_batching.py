@@ -13,7 +13,7 @@ from naive import Floats
 from tracks import Leg, bent, points
 
 from trajanon.extract import clean, resample
-from trajanon.extract.earth.areas import Box
+from trajanon.extract.earth.box import Box
 from trajanon.extract.resample import Windows, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import clip, split

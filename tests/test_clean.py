@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tracks import line, points, trace
 
 from trajanon.extract import clean
-from trajanon.extract.earth.areas import Box
+from trajanon.extract.earth.box import Box
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import clip, split

@@ -11,7 +11,8 @@ from tracks import line, trace
 from trajanon.errors import NoTrajectories
 from trajanon.extract import cutting
 from trajanon.extract.cutting import Cutter, batches, cut, finished
-from trajanon.extract.earth.areas import CITIES, Box
+from trajanon.extract.earth.areas import CITIES
+from trajanon.extract.earth.box import Box
 from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
 

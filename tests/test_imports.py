@@ -113,7 +113,7 @@ EXTRACTION = (
     {"sources/collections", "sources/geo"},
     {"sources/osm", "sources/tables"},
     {"sources/gpx", "sources/source", "sources/untimed"},
-    {"ends", "recordings", "resample", "selection", "sources/reading"},
+    {"ends", "nothing", "recordings", "resample", "selection", "sources/reading"},
     {"anchors", "split", "stops"},
     {"clean", "marks", "owners", "earth", "rules"},
     {"points"},

@@ -16,7 +16,7 @@ import pytest
 from osm_server import Fault, OsmServer, serving
 
 from trajanon.errors import BadInput, ServerProblem
-from trajanon.extract.earth.areas import Box
+from trajanon.extract.earth.box import Box
 from trajanon.extract.sources.osm.osm_api import NumberedPages
 from trajanon.extract.sources.osm.trackpoints import traces
 

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markets import HOMES, set_limit
 from naive import Floats, Ints
 from naive_refine import grouped, random_groups
 
-from trajanon import columns, cuts
+from trajanon import cuts
 from trajanon.partition import dense
 from trajanon.refine import recombine as module
 from trajanon.refine.blocks import draw_blocks
@@ -169,7 +170,8 @@ def test_within_any_limit_no_more_is_lost(
     monkeypatch: pytest.MonkeyPatch, limit: str, value: Any
 ) -> None:
     groups, optima = random_optima(8, 60, 4, None, False, 5)
-    home = next(part for part in (module, columns, cuts) if hasattr(part, limit))
+    homes = (module, cuts, *HOMES)
+    home = next(part for part in homes if limit in vars(part))
     monkeypatch.setattr(home, limit, value)
     labels = recombine(groups, optima)
     assert naive.holds(labels, groups.subjects, 4)
@@ -191,7 +193,7 @@ def test_regions_grow_while_the_search_for_columns_ends(
     groups, optima = random_optima(8, 60, 4, None, False, 5)
     monkeypatch.setattr(module, "SIZES", {4: (20, 40, 60)})
     monkeypatch.setattr(module, "draw_blocks", watched)
-    monkeypatch.setattr(columns, "PRICING_NODES", nodes)
+    set_limit(monkeypatch, "PRICING_NODES", nodes)
     recombine(groups, optima)
     assert sizes == [module.POOL_SIZE, *(20, 40, 60)[:regions]]
 

@@ -10,7 +10,7 @@ from tracks import GEOD, START, Leg, bent, distance, line, points, trace, walk
 
 from trajanon.extract import cutting, resample
 from trajanon.extract.cutting import cut
-from trajanon.extract.earth.areas import Box
+from trajanon.extract.earth.box import Box
 from trajanon.extract.resample import Windows, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import clip, split

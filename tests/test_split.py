@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tracks import line, pieces, points, trace
 
 from trajanon.errors import BadInput
-from trajanon.extract.earth.areas import Box
+from trajanon.extract.earth.box import Box
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import clip, hide, split

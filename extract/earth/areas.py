@@ -5,50 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
 from trajanon.extract.earth.box import Box
-
-__all__ = ["CITIES", "KNOWN", "Area", "Box", "City", "area", "areas"]
-
-
-class Area(Protocol):
-    """Where trajectories may lie: a box, or any other part of the Earth."""
-
-    @property
-    def bounds(self) -> Box:
-        """The smallest box that holds it."""
-
-    def contains(
-        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
-        """Tell which points (degrees) lie inside or on the border, shape (n,)."""
-
-    def leaves(
-        self,
-        lat: NDArray[np.float64],
-        lon: NDArray[np.float64],
-        start: NDArray[np.int64],
-    ) -> NDArray[np.bool_]:
-        """Tell which ways leave the area between two points of it.
-
-        Parameters
-        ----------
-        lat, lon
-            Points, in degrees, shape (n,).
-        start
-            The ways begin at these points and end at the next ones, all inside, shape
-            (ways,).
-
-        Returns
-        -------
-        NDArray[np.bool_]
-            Whether the geodesic may have a place outside, shape (ways,).
-        """
+from trajanon.extract.earth.limits import Area
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,8 +44,9 @@ class Border:
     ) -> NDArray[np.bool_]:
         """Tell which ways may come to the border, each from a point to the next.
 
-        Those across the antimeridian, to a pole, or of many hundred kilometres always
-        may. Arguments are those of `trajanon.extract.earth.areas.Area.leaves`.
+        A border has no inside: the points may lie on either side of it. Ways across the
+        antimeridian, to a pole, or of many hundred kilometres always may. Arguments are
+        those of `trajanon.extract.earth.limits.Area.leaves`.
         """
         ends = np.stack([start, start + 1])
         bend, unknown = _bend(lat[ends], lon[ends])

@@ -72,7 +72,7 @@ class Zone:
         lon: NDArray[np.float64],
         start: NDArray[np.int64],
     ) -> NDArray[np.bool_]:
-        """Tell which ways come into the zone; see `trajanon.extract.split.Zone`."""
+        """Tell which ways come into the zone; see `limits.Zone.meets`."""
         return self._border.meets(lat, lon, start)
 
 

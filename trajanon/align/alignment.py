@@ -98,21 +98,30 @@ def align(
         msg = f"alignment left a group of fewer than {k}; please report it"
         raise TrajanonError(msg)
     slid = trajectories.slid(start)
+    aligned = _regrouped(partition, slid, labels)
+    if _mean_metres(slid, aligned) >= _mean_metres(trajectories, partition):
+        slid, aligned = trajectories, partition
+    seconds = perf_counter() - since
+    stage = Stage("alignment", aligned.information_loss, seconds)
+    stages = (*partition.stages, stage)
+    return slid, replace(aligned, stages=stages, stopped=stopped)
+
+
+def _regrouped(
+    partition: Partition, slid: Trajectories, labels: NDArray[np.int64]
+) -> Partition:
+    """Make of a partition that of the trajectories as slid."""
     records = loss.standardise(slid.records)
-    aligned = replace(
+    return replace(
         partition,
         labels=labels,
         centroids=loss.group_means(slid.records, labels),
         sse=loss.sse(records, labels),
         sst=float((records**2).sum()),
-        stopped=stopped,
     )
-    before, after = (
-        float(moved_to(some.points, groups.lines(some.points), groups.labels).mean())
-        for some, groups in ((trajectories, partition), (slid, aligned))
-    )
-    if after >= before:
-        slid, aligned = trajectories, replace(partition, stopped=stopped)
-    seconds = perf_counter() - since
-    stage = Stage("alignment", aligned.information_loss, seconds)
-    return slid, replace(aligned, stages=(*partition.stages, stage))
+
+
+def _mean_metres(trajectories: Trajectories, groups: Partition) -> float:
+    """Measure how far points are from where their group's line has them, on average."""
+    lines = groups.lines(trajectories.points)
+    return float(moved_to(trajectories.points, lines, groups.labels).mean())

@@ -2,10 +2,11 @@
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from trajanon.cli import anonymize_options as option
 from trajanon.cli.options import (
     ANONYMIZED,
     RELEASE,
@@ -31,18 +32,10 @@ if TYPE_CHECKING:
 
 
 def anonymize(
-    trajectories: Annotated[
-        str,
-        typer.Argument(help="What extract wrote: a file, or a folder of parts."),
-    ] = str(TRAJECTORIES),
+    trajectories: option.Trajectories = str(TRAJECTORIES),
     *,
-    k: Annotated[
-        int, typer.Option("-k", help="Least number of different subjects in a group.")
-    ],
-    count: Annotated[
-        str,
-        typer.Option(help="What k counts: subjects, or records whoever made them."),
-    ] = "subjects",
+    k: option.K,
+    count: option.Count = "subjects",
     method: Method = "hm2",
     heuristic: Heuristic = "or-opt",
     compression: Compression = 1,
@@ -53,50 +46,13 @@ def anonymize(
     shuffle_probability: ShuffleProbability = 0.001,
     max_events: MaxEvents = 10,
     effort: Effort = "balanced",
-    align: Annotated[
-        bool,
-        typer.Option(
-            "--align/--no-align",
-            help="Let trajectories slide on their tracks towards their groups.",
-        ),
-    ] = True,
-    suppress: Annotated[
-        str,
-        typer.Option(
-            help="Leave out those that cost most: a share of all, such as 1%."
-        ),
-    ] = "0%",
-    min_radius: Annotated[
-        float,
-        typer.Option(
-            help="Metres; leave out groups whose members all stay within so far of the "
-            "released line."
-        ),
-    ] = 0.0,
+    align: option.Align = True,
+    suppress: option.Suppress = "0%",
+    min_radius: option.MinRadius = 0.0,
     seed: Seed = 0,
-    memory: Annotated[
-        str | None,
-        typer.Option(
-            help="Of parts: what may be taken, such as 4GB; by each worker of a "
-            "cluster.",
-            show_default="4GB",
-        ),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            help="Of parts: a Dask scheduler that shares the work out, such as "
-            "tcp://10.0.0.1:8786, or local:4 for so many processes."
-        ),
-    ] = None,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            help="Ends in .parquet, .gpkg, .geojson, .csv or .gpx; a folder, if parts "
-            "are read.",
-            show_default=f"{ANONYMIZED}, or {RELEASE}",
-        ),
-    ] = None,
+    memory: option.Memory = None,
+    cluster: option.Cluster = None,
+    out: option.Out = None,
     as_json: Json = False,
 ) -> None:
     """Replace each trajectory by the centroid of a group of at least k."""

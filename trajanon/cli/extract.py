@@ -1,162 +1,44 @@
 """trajanon extract."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
+from trajanon.cli import extract_options as option
 from trajanon.cli.options import PARTS, TRAJECTORIES, Json
 from trajanon.cli.telling import announce_compilation, say_written
 from trajanon.errors import BadInput
 
 
 def extract(
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(help="Files and folders, like --source.", show_default=False),
-    ] = None,
-    bbox: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="madrid, barcelona, tarraco or another large city, or W,S,E,N in "
-            "degrees; may be given several times."
-        ),
-    ] = None,
-    area: Annotated[
-        str | None,
-        typer.Option(
-            help="A boundary of --pbf by its name or relation number, or a file with "
-            "polygons."
-        ),
-    ] = None,
-    pbf: Annotated[
-        Path | None, typer.Option(help="An .osm.pbf, for --area and --hide-near.")
-    ] = None,
-    admin_level: Annotated[
-        int | None, typer.Option(help="Of --area, where names repeat.")
-    ] = None,
-    source: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="osm-api (the default), or files and folders: GPX and archives of it, "
-            "the planet dump, tables, GeoLife, Porto, cabspotting, T-Drive, GeoPackage "
-            "and others."
-        ),
-    ] = None,
-    file_format: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            help="gpx, gpx-archive, geolife, cabspotting, porto, tdrive, geo or table, "
-            "for all files; without, each is looked at.",
-        ),
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(help="Of a table: id=...,lat=...,lon=...,time=...,subject=..."),
-    ] = None,
-    untimed: Annotated[
-        str,
-        typer.Option(
-            help="accept traces without times in their order, or reject them."
-        ),
-    ] = "accept",
-    strict: Annotated[
-        bool,
-        typer.Option(
-            "--strict", help="Refuse what cannot be read, instead of leaving it out."
-        ),
-    ] = False,
-    points: Annotated[int, typer.Option(help="Points of a trajectory.")] = 30,
-    spacing: Annotated[
-        float | None,
-        typer.Option(help="Metres between points along the track; a city has its own."),
-    ] = None,
-    max_gap: Annotated[
-        str, typer.Option(help="Metres; a longer hop ends a track. Or: none.")
-    ] = "500",
-    trim_ends: Annotated[
-        float,
-        typer.Option(
-            help="Metres around the ends of each trace, and where it stops, that are "
-            "cut out at least."
-        ),
-    ] = 0.0,
-    hide_near: Annotated[
-        str | None,
-        typer.Option(
-            help="Places of --pbf that tracks are cut out around, such as "
-            "amenity=hospital,place_of_worship."
-        ),
-    ] = None,
-    radius: Annotated[
-        float | None, typer.Option(help="Metres, for --hide-near.", show_default="150")
-    ] = None,
-    min_displacement: Annotated[
-        float,
-        typer.Option(help="Least net way of a trajectory, as a share of its length."),
-    ] = 0.0,
-    max_fill: Annotated[
-        float,
-        typer.Option(
-            help="Largest share of points farther than one spacing from a real fix."
-        ),
-    ] = 1.0,
-    windows: Annotated[
-        str,
-        typer.Option(
-            help="all, or first or spread: take --per-trace of each trace, the first "
-            "ones or evenly spread; so do the other limits."
-        ),
-    ] = "all",
-    per_trace: Annotated[
-        int | None,
-        typer.Option(
-            help="How many --windows first or spread takes.", show_default="1"
-        ),
-    ] = None,
-    max_per_subject: Annotated[
-        int | None, typer.Option(help="Take at most so many trajectories of a subject.")
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(help="Take at most so many in all, evenly over the subjects."),
-    ] = None,
-    no_tracks: Annotated[
-        bool,
-        typer.Option(
-            "--no-tracks", help="Leave out the tracks on which windows may slide."
-        ),
-    ] = False,
-    jobs: Annotated[
-        int, typer.Option(help="Files read at once, by as many processes.")
-    ] = 1,
-    api_url: Annotated[
-        str, typer.Option(help="A server with the OSM API.")
-    ] = "https://api.openstreetmap.org",
-    max_pages: Annotated[
-        int, typer.Option(help="Pages of 5,000 points to ask the server for.")
-    ] = 100,
-    refresh: Annotated[
-        bool, typer.Option("--refresh", help="Download again what is in the cache.")
-    ] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where a stopped extraction ended.")
-    ] = False,
-    partition: Annotated[
-        int | None,
-        typer.Option(
-            help="Write a folder of parts, each of so many trajectories: for more than "
-            "fit into memory."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="GeoParquet to write, or a folder with --partition.",
-            show_default=f"{TRAJECTORIES}, or {PARTS}",
-        ),
-    ] = None,
+    paths: option.Paths = None,
+    bbox: option.Bbox = None,
+    area: option.Area = None,
+    pbf: option.Pbf = None,
+    admin_level: option.AdminLevel = None,
+    source: option.Source = None,
+    file_format: option.FileFormat = None,
+    columns: option.Columns = None,
+    untimed: option.Untimed = "accept",
+    strict: option.Strict = False,
+    points: option.Points = 30,
+    spacing: option.Spacing = None,
+    max_gap: option.MaxGap = "500",
+    trim_ends: option.TrimEnds = 0.0,
+    hide_near: option.HideNear = None,
+    radius: option.Radius = None,
+    min_displacement: option.MinDisplacement = 0.0,
+    max_fill: option.MaxFill = 1.0,
+    windows: option.Windows = "all",
+    per_trace: option.PerTrace = None,
+    max_per_subject: option.MaxPerSubject = None,
+    limit: option.Limit = None,
+    no_tracks: option.NoTracks = False,
+    jobs: option.Jobs = 1,
+    api_url: option.ApiUrl = "https://api.openstreetmap.org",
+    max_pages: option.MaxPages = 100,
+    refresh: option.Refresh = False,
+    resume: option.Resume = False,
+    partition: option.Partition = None,
+    out: option.Out = None,
     as_json: Json = False,
 ) -> None:
     """Turn GPS traces into trajectories of equally spaced points."""
@@ -165,15 +47,7 @@ def extract(
     from trajanon.extract.where import out_of_sight, place
     from trajanon.screen import Bars, show_extraction, show_json
 
-    default = TRAJECTORIES if partition is None else PARTS
-    out = default if out is None else out
-    is_file = out.suffix.lower() in (".parquet", ".geoparquet")
-    if partition is None and not is_file:
-        msg = f"trajectories are written as GeoParquet: {out} must end in .parquet"
-        raise BadInput(msg)
-    if partition is not None and is_file:
-        msg = f"with --partition, --out names a folder (got {out})"
-        raise BadInput(msg)
+    out = _destination(out, partition)
     announce_compilation()
     if pbf is not None and area is None and hide_near is None:
         msg = f"--pbf {pbf} is for --area NAME or --hide-near TAGS: add one of them"
@@ -213,6 +87,20 @@ def extract(
     what = f"{provenance['counts']['trajectories']:,} trajectories"
     # Folders are named in any case: the next command's default is a file.
     say_written(what, out, TRAJECTORIES, "anonymize", 4)
+
+
+def _destination(out: Path | None, partition: int | None) -> Path:
+    """Take where to write: a file, or with --partition a folder."""
+    default = TRAJECTORIES if partition is None else PARTS
+    out = default if out is None else out
+    is_file = out.suffix.lower() in (".parquet", ".geoparquet")
+    if partition is None and not is_file:
+        msg = f"trajectories are written as GeoParquet: {out} must end in .parquet"
+        raise BadInput(msg)
+    if partition is not None and is_file:
+        msg = f"with --partition, --out names a folder (got {out})"
+        raise BadInput(msg)
+    return out
 
 
 def _metres_or_none(text: str) -> float | None:

@@ -1,7 +1,9 @@
 """A release as GeoPackage."""
 
 import sqlite3
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,18 +64,11 @@ def read_released(path: Path) -> ReleasedFile:
     ) as error:
         msg = f"cannot read {path} as a GeoPackage"
         raise FileProblem(msg) from error
-    metadata = dict(info.get("layer_metadata") or {})
-    attribution = metadata.pop("DESCRIPTION", None) or None
-    metadata.pop("IDENTIFIER", None) if metadata.get("IDENTIFIER") == layer else None
     extras += [f"layer {name!r}" for name in layers if name != layer]
-    extras += [] if layer == LAYER else [f"the layer name {layer!r}"]
-    extras += [f"layer metadata {key!r}" for key in metadata]
-    extras += [f"file metadata {key!r}" for key in info.get("dataset_metadata") or {}]
-    extras += [f"column {name!r}" for name in info["fields"].tolist() if name != "id"]
-    if info.get("fid_column") != "fid":
-        extras.append(f"the row numbers' name {info.get('fid_column')!r}")
+    extras += _extras_of(layer, info)
     if table.index.tolist() != list(range(1, len(table) + 1)):
         extras.append("row numbers of its own")
+    attribution = (info.get("layer_metadata") or {}).get("DESCRIPTION") or None
     if attribution is not None:
         extras += unknown_attribution(attribution)
     geometries = table.geometry.to_numpy() if "geometry" in table else np.empty(0, "O")
@@ -85,3 +80,16 @@ def read_released(path: Path) -> ReleasedFile:
         extras,
         attribution,
     )
+
+
+def _extras_of(layer: str, info: Mapping[str, Any]) -> list[str]:
+    """Name what a layer has and a release does not need, by what pyogrio says of it."""
+    extras = [] if layer == LAYER else [f"the layer name {layer!r}"]
+    for key, value in (info.get("layer_metadata") or {}).items():
+        if key != "DESCRIPTION" and (key, value) != ("IDENTIFIER", layer):
+            extras.append(f"layer metadata {key!r}")
+    extras += [f"file metadata {key!r}" for key in info.get("dataset_metadata") or {}]
+    extras += [f"column {name!r}" for name in info["fields"].tolist() if name != "id"]
+    if info.get("fid_column") != "fid":
+        extras.append(f"the row numbers' name {info.get('fid_column')!r}")
+    return extras

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import requests
 
 from trajanon.errors import BadInput, FileProblem, ServerProblem
-from trajanon.extract.earth.areas import Box
+from trajanon.extract.earth.box import Box
 from trajanon.extract.sources.gpx.gpx_document import Document, read
 from trajanon.extract.sources.osm.page_cache import PageCache
 from trajanon.extract.sources.osm.polite_server import Server, TryAgain

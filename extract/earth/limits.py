@@ -1,0 +1,72 @@
+"""Where trajectories may lie, and where they may not: what cutting asks of both.
+
+Of points, whether they lie inside; and of ways, whether they lead out of an area, or
+into a zone, though neither end does. A way is the geodesic from a point to the next.
+"""
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.extract.earth.box import Box
+
+
+class Area(Protocol):
+    """Where trajectories may lie: a box, or any other part of the Earth."""
+
+    @property
+    def bounds(self) -> Box:
+        """The smallest box that holds it."""
+
+    def contains(
+        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Tell which points (degrees) lie inside or on the border, shape (n,)."""
+
+    def leaves(
+        self,
+        lat: NDArray[np.float64],
+        lon: NDArray[np.float64],
+        start: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:
+        """Tell which ways leave the area between two points of it.
+
+        Parameters
+        ----------
+        lat, lon
+            Points, in degrees, shape (n,).
+        start
+            The ways begin at these points and end at the next ones, all inside, shape
+            (ways,).
+
+        Returns
+        -------
+        NDArray[np.bool_]
+            Whether the geodesic may have a place outside, shape (ways,).
+        """
+
+
+class Zone(Protocol):
+    """Where no trajectory may lie: the surroundings of some places.
+
+    `trajanon.extract.Zone` is such a zone for all recordings; the ends of recordings
+    are another, each for its own points.
+    """
+
+    def contains(
+        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Tell which points (degrees) lie inside, shape (n,)."""
+
+    def meets(
+        self,
+        lat: NDArray[np.float64],
+        lon: NDArray[np.float64],
+        start: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:
+        """Tell which ways come into the zone between two points outside.
+
+        Arguments are those of `Area.leaves`, but that all the points are outside; the
+        answer is whether the geodesic may have a place inside.
+        """

@@ -1,0 +1,91 @@
+"""Why nothing came of traces: where all the points went, and what to change."""
+
+from collections import Counter
+
+from trajanon.extract.earth.box import Box
+from trajanon.extract.earth.limits import Area
+from trajanon.extract.rules import Rules
+
+_CUT_OUT = ("points near the ends of a trace", "points near hidden places")
+
+
+def why_nothing(
+    counts: Counter[str],
+    rules: Rules,
+    area: Area | None,
+    *,
+    longest: float,
+    swapped: bool,
+) -> str:
+    """Say in one sentence where everything went, and what to change.
+
+    Parameters
+    ----------
+    counts
+        What was read and dropped, in the words of `trajanon.extract.cutting.Cutter`.
+    rules
+        By which it was dropped.
+    area
+        Where trajectories were looked for; None for everywhere.
+    longest
+        Metres of the longest unbroken piece of track.
+    swapped
+        Whether points would lie in the area with latitude and longitude swapped.
+    """
+    read, short = counts["points read"], longest < rules.length
+    cut_out = [f"{counts[name]:,} {name}" for name in _CUT_OUT if counts[name]]
+    if read == 0:
+        why = _nothing_read(counts["points without time"], area)
+    elif counts["points impossible"] == read:
+        why = (
+            f"none of the {read:,} points is a place on Earth; look whether lat and "
+            "lon are swapped (--columns lat=...,lon=...), or are no numbers (write "
+            "40.5, not 40,5)"
+        )
+    elif cut_out and short and not counts["points outside the area"]:
+        why = (
+            f"of {read:,} points {' and '.join(cut_out)} were cut out, and the longest "
+            f"piece that is left is {longest:,.0f} m of {rules.length:,.0f} m needed; "
+            "lower --trim-ends, --radius, --spacing"
+        )
+    elif area is not None and counts["points used"] == 0:
+        why = _nothing_inside(read, area, swapped)
+    elif short:
+        why = (
+            f"the longest unbroken piece of track is {longest:,.0f} m, and "
+            f"{rules.points} points every {rules.spacing:g} m need "
+            f"{rules.length:,.0f} m; lower --spacing or --points, or raise --max-gap"
+        )
+    else:
+        why = (
+            "all windows were left out, "
+            f"{counts['trajectories that stand still']:,} that stand still and "
+            f"{counts['trajectories on lines nobody recorded']:,} on lines nobody "
+            "recorded; lower --min-displacement, or raise --max-fill"
+        )
+    return f"no trajectories: {why}"
+
+
+def _nothing_read(untimed: int, area: Area | None) -> str:
+    if untimed:
+        return (
+            f"all {untimed:,} points are without time, and OSM sorts those by place, "
+            "not along a track; try a larger box"
+        )
+    where = "" if area is None else " in this area"
+    return f"the source holds no track points{where}"
+
+
+def _nothing_inside(read: int, area: Area, swapped: bool) -> str:
+    boxed = isinstance(area, Box)
+    if swapped:
+        way_out = (
+            "with latitude and longitude swapped they would be inside, so name the "
+            "right columns with --columns lat=...,lon=..."
+        )
+    elif boxed:
+        way_out = "give the box that holds them with --bbox=W,S,E,N"
+    else:
+        way_out = "give another --area, or a box with --bbox=W,S,E,N"
+    where = "inside the box" if boxed else "in the area"
+    return f"none of the {read:,} points is {where} {area}; {way_out}"

@@ -1,0 +1,54 @@
+"""Records for sale, for the tests of groups as columns."""
+
+import numpy as np
+import pytest
+from hypothesis import reject
+from hypothesis import strategies as st
+from naive import Floats, Ints
+from naive_refine import random_groups
+
+from trajanon._kernels.pricing import Market
+from trajanon.columns import best, generation, open_market, searching
+from trajanon.refine.grouped import Grouped
+
+seeds = st.integers(0, 10**6)
+peoples = st.none() | st.integers(2, 12)
+
+HOMES = (best, generation, searching)
+
+
+def set_limit(monkeypatch: pytest.MonkeyPatch, limit: str, value: int) -> None:
+    """Set a limit of the search for columns where it stands."""
+    home = next(module for module in HOMES if limit in vars(module))
+    monkeypatch.setattr(home, limit, value)
+
+
+def several(seed: int, n: int, k: int, people: int | None, grid: bool) -> Grouped:
+    """Random groups of at least 2 subjects."""
+    groups = random_groups(seed, n, k, people, grid)
+    if groups.k < 2:
+        reject()
+    return groups
+
+
+def random_market(
+    seed: int, m: int, k: int, people: int | None, grid: bool
+) -> tuple[Floats, Market]:
+    """Records for sale, at about what groups cost."""
+    groups = several(seed, m, k, people, grid)
+    rng = np.random.default_rng(seed)
+    prices = rng.normal(0.5, 1.0, m)
+    market = open_market(groups.records, groups.k, groups.subjects)
+    return groups.records, market._replace(prices=prices)
+
+
+def room(market: Market) -> tuple[Ints, Ints]:
+    """Where a kernel writes one group round each record, and its size."""
+    return np.zeros_like(market.halves, dtype=np.int64), np.zeros(
+        len(market.halves), dtype=np.int64
+    )
+
+
+def different(market: Market, group: Ints) -> int:
+    """How many subjects a group holds."""
+    return len(set(market.subjects[group].tolist()))

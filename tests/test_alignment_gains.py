@@ -1,0 +1,160 @@
+"""Alignment as a whole: what it finds."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import naive
+import numpy as np
+import pytest
+from alignments import ROUNDING, aligned, cut, lie_well, lines, mean_metres, seeds
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_sliding import (
+    MADRID,
+    STEP,
+    on_runs,
+    random_labels,
+    single_slides_that_gain,
+    standardised,
+    street,
+    town,
+    tracks_of,
+)
+
+import trajanon
+from trajanon.align import search
+from trajanon.align.aligned import Aligned, Best
+from trajanon.align.ground import lay_ground
+from trajanon.extract import extract
+from trajanon.partition import dense
+from trajanon.progress import silent
+from trajanon.refine import REFINEMENTS
+from trajanon.refine.random_moves import PASS
+from trajanon.tracks import STEPS
+from trajanon.trajectories import Trajectories
+
+pytestmark = pytest.mark.usefixtures("few_moves")
+
+REAL = Path(__file__).parents[2] / "shared" / "realdata"
+
+
+def pairs(phases: Sequence[tuple[int, int]], m: int = 4) -> Trajectories:
+    """Two windows on each street, whose runs and starts differ."""
+    rng, window = np.random.default_rng(0), STEPS * (m - 1) + 1
+    free, ways = [], []
+    for number, (one, other) in enumerate(phases):
+        way = np.array(MADRID) + STEP * (street(rng, 80) + 500 * number)
+        for start in (one, other):
+            begin = int(rng.integers(0, 10))
+            free.append([start - begin, 80 - start - window])
+            ways.append(way[begin:])
+    return on_runs(m, free, np.concatenate(ways))
+
+
+@pytest.mark.parametrize("refine", ["none", *REFINEMENTS])
+@pytest.mark.parametrize("method", ["hm2", "mdav"])
+def test_two_tracks_equal_but_for_phase_become_one(method: str, refine: str) -> None:
+    before = pairs([(10, 11), (12, 30), (50, 25), (10, 49), (40, 40), (33, 23)])
+    release = trajanon.anonymize(before, 2, method=method, refine=refine)
+    report = release.report
+    assert report["groups"] == 6
+    assert report["information_loss"] < 1e-20
+    assert report["displacement"]["max"] < ROUNDING
+    assert report["alignment"]["before"]["displacement"]["mean"] > 50
+    after = before.slid(np.array(report["alignment"]["starts"]))
+    assert np.array_equal(after.points[::2], after.points[1::2])
+    ways = set(lines(release.trajectories.points).values())
+    assert ways == {2}
+
+
+@pytest.mark.parametrize("refine", ["none", "descent", "anneal"])
+def test_two_rounds_of_one_way_in_one_group_become_one(refine: str) -> None:
+    """One window has to slide: where both do, they pass each other and gain nothing."""
+    turn = 2 * np.pi * np.arange(94) / 40
+    block = 1e-3 * np.column_stack([np.cos(turn), np.sin(turn)])
+    points = np.concatenate([MADRID + block, MADRID + block + 0.01])
+    before = on_runs(4, [[10, 33, 25], [12, 35, 21]], points)
+    report = trajanon.anonymize(before, 2, refine=refine).report
+    assert report["alignment"] is not None
+    assert report["alignment"]["before"]["displacement"]["mean"] > 40
+    assert report["displacement"]["max"] < ROUNDING
+
+
+@pytest.mark.parametrize("people", [None, 7])
+@pytest.mark.parametrize("regroup", [False, True])
+def test_no_single_slide_gains_in_the_end(
+    block: int, regroup: bool, people: int | None
+) -> None:
+    @settings(max_examples=15)
+    @given(seed=seeds, n=st.integers(4, 18), k=st.integers(2, 4))
+    def test(seed: int, n: int, k: int) -> None:
+        before = town(seed, n, 3, people=people)
+        tracks, whose = tracks_of(before), before.subject
+        own = np.arange(n) if whose is None else dense(whose)
+        k = min(k, int(own.max()) + 1)
+        ground = lay_ground(tracks, 3)
+        best = Best(ground, Aligned(tracks.start, random_labels(seed, n, k, own)))
+        search.search(
+            ground,
+            best,
+            k,
+            own,
+            regroup=regroup,
+            moves_per_record=0,
+            random=np.random.default_rng(seed),
+            progress=silent,
+        )
+        start, labels = best.aligned
+        lost = naive.sse(standardised(tracks, 3, start), labels)
+        assert best.lost == pytest.approx(lost, rel=1e-9, abs=1e-9)
+        assert not single_slides_that_gain(tracks, 3, start, labels)
+
+    test()
+
+
+def test_windows_that_may_change_groups_end_nearer() -> None:
+    before = town(11, 60, 3)
+    partition = cut(before, 3, refine="descent")
+    stay, descend, anneal = [
+        mean_metres(*aligned(before, partition, 3, regroup=regroup, moves=moves))
+        for regroup, moves in ((False, 0), (True, 0), (True, 20 * PASS))
+    ]
+    assert anneal < descend < stay < 0.9 * mean_metres(before, partition)
+
+
+def test_the_search_slides_windows_while_they_change_groups(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Moves at random, and the slides and regroupings after them, all count."""
+    before = town(11, 60, 3)
+    partition = cut(before, 3, refine="descent")
+    lost: list[float] = []
+
+    def offer(best: Best, found: Aligned) -> None:
+        told(best, found)
+        lost.append(best.lost)
+
+    told = Best.offer
+    monkeypatch.setattr(Best, "offer", offer)
+    aligned(before, partition, 3, moves=12 * PASS)
+    assert lost == sorted(lost, reverse=True)
+    assert len(set(lost)) > 3
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
+def test_streets_of_san_francisco_end_nearer() -> None:
+    """At 5 m; they are of one account, so records are counted."""
+    pages = REAL / "osm_trackpoints_san_francisco"
+    before = extract(pages, "-122.6188,37.6883,-122.3273,37.8223", spacing=5)
+    assert before.tracks is not None
+    plain, release = [
+        trajanon.anonymize(before, 4, count="records", align=on, refine="descent")
+        for on in (False, True)
+    ]
+    for name, share in (("mean", 0.95), ("median", 0.9)):
+        moved = [r.report["displacement"][name] for r in (plain, release)]
+        assert moved[1] < share * moved[0]
+    assert release.report["information_loss"] < plain.report["information_loss"]
+    alignment = release.report["alignment"]
+    assert lie_well(before, before.slid(np.array(alignment["starts"])))
+    assert min(release.report["sizes"]) >= 4

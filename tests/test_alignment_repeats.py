@@ -1,0 +1,126 @@
+"""Alignment as a whole: the same from a seed, on any cores, in any parts."""
+
+from collections.abc import Callable, Sequence
+from threading import Event
+from typing import Any
+
+import numpy as np
+import pytest
+from alignments import aligned, bits, cut, same_but_for_order
+from naive_sliding import slide_in_blocks, town, tracks_of
+
+import trajanon
+from trajanon import workers
+from trajanon.align import parts, search
+from trajanon.align.aligned import Aligned, Best
+from trajanon.align.ground import lay_ground
+from trajanon.partition import dense
+from trajanon.pipeline import Options
+from trajanon.progress import silent
+from trajanon.refine.random_moves import PASS
+
+pytestmark = pytest.mark.usefixtures("few_moves")
+
+
+def test_a_seed_repeats_every_bit_on_any_cores(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = town(7, 60, 3, people=20)
+    partition = cut(before, 3)
+    monkeypatch.setattr("trajanon.neighbours._AT_ONCE", 7)
+    found = []
+    for cores in (1, 2, 5, 1):
+        monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
+        found.append(bits(aligned(before, partition, 3)))
+    assert len(set(found)) == 1
+
+
+def test_the_order_in_which_parts_are_done_leaves_every_bit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def backwards(
+        jobs: Sequence[Callable[[Event], object]], *_: object
+    ) -> list[object]:
+        return [job(Event()) for job in reversed(jobs)][::-1]
+
+    slide_in_blocks(monkeypatch, 9)
+    before = town(7, 60, 3, people=20)
+    partition = cut(before, 3)
+    once = bits(aligned(before, partition, 3))
+    monkeypatch.setattr(parts, "in_threads", backwards)
+    assert bits(aligned(before, partition, 3)) == once
+
+
+def test_another_seed_takes_another_course(block: int) -> None:
+    before = town(7, 60, 3)
+    partition = cut(before, 3)
+    assert len({bits(aligned(before, partition, 3, seed=s)) for s in range(3)}) > 1
+
+
+def test_a_seed_repeats_a_release() -> None:
+    before = town(7, 60, 3, people=20)
+    one, other = [trajanon.anonymize(before, 3, seed=5) for _ in range(2)]
+    assert same_but_for_order(one, other)
+
+
+def test_parts_are_no_larger_than_they_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    slide_in_blocks(monkeypatch, 9)
+    settle, seen = search._settle_part, []
+
+    def look(grouped: Any, field: Any, part: Any, stop: Event) -> Aligned:
+        seen.append(part.rows)
+        return settle(grouped, field, part, stop)
+
+    monkeypatch.setattr(search, "_settle_part", look)
+    before = town(7, 60, 3)
+    aligned(before, cut(before, 3), 3)
+    assert max(map(len, seen)) <= 9
+    assert sorted(np.concatenate(seen).tolist()) == list(range(60))
+
+
+def test_parts_that_do_nothing_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    slide_in_blocks(monkeypatch, 9)
+    monkeypatch.setattr(search, "_settle_part", lambda *given: given[2].aligned)
+    before, told = town(7, 60, 3), []
+    tracks = tracks_of(before)
+    best = Best(lay_ground(tracks, 3), Aligned(tracks.start, cut(before, 3).labels))
+    # Slides alone come first, then parts, and all of them again in the end.
+    monkeypatch.setattr(search, "_settle", lambda *given: given[2])
+    monkeypatch.setattr(Best, "offer", lambda _, found: told.append(found))
+    search.search(
+        lay_ground(tracks, 3),
+        best,
+        3,
+        np.arange(60),
+        regroup=True,
+        moves_per_record=0,
+        random=np.random.default_rng(0),
+        progress=silent,
+    )
+    assert told
+    for found in told:
+        assert np.array_equal(found.start, best.aligned.start)
+        assert np.array_equal(dense(found.labels), best.aligned.labels)
+
+
+@pytest.mark.parametrize(
+    ("options", "moved"),
+    [
+        ({}, True),
+        ({"effort": "fast"}, False),
+        ({"refine": "descent"}, False),
+        ({"refine": "none"}, False),
+    ],
+)
+def test_random_moves_are_made_where_annealing_is_asked_for(
+    options: Options, moved: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+
+    def count(annealing: Any, slides: Any, k: int, moves: int, *heats: float) -> None:
+        made.append(moves)
+
+    monkeypatch.setattr(parts, "anneal_sliding", count)
+    trajanon.anonymize(town(7, 60, 3), 3, **options)
+    # Half of the moves that the search for groups was given.
+    assert sum(made) == (2 * PASS * 60 if moved else 0)

@@ -1,0 +1,66 @@
+"""trajanon anonymize: what it refuses, and what it says first."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from commands import Run, names
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "'-k'"),
+        (["-k", "1"], "k must be at least 2 (got 1)"),
+        (["-k", "0"], "k must be at least 2"),
+        (["-k", "-4"], "k must be at least 2"),
+        (["-k", "four"], "-k"),
+        (["-k", "."], "-k"),
+        (["-k", "407"], "406 records cannot form a group of k = 407"),
+        (["-k", "9" * 30], "406 records cannot form a group"),
+        (["-k", "150"], "406 records come from 133 subjects"),
+        (["-k", "150"], "or count trajectories with --count records"),
+        (["-k", "407", "--count", "records"], "406 records cannot form a group"),
+        (["-k", "4", "--count", "people"], "choose from subjects, records"),
+        (["-k", "4", "--method", "best"], "choose from hm2, mdav, v-mdav"),
+        (["-k", "4", "--heuristic", "x"], "choose from or-opt"),
+        (["-k", "4", "--refine", "x"], "choose from none, anneal, descent"),
+        (["-k", "4", "--effort", "x"], "choose from fast, balanced, best"),
+        (["-k", "4", "--seed", "-1"], "seed must be a whole number from 0"),
+        (["-k", "4", "--seed", "x"], "--seed"),
+        (["-k", "4", "--out", "a"], "choose one of .parquet, .gpkg, .geojson"),
+        (["-k", "4", "--out", "a.txt"], "a.txt does not end like a release"),
+        (["-k", "4", "--out", ""], "does not end like a release"),
+        (["-k", "4", "--out", "no/a.csv"], "cannot write no/a.csv: there is no folder"),
+        (["-k", "4", "--out", "folder.csv"], "cannot write folder.csv: it is a folder"),
+        (["-k", "4", "--out", "/proc/a.csv"], "cannot write /proc/a.csv"),
+        (["none.parquet", "-k", "4"], "there is no none.parquet; make it with: trajan"),
+        (["folder.csv", "-k", "4", "--out", "a.csv"], "folder.csv"),
+        (["damaged.parquet", "-k", "4"], "cannot read damaged.parquet as Parquet"),
+        (["table.parquet", "-k", "4"], "table.parquet"),
+        (["trajectories.parquet", "more.parquet", "-k", "4"], "more.parquet"),
+    ],
+)
+def test_anonymize_refuses_in_one_sentence(
+    run: Run, here: Path, arguments: list[str], says: str
+) -> None:
+    (here / "folder.csv").mkdir()
+    (here / "damaged.parquet").write_bytes(
+        (here / "trajectories.parquet").read_bytes()[:-99]
+    )
+    pd.DataFrame({"lat": [1.0], "lon": [2.0]}).to_parquet(here / "table.parquet")
+    release = (here / "anonymized.parquet").read_bytes()
+    before = names(here)
+    assert says in run("anonymize", *arguments).sentence
+    assert names(here) == before
+    assert (here / "anonymized.parquet").read_bytes() == release
+
+
+def test_counting_records_is_said_in_the_first_line_of_the_report(
+    run: Run, here: Path
+) -> None:
+    answer = run("anonymize", "-k", 150, "--count", "records")
+    assert answer.code == 0
+    assert "k counts trajectories, not subjects" in answer.out
+    first = (here / "anonymized.report.json").read_text().splitlines()[0]
+    assert "k counts trajectories, not subjects" in first

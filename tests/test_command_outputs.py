@@ -1,0 +1,96 @@
+"""What commands write: never over an input, and whole or not at all."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from commands import FAST, Run, files_of_at_most, names
+
+from trajanon.data import sample
+
+
+@pytest.mark.parametrize(
+    ("arguments", "read"),
+    [
+        (["extract", "points.parquet", "--spacing", "5"], "points.parquet"),
+        (["anonymize", "-k", "4"], "trajectories.parquet"),
+        (["map"], "trajectories.parquet"),
+        (["map"], "anonymized.parquet"),
+        (["map"], "anonymized.report.json"),
+        (["map", "--view", "public", "anonymized.parquet"], "anonymized.parquet"),
+        (["microaggregate", "points.parquet", "-k", "2"], "points.parquet"),
+    ],
+)
+def test_an_input_is_never_an_output(
+    run: Run, here: Path, arguments: list[str], read: str
+) -> None:
+    pd.DataFrame({"lat": [1.0], "lon": [2.0], "id": 1}).to_parquet("points.parquet")
+    before = (here / read).read_bytes()
+    link = "link.html" if arguments[0] == "map" else "link.parquet"
+    (here / link).symlink_to(here / read)
+    assert "is read as input" in run(*arguments, "--out", link).sentence
+    assert read in run(*arguments, "--out", read).sentence
+    assert (here / read).read_bytes() == before
+
+
+def test_the_report_of_a_release_is_no_input_either(run: Run, here: Path) -> None:
+    """--out a.csv writes a.report.json too."""
+    (here / "t.report.json").write_bytes((here / "trajectories.parquet").read_bytes())
+    answer = run("anonymize", "t.report.json", "-k", 4, "--out", "t.csv")
+    assert "t.report.json is read as input" in answer.sentence
+
+
+def test_a_source_inside_a_folder_is_no_output(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    source = tmp_path / "folder" / "a.parquet"
+    source.write_bytes(b"a table")
+    answer = run("extract", "folder", "--spacing", 5, "--out", source)
+    assert "is read as input" in answer.sentence
+    assert source.read_bytes() == b"a table"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["extract", str(sample()), "--bbox", "madrid", "--out", "{}.parquet"],
+        ["anonymize", "-k", "4", "--out", "{}.csv"],
+        ["map", "--out", "{}.html"],
+        ["microaggregate", "points.csv", "-k", "2", "--out", "{}.csv"],
+    ],
+)
+@pytest.mark.parametrize(
+    ("place", "says"),
+    [("no/out", "there is no folder"), ("folder", "it is a folder"), ("/proc/out", "")],
+)
+def test_an_output_that_cannot_be_written_is_found_out_before_the_work(
+    run: Run, here: Path, arguments: list[str], place: str, says: str
+) -> None:
+    out = arguments[-1].format(place)
+    if place == "folder":
+        (here / out).mkdir()
+    before = names(here)
+    answer = run(*arguments[:-1], out)
+    assert f"cannot write {out}: {says}" in answer.sentence
+    assert names(here) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "out"),
+    [
+        (["extract", str(sample()), "--bbox", "madrid"], "trajectories.parquet"),
+        (["anonymize", "-k", "2", *FAST], "anonymized.parquet"),
+        (["anonymize", "-k", "2", *FAST, "--out", "a.csv"], "a.csv"),
+        (["anonymize", "-k", "2", *FAST, "--out", "a.gpkg"], "a.gpkg"),
+        (["map"], "map.html"),
+        (["microaggregate", "long.csv", "-k", "2", *FAST], "microaggregated.csv"),
+    ],
+)
+def test_a_full_disk_is_one_sentence(
+    run: Run, here: Path, arguments: list[str], out: str
+) -> None:
+    (here / "long.csv").write_text("a\n" + "0.123456789012345\n" * 1000)
+    before = {name: (here / name).read_bytes() for name in names(here)}
+    with files_of_at_most(9000):
+        answer = run(*arguments)
+    assert answer.sentence.startswith(f"trajanon: cannot write {out}: ")
+    assert {name: (here / name).read_bytes() for name in names(here)} == before

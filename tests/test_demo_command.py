@@ -1,0 +1,45 @@
+"""trajanon demo: the whole chain on the sample."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from commands import Run, names
+
+
+def test_demo_ends_with_the_map_to_open(run: Run, tmp_path: Path) -> None:
+    answer = run("demo")
+    assert answer.code == 0
+    folder = tmp_path / "trajanon-demo"
+    assert answer.out.splitlines()[-1] == f"Open {folder / 'map.html'} in a browser."
+    assert "anonymized.parquet holds" in answer.out
+    assert (folder / "map.html").stat().st_size > 10_000
+    assert names(tmp_path) == {"trajanon-demo"}
+
+
+def test_demo_needs_no_network_and_no_home(tmp_path: Path) -> None:
+    program = (
+        "import socket, sys\n"
+        "def refuse(*_): raise OSError('no network in this test')\n"
+        "socket.socket.connect = socket.getaddrinfo = refuse\n"
+        "sys.argv = ['trajanon', 'demo', 'results']\n"
+        "from trajanon.cli.main import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={"PATH": os.defpath},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rstrip().endswith("map.html in a browser.")
+
+
+def test_demo_in_a_place_that_cannot_be_written_says_so(run: Run) -> None:
+    Path("file").touch()
+    assert "cannot make the folder file/x" in run("demo", "file/x").sentence
+    assert "cannot make the folder file" in run("demo", "file").sentence

@@ -1,0 +1,221 @@
+"""trajanon extract: where, from which sources, and what it refuses."""
+
+import json
+import socket
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from commands import Run, names, track
+from osm_server import Fault, OsmServer, serving
+
+from trajanon.files.trajectories import read_trajectories
+from trajanon.trajectories import OSM_ATTRIBUTION
+
+MADRID_BOX = "-3.7398145,40.387613,-3.653985,40.483515"
+
+
+@pytest.mark.parametrize("way", [["--bbox", MADRID_BOX], [f"--bbox={MADRID_BOX}"]])
+def test_a_box_may_begin_with_a_minus(run: Run, tmp_path: Path, way: list[str]) -> None:
+    (tmp_path / "a.gpx").write_text(track())
+    assert run("extract", "--source", "a.gpx", *way, "--spacing", 5).code == 0
+
+
+def test_sources_may_be_named_with_and_without_the_option(
+    run: Run, tmp_path: Path
+) -> None:
+    for name, lat in (("a", 40.42), ("b", 40.52), ("c", 40.62)):
+        (tmp_path / f"{name}.gpx").write_text(track(lat))
+    sources = ["--source", "a.gpx", "b.gpx", "--source", "c.gpx", "--source", "a.gpx"]
+    answer = run("extract", *sources, "--spacing", 5, "--json")
+    assert json.loads(answer.out)["counts"]["recordings read"] == 3
+
+
+def test_the_server_is_the_default_source(run: Run, tmp_path: Path) -> None:
+    head = '<gpx version="1.0" creator="OpenStreetMap.org">'
+    page = track().replace('<gpx creator="me">', head)
+    page = page.replace("/>", "><time>2020-01-01T00:00:00Z</time></trkpt>")
+    for second in range(40):
+        page = page.replace("T00:00:00Z", f"T00:0{second // 6}:{second % 6}1Z", 1)
+    with serving(OsmServer([page.encode()])) as server:
+        answer = run(
+            "extract", "--bbox", "madrid", "--spacing", 5, "--api-url", server.url
+        )
+    assert answer.code == 0
+    assert server.asked_for == [0, 1]
+    assert OSM_ATTRIBUTION in answer.out
+    assert read_trajectories(tmp_path / "trajectories.parquet").attribution
+
+
+def test_tracks_are_kept_unless_they_are_not_wanted(run: Run, here: Path) -> None:
+    (here / "a.gpx").write_text(track())
+    extract = ["extract", "a.gpx", "--spacing", 5, "--out"]
+    assert run(*extract, "with.parquet").code == 0
+    assert run(*extract, "without.parquet", "--no-tracks").code == 0
+    names = ["trajectory", "subject", "trace", "geometry"]
+    assert pq.read_schema(here / "without.parquet").names == names
+    names[3:3] = ["run", "start"]
+    assert pq.read_schema(here / "with.parquet").names == [*names, "track"]
+    kept = read_trajectories(here / "with.parquet")
+    left = read_trajectories(here / "without.parquet")
+    assert kept.tracks is not None
+    assert left.tracks is None
+    assert kept.provenance == left.provenance
+    assert kept.points.tobytes() == left.points.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--bbox", "atlantis"], "'atlantis' is not an area: name barcelona, madrid"),
+        (["--bbox", ""], "'' is not an area: name barcelona, madrid, tarraco"),
+        (["--bbox", "1,2,3"], "four degrees W,S,E,N such as --bbox=-3.75,40.38"),
+        (["--bbox", "1,2,3,4,5"], "is not an area"),
+        (["--bbox=179,-17,-179,-16", "--spacing", "9"], "west > east"),
+        (
+            ["--bbox=179,-17,-179,-16", "--spacing", "9"],
+            "give two: --bbox=179,-17,180,-16",
+        ),
+        (["--bbox", "2,41,3,40", "--spacing", "9"], "south > north"),
+        (["--bbox", "2,40,2,41", "--spacing", "9"], "is empty"),
+        (["--bbox", "2,40,nan,41", "--spacing", "9"], "not a number"),
+        (["--bbox", "2,40,3,99", "--spacing", "9"], "latitudes in -90..90"),
+        (["--bbox", "2,41,2.6,41.5", "--spacing", "9"], "0.3 square degrees"),
+        (["--bbox", "2,41,2.1,41.1"], "--spacing 100"),
+        ([], "say where: --bbox barcelona, madrid, tarraco"),
+        (["--bbox", "madrid", "--spacing", "0"], "--spacing must be a positive"),
+        (["--bbox", "madrid", "--spacing", "-5"], "--spacing must be a positive"),
+        (["--bbox", "madrid", "--spacing", "nan"], "--spacing must be a positive"),
+        (["--bbox", "madrid", "--spacing", "x"], "--spacing"),
+        (["--bbox", "madrid", "--points", "1"], "--points must be at least 2"),
+        (["--bbox", "madrid", "--points", "2.5"], "--points"),
+        (["--bbox", "madrid", "--max-gap", "-5"], "--max-gap must be a positive"),
+        (["--bbox", "madrid", "--max-gap", "far"], "number of metres, or none"),
+        (["--bbox", "madrid", "--max-per-subject", "0"], "--max-per-subject must be"),
+        (["--bbox", "madrid", "--max-pages", "0"], "--max-pages must be at least 1"),
+        (["--bbox", "madrid", "--api-url", "osm.org"], "the server 'osm.org'"),
+        (["--bbox", "madrid", "--api-url", "http://"], "the server 'http://'"),
+        (["--bbox", "madrid", "--api-url", "http://127.0.0.1:x"], "127.0.0.1:x"),
+        (["--bbox", "madrid", "--api-url", "http://127.0.0.1:99999"], "99999"),
+        (["--bbox", "madrid", "--columns", "x"], "--columns 'x' is not understood"),
+        (["--bbox", "madrid", "--out", "t.csv"], "t.csv must end in .parquet"),
+        (["--bbox", "madrid", "--out", ""], "must end in .parquet"),
+        (["--bbox", "madrid", "--out", "no/t.parquet"], "there is no folder"),
+        (["--bbox", "madrid", "--frobnicate"], "--frobnicate"),
+        (["nowhere.gpx", "--bbox", "madrid"], "there is no nowhere.gpx"),
+        (["pyproject.toml", "--bbox", "madrid"], "pyproject.toml"),
+        (["a.gpx", "--source", "osm-api", "--bbox", "madrid"], "extract them one by"),
+    ],
+)
+def test_extract_refuses_in_one_sentence(
+    run: Run, tmp_path: Path, arguments: list[str], says: str
+) -> None:
+    before = names(tmp_path)
+    assert says in run("extract", *arguments).sentence
+    assert names(tmp_path) == before
+
+
+def test_no_network_is_one_sentence(run: Run, tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))  # bound, but nobody listens
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+        answer = run("extract", "--bbox", "madrid", "--api-url", url)
+    assert answer.code == 2
+    assert answer.out == ""
+    *tries, last = answer.err.splitlines()
+    assert len(tries) == 2
+    assert all("trying again in" in line for line in tries)
+    assert last.startswith(f"trajanon: cannot reach {url}: check the connection")
+    assert names(tmp_path) == set()
+
+
+@pytest.mark.parametrize(
+    "body", [b"<html>Please sign in</html>", b"<gpx><trk><trkseg><trkpt lat", b"\x00"]
+)
+def test_a_page_that_is_no_gpx_is_one_sentence(
+    run: Run, tmp_path: Path, body: bytes
+) -> None:
+    (tmp_path / "trajectories.parquet").write_bytes(b"old")
+    with serving(OsmServer(faults=[Fault(body=body)])) as server:
+        answer = run("extract", "--bbox", "madrid", "--api-url", server.url)
+    assert "sent something else than GPX as page 0" in answer.sentence
+    assert (tmp_path / "trajectories.parquet").read_bytes() == b"old"
+
+
+def test_an_answer_that_is_cut_off_is_one_sentence(run: Run, tmp_path: Path) -> None:
+    cut = Fault(body=track().encode(), cut=True)
+    with serving(OsmServer(faults=[cut] * 3)) as server:
+        answer = run("extract", "--bbox", "madrid", "--api-url", server.url)
+    assert answer.code == 2
+    assert "broke off; run the same command again" in answer.err.splitlines()[-1]
+
+
+def test_a_refusal_passes_on_the_servers_words(run: Run) -> None:
+    with serving(OsmServer(faults=[Fault(400, body=b"The maximum is 0.25")])) as server:
+        answer = run("extract", "--bbox", "madrid", "--api-url", server.url)
+    assert "(400: The maximum is 0.25)" in answer.sentence
+
+
+def test_an_empty_answer_is_one_sentence(run: Run) -> None:
+    with serving(OsmServer()) as server:
+        answer = run("extract", "--bbox", "madrid", "--api-url", server.url)
+    assert "the source holds no track points in this area" in answer.sentence
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ("nan,nan,a\n,,a\n", "none of the 2 points"),
+        ("0,0,a\n0,0,a\n", "none of the 2 points"),
+        ("-3.7,40.4,a\n-3.7,40.41,a\n", "latitude and longitude swapped"),
+        ("116.4,39.9,a\n116.4,39.91,a\n", "latitude and longitude seem swapped"),
+        ("41.4,2.1,a\n41.41,2.1,a\n", "give the box that holds them"),
+        ("40.4,-3.7,a\n40.401,-3.7,a\n", "longest unbroken piece of track is 111 m"),
+        ("", "no track points"),
+    ],
+)
+def test_a_table_that_gives_nothing_says_why(
+    run: Run, tmp_path: Path, rows: str, says: str
+) -> None:
+    (tmp_path / "a.csv").write_text("lat,lon,id\n" + rows)
+    assert says in run("extract", "a.csv", "--bbox", "madrid").sentence
+    assert names(tmp_path) == {"a.csv"}
+
+
+def test_some_bad_rows_do_not_spoil_a_table(run: Run, tmp_path: Path) -> None:
+    good = "".join(f"{40.4 + i / 1000},-3.7,a\n" for i in range(50))
+    bad = "0,0,a\nnan,2,a\n,,a\n-3.7,140.4,a\n"
+    (tmp_path / "a.csv").write_text("lat,lon,id\n" + bad + good + bad)
+    answer = run("extract", "a.csv", "--bbox", "madrid")
+    assert answer.code == 0
+    assert answer.err == ""
+    (line,) = [line for line in answer.out.splitlines() if "impossible" in line]
+    assert "6" in line
+
+
+@pytest.mark.parametrize(
+    "name", ["a.csv", "a.csv.gz", "a.parquet", "a.gpx", "a.gpx.gz"]
+)
+@pytest.mark.parametrize(
+    "content", [b"", b"\x1f\x8b\x08\x00", b"\xff\xfe\x00", b"PAR1"]
+)
+def test_a_file_that_is_not_what_its_name_says_is_one_sentence(
+    run: Run, tmp_path: Path, name: str, content: bytes
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert name in run("extract", name, "--spacing", 5).sentence
+
+
+def test_a_file_that_may_not_be_read_is_one_sentence(run: Run, tmp_path: Path) -> None:
+    for name in ("a.gpx", "a.csv", "a.parquet"):
+        (tmp_path / name).symlink_to(tmp_path / "gone")
+        assert name in run("extract", name, "--spacing", 5).sentence
+
+
+def test_trajectories_are_no_source(run: Run, here: Path) -> None:
+    """Given where traces are wanted."""
+    answer = run(
+        "extract", "trajectories.parquet", "--spacing", 5, "--out", "x.parquet"
+    )
+    assert "trajectories.parquet is what trajanon extract wrote" in answer.sentence
+    assert "trajanon anonymize" in answer.sentence

@@ -1,0 +1,149 @@
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+import highspy
+import naive
+import naive_columns
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markets import random_market, seeds
+
+from trajanon.columns import (
+    Master,
+    first_groups,
+    groups_within,
+    meetings,
+    open_market,
+    programme,
+    search,
+    with_trios,
+)
+from trajanon.columns import master as module
+
+
+@given(seed=seeds, m=st.integers(3, 9), trios=st.integers(0, 8))
+def test_what_meets_which_trio(seed: int, m: int, trios: int) -> None:
+    rng = np.random.default_rng(seed)
+    of = np.array([rng.choice(m, 3, replace=False) for _ in range(trios)])
+    groups = [sorted(rng.choice(m, 3, replace=False).tolist()) for _ in range(4)]
+    got = meetings(groups, of.reshape(-1, 3), m).toarray()
+    expected = [[len(set(group) & set(trio)) > 1 for trio in of] for group in groups]
+    assert np.array_equal(got, np.array(expected).reshape(4, trios))
+
+
+def test_a_trio_is_cut_from_the_columns_there_are_and_those_that_come() -> None:
+    """Each pair of three records is half chosen, until a cut forbids it."""
+    records = np.array([[0.0], [1.0], [2.0], [9.0], [10.0], [11.0]])
+    master = Master(open_market(records, 2, np.arange(6)).distances)
+    pairs = [np.array(pair) for pair in [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5)]]
+    master.add(pairs)
+    master.add([np.array([0, 1, 2]), np.array([3, 4, 5])])
+    master.cut(np.array([[0, 1, 2]]))
+    master.add([np.array([3, 5])])
+    without = Master(open_market(records, 2, np.arange(6)).distances)
+    without.add(np.array(group) for group in master.groups)
+    assert without.relax()[0] == pytest.approx(2 * (0.5 + 0.5 + 2.0) / 2)
+    assert master.relax()[0] == pytest.approx((0.5 + 0.5 + 2.0) / 2 + 2.0)
+    assert master.tolls.sum() > 0.0
+    master.cut(np.array([[3, 4, 5]]))
+    value, prices = master.relax()
+    assert value == pytest.approx(4.0)
+    assert value == pytest.approx(prices.sum() - master.tolls.sum())
+
+
+def test_a_column_is_added_once_and_costs_its_loss() -> None:
+    records = np.array([[0.0], [1.0], [5.0], [6.0]])
+    master = Master(open_market(records, 2, np.arange(4)).distances)
+    assert master.add([np.array([1, 0]), np.array([2, 3]), np.array([0, 1])]) == 2
+    assert master.add([np.array([3, 2])]) == 0
+    assert master.groups == [(0, 1), (2, 3)]
+    assert master.costs == [0.5, 0.5]
+    value, prices = master.relax()
+    assert value == pytest.approx(1.0)
+    assert prices.sum() == pytest.approx(1.0)
+
+
+def test_a_programme_ends_when_it_is_told_to() -> None:
+    records = np.random.default_rng(0).normal(size=(100, 3))
+    market = open_market(records, 3, np.arange(100))
+    master = Master(market.distances)
+    master.add(np.arange(100).reshape(25, 4))
+    master.add(first_groups(market))
+    stop = Event()
+    stop.set()
+    with ThreadPoolExecutor(1) as thread:  # HiGHS is particular about threads
+        thread.submit(programme._run, master._relaxed, np.inf, stop).result()
+    status = master._relaxed.getModelStatus()
+    assert status == highspy.HighsModelStatus.kInterrupt
+
+
+def test_where_the_limits_are_met_without_a_choice_the_groups_stay(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    records = np.array([[0.0], [0.1], [9.0], [9.1]])
+    master = Master(open_market(records, 2, np.arange(4)).distances)
+    master.add(np.array(pair) for pair in [(0, 2), (1, 3), (0, 1), (2, 3)])
+    start, every = np.array([0, 1]), np.arange(4)
+    assert master.choose(every, start, nodes=9, gap=0.0).columns.tolist() == [2, 3]
+    monkeypatch.setattr(module, "solve", lambda *_: None)
+    assert master.choose(every, start, nodes=9, gap=0.0).columns.tolist() == [0, 1]
+
+
+@given(seed=seeds, m=st.integers(4, 8), trios=st.integers(0, 5))
+@settings(max_examples=25)
+def test_columns_that_cost_too_much_are_left_out(seed: int, m: int, trios: int) -> None:
+    records, market = random_market(seed, m, 2, None, grid=False)
+    rng = np.random.default_rng(seed)
+    of = np.array([rng.choice(m, 3, replace=False) for _ in range(trios)])
+    tolls = rng.exponential(0.5, trios)
+    market = with_trios(market, of.reshape(-1, 3).astype(int), tolls)
+    master = Master(market.distances)
+    every = list(naive_columns.every_group(m, 2, market.subjects))
+    master.add(np.array(group) for group in every)
+    earned = [
+        naive_columns.earnings(records, market.prices, list(group))
+        - naive_columns.tolls(market.trios, market.tolls, list(group))
+        for group in master.groups
+    ]
+    expected = np.flatnonzero(np.array(earned) >= -0.5)
+    assert master.within(market, 0.5).tolist() == expected.tolist()
+
+
+def test_tolls_are_rows_of_the_choice_too() -> None:
+    """A cut is no loss to whole groups."""
+    records = np.random.default_rng(2).normal(size=(9, 2))
+    master = Master(open_market(records, 3, np.arange(9)).distances)
+    every = naive_columns.every_group(9, 3, np.arange(9))
+    master.add(np.array(group) for group in every)
+    start = [master.groups.index(g) for g in [(0, 1, 2), (3, 4, 5), (6, 7, 8)]]
+    args = np.arange(len(master.groups)), np.array(start)
+    before = master.choose(*args, nodes=1000, gap=0.0).columns
+    master.cut(np.array([[0, 1, 2], [3, 4, 8]]))
+    after = master.choose(*args, nodes=1000, gap=0.0).columns
+    assert sorted(before) == sorted(after)
+    least = sum(master.costs[column] for column in after)
+    assert least == pytest.approx(naive.least_sse(records, 3))
+
+
+@pytest.mark.parametrize("task", ["relax", "choose", "search", "groups_within"])
+def test_what_a_watch_raises_ends_the_work(task: str) -> None:
+    records = np.random.default_rng(0).normal(size=(60, 3))
+    market = open_market(records, 3, np.arange(60))
+    master = Master(market.distances)
+    master.add(np.arange(60).reshape(20, 3))
+
+    def watch() -> None:
+        raise KeyboardInterrupt
+
+    start = np.arange(20)
+    work: dict[str, Callable[[], object]] = {
+        "relax": lambda: master.relax(watch),
+        "choose": lambda: master.choose(start, start, nodes=1, gap=0.0, watch=watch),
+        "search": lambda: search(market, 0.0, 10, watch),
+        "groups_within": lambda: groups_within(market, 1.0, 5, watch),
+    }
+    with pytest.raises(KeyboardInterrupt):
+        work[task]()

@@ -1,0 +1,210 @@
+"""trajanon microaggregate: any table of numbers."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from commands import FAST, Answer, Run, names
+
+TABLE = "name,income,age,town\n" + "".join(
+    f"n{i},{1000 + 7 * i * i},{20 + i},{'AB'[i % 2]}\n" for i in range(9)
+)
+
+
+@pytest.fixture
+def table(run: Run, tmp_path: Path) -> Path:
+    """A folder with people.csv: a name, two columns of numbers, a town."""
+    (tmp_path / "people.csv").write_text(TABLE)
+    return tmp_path
+
+
+def words(answer: Answer) -> str:
+    """What was said, without the frame of the table and its line breaks."""
+    return " ".join(answer.out.replace("│", " ").split())
+
+
+def test_a_table_is_microaggregated(run: Run, table: Path) -> None:
+    answer = run("microaggregate", "people.csv", "-k", 3)
+    assert answer.code == 0
+    assert answer.err == ""
+    for said in (
+        "Rows 9 ",
+        "Columns microaggregated income, age ",
+        "Columns dropped name, town ",
+        "Groups 3 ",
+        "Rows in each group at least 3 ",
+        "Group sizes 3 to 3 ",
+        "Time for the path ",
+        "Information loss after MHM ",
+        "Information loss after descent ",
+        "Information loss after annealing ",
+        "The rows keep the order of people.csv: whoever knows that order knows whose",
+        "k counts rows: if several can be of one person or company, name the column",
+    ):
+        assert said in words(answer), said
+    assert "kept" not in answer.out
+    assert answer.out.endswith("Wrote 9 rows to microaggregated.csv.\n")
+    assert names(table) == {"people.csv", "microaggregated.csv"}
+    lines = (table / "microaggregated.csv").read_text().splitlines()
+    assert lines[0] == "income,age"
+    assert lines[1:] == [line for line in lines[1::3] for _ in range(3)]
+    assert (table / "people.csv").read_text() == TABLE
+
+
+def test_kept_columns_are_named_in_a_warning(run: Run, table: Path) -> None:
+    answer = run(
+        "microaggregate", "people.csv", "-k", 3, "--keep", "town", "--columns", "age"
+    )
+    assert "Columns microaggregated age " in words(answer)
+    assert "Columns kept town " in words(answer)
+    assert "Columns dropped name, income " in words(answer)
+    assert (
+        "Warning: kept as they are: town. Such columns can identify; only the "
+        "microaggregated ones are k-anonymous." in answer.out
+    )
+    assert (table / "microaggregated.csv").read_text().startswith("age,town\n21.0,A\n")
+
+
+def test_a_subject_is_counted_and_not_written(run: Run, table: Path) -> None:
+    answer = run("microaggregate", "people.csv", "-k", 2, "--subject", "town")
+    assert "Different subjects in each group at least 2 " in words(answer)
+    assert "Columns dropped name, town " in words(answer)
+    assert "k counts rows" not in answer.out
+
+
+def test_names_of_columns_are_printed_as_they_are(run: Run, table: Path) -> None:
+    """Brackets are markup to rich, and commas part names."""
+    (table / "odd.csv").write_text('"[red]a[/red], b",[bold],:c:\n1,2,3\n1,2,3\n')
+    answer = run(
+        "microaggregate", "odd.csv", "-k", 2, "--columns", '"[red]a[/red], b",[bold]'
+    )
+    assert "Columns microaggregated [red]a[/red], b, [bold] " in words(answer)
+    assert "Columns dropped :c: " in words(answer)
+
+
+def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> None:
+    answer = run(
+        "microaggregate", "people.csv", "-k", 3, "--keep", "all", "--json", *FAST
+    )
+    assert answer.err == ""
+    report = json.loads(answer.out)
+    assert report.pop("information_loss") == report["stages"][-1]["information_loss"]
+    assert [stage["name"] for stage in report.pop("stages")] == ["mdav"]
+    assert "name, town" in report.pop("notices")[0]
+    assert report == {
+        "n": 9,
+        "k": 3,
+        "counted": "rows",
+        "columns": ["income", "age"],
+        "kept": ["name", "town"],
+        "dropped": [],
+        "groups": 3,
+        "sizes": {"min": 3, "max": 3},
+        "stopped": False,
+        "out": "microaggregated.csv",
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "file"),
+        (["people.csv"], "'-k'"),
+        (["people.csv", "-k", "1"], "k must be at least 2 (got 1)"),
+        (["people.csv", "-k", "x"], "-k"),
+        (["people.csv", "-k", "10"], "9 records cannot form a group of k = 10; lower"),
+        (["people.csv", "-k", "3", "--subject", "town"], "come from 2 subjects"),
+        (["people.csv", "-k", "3", "--columns", "a\nb"], "as column names between"),
+        (["people.csv", "-k", "3", "--method", "x"], "choose from hm2, mdav, v-mdav"),
+        (["people.csv", "-k", "3", "--seed", "-1"], "seed must be a whole number"),
+        (["people.csv", "-k", "3", "--out", "a.txt"], "choose one of .csv, .parquet"),
+        (["people.csv", "-k", "3", "--out", "people.csv"], "is read as input"),
+        (["people.csv", "-k", "3", "--columns", ""], "no column of people.csv is"),
+        (["people.csv", "-k", "3", "--columns", "agee"], "has no column 'agee'; did"),
+        (["people.csv", "-k", "3", "--columns", "age,"], "has no column ''"),
+        (["people.csv", "-k", "3", "--columns", "town"], "column 'town' of people.csv"),
+        (["people.csv", "-k", "3", "--keep", "all,age"], "has no column 'all'"),
+        (["people.csv", "-k", "3", "--subject", "who"], "has no column 'who'"),
+        (
+            ["people.csv", "-k", "3", "--columns", "age", "--keep", "town,age"],
+            "column 'age' is named by both --columns and --keep",
+        ),
+        (["none.csv", "-k", "3"], "there is no none.csv; name a table that ends in"),
+        (["people.txt", "-k", "3"], "people.txt does not end like a table"),
+        (["folder.csv", "-k", "3"], "cannot read folder.csv as a table"),
+        (["people.csv", "people.csv", "-k", "3"], "people.csv"),
+    ],
+)
+def test_microaggregate_refuses_in_one_sentence(
+    run: Run, table: Path, arguments: list[str], says: str
+) -> None:
+    (table / "folder.csv").mkdir()
+    (table / "microaggregated.csv").write_text("old")
+    before = names(table)
+    assert says in run("microaggregate", *arguments).sentence
+    assert names(table) == before
+    assert (table / "microaggregated.csv").read_text() == "old"
+    assert (table / "people.csv").read_text() == TABLE
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "a.csv is empty; a table has a header"),
+        (b"\n\n", "a.csv is empty"),
+        (b"\xef\xbb\xbf", "a.csv is empty"),
+        (b"a,b\n", "a.csv has a header but no rows; add a row"),
+        (b"a,b,a\n1,2,3\n", "a.csv has two columns 'a'; rename one of them"),
+        (b",a\n1,2\n", "column 1 of a.csv has no name; name it in the header"),
+        (b"a;b\n1;2\n", "a.csv has one column, 'a;b': its values seem to be separated"),
+        (b"a;b\n1,5;2,5\n", "separated by ';'; save it with commas"),
+        (b"a\tb\n1\t2\n", "separated by '\\t'"),
+        (b"sep=;\na;b\n1;2\n", "separated by ';'"),
+        (b"a,b\n1,2\n1,2,3\n", "in line 3, saw 3; each row needs as many values"),
+        (b'a,b\n1,"2\n3,4\n', "cannot read a.csv as a table"),
+        (b"a,b\n1,2\n3,\n", "column 'b' of a.csv is empty in data row 2; fill it in"),
+        (b"a,b\n1,2\n3\n", "column 'b' of a.csv is empty in data row 2"),
+        (b"a,b\n1,2\n1,NA\n", "holds 'NA' in data row 2, which is no finite number"),
+        (b"a,b\n1,2\n1,2\n1,2o\n", "column 'b' of a.csv holds '2o' in data row 3"),
+        (b"a,b\n1,2\n-inf,2\n", "column 'a' of a.csv holds '-inf' in data row 2"),
+        (b"a,b\n1,2\n1,1e999\n", "column 'b' of a.csv holds '1e999' in data row 2"),
+        (b"a,b\nx,y\nx,y\n", "no column of a.csv is there to microaggregate"),
+        (b"a,b\n\xf1,2\n", "save it as UTF-8"),
+        ("a,b\n1,2\n".encode("utf-16"), "save it as UTF-8"),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_one_sentence(
+    run: Run, tmp_path: Path, content: bytes, says: str
+) -> None:
+    (tmp_path / "a.csv").write_bytes(content)
+    arguments = ["--columns", "b"] if b"NA" in content else []
+    assert says in run("microaggregate", "a.csv", "-k", 2, *arguments).sentence
+    assert names(tmp_path) == {"a.csv"}
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"a,b\n1,2\n"])
+def test_what_is_no_parquet_is_one_sentence(
+    run: Run, tmp_path: Path, content: bytes
+) -> None:
+    (tmp_path / "a.parquet").write_bytes(content)
+    said = run("microaggregate", "a.parquet", "-k", 2).sentence
+    assert "cannot read a.parquet as a table" in said
+
+
+def test_a_row_that_is_too_rare_is_not_written(
+    run: Run, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the cause: the file is looked at as it was written."""
+    from trajanon.files import numeric_table
+
+    write = numeric_table.write
+
+    def rounds(path: Path, released: pd.DataFrame) -> None:
+        released.iloc[0, 0] += 1e-9
+        write(path, released)
+
+    monkeypatch.setattr(numeric_table, "write", rounds)
+    said = run("microaggregate", "people.csv", "-k", 2).sentence
+    assert "occurs 1 times as written, and k is 2" in said
+    assert names(table) == {"people.csv"}

@@ -1,0 +1,121 @@
+"""Which windows are near if either slides."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import Floats
+from naive_sliding import (
+    at_all_starts,
+    in_sight,
+    nearest_in_reach,
+    on_runs,
+    standardised,
+    town,
+    tracks_of,
+)
+from sliding_towns import points_of, seeds, towns
+
+from trajanon.align.ground import lay_ground
+from trajanon.align.near import near_windows
+from trajanon.tracks import STEPS
+from trajanon.trajectories import Trajectories
+
+
+def far_apart(trajectories: Trajectories, pace: int) -> tuple[list[Floats], Floats]:
+    """Every so many steps where each window may be, and where it is."""
+    tracks, m = tracks_of(trajectories), points_of(trajectories)
+    now = tracks.start
+
+    rows = [
+        np.array(
+            [
+                record
+                for s, record in at_all_starts(tracks, m, now, x).items()
+                if (s - now[x]) % pace == 0 and in_sight(m, now[x], [s])
+            ]
+        )
+        for x in range(len(now))
+    ]
+    return rows, standardised(tracks, m, now)
+
+
+@given(trajectories=towns(most=10), count=st.integers(1, 12))
+@settings(max_examples=25)
+def test_near_windows_are_the_nearest_if_either_slides(
+    trajectories: Trajectories, count: int
+) -> None:
+    """Where all places can be looked at: three times as many as are wanted."""
+    tracks, m, n = tracks_of(trajectories), points_of(trajectories), len(trajectories)
+    rows, here = far_apart(trajectories, 8)
+    wanted = max(count, -(-sum(map(len, rows)) // 3))
+    near = near_windows(lay_ground(tracks, m), tracks.start, np.eye(2 * m), wanted)
+    assert near.shape == (n, wanted)
+    expected = nearest_in_reach(rows, here, wanted)
+    for x, found in enumerate(near.tolist()):
+        others = min(wanted, n - 1)
+        assert x not in found[:others]
+        assert set(found[others:]) <= {x}
+        assert len(set(found[:others])) == others
+        away = {y: d for d, y in nearest_in_reach(rows, here, n)[x]}
+        told = [away[y] for y in found[:others]]
+        assert told == pytest.approx([d for d, _ in expected[x]], rel=1e-6, abs=1e-7)
+
+
+@given(trajectories=towns(), count=st.integers(1, 6), seed=seeds)
+@settings(max_examples=30)
+def test_windows_that_are_near_know_of_each_other(
+    trajectories: Trajectories, count: int, seed: int
+) -> None:
+    """Unless nearer ones fill the list; nobody is listed twice."""
+    tracks, m = tracks_of(trajectories), points_of(trajectories)
+    axes = np.linalg.qr(np.random.default_rng(seed).normal(size=(2 * m, 2 * m)))[0]
+    near = near_windows(lay_ground(tracks, m), tracks.start, axes[:, :2].copy(), count)
+    for x, found in enumerate(near.tolist()):
+        others = [y for y in found if y != x]
+        assert found == others + [x] * (count - len(others))
+        assert len(set(others)) == len(others)
+        for y in others:
+            assert x in near[y] or y not in near[y]  # or the list of y is full
+
+
+def test_windows_out_of_phase_are_near() -> None:
+    """Two on one street, three windows apart; and others beside where each is now."""
+    rng = np.random.default_rng(0)
+    way = np.column_stack([40 + 1e-4 * np.arange(33), -3.7 + 1e-5 * np.arange(33)])
+    window, free = STEPS * 2 + 1, [[0, 24], [24, 0]]
+    beside = [
+        way[begin : begin + window] + rng.normal(0, 3e-4, (window, 2))
+        for begin in [0] * 5 + [24] * 5
+    ]
+    trajectories = on_runs(
+        3, [*free, *[[0, 0]] * 10], np.concatenate([way, way, *beside])
+    )
+    tracks = tracks_of(trajectories)
+    near = near_windows(lay_ground(tracks, 3), tracks.start, np.eye(6), 3)
+    assert near[0, 0] == 1
+    assert near[1, 0] == 0
+    rows = standardised(tracks, 3, tracks.start)
+    nearest = naive.nearest_distances(rows, 3)
+    assert naive.distance(rows[0], rows[1]) > 2 * nearest[0][-1]
+
+
+def test_a_window_without_others_stands_for_itself() -> None:
+    trajectories = town(0, 3, 3, slack=0)
+    tracks = tracks_of(trajectories)
+    near = near_windows(lay_ground(tracks, 3), tracks.start, np.eye(6), 5)
+    for x, found in enumerate(near.tolist()):
+        assert set(found[:2]) == {0, 1, 2} - {x}
+        assert found[2:] == [x] * 3
+
+
+def test_many_places_are_read_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    trajectories = town(1, 24, 3, slack=40)
+    tracks = tracks_of(trajectories)
+    ground = lay_ground(tracks, 3)
+    found = []
+    for at_once in (20_000, 7, 1):
+        monkeypatch.setattr("trajanon.align.near._AT_ONCE", at_once)
+        found.append(near_windows(ground, tracks.start, np.eye(6), 6))
+    assert all(np.array_equal(found[0], other) for other in found[1:])

@@ -1,0 +1,187 @@
+import naive_columns
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markets import different, peoples, random_market, room, seeds
+
+from trajanon import workers
+from trajanon._kernels.pricing import earnings, search_groups
+from trajanon.columns import Found, groups_within, search, with_trios
+
+
+@given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), people=peoples, grid=...)
+def test_the_search_finds_the_group_that_earns_most_round_each_record(
+    seed: int, m: int, k: int, people: int | None, grid: bool
+) -> None:
+    records, market = random_market(seed, m, k, people, grid)
+    found, sizes = room(market)
+    least = -1.0
+    roots, at_most = np.arange(m), np.zeros(m)
+    args = market, roots, least, 10**6, found, sizes, at_most
+    assert search_groups(*args, every=False)[0]
+    for record in range(m):
+        most = naive_columns.most_earned(
+            records, market.prices, market.subjects, market.k, record
+        )
+        if most > least + 1e-9:
+            group = found[record, : sizes[record]]
+            assert group[0] == record
+            assert len(set(group.tolist())) == len(group)
+            assert different(market, group) >= market.k
+            assert len(group) <= 2 * market.k - 1
+            got = naive_columns.earnings(records, market.prices, group.tolist())
+            assert got >= most - 1e-9
+            assert earnings(market, group) == pytest.approx(got)
+        group = found[record, : sizes[record]]
+        assert at_most[record] == pytest.approx(
+            earnings(market, group) if len(group) else least
+        )
+
+
+@given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), people=peoples, grid=...)
+def test_no_group_of_all_earns_more_than_the_best_found(
+    seed: int, m: int, k: int, people: int | None, grid: bool
+) -> None:
+    records, market = random_market(seed, m, k, people, grid)
+    found, sizes = room(market)
+    least = -100.0
+    roots, at_most = np.arange(m), np.zeros(m)
+    args = market, roots, least, 10**6, found, sizes, at_most
+    search_groups(*args, every=False)
+    most = max(
+        naive_columns.earnings(records, market.prices, group)
+        for group in naive_columns.every_group(m, market.k, market.subjects)
+    )
+    assert most == pytest.approx(
+        max(
+            earnings(market, members[:size])
+            for members, size in zip(found, sizes, strict=True)
+            if size
+        )
+    )
+
+
+@given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), people=peoples, grid=...)
+def test_every_group_that_earns_enough_is_found(
+    seed: int, m: int, k: int, people: int | None, grid: bool
+) -> None:
+    records, market = random_market(seed, m, k, people, grid)
+    found = np.zeros((2000, market.halves.shape[1]), dtype=np.int64)
+    sizes = np.zeros(2000, dtype=np.int64)
+    least = 0.5
+    roots, at_most = np.arange(m), np.zeros(m)
+    args = market, roots, least, 10**6, found, sizes, at_most
+    assert search_groups(*args, every=True)[0]
+    got = {tuple(sorted(found[i, : sizes[i]].tolist())) for i in np.flatnonzero(sizes)}
+    every = naive_columns.every_group(m, market.k, market.subjects)
+    earned = {
+        tuple(group): naive_columns.earnings(records, market.prices, group)
+        for group in every
+    }
+    assert got <= {group for group in earned if earned[group] > least - 1e-9}
+    assert got >= {group for group in earned if earned[group] > least + 1e-9}
+
+
+def test_a_search_without_room_says_so() -> None:
+    _, market = random_market(5, 40, 3, None, grid=False)
+    found = np.zeros((50, market.halves.shape[1]), dtype=np.int64)
+    sizes = np.zeros(50, dtype=np.int64)
+    args = market, np.arange(40), 0.0, 10**6, found, sizes, np.zeros(40)
+    assert search_groups(*args, every=True) == (False, 50)
+    assert sizes.all()
+
+
+def test_a_search_cut_short_says_so_and_still_bounds_what_groups_earn() -> None:
+    _, market = random_market(5, 40, 3, None, grid=False)
+    found, sizes = room(market)
+    roots, most, at_most = np.arange(40), np.zeros(40), np.zeros(40)
+    assert search_groups(market, roots, 0.0, 10**6, found, sizes, most, every=False)[0]
+    for nodes in (1, 2, 3, 4, 1000):
+        args = market, roots, 0.0, nodes, found, sizes, at_most
+        complete, _ = search_groups(*args, every=False)
+        assert (at_most >= most).all()
+        assert complete == (nodes > 100)
+        assert complete == bool((at_most == most).all())
+
+
+@given(
+    seed=seeds,
+    m=st.integers(3, 9),
+    k=st.integers(2, 4),
+    trios=st.integers(1, 12),
+    every=...,
+)
+def test_tolls_are_paid_once_by_groups_that_hold_two_of_three(
+    seed: int, m: int, k: int, trios: int, every: bool
+) -> None:
+    records, market = random_market(seed, m, k, None, grid=False)
+    rng = np.random.default_rng(seed)
+    of = np.array([rng.choice(m, 3, replace=False) for _ in range(trios)])
+    market = with_trios(market, of, rng.exponential(0.5, trios).round(1))
+    if every:
+        found = groups_within(market, 1.0, 10**4)
+    else:
+        found = search(market, -1.0, 10**6)
+    earned = {
+        tuple(group): naive_columns.earnings(records, market.prices, group)
+        - naive_columns.tolls(market.trios, market.tolls, group)
+        for group in naive_columns.every_group(m, market.k, market.subjects)
+    }
+    got = {tuple(sorted(group.tolist())) for group in found.groups}
+    assert found.complete
+    assert got <= {group for group in earned if earned[group] > -1.0 - 1e-9}
+    if every:
+        assert got >= {group for group in earned if earned[group] > -1.0 + 1e-9}
+        return
+    for group in found.groups:
+        own = earned[tuple(sorted(group.tolist()))]
+        assert found.at_most[group[0]] == pytest.approx(own)
+    for record in range(m):
+        most = max(
+            (
+                earned[group]
+                for group in earned
+                if record in group
+                and naive_columns.is_centre(records, list(group), record)
+            ),
+            default=-np.inf,
+        )
+        assert found.at_most[record] >= most - 1e-9
+
+
+@given(seed=seeds, room=st.integers(1, 40))
+@settings(max_examples=15)
+def test_round_each_record_are_no_more_groups_than_there_is_room(
+    seed: int, room: int
+) -> None:
+    _, market = random_market(seed, 20, 3, None, grid=False)
+    every = groups_within(market, 0.5, 10**4)
+    assert every.complete
+    found = groups_within(market, 0.5, room)
+    most = max(np.bincount([group[0] for group in every.groups], minlength=1))
+    assert found.complete == (most <= room)
+    held = {tuple(sorted(group.tolist())) for group in every.groups}
+    assert held >= {tuple(sorted(group.tolist())) for group in found.groups}
+    roots = np.bincount([group[0] for group in found.groups], minlength=20)
+    assert roots.max() <= room
+
+
+@pytest.mark.parametrize("room", [None, 2, 10_000])
+def test_the_search_is_the_same_on_one_core_and_two(
+    monkeypatch: pytest.MonkeyPatch, room: int | None
+) -> None:
+    _, market = random_market(3, 60, 3, None, grid=False)
+
+    def found() -> Found:
+        if room is None:
+            return search(market, 0.0, 50)
+        return groups_within(market, 0.1, room)
+
+    monkeypatch.setattr(workers, "cores", lambda: 1)
+    one = found()
+    monkeypatch.setattr(workers, "cores", lambda: 2)
+    two = found()
+    assert [g.tolist() for g in one.groups] == [g.tolist() for g in two.groups]
+    assert one.complete == two.complete
+    assert np.array_equal(one.at_most, two.at_most)

@@ -1,0 +1,91 @@
+"""Tables beyond memory: what is refused, before anything is written."""
+
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from shards import out_of, shards_of, walks, write_folder
+
+from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
+from trajanon.shards import anonymization
+from trajanon.shards.anonymization import anonymize_parts
+
+
+def test_more_of_one_place_than_memory_holds_is_refused(tmp_path: Path) -> None:
+    subject = np.zeros(200, dtype=np.int64)
+    subject[:3] = range(3)
+    source = write_folder(tmp_path / "trips", walks(200), subject)
+    with (
+        shards_of(25),
+        patch.object(anonymization, "capacity_of", lambda *_: 100),
+        pytest.raises(BadInput, match=r"of few subjects lie in one place.*--memory"),
+    ):
+        anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
+    assert [path.name for path in tmp_path.iterdir()] == ["trips"]
+
+
+def test_a_row_group_that_memory_does_not_hold_is_refused(tmp_path: Path) -> None:
+    source = write_folder(tmp_path / "trips", walks(200), rows=150)
+    with (
+        patch.object(anonymization, "capacity_of", lambda *_: 120),
+        patch.object(anonymization, "UNIT", 100),
+        pytest.raises(BadInput, match=r"part-00000\.parquet has a row group of 150 t"),
+    ):
+        anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
+
+
+def test_too_few_are_refused(tmp_path: Path) -> None:
+    source = write_folder(
+        tmp_path / "trips", walks(30), np.repeat(np.arange(2), 15), rows=7
+    )
+    with pytest.raises(TooFewSubjects, match="come from 2 subjects, and k = 3 needs 3"):
+        anonymize_parts(str(source), str(out_of(tmp_path)), 3)
+    with pytest.raises(TooFewRecords, match=r"30 trajectories cannot form .* k = 31"):
+        anonymize_parts(str(source), str(out_of(tmp_path)), 31, count="records")
+    assert [path.name for path in tmp_path.iterdir()] == ["trips"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"count": "heads"}, "count 'heads' is not known"),
+        ({"memory": "much"}, "--memory must be an amount such as 4GB .*'much'"),
+        ({"memory": "1..2GB"}, "--memory must be an amount"),
+        ({"memory": "9" * 400}, "--memory must be an amount"),
+        ({"memory": float("nan")}, "--memory must be an amount .*nan"),
+        ({"memory": "200 MB"}, "--memory 0.2GB is too little"),
+        ({"method": "magic"}, "method 'magic' is not known"),
+        ({"k": 1}, "k must be at least 2"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(
+    tmp_path: Path, options: dict[str, object], says: str
+) -> None:
+    source = write_folder(tmp_path / "trips", walks(30))
+    given: dict[str, object] = {"k": 3} | options
+    with pytest.raises(BadInput, match=says):
+        anonymize_parts(str(source), str(out_of(tmp_path)), **given)  # type: ignore[arg-type]
+
+
+def test_both_sides_of_the_antimeridian_are_refused(tmp_path: Path) -> None:
+    points = walks(60)
+    points[::2, :, 1] = 179.0
+    points[1::2, :, 1] = -179.0
+    source = write_folder(tmp_path / "trips", points)
+    with pytest.raises(BadInput, match="antimeridian"):
+        anonymize_parts(str(source), str(out_of(tmp_path)), 3)
+
+
+def test_what_is_read_is_not_written_over_by_any_way(tmp_path: Path) -> None:
+    within = tmp_path / "all" / "part-00000.parquet"
+    within.parent.mkdir()
+    write_folder(within, walks(60))
+    with pytest.raises(BadInput, match="all is read as input"):
+        anonymize_parts(str(within), str(tmp_path / "all"), 3)
+    links = tmp_path / "links"
+    links.mkdir()
+    (links / "part-00000.parquet").symlink_to(within / "part-00000.parquet")
+    with pytest.raises(BadInput, match="is read as input"):
+        anonymize_parts(str(links), str(within), 3)
+    assert (within / "part-00000.parquet").is_file()

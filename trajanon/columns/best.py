@@ -1,0 +1,91 @@
+"""A few hundred records grouped nearly as well as can be: columns, then a choice."""
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.columns.generation import generate
+from trajanon.columns.growing import first_groups
+from trajanon.columns.market import open_market
+from trajanon.columns.master import Master
+from trajanon.columns.searching import groups_within
+from trajanon.loss import sse
+from trajanon.partition import dense
+from trajanon.progress import Progress, silent
+
+ROOM = 50
+"""Groups round a record that may be columns beside those generated."""
+
+INTEGER_NODES = 200
+"""Of the branch and bound that chooses; the root alone usually suffices."""
+
+INTEGER_GAP = 1e-4
+"""Share of the SSE that the choice of groups may leave on the table."""
+
+
+def best_groups(
+    records: NDArray[np.float64],
+    k: int,
+    subjects: NDArray[np.int64],
+    incumbent: NDArray[np.int64],
+    *,
+    progress: Progress = silent,
+) -> NDArray[np.int64]:
+    """Group a few hundred records better, nearly as well as can be.
+
+    Each group of k to 2k - 1 records with k different subjects is a column of a
+    set-partitioning programme, and costs its SSE. Column generation solves its linear
+    relaxation; an integer programme then chooses among the columns generated. Every
+    limit is a count, so that a result can be repeated.
+
+    Parameters
+    ----------
+    records
+        Standardised, shape (m, p). Memory grows as m².
+    k
+        Least number of different subjects in a group.
+    subjects
+        Subject of each record, shape (m,), numbered from 0; ``arange(m)`` counts
+        records.
+    incumbent
+        Labels of groups with k different subjects, shape (m,); these groups are
+        columns too, whatever their sizes.
+    progress
+        Told how far the work is.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Labels, shape (m,), of groups with k different subjects; the SSE is no larger
+        than that of the incumbent.
+
+    References
+    ----------
+    Castro, Gentile and Spagnolo-Arrizabalaga (PSD 2022), "An optimization-based
+    decomposition heuristic for the microaggregation problem", section 4.
+    """
+    incumbent = dense(incumbent)
+    market = open_market(records, k, subjects)
+    master = Master(market.distances)
+    # First of all, so that the first columns of the pool are the incumbent.
+    master.add(np.flatnonzero(incumbent == g) for g in range(incumbent.max() + 1))
+    master.add(first_groups(market))
+    relaxation = generate(master, market, progress)
+    watch = partial(progress, "Choosing groups", 0, None)
+    watch()
+    together = np.arange(incumbent.max() + 1)
+    gap = sum(master.costs[: len(together)]) - relaxation.sse
+    master.add(groups_within(relaxation.market, gap, ROOM, watch).groups)
+    choice = master.choose(
+        master.within(relaxation.market, gap),
+        together,
+        nodes=INTEGER_NODES,
+        gap=INTEGER_GAP,
+        watch=watch,
+    )
+    labels = np.full_like(incumbent, -1)
+    for column in choice.columns:
+        labels[list(master.groups[column])] = column
+    labels = dense(labels)
+    return labels if sse(records, labels) < sse(records, incumbent) else incumbent
