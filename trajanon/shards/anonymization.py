@@ -30,6 +30,7 @@ from trajanon.shards.crew import Alone, Cluster, Crew
 from trajanon.shards.finishing import Tally, joined_tallies
 from trajanon.shards.folder import Folder
 from trajanon.shards.mending import borders, mend
+from trajanon.shards.naming import with_names
 from trajanon.shards.parts import UNIT, Parts, survey_parts
 from trajanon.shards.plan import Plan, bytes_of, capacity_of, shards_for
 from trajanon.shards.releasing import Lines, count_of_parts, write_part
@@ -132,7 +133,7 @@ def anonymize_parts(
         parts = replace(parts, folder=folder.absolute)
         chosen |= Options(progress=silent)
     with _replacing(release, report_of(out)) as scratch:
-        whole = _survey(crew, parts, chosen)
+        whole, parts = _survey(crew, parts, progress)
         stages.arrived("reading")
         plan = Plan(
             parts=parts,
@@ -271,13 +272,14 @@ class _Stages:
         self._since = now
 
 
-def _survey(crew: Crew, parts: Parts, options: Options) -> Survey:
-    progress = options["progress"]
+def _survey(crew: Crew, parts: Parts, progress: Progress) -> tuple[Survey, Parts]:
+    """See what is known of the whole table; and of subjects, in all parts."""
     origin = origin_of(parts.read(parts.units[0]))
     looks = crew.each(
         "Reading parts", partial(look, parts, origin), parts.units, progress
     )
-    return survey(origin, looks)
+    whole = survey(origin, looks)
+    return whole, with_names(crew, parts, [look.nameless for look in looks], progress)
 
 
 def _shards(plan: Plan, scattered: list[Scattered]) -> list[Shard]:
