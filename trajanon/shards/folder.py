@@ -97,6 +97,21 @@ class Folder:
 
     def names(self) -> list[str]:
         """Names of the files and folders in it, sorted."""
+        return sorted(basename(name.rstrip("/")) for name in self._listed(False))
+
+    def states(self) -> dict[str, str]:
+        """What tells each file in it from what would be there if it were written anew.
+
+        By names; empty for what goes while one looks.
+        """
+        if _is_local(self._place()[0]):
+            return {basename(path): _local_state(path) for path in self._listed(False)}
+        return {
+            basename(about["name"].rstrip("/")): repr(sorted(about.items()))
+            for about in self._listed(True)
+        }
+
+    def _listed(self, with_states: bool) -> list[Any]:
         system, path = self._place()
         with self._told():
             system.invalidate_cache()
@@ -104,7 +119,8 @@ class Folder:
                 there = system.exists(path)
                 what = "it is no folder" if there else "there is no such folder"
                 raise NotADirectoryError(0, what)
-            return sorted(basename(name.rstrip("/")) for name in system.ls(path, False))
+            listed: list[Any] = system.ls(path, with_states)
+            return listed
 
     def open(self, name: str) -> IO[bytes]:
         """Open a file in it for reading."""
@@ -191,6 +207,15 @@ class Folder:
 
 def _is_local(system: Any) -> bool:
     return "file" in np.atleast_1d(system.protocol)
+
+
+def _local_state(path: str) -> str:
+    """Size, time and place of a file; not whom it belongs to, nor who may read it."""
+    try:
+        about = Path(path).stat()
+    except OSError:
+        return ""
+    return f"{about.st_size} {about.st_mtime_ns} {about.st_ino}"
 
 
 def _is_same(one: str, two: str) -> bool:

@@ -153,7 +153,7 @@ def survey_parts(folder: Folder) -> Parts:
     BadInput
         If one does not hold trajectories, or other ones than the first.
     """
-    names = [name for name in folder.names() if _is_read(name)]
+    names = [name for name in folder.names() if is_read(name)]
     form, units, first = None, [], 0
     for name in names:
         with _parquet(folder, name) as part:
@@ -188,7 +188,7 @@ def survey_parts(folder: Folder) -> Parts:
     return Parts(folder, form, tuple(units))
 
 
-def _is_read(name: str) -> bool:
+def is_read(name: str) -> bool:
     """Whether a file is a part; hidden ones are drafts, maybe of one that is there."""
     return name.lower().endswith(_SUFFIXES) and not name.startswith(".")
 
