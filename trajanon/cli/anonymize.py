@@ -1,6 +1,7 @@
 """trajanon anonymize."""
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,7 +24,7 @@ from trajanon.cli.options import (
     ShuffleProbability,
     Subsets,
 )
-from trajanon.cli.telling import announce_compilation, say_written
+from trajanon.cli.telling import STOPPED, announce_compilation, say, say_written
 from trajanon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -104,7 +105,10 @@ def anonymize(
     from trajanon.screen import Bars, show_json, show_release, without_lists
 
     announce_compilation()
-    with Bars() as bars:
+    in_parts = "://" in trajectories or Path(trajectories).is_dir()
+    if out is None:
+        out = str(RELEASE if in_parts else ANONYMIZED)
+    with _told_if_stopped(out) if in_parts else nullcontext(), Bars() as bars:
         options = Options(
             method=method,
             heuristic=heuristic,
@@ -119,15 +123,13 @@ def anonymize(
             seed=seed,
             progress=bars,
         )
-        if "://" in trajectories or Path(trajectories).is_dir():
-            out = str(RELEASE) if out is None else out
+        if in_parts:
             _refuse_of_parts(suppress, min_radius)
             beside, report = _of_parts(
                 trajectories, out, k, count, memory, cluster, options
             )
         else:
             _refuse_of_file(memory, cluster)
-            out = str(ANONYMIZED) if out is None else out
             beside, report = _of_file(
                 Path(trajectories),
                 Path(out),
@@ -189,6 +191,16 @@ def _of_parts(
             folder, out, k, count=count, memory=memory, client=client, **options
         )
     return report_of(out), report
+
+
+@contextmanager
+def _told_if_stopped(out: str) -> Iterator[None]:
+    """Say what Ctrl-C leaves of parts: no groups so far, for not all rows have one."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"stopped; nothing was released, and what stood in {out} is as it was")
+        raise SystemExit(STOPPED) from None
 
 
 def _refuse_of_file(memory: str | None, cluster: str | None) -> None:

@@ -34,7 +34,7 @@ from trajanon.shards.placing import (
     report_of,
 )
 from trajanon.shards.plan import Plan, bytes_of, capacity_of, shards_for
-from trajanon.shards.releasing import Lines, count_of_parts, write_part
+from trajanon.shards.releasing import DRAFT, Lines, count_of_parts, write_part
 from trajanon.shards.scattering import Scattered, scatter
 from trajanon.shards.solving import Shard, solve
 from trajanon.shards.splitting import joined_where_few, split
@@ -239,8 +239,7 @@ def _shards(plan: Plan, scattered: list[Scattered]) -> list[Shard]:
 
 
 def _release(crew: Crew, plan: Plan, tally: Tally, progress: Progress) -> None:
-    draft = plan.scratch / "release"
-    draft.make()
+    (plan.scratch / DRAFT).make()
     lines = [Lines(number, [], 0, 0) for number in range(plan.released)]
     for number, name, rows in tally.files:
         lines[number].names.append(name)
@@ -255,7 +254,7 @@ def _release(crew: Crew, plan: Plan, tally: Tally, progress: Progress) -> None:
             "report it"
         )
         raise TrajanonError(msg)
-    task = partial(write_part, plan.scratch, draft, plan.parts.form.attribution)
+    task = partial(write_part, plan.scratch, plan.parts.form.attribution)
     crew.each("Writing the release", task, jobs, progress)
 
 

@@ -1,9 +1,12 @@
 """Who does the tasks of a run: this process, or the workers of a cluster."""
 
+import logging
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from multiprocessing import resource_tracker
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -17,6 +20,15 @@ Given = TypeVar("Given")
 Result = TypeVar("Result")
 
 _LOCAL = "local:"
+_TALKERS = (
+    "distributed",
+    "distributed.client",
+    "distributed.gc",
+    "tornado.application",
+    "asyncio",
+)
+"""What logs to the screen of its own accord, or does so for Dask."""
+
 _PATIENCE = 10  # seconds until a scheduler that says nothing is given up
 
 
@@ -146,45 +158,88 @@ def connected(cluster: str) -> Iterator["Client"]:
         If the scheduler cannot be reached.
     """
     try:
-        from distributed import Client, LocalCluster
+        import_module("distributed")
     except ImportError as error:
         msg = "--cluster needs Dask: pip install 'trajanon[cluster]'"
         raise BadInput(msg) from error
     if not cluster.strip():  # as of a variable that is not set
         raise _no_address(cluster)
     if not cluster.startswith(_LOCAL):
-        with _reached(cluster) as client:
+        with _quiet(), _reached(cluster) as client:
             yield client
         return
     workers = cluster.removeprefix(_LOCAL)
     if not workers.isdecimal() or int(workers) < 1:
         msg = f"--cluster {cluster!r} must be local: and a number of workers: local:4"
         raise BadInput(msg)
-    with _deaf_to_ctrl_c():
-        local = LocalCluster(
-            n_workers=int(workers),
-            threads_per_worker=1,
-            memory_limit=0,  # shards are made to fit; spilling would only slow them
-            dashboard_address="127.0.0.1:0",
-        )
-    with local, Client(local) as client:
+    with _quiet(), ExitStack() as closing:
+        with _ctrl_c_held_back():
+            client = _started(int(workers), closing)
         yield client
 
 
-@contextmanager
-def _deaf_to_ctrl_c() -> Iterator[None]:
-    """Let processes begin that leave Ctrl-C to this one, which will end them.
+def _started(workers: int, closing: ExitStack) -> "Client":
+    """Start workers on this machine, each with one thread: kernels take more."""
+    import dask.config
+    from distributed import Client, LocalCluster
 
-    A terminal tells all of them, and each would show a traceback of its own.
-    """
-    if current_thread() is not main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    of_workers = "distributed.nanny.pre-spawn-environ"
+    quiet = {"DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical"}
+    try:
+        with dask.config.set({of_workers: dask.config.get(of_workers) | quiet}):
+            local = closing.enter_context(
+                LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    memory_limit=0,  # shards are made to fit; spilling would slow them
+                    dashboard_address="127.0.0.1:0",
+                )
+            )
+        client: Client = closing.enter_context(Client(local))
+    except (OSError, RuntimeError, TimeoutError) as error:
+        msg = f"the workers could not be started: {' '.join(str(error).split())[:200]}"
+        raise ServerProblem(msg) from error
+    return client
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep what Dask logs from the screen: what ends a run is raised, and told once."""
+    loggers = [logging.getLogger(name) for name in _TALKERS]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
     try:
         yield
     finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+
+
+@contextmanager
+def _ctrl_c_held_back() -> Iterator[None]:
+    """Let processes begin that leave Ctrl-C to this one; here it waits until the end.
+
+    A terminal tells all of them, and each would show a traceback of its own. They begin
+    with the signals blocked that are blocked here, also those that are started anew for
+    one that was lost.
+    """
+    can_block = hasattr(signal, "pthread_sigmask")
+    if current_thread() is not main_thread() or not can_block:
+        yield
+        return
+    resource_tracker.ensure_running()  # it unblocks the signal once it has begun
+    pressed: list[int] = []
+    # Another thread, where it is not blocked, may be the one that is told.
+    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         signal.signal(signal.SIGINT, before)
+        if pressed:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _no_address(cluster: str) -> BadInput:

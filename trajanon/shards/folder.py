@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from posixpath import basename
+from posixpath import basename, split
 from typing import IO, Any
 
 import numpy as np
@@ -57,6 +57,7 @@ class Folder:
         """Whether it, or a file of this name, is there."""
         system, path = self._place()
         with self._told():
+            system.invalidate_cache()
             return bool(system.exists(path))
 
     @property
@@ -133,12 +134,19 @@ class Folder:
     def writing(self, name: str) -> Iterator[IO[bytes]]:
         """Write a file; it has its name once the block has ended well."""
         system, path = self._place()
+        within, last = split(f"{path}/{name}")
         # A worker that was believed lost may write the same file at the same time.
-        draft = f"{path}/.{name}.{secrets.token_hex(4)}.draft"
+        draft = f"{within}/.{last}.{secrets.token_hex(4)}.draft"
         with self._told(name):
-            with system.open(draft, "wb") as file:
-                yield file
-            system.mv(draft, f"{path}/{name}")
+            try:
+                with system.open(draft, "wb") as file:
+                    yield file
+                system.mv(draft, f"{path}/{name}")
+            except BaseException:
+                # An object store keeps what was written when it was closed.
+                with suppress(OSError):
+                    system.rm_file(draft)
+                raise
 
     def write_arrays(self, name: str, *arrays: NDArray[Any]) -> None:
         """Write arrays one after another."""
@@ -162,6 +170,12 @@ class Folder:
         system, path = self._place()
         with self._told(name):
             system.mv(f"{path}/{name}", Folder(url)._place()[1])
+
+    def remove_file(self, name: str) -> None:
+        """Remove a file in it, if it is there."""
+        system, path = self._place()
+        with self._told(name), suppress(FileNotFoundError):
+            system.rm_file(f"{path}/{name}")
 
     def remove(self) -> None:
         """Remove it with all that is in it, if it is there."""

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.partition import is_part
 from trajanon.shards.folder import Folder
+from trajanon.shards.releasing import DRAFT
+from trajanon.shards.scratch import Scratch
 
 _LOG = logging.getLogger(__name__)
 
@@ -45,7 +47,7 @@ def read_as_input(out: Folder) -> BadInput:
 
 
 @contextmanager
-def replacing(out: Folder, report: str) -> Iterator[Folder]:
+def replacing(out: Folder, report: str) -> Iterator[Scratch]:
     """Give a folder to work in; in the end, move the release and its report from it.
 
     Only what stood in the output when the run began is replaced. What somebody put
@@ -60,12 +62,12 @@ def replacing(out: Folder, report: str) -> Iterator[Folder]:
 
     Yields
     ------
-    Folder
-        With a folder ``release`` and a file ``report.json`` once the block has ended.
+    Scratch
+        With a folder `DRAFT` and a file ``report.json`` once the block has ended.
     """
-    scratch = out.beside
+    scratch = Scratch(out.beside.url)
     there = out.states() if out.exists else {}
-    scratch.make_for_oneself()  # of two runs that begin at once, one is refused
+    scratch.begin()  # of two runs that begin at once, one is refused
     before = scratch / "before"
     try:
         yield scratch
@@ -81,7 +83,7 @@ def replacing(out: Folder, report: str) -> Iterator[Folder]:
     scratch.remove()
 
 
-def _clear(scratch: Folder, before: Folder) -> None:
+def _clear(scratch: Scratch, before: Folder) -> None:
     """Remove what a run leaves that ended badly; if that fails, or is cut, say so."""
     try:
         if before.exists:  # it could not be moved back, and nobody else has it
@@ -94,7 +96,7 @@ def _clear(scratch: Folder, before: Folder) -> None:
 
 
 def _replace(
-    out: Folder, report: str, scratch: Folder, there: dict[str, str]
+    out: Folder, report: str, scratch: Scratch, there: dict[str, str]
 ) -> list[str]:
     """Move a release and its report into place; or leave there what was there.
 
@@ -113,7 +115,7 @@ def _replace(
                 if name not in there or not is_part(name)
             ]
             _refuse_strange_parts(out, strange)
-        (scratch / "release").move(out)
+        (scratch / DRAFT).move(out)
         scratch.move_file("report.json", report)
     except BaseException:
         if now is None:

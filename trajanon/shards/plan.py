@@ -11,8 +11,8 @@ from trajanon.errors import BadInput
 from trajanon.partition import number_subjects
 from trajanon.pipeline import Options
 from trajanon.refine.descent import near_count
-from trajanon.shards.folder import Folder
 from trajanon.shards.parts import Parts
+from trajanon.shards.scratch import Scratch
 from trajanon.shards.splitting import Split
 from trajanon.shards.survey import Survey
 
@@ -49,7 +49,7 @@ class Plan:
     """
 
     parts: Parts
-    scratch: Folder
+    scratch: Scratch
     survey: Survey
     split: Split
     k: int

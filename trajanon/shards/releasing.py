@@ -7,7 +7,10 @@ import numpy as np
 
 from trajanon.files.geoparquet import write_released
 from trajanon.files.partition import part_name
-from trajanon.shards.folder import Folder
+from trajanon.shards.scratch import Scratch
+
+DRAFT = "release"
+"""The folder of the release while it is not done, within that of the run."""
 
 PART = 100_000
 """Trajectories of a part of the release, about; ten times as many of a release that
@@ -39,17 +42,13 @@ class Lines(NamedTuple):
     first: int
 
 
-def write_part(
-    scratch: Folder, draft: Folder, attribution: str | None, lines: Lines
-) -> None:
+def write_part(scratch: Scratch, attribution: str | None, lines: Lines) -> None:
     """Write a part of the release, in an order that comes from the operating system.
 
     Parameters
     ----------
     scratch
-        Where the lines are.
-    draft
-        Where parts stand until all are there.
+        Where the lines are; parts stand in its folder `DRAFT` until all are there.
     attribution
         The line that goes with the data.
     lines
@@ -57,5 +56,5 @@ def write_part(
     """
     points = np.concatenate([scratch.read_arrays(name, 1)[0] for name in lines.names])
     keys = np.frombuffer(os.urandom(8 * len(points)), dtype=np.uint64)
-    with draft.writing(part_name(lines.part)) as file:
+    with scratch.writing(f"{DRAFT}/{part_name(lines.part)}") as file:
         write_released(file, points[np.argsort(keys)], attribution, lines.first)
