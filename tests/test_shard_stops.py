@@ -5,7 +5,8 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, Thread
+from socket import socketpair
+from threading import Event, Thread, get_ident
 from typing import Any, Self
 
 import distributed
@@ -34,7 +35,7 @@ def scratch(request: pytest.FixtureRequest, tmp_path: Path) -> Scratch:
 
 def test_what_comes_after_the_end_is_taken_back(scratch: Scratch) -> None:
     scratch.begin()
-    scratch.write_arrays("early.npy", np.arange(3))
+    scratch.write_arrays("early.npy", [[np.arange(3)]])
 
     def write_late() -> None:
         with scratch.writing("late.npy") as file:
@@ -45,7 +46,7 @@ def test_what_comes_after_the_end_is_taken_back(scratch: Scratch) -> None:
         write_late()
     assert not scratch.exists
     with pytest.raises(FileProblem):
-        scratch.write_arrays("later.npy", np.arange(3))
+        scratch.write_arrays("later.npy", [[np.arange(3)]])
     assert not scratch.exists
 
 
@@ -84,7 +85,23 @@ def another_thread() -> Iterator[int]:
         thread.join()
 
 
-@pytest.mark.parametrize("told", ["process", "another thread"])
+def interrupt(thread: int) -> None:
+    """Press Ctrl-C, and wait until a thread that may be told has been told."""
+    ours, theirs = socketpair()
+    ours.settimeout(30)
+    theirs.setblocking(False)
+    before = signal.set_wakeup_fd(theirs.fileno())
+    try:
+        signal.pthread_kill(thread, signal.SIGINT)
+        if thread != get_ident():
+            assert ours.recv(1) == bytes([signal.SIGINT])
+    finally:
+        signal.set_wakeup_fd(before)
+        ours.close()
+        theirs.close()
+
+
+@pytest.mark.parametrize("told", ["this thread", "another one"])
 def test_ctrl_c_while_workers_begin_is_not_lost(
     monkeypatch: pytest.MonkeyPatch, told: str
 ) -> None:
@@ -94,11 +111,7 @@ def test_ctrl_c_while_workers_begin_is_not_lost(
         """A cluster that is interrupted while it begins."""
 
         def __init__(self, *_: Any, **__: Any) -> None:
-            if told == "process":
-                os.kill(os.getpid(), signal.SIGINT)
-            else:
-                signal.pthread_kill(thread, signal.SIGINT)
-            sum(range(100_000))  # long enough to be interrupted
+            interrupt(get_ident() if told == "this thread" else thread)
             steps.append("has begun")
 
         def __enter__(self) -> Self:

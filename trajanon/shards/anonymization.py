@@ -39,6 +39,7 @@ from trajanon.shards.scattering import Scattered, scatter
 from trajanon.shards.solving import Shard, solve
 from trajanon.shards.splitting import joined_where_few, split
 from trajanon.shards.survey import Survey, look, origin_of, survey
+from trajanon.shards.using import Uses
 from trajanon.shards.watching import Watch
 
 if TYPE_CHECKING:
@@ -155,12 +156,23 @@ def anonymize_parts(
             )
         shards = _shards(plan, [some for unit in scattered for some in unit])
         stages.arrived("splitting")
-        solved = crew.each("Grouping shards", partial(solve, plan), shards, progress)
+        solved = crew.each(
+            "Grouping shards",
+            partial(solve, plan),
+            shards,
+            progress,
+            Uses(scratch, shards).end,
+        )
         lost = sum(one.lost for one in solved)
         stages.arrived("shards", information_loss(lost, whole.sst))
         waiting = [some for one in solved for some in one.waiting]
+        between = borders(waiting, capacity)
         mended = crew.each(
-            "Mending borders", partial(mend, plan), borders(waiting, capacity), progress
+            "Mending borders",
+            partial(mend, plan),
+            between,
+            progress,
+            Uses(scratch, between).end,
         )
         tally = joined_tallies([one.tally for one in solved] + mended)
         stages.arrived("borders", information_loss(tally.lost, whole.sst))
@@ -233,16 +245,16 @@ def _shards(plan: Plan, scattered: list[Scattered]) -> list[Shard]:
                 f"{plan.capacity:,} fit into the memory at once: raise --memory"
             )
             raise BadInput(msg)
-        names = tuple(some.name for some in mine)
-        shards.append(Shard(number, together, names, rows))
+        places = tuple(some.place for some in mine)
+        shards.append(Shard(number, together, places, rows))
     return shards
 
 
 def _release(crew: Crew, plan: Plan, tally: Tally, progress: Progress) -> None:
     (plan.scratch / DRAFT).make()
     lines = [Lines(number, [], 0, 0) for number in range(plan.released)]
-    for number, name, rows in tally.files:
-        lines[number].names.append(name)
+    for number, place, rows in tally.lines:
+        lines[number].places.append(place)
         lines[number] = lines[number]._replace(rows=lines[number].rows + rows)
     jobs, first = [], 1
     for some in filter(lambda some: some.rows, lines):
@@ -255,7 +267,8 @@ def _release(crew: Crew, plan: Plan, tally: Tally, progress: Progress) -> None:
         )
         raise TrajanonError(msg)
     task = partial(write_part, plan.scratch, plan.parts.form.attribution)
-    crew.each("Writing the release", task, jobs, progress)
+    uses = Uses(plan.scratch, jobs)
+    crew.each("Writing the release", task, jobs, progress, uses.end)
 
 
 def _report(

@@ -32,6 +32,10 @@ _TALKERS = (
 _PATIENCE = 10  # seconds until a scheduler that says nothing is given up
 
 
+def _nothing(_: object) -> None:
+    pass
+
+
 class Crew(Protocol):
     """Does tasks, in whatever order and place."""
 
@@ -41,6 +45,7 @@ class Crew(Protocol):
         task: Callable[[Given], Result],
         given: Sequence[Given],
         progress: Progress,
+        done: Callable[[Given], object] = _nothing,
     ) -> list[Result]:
         """Do a task with each thing given.
 
@@ -54,6 +59,9 @@ class Crew(Protocol):
             What it is called with.
         progress
             Told how far it is.
+        done
+            Called with each thing given, in this process, once its result is here: the
+            task is not done with it again.
 
         Returns
         -------
@@ -71,12 +79,14 @@ class Alone:
         task: Callable[[Given], Result],
         given: Sequence[Given],
         progress: Progress,
+        done: Callable[[Given], object] = _nothing,
     ) -> list[Result]:
         """Do a task with each thing given; see `Crew`."""
         results = []
         for number, one in enumerate(given):
             progress(what, number, len(given))
             results.append(task(one))
+            done(one)
         progress(what, len(given), len(given))
         return results
 
@@ -101,6 +111,7 @@ class Cluster:
         task: Callable[[Given], Result],
         given: Sequence[Given],
         progress: Progress,
+        done: Callable[[Given], object] = _nothing,
     ) -> list[Result]:
         """Do a task with each thing given; see `Crew`.
 
@@ -119,7 +130,11 @@ class Cluster:
         try:
             progress(what, 0, len(given))
             for future in as_completed(futures):
-                results[place[future]] = future.result()
+                number = place[future]
+                results[number] = future.result()
+                # Else it is done again if the worker that has its result is lost.
+                future.release()
+                done(given[number])
                 progress(what, len(results), len(given))
         except TrajanonError:
             raise
@@ -136,7 +151,7 @@ class Cluster:
             msg = f"the cluster was lost: {' '.join(str(error).split())[:200]}"
             raise ServerProblem(msg) from error
         finally:
-            self._client.cancel(futures)
+            self._client.cancel([f for f in futures if place[f] not in results])
         return [results[number] for number in range(len(given))]
 
 

@@ -2,12 +2,13 @@
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from posixpath import basename, split
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,22 @@ from trajanon.errors import FileProblem, TrajanonError
 
 _TRIES = 20
 """To remove a folder in which somebody still writes."""
+
+
+class Place(NamedTuple):
+    """Where something stands in a folder.
+
+    Attributes
+    ----------
+    name
+        The file.
+    begin, end
+        Its first byte there, and the one behind its last; None where the file ends.
+    """
+
+    name: str
+    begin: int = 0
+    end: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,15 +165,26 @@ class Folder:
                     system.rm_file(draft)
                 raise
 
-    def write_arrays(self, name: str, *arrays: NDArray[Any]) -> None:
-        """Write arrays one after another."""
+    def write_arrays(
+        self, name: str, lots: Iterable[Sequence[NDArray[Any]]]
+    ) -> list[Place]:
+        """Write lots of arrays one after another; say where each lot is."""
+        places = []
         with self.writing(name) as file:
-            for array in arrays:
-                np.save(file, array, allow_pickle=False)
+            for lot in lots:
+                begin = file.tell()
+                for array in lot:
+                    np.save(file, array, allow_pickle=False)
+                places.append(Place(name, begin, file.tell()))
+        return places
 
-    def read_arrays(self, name: str, count: int) -> list[NDArray[Any]]:
-        """Read the first arrays of a file."""
-        with self._told(name), self.open(name) as file:
+    def read_arrays(self, place: Place, count: int) -> list[NDArray[Any]]:
+        """Read the first arrays of a lot, and nothing else of its file."""
+        system, path = self._place()
+        with self._told(place.name):
+            file = BytesIO(
+                system.cat_file(f"{path}/{place.name}", place.begin, place.end)
+            )
             return [np.load(file, allow_pickle=False) for _ in range(count)]
 
     def move(self, other: "Folder") -> None:

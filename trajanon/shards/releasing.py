@@ -7,6 +7,7 @@ import numpy as np
 
 from trajanon.files.geoparquet import write_released
 from trajanon.files.partition import part_name
+from trajanon.shards.folder import Place
 from trajanon.shards.scratch import Scratch
 
 DRAFT = "release"
@@ -14,7 +15,7 @@ DRAFT = "release"
 
 PART = 100_000
 """Trajectories of a part of the release, about; ten times as many of a release that
-would have more than a thousand parts, for every task writes a file for each."""
+would have more than a thousand parts, for every task writes lines of each."""
 
 
 def count_of_parts(n: int) -> int:
@@ -30,16 +31,21 @@ class Lines(NamedTuple):
     ----------
     part
         Its number, from 0.
-    names, rows
-        Files of released lines, and how many these are.
+    places, rows
+        Where its lines are, and how many.
     first
         Id of its first line.
     """
 
     part: int
-    names: list[str]
+    places: list[Place]
     rows: int
     first: int
+
+    @property
+    def files(self) -> set[str]:
+        """The files that it needs."""
+        return {place.name for place in self.places}
 
 
 def write_part(scratch: Scratch, attribution: str | None, lines: Lines) -> None:
@@ -54,7 +60,9 @@ def write_part(scratch: Scratch, attribution: str | None, lines: Lines) -> None:
     lines
         Which they are.
     """
-    points = np.concatenate([scratch.read_arrays(name, 1)[0] for name in lines.names])
+    points = np.concatenate(
+        [scratch.read_arrays(place, 1)[0] for place in lines.places]
+    )
     keys = np.frombuffer(os.urandom(8 * len(points)), dtype=np.uint64)
     with scratch.writing(f"{DRAFT}/{part_name(lines.part)}") as file:
         write_released(file, points[np.argsort(keys)], attribution, lines.first)
