@@ -165,6 +165,10 @@ def test_workers_leave_ctrl_c_and_words_to_the_one_who_started_them(
         (first,) = team.each("Asking", interrupt_oneself, [1], silent)
         (second,) = team.each("Dying", die_once, [str(tmp_path / "flag")], silent)
         assert first != second
+        # Dask would warn of what is large, and let blocks pay for their pages anew.
+        assert team.each("Counting", len, [bytes(11_000_000)], silent) == [11_000_000]
+        given = ["MALLOC_TRIM_THRESHOLD_", "OMP_NUM_THREADS"]
+        assert team.each("Asking", os.environ.get, given, silent) == [None, "1"]
         assert team.each("Asking", interrupt_oneself, [1], silent) == [second]
         with pytest.raises(ValueError, match="this is no number"):
             team.each("Refusing", refuse, [1], silent)

@@ -26,7 +26,7 @@ from trajanon.shards.finishing import Tally, joined_tallies
 from trajanon.shards.folder import Folder
 from trajanon.shards.mending import borders, mend
 from trajanon.shards.naming import with_names
-from trajanon.shards.parts import UNIT, Parts, survey_parts
+from trajanon.shards.parts import NUMBERS, UNIT, Parts, survey_parts
 from trajanon.shards.placing import (
     read_as_input,
     refuse_places,
@@ -129,7 +129,7 @@ def anonymize_parts(
         msg = f"the parts carry {unknown[0]}: extract them again without it"
         raise BadInput(msg)
     capacity = capacity_of(memory, 2 * parts.form.points, k)
-    _refuse_row_groups(parts, capacity)
+    parts = _fitting(parts, capacity)
     progress = chosen["progress"]
     crew: Crew = Alone() if client is None else Cluster(client)
     if client is not None:  # workers stand elsewhere, and cannot show bars
@@ -183,16 +183,19 @@ def anonymize_parts(
     return report
 
 
-def _refuse_row_groups(parts: Parts, capacity: int) -> None:
-    """Refuse what is read at once, and is more than fits."""
+def _fitting(parts: Parts, capacity: int) -> Parts:
+    """Read no more at once than fits, where lines have many points."""
+    most = max(capacity, min(UNIT, NUMBERS // (2 * parts.form.points)))
+    parts = parts.parted(most)
     largest = max(parts.units, key=lambda unit: unit.rows)
-    if largest.rows > max(capacity, UNIT):
+    if largest.rows > most:
         msg = (
             f"{parts.folder}/{largest.name} has a row group of {largest.rows:,} "
-            f"trajectories, and only {capacity:,} fit into the memory at once: write "
+            f"trajectories, and only {most:,} fit into the memory at once: write "
             "it with smaller row groups, or raise --memory"
         )
         raise BadInput(msg)
+    return parts
 
 
 class _Stages:

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from multiprocessing import resource_tracker
 from threading import current_thread, main_thread
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from trajanon.errors import BadInput, ServerProblem, TrajanonError
 from trajanon.progress import Progress
@@ -28,6 +28,12 @@ _TALKERS = (
     "asyncio",
 )
 """What logs to the screen of its own accord, or does so for Dask."""
+
+_ENVIRONMENT = "distributed.nanny.pre-spawn-environ"
+"""Where Dask keeps what workers find in their environment."""
+
+_LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"
+"""From how many bytes on Dask warns of what is sent to workers."""
 
 _PATIENCE = 10  # seconds until a scheduler that says nothing is given up
 
@@ -198,10 +204,8 @@ def _started(workers: int, closing: ExitStack) -> "Client":
     import dask.config
     from distributed import Client, LocalCluster
 
-    of_workers = "distributed.nanny.pre-spawn-environ"
-    quiet = {"DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical"}
     try:
-        with dask.config.set({of_workers: dask.config.get(of_workers) | quiet}):
+        with dask.config.set({_ENVIRONMENT: _environment()}):
             local = closing.enter_context(
                 LocalCluster(
                     n_workers=workers,
@@ -217,15 +221,32 @@ def _started(workers: int, closing: ExitStack) -> "Client":
     return client
 
 
+def _environment() -> dict[str, Any]:
+    """What workers find when they begin, beside what this process has.
+
+    Dask lets them give back all memory at once; then each block of a search pays for
+    its pages anew.
+    """
+    import dask.config
+
+    before = dask.config.get(_ENVIRONMENT)
+    kept = {name: before[name] for name in before if "MALLOC_TRIM" not in name}
+    return kept | {"DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical"}
+
+
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep what Dask logs from the screen: what ends a run is raised, and told once."""
+    """Keep Dask's words from the screen: what ends a run is raised, and told once."""
+    import dask.config
+
     loggers = [logging.getLogger(name) for name in _TALKERS]
     before = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.CRITICAL + 1)
     try:
-        yield
+        # Of a great table the list of files is large, and the user cannot help it.
+        with dask.config.set({_LARGE_GRAPH: "1TB"}):
+            yield
     finally:
         for logger, level in zip(loggers, before, strict=True):
             logger.setLevel(level)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,10 @@ from trajanon.tracks import on_earth
 UNIT = 100_000
 """Rows that are read at once, about; a row group that has more is read whole."""
 
+NUMBERS = 60 * UNIT
+"""Coordinates that may be read at once, whatever the memory: some 200 MB with copies of
+them."""
+
 _SUFFIXES = (".parquet", ".geoparquet")
 
 
@@ -42,14 +46,31 @@ class Unit(NamedTuple):
         Of the part.
     groups
         Which of its row groups.
-    first, rows
-        Number of the first row among those of all parts, and how many rows.
+    sizes
+        Rows of each of these.
+    first
+        Number of the first row among those of all parts.
     """
 
     name: str
     groups: tuple[int, ...]
+    sizes: tuple[int, ...]
     first: int
-    rows: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows."""
+        return sum(self.sizes)
+
+    def parted(self, rows: int) -> "list[Unit]":
+        """Units of at most so many rows, or of one row group."""
+        units, first = [], self.first
+        for which in _together(self.sizes, rows):
+            sizes = tuple(self.sizes[number] for number in which)
+            groups = tuple(self.groups[number] for number in which)
+            units.append(Unit(self.name, groups, sizes, first))
+            first += sum(sizes)
+        return units
 
 
 class Part(NamedTuple):
@@ -96,6 +117,12 @@ class Parts:
     def n(self) -> int:
         """Trajectories in all parts."""
         return sum(unit.rows for unit in self.units)
+
+    def parted(self, rows: int) -> "Parts":
+        """Read at most so many rows at once, or one row group."""
+        rows = min(rows, UNIT)
+        units = [some for unit in self.units for some in unit.parted(rows)]
+        return replace(self, units=tuple(units))
 
     @property
     def knows_subjects(self) -> bool:
@@ -174,10 +201,9 @@ def survey_parts(folder: Folder) -> Parts:
                 )
                 raise BadInput(msg)
         form = mine
-        for groups in _together(sizes):
-            rows = sum(sizes[number] for number in groups)
-            units.append(Unit(name, groups, first, rows))
-            first += rows
+        whole = Unit(name, tuple(range(len(sizes))), tuple(sizes), first)
+        units += whole.parted(UNIT)
+        first += whole.rows
     if form is None:
         what = f"the {len(names)} parts in {folder} hold" if names else f"{folder} has"
         msg = (
@@ -193,14 +219,14 @@ def is_read(name: str) -> bool:
     return name.lower().endswith(_SUFFIXES) and not name.startswith(".")
 
 
-def _together(sizes: Sequence[int]) -> list[tuple[int, ...]]:
-    """Put row groups together that follow each other, up to `UNIT` rows."""
+def _together(sizes: Sequence[int], rows: int) -> list[tuple[int, ...]]:
+    """Put row groups together that follow each other, up to so many rows."""
     together: list[tuple[int, ...]] = []
-    held = UNIT
+    held = rows
     for number, size in enumerate(sizes):
         if not size:
             continue
-        if held + size > UNIT:
+        if held + size > rows:
             together.append(())
             held = 0
         together[-1] += (number,)
