@@ -8,6 +8,7 @@ from pathlib import Path
 from socket import socketpair
 from threading import Event, Thread, get_ident
 from typing import Any, Self
+from unittest.mock import patch
 
 import distributed
 import numpy as np
@@ -55,6 +56,17 @@ def test_a_second_run_is_refused(tmp_path: Path) -> None:
     scratch.begin()
     with pytest.raises(FileProblem, match=r"cannot use .*here"):
         scratch.begin()
+
+
+def test_a_run_that_cannot_begin_leaves_nothing(scratch: Scratch) -> None:
+    full = FileProblem("No space left on device")
+    with (
+        patch.object(Folder, "writing", side_effect=full),
+        pytest.raises(FileProblem, match="No space left"),
+    ):
+        scratch.begin()
+    assert not scratch.exists
+    scratch.begin()
 
 
 def test_a_file_that_is_not_done_leaves_no_draft(scratch: Scratch) -> None:

@@ -25,8 +25,12 @@ class Scratch(Folder):
     def begin(self) -> None:
         """Make it, for this user's eyes only; refuse one that is there."""
         self.make_for_oneself()
-        with Folder.writing(self, _AT_WORK):
-            pass
+        try:
+            with Folder.writing(self, _AT_WORK):
+                pass
+        except BaseException:  # such as a full disk; the next run would be refused
+            Folder.remove(self)
+            raise
 
     @contextmanager
     def writing(self, name: str) -> Iterator[IO[bytes]]:
