@@ -188,14 +188,3 @@ def test_the_command_line_starts_workers(run: Run) -> None:
     assert answer.code == 0, answer
     assert answer.err == ""
     assert Path("anonymized.parts.report.json").exists()
-
-
-def handler(_: int) -> bool:
-    return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-
-
-def test_workers_leave_ctrl_c_to_the_one_who_started_them() -> None:
-    before = signal.getsignal(signal.SIGINT)
-    with connected("local:1") as client:
-        assert signal.getsignal(signal.SIGINT) is before
-        assert Cluster(client).each("Asking", handler, [1], nothing) == [True]

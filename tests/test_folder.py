@@ -44,12 +44,13 @@ def test_a_file_has_its_name_once_it_is_whole(folder: Folder) -> None:
 def test_arrays_come_back(folder: Folder) -> None:
     folder.make()
     arrays: list[NDArray[Any]] = [np.arange(5), np.ones((2, 3), dtype=np.float32)]
-    folder.write_arrays("some.npy", *arrays)
-    for one, other in zip(arrays, folder.read_arrays("some.npy", 2), strict=True):
+    first, place = folder.write_arrays("some.npy", [arrays[:1], arrays])
+    assert folder.read_arrays(first, 1)[0].tolist() == [0, 1, 2, 3, 4]
+    for one, other in zip(arrays, folder.read_arrays(place, 2), strict=True):
         assert one.dtype == other.dtype
         assert (one == other).all()
     with pytest.raises(FileProblem, match=r"cannot use .*here/some\.npy"):
-        folder.read_arrays("some.npy", 3)
+        folder.read_arrays(place, 3)
 
 
 def test_folders_move_and_go(folder: Folder) -> None:
@@ -136,7 +137,7 @@ def test_a_folder_goes_although_somebody_writes_in_it(tmp_path: Path) -> None:
         number = 0
         try:
             while True:
-                folder.write_arrays(f"{number}.npy", np.zeros(3))
+                folder.write_arrays(f"{number}.npy", [[np.zeros(3)]])
                 number += 1
         except FileProblem:
             ended.set()

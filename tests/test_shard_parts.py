@@ -14,7 +14,7 @@ from naive import Floats
 from shards import POINTS, walks, write_folder
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.trajectories import read_trajectories, write_trajectories
+from trajanon.files.trajectories import write_trajectories
 from trajanon.mixing import mixed
 from trajanon.shards import parts as parts_module
 from trajanon.shards.folder import Folder
@@ -404,21 +404,3 @@ def test_an_attribution_that_is_no_text_is_refused(tmp_path: Path) -> None:
     pq.write_table(table.replace_schema_metadata(metadata), path)
     with pytest.raises(BadInput, match="metadata that cannot be read"):
         surveyed(folder)
-
-
-def test_a_trace_that_names_its_subject_somewhere_is_that_ones(tmp_path: Path) -> None:
-    """Else one person would count as two, in parts as in a file."""
-    trajectories = Trajectories(walks(6))
-    path = tmp_path / "trips" / "a.parquet"
-    path.parent.mkdir()
-    write_trajectories(path, trajectories)
-    table = pq.read_table(path)
-    subject = pa.array([3, None, 8, None, None, None])
-    trace = pa.array([7, 7, 9, 9, 11, 11])
-    wider = table.append_column("subject", subject).append_column("trace", trace)
-    pq.write_table(wider.replace_schema_metadata(table.schema.metadata), path)
-    read = read_trajectories(path).subject
-    assert read is not None
-    for numbers in (subjects_of(surveyed(path.parent)), read.tolist()):
-        assert numbers == [*numbers[:1] * 2, *numbers[2:3] * 2, *numbers[4:5] * 2]
-        assert len(set(numbers)) == 3

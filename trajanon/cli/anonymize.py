@@ -1,6 +1,7 @@
 """trajanon anonymize."""
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from trajanon.cli.options import (
     ShuffleProbability,
     Subsets,
 )
-from trajanon.cli.telling import announce_compilation, say_written
+from trajanon.cli.telling import STOPPED, announce_compilation, say, say_written
 from trajanon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -60,7 +61,10 @@ def anonymize(
     from trajanon.screen import Bars, show_json, show_release, without_lists
 
     announce_compilation()
-    with Bars() as bars:
+    in_parts = "://" in trajectories or Path(trajectories).is_dir()
+    if out is None:
+        out = str(RELEASE if in_parts else ANONYMIZED)
+    with _told_if_stopped(out) if in_parts else nullcontext(), Bars() as bars:
         options = Options(
             method=method,
             heuristic=heuristic,
@@ -75,15 +79,13 @@ def anonymize(
             seed=seed,
             progress=bars,
         )
-        if "://" in trajectories or Path(trajectories).is_dir():
-            out = str(RELEASE) if out is None else out
+        if in_parts:
             _refuse_of_parts(suppress, min_radius)
             beside, report = _of_parts(
                 trajectories, out, k, count, memory, cluster, options
             )
         else:
             _refuse_of_file(memory, cluster)
-            out = str(ANONYMIZED) if out is None else out
             beside, report = _of_file(
                 Path(trajectories),
                 Path(out),
@@ -131,8 +133,9 @@ def _of_parts(
 ) -> tuple[str, dict[str, Any]]:
     """Anonymise a folder of parts; say where the report is, and what is in it."""
     from trajanon.files.release import FORMATS
-    from trajanon.shards.anonymization import anonymize_parts, report_of
+    from trajanon.shards.anonymization import anonymize_parts
     from trajanon.shards.crew import connected
+    from trajanon.shards.placing import report_of
 
     if Path(out).suffix.lower() in FORMATS:
         msg = f"{folder} is a folder of parts, and --out then names one (got {out})"
@@ -144,6 +147,16 @@ def _of_parts(
             folder, out, k, count=count, memory=memory, client=client, **options
         )
     return report_of(out), report
+
+
+@contextmanager
+def _told_if_stopped(out: str) -> Iterator[None]:
+    """Say what Ctrl-C leaves of parts: no groups so far, for not all rows have one."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"stopped; nothing was released, and what stood in {out} is as it was")
+        raise SystemExit(STOPPED) from None
 
 
 def _refuse_of_file(memory: str | None, cluster: str | None) -> None:

@@ -8,10 +8,9 @@ from typing import NoReturn
 import typer
 
 from trajanon.cli.app import app
-from trajanon.cli.telling import log_to_screen, say
+from trajanon.cli.telling import STOPPED, log_to_screen, say
 from trajanon.errors import TrajanonError
 
-_STOPPED = 130  # the shell's exit code for Ctrl-C
 _HUNG_UP = 129  # for a terminal that was closed
 _TERMINATED = 143  # and for an end from outside
 _DEFECT = 70  # of the program; 1 is a release that does not hold
@@ -31,7 +30,7 @@ def main() -> NoReturn:
     except (KeyboardInterrupt, typer.Abort) as stop:
         if isinstance(stop.__cause__, EOFError):  # typer takes both for Ctrl-C
             raise stop.__cause__ from None
-        code = _STOPPED
+        code = STOPPED
     except TrajanonError as error:
         say(str(error))
         code = 2
@@ -45,6 +44,6 @@ def main() -> NoReturn:
             sys.exit(_DEFECT)
         say(f"{error.format_message().rstrip('.')}; see trajanon --help")
         code = 2
-    if code == _STOPPED:
+    if code == STOPPED:
         say("stopped; no file was left half-written")
     sys.exit(code)

@@ -5,6 +5,9 @@ import shlex
 
 import typer
 
+STOPPED = 130
+"""The shell's exit code for Ctrl-C."""
+
 
 def say(message: str) -> None:
     """Say a sentence beside the results."""

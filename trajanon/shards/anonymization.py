@@ -1,11 +1,8 @@
 """Anonymisation beyond memory: parts -> shards -> a release in parts, on one page."""
 
 import json
-import logging
 import secrets
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
@@ -13,12 +10,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from trajanon.errors import (
     BadInput,
-    FileProblem,
     TooFewRecords,
     TooFewSubjects,
     TrajanonError,
 )
-from trajanon.files.partition import is_part
 from trajanon.files.released import unknown_attribution
 from trajanon.loss import information_loss
 from trajanon.microaggregation import check_options
@@ -30,18 +25,25 @@ from trajanon.shards.crew import Alone, Cluster, Crew
 from trajanon.shards.finishing import Tally, joined_tallies
 from trajanon.shards.folder import Folder
 from trajanon.shards.mending import borders, mend
-from trajanon.shards.parts import UNIT, Parts, survey_parts
+from trajanon.shards.naming import with_names
+from trajanon.shards.parts import NUMBERS, UNIT, Parts, survey_parts
+from trajanon.shards.placing import (
+    read_as_input,
+    refuse_places,
+    replacing,
+    report_of,
+)
 from trajanon.shards.plan import Plan, bytes_of, capacity_of, shards_for
-from trajanon.shards.releasing import Lines, count_of_parts, write_part
+from trajanon.shards.releasing import DRAFT, Lines, count_of_parts, write_part
 from trajanon.shards.scattering import Scattered, scatter
 from trajanon.shards.solving import Shard, solve
 from trajanon.shards.splitting import joined_where_few, split
 from trajanon.shards.survey import Survey, look, origin_of, survey
+from trajanon.shards.using import Uses
+from trajanon.shards.watching import Watch
 
 if TYPE_CHECKING:
     from distributed import Client
-
-_LOG = logging.getLogger(__name__)
 
 COUNTS = ("subjects", "records")
 
@@ -109,11 +111,13 @@ def anonymize_parts(
     check_options(chosen)
     memory = bytes_of(memory)
     folder, release = Folder(source), Folder(out).real
-    _refuse_places(folder, release)
+    refuse_places(folder, release)
     stages = _Stages()
-    parts = survey_parts(folder)
+    watch = Watch(folder)
+    with watch.unchanged():
+        parts = survey_parts(folder)
     if any(release.holds(folder / unit.name) for unit in parts.units):  # as links
-        raise _read_as_input(release)
+        raise read_as_input(release)
     if parts.n < k:
         msg = (
             f"{parts.n} trajectories cannot form a group of k = {k}; lower k or add "
@@ -125,38 +129,50 @@ def anonymize_parts(
         msg = f"the parts carry {unknown[0]}: extract them again without it"
         raise BadInput(msg)
     capacity = capacity_of(memory, 2 * parts.form.points, k)
-    _refuse_row_groups(parts, capacity)
+    parts = _fitting(parts, capacity)
     progress = chosen["progress"]
     crew: Crew = Alone() if client is None else Cluster(client)
     if client is not None:  # workers stand elsewhere, and cannot show bars
         parts = replace(parts, folder=folder.absolute)
         chosen |= Options(progress=silent)
-    with _replacing(release, report_of(out)) as scratch:
-        whole = _survey(crew, parts, chosen)
-        stages.arrived("reading")
-        plan = Plan(
-            parts=parts,
-            scratch=scratch,
-            survey=whole._replace(sample=whole.sample[:0]),
-            split=split(whole.sample, shards_for(parts.n, capacity)),
-            k=k,
-            counts_subjects=count == "subjects" and parts.knows_subjects,
-            options=chosen,
-            capacity=capacity,
-            released=count_of_parts(parts.n),
-            secret=secrets.token_bytes(32),
-        )
-        scattered = crew.each(
-            "Splitting into shards", partial(scatter, plan), parts.units, progress
-        )
+    with replacing(release, report_of(out)) as scratch:
+        with watch.unchanged():
+            whole, parts = _survey(crew, parts, progress)
+            stages.arrived("reading")
+            plan = Plan(
+                parts=parts,
+                scratch=scratch,
+                survey=whole._replace(sample=whole.sample[:0]),
+                split=split(whole.sample, shards_for(parts.n, capacity)),
+                k=k,
+                counts_subjects=count == "subjects" and parts.knows_subjects,
+                options=chosen,
+                capacity=capacity,
+                released=count_of_parts(parts.n),
+                secret=secrets.token_bytes(32),
+            )
+            scattered = crew.each(
+                "Splitting into shards", partial(scatter, plan), parts.units, progress
+            )
         shards = _shards(plan, [some for unit in scattered for some in unit])
         stages.arrived("splitting")
-        solved = crew.each("Grouping shards", partial(solve, plan), shards, progress)
+        solved = crew.each(
+            "Grouping shards",
+            partial(solve, plan),
+            shards,
+            progress,
+            Uses(scratch, shards).end,
+        )
         lost = sum(one.lost for one in solved)
         stages.arrived("shards", information_loss(lost, whole.sst))
         waiting = [some for one in solved for some in one.waiting]
+        between = borders(waiting, capacity)
         mended = crew.each(
-            "Mending borders", partial(mend, plan), borders(waiting, capacity), progress
+            "Mending borders",
+            partial(mend, plan),
+            between,
+            progress,
+            Uses(scratch, between).end,
         )
         tally = joined_tallies([one.tally for one in solved] + mended)
         stages.arrived("borders", information_loss(tally.lost, whole.sst))
@@ -167,94 +183,19 @@ def anonymize_parts(
     return report
 
 
-def _refuse_places(source: Folder, out: Folder) -> None:
-    """Refuse what would overwrite anything but a release, before long work."""
-    if source.same_as(out) or out.holds(source):
-        raise _read_as_input(out)
-    if not source.exists:
-        msg = f"there is no {source}; make it with: trajanon extract --partition 100000"
-        raise FileProblem(msg)
-    if out.exists:
-        others = [name for name in out.names() if not is_part(name)]
-        if others:
-            msg = (
-                f"{out} holds {others[0]}, which is no part of a release: write to "
-                "another folder with --out"
-            )
-            raise FileProblem(msg)
-    if out.beside.exists:
-        msg = (
-            f"{out.beside} is of a run that is still at work, or was killed: wait for "
-            "it, or remove the folder"
-        )
-        raise FileProblem(msg)
-
-
-def _refuse_row_groups(parts: Parts, capacity: int) -> None:
-    """Refuse what is read at once, and is more than fits."""
+def _fitting(parts: Parts, capacity: int) -> Parts:
+    """Read no more at once than fits, where lines have many points."""
+    most = max(capacity, min(UNIT, NUMBERS // (2 * parts.form.points)))
+    parts = parts.parted(most)
     largest = max(parts.units, key=lambda unit: unit.rows)
-    if largest.rows > max(capacity, UNIT):
+    if largest.rows > most:
         msg = (
             f"{parts.folder}/{largest.name} has a row group of {largest.rows:,} "
-            f"trajectories, and only {capacity:,} fit into the memory at once: write "
+            f"trajectories, and only {most:,} fit into the memory at once: write "
             "it with smaller row groups, or raise --memory"
         )
         raise BadInput(msg)
-
-
-def _read_as_input(out: Folder) -> BadInput:
-    return BadInput(f"{out} is read as input; write to another folder with --out")
-
-
-@contextmanager
-def _replacing(out: Folder, report: str) -> Iterator[Folder]:
-    """Give a folder to work in; in the end, move the release and its report from it."""
-    scratch = out.beside
-    scratch.make_for_oneself()  # of two runs that begin at once, one is refused
-    before = scratch / "before"
-    try:
-        yield scratch
-        _replace(out, report, scratch, before)
-    except BaseException:
-        _clear(scratch, before)
-        raise
-    scratch.remove()
-
-
-def _clear(scratch: Folder, before: Folder) -> None:
-    """Remove what a run leaves that ended badly; if that fails, or is cut, say so."""
-    try:
-        if before.exists:  # it could not be moved back, and nobody else has it
-            _LOG.warning("%s is the release that was there: move it back", before)
-        else:
-            scratch.remove()
-    except (FileProblem, KeyboardInterrupt):
-        msg = "%s could not be removed, and holds original coordinates: remove it"
-        _LOG.warning(msg, scratch)
-
-
-def _replace(out: Folder, report: str, scratch: Folder, before: Folder) -> None:
-    """Move a release and its report into place; or leave there what was there."""
-    names = out.names() if out.exists else None
-    try:
-        if names is not None:
-            out.move(before)
-        (scratch / "release").move(out)
-        scratch.move_file("report.json", report)
-    except BaseException:
-        if names is None:
-            out.remove()
-        elif before.exists and before.names() == names:
-            out.remove()
-            before.move(out)
-        else:  # it was on its way, file by file, and is still whole where it was
-            before.remove()
-        raise
-
-
-def report_of(out: str) -> str:
-    """Where the report of a release in parts stands."""
-    return f"{out.rstrip('/')}.parts.report.json"
+    return parts
 
 
 class _Stages:
@@ -271,13 +212,14 @@ class _Stages:
         self._since = now
 
 
-def _survey(crew: Crew, parts: Parts, options: Options) -> Survey:
-    progress = options["progress"]
+def _survey(crew: Crew, parts: Parts, progress: Progress) -> tuple[Survey, Parts]:
+    """See what is known of the whole table; and of subjects, in all parts."""
     origin = origin_of(parts.read(parts.units[0]))
     looks = crew.each(
         "Reading parts", partial(look, parts, origin), parts.units, progress
     )
-    return survey(origin, looks)
+    whole = survey(origin, looks)
+    return whole, with_names(crew, parts, [look.nameless for look in looks], progress)
 
 
 def _shards(plan: Plan, scattered: list[Scattered]) -> list[Shard]:
@@ -306,17 +248,16 @@ def _shards(plan: Plan, scattered: list[Scattered]) -> list[Shard]:
                 f"{plan.capacity:,} fit into the memory at once: raise --memory"
             )
             raise BadInput(msg)
-        names = tuple(some.name for some in mine)
-        shards.append(Shard(number, together, names, rows))
+        places = tuple(some.place for some in mine)
+        shards.append(Shard(number, together, places, rows))
     return shards
 
 
 def _release(crew: Crew, plan: Plan, tally: Tally, progress: Progress) -> None:
-    draft = plan.scratch / "release"
-    draft.make()
+    (plan.scratch / DRAFT).make()
     lines = [Lines(number, [], 0, 0) for number in range(plan.released)]
-    for number, name, rows in tally.files:
-        lines[number].names.append(name)
+    for number, place, rows in tally.lines:
+        lines[number].places.append(place)
         lines[number] = lines[number]._replace(rows=lines[number].rows + rows)
     jobs, first = [], 1
     for some in filter(lambda some: some.rows, lines):
@@ -328,8 +269,9 @@ def _release(crew: Crew, plan: Plan, tally: Tally, progress: Progress) -> None:
             "report it"
         )
         raise TrajanonError(msg)
-    task = partial(write_part, plan.scratch, draft, plan.parts.form.attribution)
-    crew.each("Writing the release", task, jobs, progress)
+    task = partial(write_part, plan.scratch, plan.parts.form.attribution)
+    uses = Uses(plan.scratch, jobs)
+    crew.each("Writing the release", task, jobs, progress, uses.end)
 
 
 def _report(

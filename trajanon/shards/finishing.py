@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,9 @@ from trajanon.files.released import DECIMALS
 from trajanon.loss import group_means, sse
 from trajanon.partition import broken_promises, dense, number_subjects
 from trajanon.shards.distances import Distances
+from trajanon.shards.folder import Place
 from trajanon.shards.pieces import Piece
-from trajanon.shards.plan import Plan
+from trajanon.shards.plan import Plan, bundles_of
 from trajanon.utility import displacement
 
 _AT_ONCE = 100_000  # rows
@@ -35,15 +37,15 @@ class Tally:
         SSE of the standardised records.
     moved
         How far points were moved, in metres.
-    files
-        Files of released lines: number of the released part, name, rows.
+    lines
+        Released lines: number of the released part, place, rows.
     """
 
     sizes: Counter[int] = field(default_factory=Counter)
     few: int = 0
     lost: float = 0.0
     moved: Distances = field(default_factory=Distances)
-    files: tuple[tuple[int, str, int], ...] = ()
+    lines: tuple[tuple[int, Place, int], ...] = ()
 
 
 def joined_tallies(tallies: Sequence[Tally]) -> Tally:
@@ -53,7 +55,7 @@ def joined_tallies(tallies: Sequence[Tally]) -> Tally:
         few=sum(tally.few for tally in tallies),
         lost=sum(tally.lost for tally in tallies),
         moved=Distances.joined([tally.moved for tally in tallies]),
-        files=tuple(file for tally in tallies for file in tally.files),
+        lines=tuple(some for tally in tallies for some in tally.lines),
     )
 
 
@@ -85,19 +87,25 @@ def finish(plan: Plan, piece: Piece, key: str) -> Tally:
         some = slice(start, start + _AT_ONCE)
         moved.add(displacement(points[some], centroids[labels[some]]))
     lost = sse(plan.survey.standardised(points), labels)
-    files = []
+    lines: list[tuple[int, Place, int]] = []
     part = _parts_of(plan, key, len(labels))
     order = np.argsort(part, kind="stable")
     ends = np.searchsorted(part[order], np.arange(plan.released + 1))
-    for number in range(plan.released):
-        rows = order[ends[number] : ends[number + 1]]
-        if len(rows):
-            name = f"released-{number:06d}-{key}.npy"
-            plan.scratch.write_arrays(name, centroids[labels[rows]])
-            files.append((number, name, len(rows)))
+    bundles = bundles_of(plan.released, 2 * plan.split.shards)  # as many borders
+    for bundle, numbers in groupby(
+        np.flatnonzero(np.diff(ends)).tolist(),
+        lambda number: number * bundles // plan.released,
+    ):
+        which = [(number, order[ends[number] : ends[number + 1]]) for number in numbers]
+        places = plan.scratch.write_arrays(
+            f"released-{bundle:06d}-{key}.npy",
+            ([centroids[labels[rows]]] for _, rows in which),
+        )
+        for (number, rows), place in zip(which, places, strict=True):
+            lines.append((number, place, len(rows)))
     sizes = Counter(dict(enumerate(np.bincount(np.bincount(labels)).tolist())))
     few = broken_promises(labels, number_subjects(piece.subject), plan.k)
-    return Tally(+sizes, few, lost, moved, tuple(files))
+    return Tally(+sizes, few, lost, moved, tuple(lines))
 
 
 def _parts_of(plan: Plan, key: str, n: int) -> NDArray[np.int64]:

@@ -2,12 +2,13 @@
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
-from posixpath import basename
-from typing import IO, Any
+from posixpath import basename, split
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,22 @@ from trajanon.errors import FileProblem, TrajanonError
 
 _TRIES = 20
 """To remove a folder in which somebody still writes."""
+
+
+class Place(NamedTuple):
+    """Where something stands in a folder.
+
+    Attributes
+    ----------
+    name
+        The file.
+    begin, end
+        Its first byte there, and the one behind its last; None where the file ends.
+    """
+
+    name: str
+    begin: int = 0
+    end: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +74,7 @@ class Folder:
         """Whether it, or a file of this name, is there."""
         system, path = self._place()
         with self._told():
+            system.invalidate_cache()
             return bool(system.exists(path))
 
     @property
@@ -97,6 +115,21 @@ class Folder:
 
     def names(self) -> list[str]:
         """Names of the files and folders in it, sorted."""
+        return sorted(basename(name.rstrip("/")) for name in self._listed(False))
+
+    def states(self) -> dict[str, str]:
+        """What tells each file in it from what would be there if it were written anew.
+
+        By names; empty for what goes while one looks.
+        """
+        if _is_local(self._place()[0]):
+            return {basename(path): _local_state(path) for path in self._listed(False)}
+        return {
+            basename(about["name"].rstrip("/")): repr(sorted(about.items()))
+            for about in self._listed(True)
+        }
+
+    def _listed(self, with_states: bool) -> list[Any]:
         system, path = self._place()
         with self._told():
             system.invalidate_cache()
@@ -104,7 +137,8 @@ class Folder:
                 there = system.exists(path)
                 what = "it is no folder" if there else "there is no such folder"
                 raise NotADirectoryError(0, what)
-            return sorted(basename(name.rstrip("/")) for name in system.ls(path, False))
+            listed: list[Any] = system.ls(path, with_states)
+            return listed
 
     def open(self, name: str) -> IO[bytes]:
         """Open a file in it for reading."""
@@ -117,22 +151,40 @@ class Folder:
     def writing(self, name: str) -> Iterator[IO[bytes]]:
         """Write a file; it has its name once the block has ended well."""
         system, path = self._place()
+        within, last = split(f"{path}/{name}")
         # A worker that was believed lost may write the same file at the same time.
-        draft = f"{path}/.{name}.{secrets.token_hex(4)}.draft"
+        draft = f"{within}/.{last}.{secrets.token_hex(4)}.draft"
         with self._told(name):
-            with system.open(draft, "wb") as file:
-                yield file
-            system.mv(draft, f"{path}/{name}")
+            try:
+                with system.open(draft, "wb") as file:
+                    yield file
+                system.mv(draft, f"{path}/{name}")
+            except BaseException:
+                # An object store keeps what was written when it was closed.
+                with suppress(OSError):
+                    system.rm_file(draft)
+                raise
 
-    def write_arrays(self, name: str, *arrays: NDArray[Any]) -> None:
-        """Write arrays one after another."""
+    def write_arrays(
+        self, name: str, lots: Iterable[Sequence[NDArray[Any]]]
+    ) -> list[Place]:
+        """Write lots of arrays one after another; say where each lot is."""
+        places = []
         with self.writing(name) as file:
-            for array in arrays:
-                np.save(file, array, allow_pickle=False)
+            for lot in lots:
+                begin = file.tell()
+                for array in lot:
+                    np.save(file, array, allow_pickle=False)
+                places.append(Place(name, begin, file.tell()))
+        return places
 
-    def read_arrays(self, name: str, count: int) -> list[NDArray[Any]]:
-        """Read the first arrays of a file."""
-        with self._told(name), self.open(name) as file:
+    def read_arrays(self, place: Place, count: int) -> list[NDArray[Any]]:
+        """Read the first arrays of a lot, and nothing else of its file."""
+        system, path = self._place()
+        with self._told(place.name):
+            file = BytesIO(
+                system.cat_file(f"{path}/{place.name}", place.begin, place.end)
+            )
             return [np.load(file, allow_pickle=False) for _ in range(count)]
 
     def move(self, other: "Folder") -> None:
@@ -146,6 +198,12 @@ class Folder:
         system, path = self._place()
         with self._told(name):
             system.mv(f"{path}/{name}", Folder(url)._place()[1])
+
+    def remove_file(self, name: str) -> None:
+        """Remove a file in it, if it is there."""
+        system, path = self._place()
+        with self._told(name), suppress(FileNotFoundError):
+            system.rm_file(f"{path}/{name}")
 
     def remove(self) -> None:
         """Remove it with all that is in it, if it is there."""
@@ -191,6 +249,15 @@ class Folder:
 
 def _is_local(system: Any) -> bool:
     return "file" in np.atleast_1d(system.protocol)
+
+
+def _local_state(path: str) -> str:
+    """Size, time and place of a file; not whom it belongs to, nor who may read it."""
+    try:
+        about = Path(path).stat()
+    except OSError:
+        return ""
+    return f"{about.st_size} {about.st_mtime_ns} {about.st_ino}"
 
 
 def _is_same(one: str, two: str) -> bool:

@@ -10,6 +10,7 @@ from trajanon.loss import sse
 from trajanon.partition import dense
 from trajanon.pipeline import search
 from trajanon.shards.finishing import Tally, finish
+from trajanon.shards.folder import Place
 from trajanon.shards.pieces import read_pieces
 from trajanon.shards.plan import Plan
 from trajanon.shards.solving import Waiting
@@ -28,6 +29,11 @@ class Border(NamedTuple):
 
     number: int
     waiting: tuple[Waiting, ...]
+
+    @property
+    def files(self) -> set[str]:
+        """The files that it needs."""
+        return {some.name for some in self.waiting}
 
 
 def borders(waiting: Sequence[Waiting], capacity: int) -> list[Border]:
@@ -65,7 +71,7 @@ def mend(plan: Plan, border: Border) -> Tally:
     """Search among the groups near a border, beginning with them, and finish them."""
     piece = read_pieces(
         plan.scratch,
-        [some.name for some in border.waiting],
+        [Place(some.name) for some in border.waiting],
         _rows(border.waiting),
     )
     begin = 0

@@ -1,23 +1,38 @@
 """What a folder of Parquet parts holds, read a unit of rows at a time."""
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem, TrajanonError
-from trajanon.files.geoparquet import refuse_other_system
 from trajanon.files.lines import from_wkb
 from trajanon.shards.folder import Folder
-from trajanon.shards.whose import WHOSE, subjects
+from trajanon.shards.forms import (
+    Form,
+    coordinates_of,
+    difference,
+    filled,
+    form_of,
+)
+from trajanon.shards.whose import (
+    Named,
+    Said,
+    nameless,
+    subjects,
+    what_is_said,
+)
 from trajanon.tracks import on_earth
 
 UNIT = 100_000
 """Rows that are read at once, about; a row group that has more is read whole."""
+
+NUMBERS = 60 * UNIT
+"""Coordinates that may be read at once, whatever the memory: some 200 MB with copies of
+them."""
 
 _SUFFIXES = (".parquet", ".geoparquet")
 
@@ -31,42 +46,31 @@ class Unit(NamedTuple):
         Of the part.
     groups
         Which of its row groups.
-    first, rows
-        Number of the first row among those of all parts, and how many rows.
+    sizes
+        Rows of each of these.
+    first
+        Number of the first row among those of all parts.
     """
 
     name: str
     groups: tuple[int, ...]
+    sizes: tuple[int, ...]
     first: int
-    rows: int
 
+    @property
+    def rows(self) -> int:
+        """How many rows."""
+        return sum(self.sizes)
 
-@dataclass(frozen=True, slots=True)
-class Form:
-    """How trajectories stand in a part: the same in all parts of a folder.
-
-    Attributes
-    ----------
-    geometry
-        The column of lines; empty if each coordinate is a column, lat1, lon1, ...
-    points
-        Of each trajectory.
-    single
-        Whether coordinates have single precision.
-    known
-        Which of the columns ``subject`` and ``trace`` there are, and of what kind.
-    attribution
-        The line that must be shown with the data.
-    unknown
-        Recordings that name no subject, and those read, where the source tells.
-    """
-
-    geometry: str
-    points: int
-    single: bool
-    known: tuple[tuple[str, str], ...]
-    attribution: str | None
-    unknown: tuple[int, int]
+    def parted(self, rows: int) -> "list[Unit]":
+        """Units of at most so many rows, or of one row group."""
+        units, first = [], self.first
+        for which in _together(self.sizes, rows):
+            sizes = tuple(self.sizes[number] for number in which)
+            groups = tuple(self.groups[number] for number in which)
+            units.append(Unit(self.name, groups, sizes, first))
+            first += sum(sizes)
+        return units
 
 
 class Part(NamedTuple):
@@ -79,13 +83,16 @@ class Part(NamedTuple):
     subject
         A number for whoever made each, (r,), the same in all parts; None if nothing is
         known of subjects.
+    nameless
+        Traces that name no subject in some of the rows, as numbers that rise, (t,).
     """
 
     points: NDArray[np.floating]
     subject: NDArray[np.int64] | None
+    nameless: NDArray[np.uint64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Parts:
     """A folder of parts.
 
@@ -97,16 +104,25 @@ class Parts:
         How trajectories stand in them.
     units
         In which they are read, in the order of the names.
+    named
+        Who traces are that name nobody in some rows.
     """
 
     folder: Folder
     form: Form
     units: tuple[Unit, ...]
+    named: Named = field(default_factory=Named.none)
 
     @property
     def n(self) -> int:
         """Trajectories in all parts."""
         return sum(unit.rows for unit in self.units)
+
+    def parted(self, rows: int) -> "Parts":
+        """Read at most so many rows at once, or one row group."""
+        rows = min(rows, UNIT)
+        units = [some for unit in self.units for some in unit.parted(rows)]
+        return replace(self, units=tuple(units))
 
     @property
     def knows_subjects(self) -> bool:
@@ -126,7 +142,7 @@ class Parts:
         where = f"{self.folder}/{unit.name}"
         names = [name for name, _ in self.form.known]
         lines = self.form.geometry
-        coordinates = [lines] if lines else _coordinates(self.form.points)
+        coordinates = [lines] if lines else coordinates_of(self.form.points)
         with _parquet(self.folder, unit.name) as part:
             table = part.read_row_groups(list(unit.groups), [*coordinates, *names])
         points: NDArray[np.floating] = (
@@ -141,8 +157,17 @@ class Parts:
             )
             raise BadInput(msg)
         if not names:
-            return Part(points, None)
-        return Part(points, subjects(where, table, dict(self.form.known), unit.first))
+            return Part(points, None, np.empty(0, dtype=np.uint64))
+        said = what_is_said(where, table, dict(self.form.known))
+        return Part(points, subjects(said, self.named, unit.first), nameless(said))
+
+    def read_whose(self, unit: Unit) -> dict[str, Said]:
+        """Read what some rows say of whose they are, without points; as `read`."""
+        names = [name for name, _ in self.form.known]
+        with _parquet(self.folder, unit.name) as part:
+            table = part.read_row_groups(list(unit.groups), names)
+        where = f"{self.folder}/{unit.name}"
+        return what_is_said(where, table, dict(self.form.known))
 
 
 def survey_parts(folder: Folder) -> Parts:
@@ -155,7 +180,7 @@ def survey_parts(folder: Folder) -> Parts:
     BadInput
         If one does not hold trajectories, or other ones than the first.
     """
-    names = [name for name in folder.names() if _is_read(name)]
+    names = [name for name in folder.names() if is_read(name)]
     form, units, first = None, [], 0
     for name in names:
         with _parquet(folder, name) as part:
@@ -165,18 +190,20 @@ def survey_parts(folder: Folder) -> Parts:
             ]
             if not sum(sizes):
                 continue
-            mine = _form(f"{folder}/{name}", part)
-        if form is not None and mine != form:
-            msg = (
-                f"{folder}/{name} is not like {units[0].name}: "
-                f"{_difference(mine, form)}; keep parts of one extraction in a folder"
-            )
-            raise BadInput(msg)
+            mine = form_of(f"{folder}/{name}", part)
+        if form is not None:
+            mine, form = filled(mine, form), filled(form, mine)
+            if mine != form:
+                msg = (
+                    f"{folder}/{name} is not like {units[0].name}: "
+                    f"{difference(mine, form)}; keep parts of one extraction in a "
+                    "folder"
+                )
+                raise BadInput(msg)
         form = mine
-        for groups in _together(sizes):
-            rows = sum(sizes[number] for number in groups)
-            units.append(Unit(name, groups, first, rows))
-            first += rows
+        whole = Unit(name, tuple(range(len(sizes))), tuple(sizes), first)
+        units += whole.parted(UNIT)
+        first += whole.rows
     if form is None:
         what = f"the {len(names)} parts in {folder} hold" if names else f"{folder} has"
         msg = (
@@ -187,19 +214,19 @@ def survey_parts(folder: Folder) -> Parts:
     return Parts(folder, form, tuple(units))
 
 
-def _is_read(name: str) -> bool:
+def is_read(name: str) -> bool:
     """Whether a file is a part; hidden ones are drafts, maybe of one that is there."""
     return name.lower().endswith(_SUFFIXES) and not name.startswith(".")
 
 
-def _together(sizes: Sequence[int]) -> list[tuple[int, ...]]:
-    """Put row groups together that follow each other, up to `UNIT` rows."""
+def _together(sizes: Sequence[int], rows: int) -> list[tuple[int, ...]]:
+    """Put row groups together that follow each other, up to so many rows."""
     together: list[tuple[int, ...]] = []
-    held = UNIT
+    held = rows
     for number, size in enumerate(sizes):
         if not size:
             continue
-        if held + size > UNIT:
+        if held + size > rows:
             together.append(())
             held = 0
         together[-1] += (number,)
@@ -225,114 +252,6 @@ def _parquet(folder: Folder, name: str) -> Iterator[Any]:
             "take it out of the folder"
         )
         raise FileProblem(msg) from error
-
-
-def _form(where: str, part: Any) -> Form:
-    """See how trajectories stand in a part that has rows."""
-    import pyarrow as pa
-
-    schema = part.schema_arrow
-    metadata = schema.metadata or {}
-    if len(set(schema.names)) < len(schema.names):
-        msg = f"{where} has several columns of the same name; leave out all but one"
-        raise BadInput(msg)
-    known = tuple(
-        (name, _kind(where, schema.field(name)))
-        for name in WHOSE
-        if name in schema.names
-    )
-    try:
-        geo = json.loads(metadata.get(b"geo", b"{}"))
-        geometry = str(geo.get("primary_column", ""))
-        provenance = json.loads(metadata.get(b"trajanon", b"{}"))
-        attribution = provenance.get("attribution")
-        if not isinstance(attribution, str | None):
-            raise TypeError
-        counts = provenance.get("counts", {})
-        unknown = (
-            int(counts.get("recordings of unknown subjects", 0)),
-            int(counts.get("recordings read", 0)),
-        )
-    except (ValueError, AttributeError, TypeError) as error:
-        msg = f"{where} has metadata that cannot be read; extract it again"
-        raise BadInput(msg) from error
-    if geometry in schema.names:
-        refuse_other_system(where, geo, geometry)
-        points, single = _points_of_first(where, part, geometry), False
-        if points < 2:
-            msg = (
-                f"{where} begins with a geometry that is no line of two points or more"
-            )
-            raise BadInput(msg)
-    else:
-        geometry = ""
-        points = 0
-        while {f"lat{points + 1}", f"lon{points + 1}"} <= set(schema.names):
-            points += 1
-        if points < 2:
-            msg = (
-                f"{where} holds no trajectories: neither lines (GeoParquet) nor "
-                "columns lat1, lon1, lat2, lon2, ..."
-            )
-            raise BadInput(msg)
-        types = {schema.field(name).type for name in _coordinates(points)}
-        single = types == {pa.float32()}
-        if not single and not all(pa.types.is_floating(kind) for kind in types):
-            msg = f"{where} has coordinates that are no floating-point numbers"
-            raise BadInput(msg)
-    return Form(geometry, points, single, known, attribution, unknown)
-
-
-def _kind(where: str, field: Any) -> str:
-    """Tell numbers from names: two parts must not write one subject in two ways."""
-    import pyarrow as pa
-
-    kind = field.type
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        return "numbers"
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return "names"
-    msg = f"{where} has a column {field.name!r} that holds neither numbers nor names"
-    raise BadInput(msg)
-
-
-def _points_of_first(where: str, part: Any, geometry: str) -> int:
-    """How many points the first line has."""
-    import shapely
-
-    for batch in part.iter_batches(1, columns=[geometry]):
-        if len(batch):
-            try:
-                line = shapely.from_wkb(batch.column(0).to_numpy(zero_copy_only=False))
-            except (shapely.errors.ShapelyError, TypeError) as error:
-                msg = f"{where} has a geometry column that cannot be read"
-                raise BadInput(msg) from error
-            return int(shapely.get_num_coordinates(line[0]))
-    raise AssertionError(where)  # asked only of parts that have rows
-
-
-def _difference(one: Form, other: Form) -> str:
-    if one.points != other.points:
-        return f"its trajectories have {one.points} points, and not {other.points}"
-    if one.known != other.known:
-        mine, theirs = (
-            ", ".join(f"{name} ({kind})" for name, kind in form.known) or "nothing"
-            for form in (one, other)
-        )
-        return f"of subjects and traces it has {mine}, and not {theirs}"
-    if one.attribution != other.attribution:
-        return f"it carries {one.attribution!r}, and not {other.attribution!r}"
-    if (one.geometry, one.single) != (other.geometry, other.single):
-        return "its coordinates are written in another way"
-    return "it is of another extraction"
-
-
-def _coordinates(points: int) -> list[str]:
-    return [
-        f"{name}{number}" for number in range(1, points + 1) for name in ("lat", "lon")
-    ]
 
 
 def _points_of_lines(where: str, column: Any, points: int) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.shards.folder import Folder
+from trajanon.shards.folder import Folder, Place
 
 
 class Piece(NamedTuple):
@@ -36,16 +36,12 @@ class Piece(NamedTuple):
             self.row[which], self.mark[which], self.subject[which], self.points[which]
         )
 
-    def write(self, folder: Folder, name: str) -> None:
-        """Write it to a file."""
-        folder.write_arrays(name, *self)
 
-
-def read_pieces(folder: Folder, names: Sequence[str], rows: int) -> Piece:
-    """Read files that together have so many rows, one after another, as one piece."""
+def read_pieces(folder: Folder, places: Sequence[Place], rows: int) -> Piece:
+    """Read pieces that together have so many rows, one after another, as one."""
     whole, begin = None, 0
-    for name in names:
-        piece = Piece(*folder.read_arrays(name, len(Piece._fields)))
+    for place in places:
+        piece = Piece(*folder.read_arrays(place, len(Piece._fields)))
         if whole is None:
             whole = Piece(*(np.empty((rows, *a.shape[1:]), a.dtype) for a in piece))
         for array, part in zip(whole, piece, strict=True):

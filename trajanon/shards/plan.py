@@ -11,10 +11,13 @@ from trajanon.errors import BadInput
 from trajanon.partition import number_subjects
 from trajanon.pipeline import Options
 from trajanon.refine.descent import near_count
-from trajanon.shards.folder import Folder
 from trajanon.shards.parts import Parts
+from trajanon.shards.scratch import Scratch
 from trajanon.shards.splitting import Split
 from trajanon.shards.survey import Survey
+
+FILES = 10_000
+"""That one step of a run writes at most; or one each task, where there are more."""
 
 PROGRAM = 600e6
 """Bytes that the program takes before it has read anything, with its libraries."""
@@ -49,7 +52,7 @@ class Plan:
     """
 
     parts: Parts
-    scratch: Folder
+    scratch: Scratch
     survey: Survey
     split: Split
     k: int
@@ -93,6 +96,15 @@ def bytes_of(memory: str | float) -> float:
 def shards_for(n: int, capacity: int) -> int:
     """How many shards leave each one some room: none is just as large as the others."""
     return -(-n * 11 // (capacity * 10))
+
+
+def bundles_of(lots: int, tasks: int) -> int:
+    """How many files each task writes that writes so many lots: fewer of many tasks.
+
+    Lots that are next to each other share a file, which is removed once all of them
+    have been read.
+    """
+    return min(max(FILES // tasks, 1), lots)
 
 
 def capacity_of(memory: float, columns: int, k: int) -> int:

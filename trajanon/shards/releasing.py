@@ -7,11 +7,15 @@ import numpy as np
 
 from trajanon.files.geoparquet import write_released
 from trajanon.files.partition import part_name
-from trajanon.shards.folder import Folder
+from trajanon.shards.folder import Place
+from trajanon.shards.scratch import Scratch
+
+DRAFT = "release"
+"""The folder of the release while it is not done, within that of the run."""
 
 PART = 100_000
 """Trajectories of a part of the release, about; ten times as many of a release that
-would have more than a thousand parts, for every task writes a file for each."""
+would have more than a thousand parts, for every task writes lines of each."""
 
 
 def count_of_parts(n: int) -> int:
@@ -27,35 +31,38 @@ class Lines(NamedTuple):
     ----------
     part
         Its number, from 0.
-    names, rows
-        Files of released lines, and how many these are.
+    places, rows
+        Where its lines are, and how many.
     first
         Id of its first line.
     """
 
     part: int
-    names: list[str]
+    places: list[Place]
     rows: int
     first: int
 
+    @property
+    def files(self) -> set[str]:
+        """The files that it needs."""
+        return {place.name for place in self.places}
 
-def write_part(
-    scratch: Folder, draft: Folder, attribution: str | None, lines: Lines
-) -> None:
+
+def write_part(scratch: Scratch, attribution: str | None, lines: Lines) -> None:
     """Write a part of the release, in an order that comes from the operating system.
 
     Parameters
     ----------
     scratch
-        Where the lines are.
-    draft
-        Where parts stand until all are there.
+        Where the lines are; parts stand in its folder `DRAFT` until all are there.
     attribution
         The line that goes with the data.
     lines
         Which they are.
     """
-    points = np.concatenate([scratch.read_arrays(name, 1)[0] for name in lines.names])
+    points = np.concatenate(
+        [scratch.read_arrays(place, 1)[0] for place in lines.places]
+    )
     keys = np.frombuffer(os.urandom(8 * len(points)), dtype=np.uint64)
-    with draft.writing(part_name(lines.part)) as file:
+    with scratch.writing(f"{DRAFT}/{part_name(lines.part)}") as file:
         write_released(file, points[np.argsort(keys)], attribution, lines.first)

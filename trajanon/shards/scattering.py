@@ -1,14 +1,16 @@
 """Every row goes to its shard."""
 
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.neighbours import turn
+from trajanon.shards.folder import Place
 from trajanon.shards.parts import Unit
 from trajanon.shards.pieces import Piece
-from trajanon.shards.plan import Plan
+from trajanon.shards.plan import Plan, bundles_of
 
 
 class Scattered(NamedTuple):
@@ -18,8 +20,8 @@ class Scattered(NamedTuple):
     ----------
     shard
         Its number.
-    name
-        The file.
+    place
+        Where it is written.
     rows
         How many.
     subjects
@@ -27,27 +29,37 @@ class Scattered(NamedTuple):
     """
 
     shard: int
-    name: str
+    place: Place
     rows: int
     subjects: set[int]
 
 
 def scatter(plan: Plan, unit: Unit) -> list[Scattered]:
-    """Write a unit's rows to files, one for each shard that gets some."""
+    """Write a unit's rows to files, those of a shard together."""
     part = plan.parts.read(unit)
     row = unit.first + np.arange(unit.rows)
     turned = turn(plan.survey.standardised(part.points), plan.survey.axes)
     shard = plan.split.shard_of(turned, row)
     subject = row if part.subject is None else part.subject
     piece = Piece(row, shard, subject, part.points)
+    counted = subject if plan.counts_subjects else row
+    order = np.argsort(shard, kind="stable")
+    shards = plan.split.shards
+    ends = np.searchsorted(shard[order], np.arange(shards + 1))
+    bundles = bundles_of(shards, len(plan.parts.units))
     scattered = []
-    for number in np.unique(shard).tolist():
-        some = piece.take(shard == number)
-        name = f"shard-{number:06d}-from-{unit.first:012d}.npy"
-        some.write(plan.scratch, name)
-        counted = some.subject if plan.counts_subjects else some.row
-        few = _some_of(counted, plan.k)
-        scattered.append(Scattered(number, name, len(some.row), few))
+    for _, numbers in groupby(
+        np.flatnonzero(np.diff(ends)).tolist(),
+        lambda number: number * bundles // shards,
+    ):
+        which = [(number, order[ends[number] : ends[number + 1]]) for number in numbers]
+        name = f"shard-{which[0][0]:06d}-from-{unit.first:012d}.npy"
+        places = plan.scratch.write_arrays(
+            name, (piece.take(mine) for _, mine in which)
+        )
+        for (number, mine), place in zip(which, places, strict=True):
+            few = _some_of(counted[mine], plan.k)
+            scattered.append(Scattered(number, place, len(mine), few))
     return scattered
 
 

@@ -10,6 +10,7 @@ from trajanon.loss import group_means, sse
 from trajanon.neighbours import turn
 from trajanon.pipeline import search
 from trajanon.shards.finishing import Tally, finish
+from trajanon.shards.folder import Place
 from trajanon.shards.pieces import Piece, read_pieces
 from trajanon.shards.plan import Plan
 from trajanon.shards.splitting import Step
@@ -31,14 +32,19 @@ class Shard(NamedTuple):
         Of the task.
     shards
         Of the split, that are taken together.
-    names, rows
-        Files of its rows, and how many there are in all.
+    places, rows
+        Where its rows are, and how many there are in all.
     """
 
     number: int
     shards: tuple[int, ...]
-    names: tuple[str, ...]
+    places: tuple[Place, ...]
     rows: int
+
+    @property
+    def files(self) -> set[str]:
+        """The files that it needs."""
+        return {place.name for place in self.places}
 
 
 class Waiting(NamedTuple):
@@ -80,7 +86,7 @@ class Solved(NamedTuple):
 
 def solve(plan: Plan, shard: Shard) -> Solved:
     """Group the records of a shard, and finish the groups that no border is near."""
-    piece = read_pieces(plan.scratch, shard.names, shard.rows)
+    piece = read_pieces(plan.scratch, shard.places, shard.rows)
     # In a function of its own: what the search held is gone when rows are copied.
     labels, border, lost = _search(plan, shard, piece)
     piece = piece._replace(mark=labels)
@@ -89,7 +95,7 @@ def solve(plan: Plan, shard: Shard) -> Solved:
     for number, one, other in np.unique(border[border[:, 0] >= 0], axis=0).tolist():
         some = piece.take((border[labels] == (number, one, other)).all(axis=1))
         name = f"border-{number:06d}-{one:06d}-{other:06d}-{key}.npy"
-        some.write(plan.scratch, name)
+        plan.scratch.write_arrays(name, [some])
         waiting.append(Waiting(number, (one, other), name, len(some.row)))
     if waiting:
         piece = piece.take(border[labels, 0] < 0)

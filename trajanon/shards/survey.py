@@ -30,6 +30,8 @@ class Look(NamedTuple):
         Least and largest value of each column, (p,).
     sample
         Some of the records, (s, p).
+    nameless
+        Traces that name no subject in some rows, as in `trajanon.shards.parts.Part`.
     """
 
     rows: int
@@ -38,6 +40,7 @@ class Look(NamedTuple):
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     sample: NDArray[np.float64]
+    nameless: NDArray[np.uint64]
 
 
 class Survey(NamedTuple):
@@ -77,7 +80,8 @@ def origin_of(part: Part) -> NDArray[np.float64]:
 
 def look(parts: Parts, origin: NDArray[np.float64], unit: Unit) -> Look:
     """Read a unit for what it tells of the table."""
-    records = _records(parts.read(unit))
+    part = parts.read(unit)
+    records = _records(part)
     share = min(SAMPLE / parts.n, 1.0)
     # The same rows whatever the seed: where a table is split is no matter of chance.
     random = np.random.default_rng(unit.first)
@@ -91,6 +95,7 @@ def look(parts: Parts, origin: NDArray[np.float64], unit: Unit) -> Look:
         low,
         high,
         sample,
+        part.nameless,
     )
 
 

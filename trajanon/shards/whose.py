@@ -1,6 +1,7 @@
 """Whose a row is: one number in all parts, however it is written there."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -8,53 +9,121 @@ from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
 from trajanon.mixing import mixed
-from trajanon.partition import of_one_trace
 
 WHOSE = ("subject", "trace")
+
+NOTHING = "nothing"
+"""The kind of a column that has no value at all: it goes with any other kind."""
 
 _OF_TRACES = np.uint64(0x9E3779B97F4A7C15)
 """Keeps the numbers of traces from being those of subjects."""
 
 
-def subjects(
-    where: str, table: Any, kinds: dict[str, str], first: int
-) -> NDArray[np.int64]:
-    """Number subjects so that all parts do it alike; a trace without is its own.
+class Said(NamedTuple):
+    """What a column says of some rows.
 
-    Where a trace names its subject in some of these rows only, it is that one's in all
-    of them; what other rows name is not known here.
+    Attributes
+    ----------
+    number
+        Of each row's value, (r,): the same in all parts.
+    missing
+        Rows without a value, (r,); their numbers mean nothing.
+    """
+
+    number: NDArray[np.uint64]
+    missing: NDArray[np.bool_]
+
+
+class Named(NamedTuple):
+    """Subjects of traces that name them in some rows only.
+
+    Attributes
+    ----------
+    trace
+        Their numbers, (t,), rising.
+    subject
+        The subject that each names, (t,).
+    """
+
+    trace: NDArray[np.uint64]
+    subject: NDArray[np.uint64]
+
+    @classmethod
+    def none(cls) -> "Named":
+        """No trace at all."""
+        return cls(np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.uint64))
+
+    def fill(self, said: dict[str, Said]) -> NDArray[np.uint64]:
+        """Find whose each row is, (r,): who is named, in it or elsewhere; or the trace.
+
+        Rows without both keep a number that means nothing.
+        """
+        subject, trace = said["subject"], said["trace"]
+        numbers = np.where(subject.missing, trace.number, subject.number)
+        if len(self.trace):
+            place = np.searchsorted(self.trace, trace.number)
+            place = place.clip(0, len(self.trace) - 1)
+            found = self.trace[place] == trace.number
+            found &= subject.missing & ~trace.missing
+            numbers[found] = self.subject[place[found]]
+        return numbers
+
+
+def what_is_said(where: str, table: Any, kinds: Mapping[str, str]) -> dict[str, Said]:
+    """Number what the columns say that are known, in the order of `WHOSE`."""
+    said = {
+        name: _numbered(where, table[name], name, kinds[name])
+        for name in WHOSE
+        if name in kinds
+    }
+    if "trace" in said:
+        trace = said["trace"]
+        said["trace"] = trace._replace(number=trace.number ^ _OF_TRACES)
+    return said
+
+
+def nameless(said: dict[str, Said]) -> NDArray[np.uint64]:
+    """Find the traces that name no subject in some of the rows; rising, (t,)."""
+    if len(said) < len(WHOSE):
+        return np.empty(0, dtype=np.uint64)
+    subject, trace = said["subject"], said["trace"]
+    return np.unique(trace.number[subject.missing & ~trace.missing])
+
+
+def subjects(said: dict[str, Said], named: Named, first: int) -> NDArray[np.int64]:
+    """Number subjects so that all parts do it alike; a trace without is its own.
 
     Two names may get one number, once in very many: then two subjects count as one,
     and groups are larger than they need be.
+
+    Parameters
+    ----------
+    said
+        Of the rows, by the names of the columns: one at least.
+    named
+        Who traces are that name nobody in some rows.
+    first
+        Number of the first row: those of which nothing is known are nobody else's.
     """
-    numbers, missing = None, None
-    for name in WHOSE:
-        if name not in kinds:
-            continue
-        theirs, none = _numbered(where, table[name], name, kinds[name])
-        if name == "trace":
-            theirs ^= _OF_TRACES
-        if numbers is None or missing is None:
-            numbers, missing = theirs, none
-        else:
-            own = np.where(missing, theirs, numbers)
-            numbers = of_one_trace(own, missing & ~none, theirs)
-            missing &= none
-    assert numbers is not None
-    assert missing is not None
-    if missing.any():  # nobody else's
+    numbers = named.fill(said) if len(said) == len(WHOSE) else None
+    missing = np.logical_and.reduce([one.missing for one in said.values()])
+    if numbers is None:
+        (only,) = said.values()
+        numbers = only.number
+    if missing.any():
         rows = first + np.flatnonzero(missing)
         numbers[missing] = mixed(mixed(rows.astype(np.uint64)) ^ _OF_TRACES)
     return numbers.view(np.int64)
 
 
-def _numbered(
-    where: str, column: Any, name: str, kind: str
-) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+def _numbered(where: str, column: Any, name: str, kind: str) -> Said:
     """Make a number of each value, and tell which are missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if is_nothing(column.type):  # whatever kind it is in other parts
+        nobody = np.zeros(len(column), dtype=np.uint64)
+        return Said(nobody, np.ones(len(column), dtype=np.bool_))
     missing = pc.is_null(column, nan_is_null=True).to_numpy()
     if kind == "names":
         try:
@@ -62,7 +131,8 @@ def _numbered(
         except (pa.ArrowException, UnicodeError) as error:
             msg = f"{where} has a {name} whose bytes are no text (UTF-8)"
             raise BadInput(msg) from error
-        return pd.util.hash_array(values.astype(object), categorize=True), missing
+        words = values.astype(object)
+        return Said(pd.util.hash_array(words, categorize=True), missing)
     try:
         filled = pc.if_else(pc.is_null(column, nan_is_null=True), 0, column)
         whole = filled.cast(pa.int64()).to_numpy()
@@ -77,7 +147,14 @@ def _numbered(
             "that cannot tell it from the next one: write whole numbers, or names"
         )
         raise BadInput(msg)
-    return mixed(whole.astype(np.int64).view(np.uint64)), missing
+    return Said(mixed(whole.astype(np.int64).view(np.uint64)), missing)
+
+
+def is_nothing(kind: Any) -> bool:
+    """Whether a column of this type has no value, as pandas writes such ones."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_null(kind))
 
 
 def _exact_to(kind: Any) -> int | None:

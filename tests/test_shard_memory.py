@@ -1,0 +1,62 @@
+"""No more is read at once than fits, however wide the table is."""
+
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from trajanon.errors import BadInput
+from trajanon.shards import anonymization
+from trajanon.shards.anonymization import anonymize_parts
+from trajanon.shards.parts import Parts
+
+POINTS, ROWS = 300, 400
+
+
+def wide(folder: Path, row_group: int) -> Path:
+    """Lines of many points, in row groups of so many rows."""
+    folder.mkdir()
+    steps = np.random.default_rng(0).normal(0, 1e-4, (ROWS, POINTS, 2))
+    points = np.array([40.0, -3.7]) + np.cumsum(steps, axis=1)
+    columns: dict[str, Any] = {}
+    for number in range(POINTS):
+        for place, name in enumerate(("lat", "lon")):
+            columns[f"{name}{number + 1}"] = points[:, number, place]
+    table = pa.table(columns)
+    pq.write_table(table, folder / "a.parquet", row_group_size=row_group)
+    return folder
+
+
+def test_of_wide_tables_fewer_rows_are_read_at_once(tmp_path: Path) -> None:
+    source = wide(tmp_path / "trips", 40)
+    read: list[int] = []
+    whole = Parts.read
+
+    def spied(self: Parts, unit: Any) -> Any:
+        part = whole(self, unit)
+        read.append(len(part.points))
+        return part
+
+    with (
+        patch.object(Parts, "read", spied),
+        patch.object(anonymization, "capacity_of", lambda *_: 100),
+        patch.object(anonymization, "NUMBERS", 600 * 60),
+    ):
+        anonymize_parts(str(source), str(tmp_path / "out"), 3, effort="fast")
+    assert max(read) == 80  # two row groups, not three
+    # Once for the origin, and every row twice.
+    assert sum(read) == 80 + 2 * ROWS
+
+
+def test_a_row_group_too_wide_for_the_memory_is_refused(tmp_path: Path) -> None:
+    source = wide(tmp_path / "trips", ROWS)
+    with (
+        patch.object(anonymization, "capacity_of", lambda *_: 100),
+        patch.object(anonymization, "NUMBERS", 600 * 60),
+        pytest.raises(BadInput, match=r"row group of 400 .* only 100 fit .*--memory"),
+    ):
+        anonymize_parts(str(source), str(tmp_path / "out"), 3, effort="fast")

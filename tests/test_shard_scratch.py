@@ -1,0 +1,100 @@
+"""What a run writes meanwhile: few files, and gone once nobody needs them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from shards import released, shards_of, walks, write_folder
+
+from trajanon.shards import plan, releasing
+from trajanon.shards.anonymization import anonymize_parts
+from trajanon.shards.folder import Folder
+from trajanon.shards.plan import bundles_of
+from trajanon.shards.using import Uses
+
+
+class Task(NamedTuple):
+    files: set[str]
+
+
+@given(st.lists(st.sets(st.integers(0, 5), min_size=1), min_size=1), st.randoms())
+def test_a_file_goes_with_the_last_task_that_needs_it(
+    needs: list[set[int]], random: Random
+) -> None:
+    folder = Folder("memory://uses")
+    folder.remove()
+    folder.make()
+    for name in map(str, range(6)):
+        folder.write_arrays(name, [[np.arange(2)]])
+    left = [Task({str(number) for number in some}) for some in needs]
+    never = set(map(str, range(6))) - set().union(*(task.files for task in left))
+    uses = Uses(folder, left)
+    random.shuffle(left)
+    while left:
+        uses.end(left.pop())
+        assert set(folder.names()) == never.union(*(task.files for task in left))
+
+
+@pytest.mark.parametrize("lots", [1, 7, 432])
+@pytest.mark.parametrize("tasks", [1, 30, 9_999, 50_000])
+def test_a_step_writes_so_many_files_at_most(lots: int, tasks: int) -> None:
+    bundles = bundles_of(lots, tasks)
+    assert 1 <= bundles <= lots
+    assert bundles * tasks <= max(plan.FILES, tasks)
+    assert bundles == lots or (bundles + 1) * tasks > plan.FILES
+
+
+class Look:
+    """Notes the files of a run whenever a task has been done."""
+
+    def __init__(self, scratch: Path) -> None:
+        self.scratch = scratch
+        self.seen: dict[str, list[Counter[str]]] = {}
+
+    def __call__(
+        self, task: str, done: float, total: float | None, note: str = ""
+    ) -> None:
+        names = [path.name for path in self.scratch.iterdir()]
+        kinds = Counter(name.split("-")[0] for name in names)
+        self.seen.setdefault(task, []).append(kinds)
+
+    def of(self, task: str, kind: str) -> Sequence[int]:
+        return [kinds[kind] for kinds in self.seen[task]]
+
+
+def looked_at(tmp_path: Path, name: str, files: int) -> tuple[Look, list[bytes]]:
+    out = tmp_path / name
+    look = Look(tmp_path / f"{name}.unfinished")
+    with (
+        shards_of(60),
+        patch.object(plan, "FILES", files),
+        patch.object(releasing, "PART", 100),
+    ):
+        anonymize_parts(
+            str(tmp_path / "trips"), str(out), 3, effort="fast", progress=look
+        )
+    return look, released(out)
+
+
+def test_pieces_go_once_they_are_used(tmp_path: Path) -> None:
+    write_folder(tmp_path / "trips", walks(600), rows=100)
+    look, lines = looked_at(tmp_path, "many", 10_000)
+    assert look.of("Grouping shards", "shard") == [*range(6 * 10, -1, -6)]
+    assert not any(look.of("Mending borders", "shard"))
+    borders = look.of("Mending borders", "border")
+    assert borders[0] > 0
+    assert not any(look.of("Writing the release", "border"))
+    assert look.of("Writing the release", "released")[-1] == 0
+    few, same = looked_at(tmp_path, "few", 20)
+    assert few.of("Grouping shards", "shard")[0] == 6 * 3
+    most = max(look.of("Writing the release", "released"))
+    assert max(few.of("Writing the release", "released")) < most / 3
+    assert few.of("Writing the release", "released")[-1] == 0
+    assert same == lines

@@ -1,0 +1,161 @@
+"""How trajectories stand in a part of a folder."""
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+from trajanon.errors import BadInput
+from trajanon.files.geoparquet import refuse_other_system
+from trajanon.shards.whose import NOTHING, WHOSE, is_nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How trajectories stand in a part: the same in all parts of a folder.
+
+    Attributes
+    ----------
+    geometry
+        The column of lines; empty if each coordinate is a column, lat1, lon1, ...
+    points
+        Of each trajectory.
+    single
+        Whether coordinates have single precision.
+    known
+        Which of the columns ``subject`` and ``trace`` there are, and of what kind.
+    attribution
+        The line that must be shown with the data.
+    unknown
+        Recordings that name no subject, and those read, where the source tells.
+    """
+
+    geometry: str
+    points: int
+    single: bool
+    known: tuple[tuple[str, str], ...]
+    attribution: str | None
+    unknown: tuple[int, int]
+
+
+def form_of(where: str, part: Any) -> Form:
+    """See how trajectories stand in a part that has rows."""
+    import pyarrow as pa
+
+    schema = part.schema_arrow
+    metadata = schema.metadata or {}
+    if len(set(schema.names)) < len(schema.names):
+        msg = f"{where} has several columns of the same name; leave out all but one"
+        raise BadInput(msg)
+    known = tuple(
+        (name, _kind(where, schema.field(name)))
+        for name in WHOSE
+        if name in schema.names
+    )
+    try:
+        geo = json.loads(metadata.get(b"geo", b"{}"))
+        geometry = str(geo.get("primary_column", ""))
+        provenance = json.loads(metadata.get(b"trajanon", b"{}"))
+        attribution = provenance.get("attribution")
+        if not isinstance(attribution, str | None):
+            raise TypeError
+        counts = provenance.get("counts", {})
+        unknown = (
+            int(counts.get("recordings of unknown subjects", 0)),
+            int(counts.get("recordings read", 0)),
+        )
+    except (ValueError, AttributeError, TypeError) as error:
+        msg = f"{where} has metadata that cannot be read; extract it again"
+        raise BadInput(msg) from error
+    if geometry in schema.names:
+        refuse_other_system(where, geo, geometry)
+        points, single = _points_of_first(where, part, geometry), False
+        if points < 2:
+            msg = (
+                f"{where} begins with a geometry that is no line of two points or more"
+            )
+            raise BadInput(msg)
+    else:
+        geometry = ""
+        points = 0
+        while {f"lat{points + 1}", f"lon{points + 1}"} <= set(schema.names):
+            points += 1
+        if points < 2:
+            msg = (
+                f"{where} holds no trajectories: neither lines (GeoParquet) nor "
+                "columns lat1, lon1, lat2, lon2, ..."
+            )
+            raise BadInput(msg)
+        types = {schema.field(name).type for name in coordinates_of(points)}
+        single = types == {pa.float32()}
+        if not single and not all(pa.types.is_floating(kind) for kind in types):
+            msg = f"{where} has coordinates that are no floating-point numbers"
+            raise BadInput(msg)
+    return Form(geometry, points, single, known, attribution, unknown)
+
+
+def filled(form: Form, other: Form) -> Form:
+    """Take columns that have no value for such ones as another part has."""
+    theirs = dict(other.known)
+    return replace(
+        form,
+        known=tuple(
+            (name, theirs.get(name, kind) if kind == NOTHING else kind)
+            for name, kind in form.known
+        ),
+    )
+
+
+def _kind(where: str, field: Any) -> str:
+    """Tell numbers from names: two parts must not write one subject in two ways."""
+    import pyarrow as pa
+
+    if is_nothing(field.type):
+        return NOTHING
+    kind = field.type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return "numbers"
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return "names"
+    msg = f"{where} has a column {field.name!r} that holds neither numbers nor names"
+    raise BadInput(msg)
+
+
+def _points_of_first(where: str, part: Any, geometry: str) -> int:
+    """How many points the first line has."""
+    import shapely
+
+    for batch in part.iter_batches(1, columns=[geometry]):
+        if len(batch):
+            try:
+                line = shapely.from_wkb(batch.column(0).to_numpy(zero_copy_only=False))
+            except (shapely.errors.ShapelyError, TypeError) as error:
+                msg = f"{where} has a geometry column that cannot be read"
+                raise BadInput(msg) from error
+            return int(shapely.get_num_coordinates(line[0]))
+    raise AssertionError(where)  # asked only of parts that have rows
+
+
+def difference(one: Form, other: Form) -> str:
+    """Say how a part is not like another one."""
+    if one.points != other.points:
+        return f"its trajectories have {one.points} points, and not {other.points}"
+    if one.known != other.known:
+        mine, theirs = (
+            ", ".join(f"{name} ({kind})" for name, kind in form.known) or "nothing"
+            for form in (one, other)
+        )
+        return f"of subjects and traces it has {mine}, and not {theirs}"
+    if one.attribution != other.attribution:
+        return f"it carries {one.attribution!r}, and not {other.attribution!r}"
+    if (one.geometry, one.single) != (other.geometry, other.single):
+        return "its coordinates are written in another way"
+    return "it is of another extraction"
+
+
+def coordinates_of(points: int) -> list[str]:
+    """Names of the columns of trajectories of so many points."""
+    return [
+        f"{name}{number}" for number in range(1, points + 1) for name in ("lat", "lon")
+    ]

@@ -1,0 +1,74 @@
+"""A trace that names its subject in some part is that one's in all parts."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.progress import Progress
+from trajanon.shards.crew import Crew
+from trajanon.shards.parts import Parts, Unit
+from trajanon.shards.whose import Named
+
+
+class Naming(NamedTuple):
+    """Rows that name the subject of a trace, the first of each.
+
+    Attributes
+    ----------
+    trace, subject
+        Their numbers, (t,); traces rise.
+    row
+        Numbers of the rows in the table, (t,).
+    """
+
+    trace: NDArray[np.uint64]
+    subject: NDArray[np.uint64]
+    row: NDArray[np.int64]
+
+
+def with_names(
+    crew: Crew, parts: Parts, nameless: Sequence[NDArray[np.uint64]], progress: Progress
+) -> Parts:
+    """Find who traces are that name their subject in some rows only.
+
+    Else one person would count as two: as who is named, and as the trace. Where rows of
+    a trace name several, those without are the first one's, as in a file.
+
+    Parameters
+    ----------
+    crew, parts, progress
+        The run.
+    nameless
+        Of each unit, the traces that name nobody in some row. Where there are none,
+        nothing is read.
+    """
+    traces = np.unique(np.concatenate(nameless))
+    if not len(traces):
+        return parts
+    found = crew.each(
+        "Looking for names", partial(_namings, parts, traces), parts.units, progress
+    )
+    return replace(parts, named=_first_of_each(found))
+
+
+def _namings(parts: Parts, traces: NDArray[np.uint64], unit: Unit) -> Naming:
+    """What a unit says of traces, whose numbers rise."""
+    said = parts.read_whose(unit)
+    subject, trace = said["subject"], said["trace"]
+    names = ~subject.missing & ~trace.missing & np.isin(trace.number, traces)
+    row = np.flatnonzero(names)
+    named, first = np.unique(trace.number[row], return_index=True)
+    row = row[first]
+    return Naming(named, subject.number[row], unit.first + row)
+
+
+def _first_of_each(found: Sequence[Naming]) -> Named:
+    """Take what the first row of each trace says, of all units."""
+    whole = Naming(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
+    order = np.argsort(whole.row)
+    trace, first = np.unique(whole.trace[order], return_index=True)
+    return Named(trace, whole.subject[order][first])

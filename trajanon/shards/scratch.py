@@ -1,0 +1,54 @@
+"""The folder of a run that is not done: nothing stays in it that comes too late."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
+
+from trajanon.errors import FileProblem
+from trajanon.shards.folder import Folder
+
+_AT_WORK = "at-work"
+
+
+class Scratch(Folder):
+    """Where a run keeps rows between two tasks.
+
+    A worker may be busy yet when a run is stopped, and write then. On a disk it cannot:
+    the folder is gone. An object store knows no folders, and would keep the file; so a
+    file says that the run is at work, and whoever wrote without it takes back what he
+    wrote. It goes before all others are listed: what is not in the list comes later,
+    and is taken back.
+    """
+
+    __slots__ = ()
+
+    def begin(self) -> None:
+        """Make it, for this user's eyes only; refuse one that is there."""
+        self.make_for_oneself()
+        try:
+            with Folder.writing(self, _AT_WORK):
+                pass
+        except BaseException:  # such as a full disk; the next run would be refused
+            Folder.remove(self)
+            raise
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[IO[bytes]]:
+        """Write a file as `Folder.writing` does.
+
+        Raises
+        ------
+        FileProblem
+            Also if the run has ended meanwhile.
+        """
+        with Folder.writing(self, name) as file:
+            yield file
+        if not (self / _AT_WORK).exists:
+            self.remove_file(name)
+            msg = f"{self} is of a run that has ended"
+            raise FileProblem(msg)
+
+    def remove(self) -> None:
+        """End the run, and remove all that is in the folder."""
+        self.remove_file(_AT_WORK)
+        Folder.remove(self)
