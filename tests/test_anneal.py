@@ -14,15 +14,17 @@ from naive import Floats, Ints
 from naive_refine import grouped, random_groups, search_in_blocks
 
 from trajanon import loss, workers
+from trajanon._kernels.annealing import Annealing
+from trajanon._kernels.annealing import anneal as make_random_moves
 from trajanon._kernels.groups import Groups
 from trajanon.course import Course
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense
 from trajanon.refine.anneal import anneal, anneal_runs
 from trajanon.refine.blocks import draw_blocks
-from trajanon.refine.descent import descent
+from trajanon.refine.descent import begin, descent
 from trajanon.refine.grouped import Grouped, lay_out
-from trajanon.refine.random_moves import PASS
+from trajanon.refine.random_moves import PASS, QUANTILES
 
 MODULE = import_module("trajanon.refine.anneal")  # the package's name is the function's
 MOVES = import_module("trajanon.refine.random_moves")
@@ -117,6 +119,22 @@ def test_more_moves_find_better_groups() -> None:
         for moves in (PASS, 40 * PASS)
     ]
     assert many < few
+
+
+def test_a_record_joins_the_group_of_one_whose_neighbour_it_is() -> None:
+    # The last record looks to the first, which looks to nobody outside its group.
+    records = np.array([0.0, -9.0, -9.5, 1.0, 1.5])[:, None]
+    labels = np.array([0, 0, 0, 1, 1])
+    groups = lay_out(records, labels, np.arange(5), 3)
+    neighbours = np.array([[1], [2], [1], [0], [3]])
+    annealing = Annealing(
+        descent=begin(groups, neighbours),
+        warmth=np.full(5, 1e-3),
+        quantiles=QUANTILES,
+        random=np.array([1], dtype=np.uint64),
+    )
+    make_random_moves(annealing, 2, 1_000, 1.0, 0.5)
+    assert dense(groups.labels).tolist() == [0, 1, 1, 0, 0]
 
 
 # What it promises

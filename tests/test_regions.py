@@ -138,7 +138,7 @@ def test_ctrl_c_in_the_regions_gives_the_best_groups_so_far() -> None:
 
     X: Floats = np.random.default_rng(0).normal(size=(60, 2))
     partition = microaggregate(X, 6, effort="best", progress=interrupting)
-    assert heard == [(0, 16), (1, 16), (2, 16)]
+    assert heard == [(0, 64), (1, 64), (2, 64)]
     assert partition.stopped
     assert partition.stages[-1].name == "Ctrl-C"
     assert partition.information_loss == partition.stages[-1].information_loss

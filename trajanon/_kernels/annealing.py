@@ -110,6 +110,9 @@ def anneal(annealing, k, count, hot, cold):
             regroup(annealing, x, k, limit, bits, near)
             continue
         y = neighbours[x, rank]
+        if bits & np.uint64(2):
+            # No record of a dense place has one of the outskirts among its nearest.
+            x, y = y, x
         target = groups.labels[y]
         own = groups.labels[x]
         if target == own:

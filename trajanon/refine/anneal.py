@@ -1,7 +1,7 @@
 """Annealing: random moves, at first hot, then ever colder, and descent at the end."""
 
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from threading import Event
 
 import numpy as np
@@ -11,6 +11,7 @@ from trajanon.course import Unheeded
 from trajanon.loss import sse
 from trajanon.partition import dense
 from trajanon.refine.blocks import BLOCK, draw_blocks, put_together
+from trajanon.refine.crossing import cross
 from trajanon.refine.descend import descend, descend_along_axes, descend_in_blocks
 from trajanon.refine.descent import descent
 from trajanon.refine.grouped import Grouped
@@ -26,13 +27,13 @@ SOLVED = 5
 def anneal(grouped: Grouped) -> NDArray[np.int64]:
     """Search by descent, by annealing, and by descent from where that ends.
 
-    Several runs end in several local optima; if so asked, the best partition that their
-    groups make is chosen, and descended from. Beyond k = 5, where that leaves more to
-    gain, its regions are then annealed anew.
+    Several runs end in several local optima, of which each place gets the best; if so
+    asked, the best partition that their groups make is chosen, and descended from.
+    Beyond k = 5, where that leaves more to gain, its regions are then annealed anew.
 
     Annealing tries random moves of the kinds that descent makes: a record and one of
-    its 16 nearest in another group are drawn; the record joins that group, or changes
-    places with another member of it; and 2 % of the moves dissolve or create a group.
+    its 16 nearest in another group are drawn; either joins the group of the other, or
+    changes places with a member of it; and 2 % of the moves dissolve or create a group.
     A move that raises the SSE by d is made with the probability exp(-d / T).
 
     T is the heat, which falls geometrically, times the temperature that suits the
@@ -70,7 +71,7 @@ def anneal(grouped: Grouped) -> NDArray[np.int64]:
     if grouped.moves_per_record == 0:
         return labels
     optima = anneal_runs(replace(grouped, labels=labels))
-    best = min([labels, *optima], key=partial(sse, grouped.records))
+    best = reduce(partial(cross, grouped.records), optima, labels)
     course.arrived("annealing", best)
     if not grouped.recombined:
         return best

@@ -11,6 +11,7 @@ from trajanon.course import Unheeded
 from trajanon.loss import sse
 from trajanon.partition import dense
 from trajanon.refine.blocks import BLOCK, draw_blocks
+from trajanon.refine.crossing import cross
 from trajanon.refine.descent import descent
 from trajanon.refine.grouped import Grouped
 from trajanon.refine.random_moves import PASS, Field, anneal_part, lay_field
@@ -18,6 +19,9 @@ from trajanon.workers import in_threads
 
 GROUPS = 25
 """Groups of a region, if they are small: it holds so many times k records."""
+
+MOVES = 10_000
+"""Per record in a round at most."""
 
 HOT, COLD = 0.6, 0.05
 """First and last heat: what groups look like from afar is settled before."""
@@ -27,15 +31,14 @@ def anneal_regions(grouped: Grouped) -> NDArray[np.int64]:
     """Anneal each region of a table anew, again and again, and keep what gains.
 
     A run ends well in one place and badly in another, and which is which is left to
-    chance. A small region on its own is tried again with the moves that a whole run
-    spends on it, and every gain is kept. Regions are parts of whole groups, with other
-    borders every time.
+    chance. A small region on its own is tried again, and whatever gains in any place of
+    it is kept. Regions are parts of whole groups, with other borders every time.
 
     Parameters
     ----------
     grouped
         Records in groups of at least k different subjects, well grouped already. There
-        are as many rounds as there were runs of annealing.
+        are as many moves as all runs of annealing had.
 
     Returns
     -------
@@ -46,7 +49,8 @@ def anneal_regions(grouped: Grouped) -> NDArray[np.int64]:
     if sse(grouped.records, labels) == 0.0:
         return labels
     field = lay_field(grouped)
-    rounds = max(grouped.runs // -(-len(labels) // BLOCK), 1)
+    runs = max(grouped.runs // -(-len(labels) // BLOCK), 1)
+    rounds = runs * max(grouped.moves_per_record // MOVES, 1)
     for number in range(rounds):
         grouped.progress("Annealing regions", number, rounds, grouped.course.note)
         labels = _round(grouped, field, labels)
@@ -87,13 +91,14 @@ def _search(
     word: np.uint64,
     stop: Event,
 ) -> NDArray[np.int64]:
-    """Search a region: the better one of its groups as they were and as they are."""
+    """Search a region: the best of its groups as they were and as they are."""
 
     def look_up(task: str, done: float, total: float | None, note: str = "") -> None:
         if stop.is_set():
             raise KeyboardInterrupt
 
-    heats = np.geomspace(HOT, COLD, max(grouped.moves_per_record // PASS, 1) + 1)
+    moves = min(grouped.moves_per_record, MOVES)
+    heats = np.geomspace(HOT, COLD, max(moves // PASS, 1) + 1)
     found = anneal_part(grouped, field, labels, rows, word, PASS, heats, stop)
     region = replace(
         grouped,
@@ -103,6 +108,7 @@ def _search(
         course=Unheeded(),
         progress=look_up,
     )
-    found = dense(descent(region))
+    found = cross(region.records, labels, dense(descent(region)))
+    # But for rounding, it always is.
     gains = sse(region.records, found) < sse(region.records, labels)
     return found if gains else labels

@@ -1,0 +1,60 @@
+"""Crossing: the better of two partitions, place by place."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from trajanon.loss import group_means
+from trajanon.partition import dense
+
+
+def cross(
+    records: NDArray[np.float64],
+    one: NDArray[np.int64],
+    other: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Take from two partitions the groups of the better one, wherever they part ways.
+
+    Two partitions are joined to places: the smallest sets of records that are whole
+    groups in both. What either does in a place leaves all other places as they are,
+    so each place takes the groups that lose less in it.
+
+    Parameters
+    ----------
+    records
+        Shape (n, p).
+    one, other
+        Group of each record, shape (n,), numbered from 0 without a gap.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Labels, shape (n,), numbered in the order of appearance. Each group is one of
+        ``one`` or of ``other``; where both lose the same, of ``one``.
+
+    References
+    ----------
+    Whitley, Hains and Howe (GECCO 2009), "Tunneling between optima: partition
+    crossover for the traveling salesman problem", do so with two tours.
+    """
+    ones, others = int(one.max()) + 1, int(other.max()) + 1
+    shared = coo_array(
+        (np.ones(len(one), dtype=np.int8), (one, ones + other)),
+        shape=(ones + others, ones + others),
+    )
+    places, place = connected_components(shared, directed=False)
+    lost = np.bincount(place[:ones], _sse_of_groups(records, one), places)
+    other_lost = np.bincount(place[ones:], _sse_of_groups(records, other), places)
+    taken = (other_lost < lost)[place[:ones]][one]
+    return dense(np.where(taken, ones + other, one))
+
+
+def _sse_of_groups(
+    records: NDArray[np.float64], labels: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Sum up, group by group, the squared distances to its mean, (g,)."""
+    means = group_means(records, labels)
+    lost = np.zeros(len(means))
+    np.add.at(lost, labels, ((records - means[labels]) ** 2).sum(axis=1))
+    return lost
