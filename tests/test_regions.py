@@ -27,8 +27,8 @@ MOVES = import_module("trajanon.refine.random_moves")
 seeds = st.integers(0, 10**6)
 
 
-def searched(work: Grouped, rounds: int = 2, progress: Progress = silent) -> Grouped:
-    return replace(work, moves_per_record=2 * PASS, runs=rounds, progress=progress)
+def searched(work: Grouped, runs: int = 2, progress: Progress = silent) -> Grouped:
+    return replace(work, moves_per_record=2 * PASS, runs=runs, progress=progress)
 
 
 @pytest.fixture(params=[GROUPS, 2], ids=["whole", "small regions"])
@@ -81,7 +81,7 @@ def test_regions_have_so_many_records_at_most_and_other_borders_every_time(
         return labels
 
     monkeypatch.setattr(regions, "anneal_part", look)
-    work = searched(random_groups(0, 400, 3, None, grid=False), rounds=3)
+    work = searched(random_groups(0, 400, 3, None, grid=False), runs=2)
     anneal_regions(work)
     assert max(map(len, seen)) <= GROUPS * 3
     assert sorted(np.concatenate(seen)) == sorted(np.tile(np.arange(400), 3))
@@ -138,7 +138,7 @@ def test_ctrl_c_in_the_regions_gives_the_best_groups_so_far() -> None:
 
     X: Floats = np.random.default_rng(0).normal(size=(60, 2))
     partition = microaggregate(X, 6, effort="best", progress=interrupting)
-    assert heard == [(0, 64), (1, 64), (2, 64)]
+    assert heard == [(0, 144), (1, 144), (2, 144)]
     assert partition.stopped
     assert partition.stages[-1].name == "Ctrl-C"
     assert partition.information_loss == partition.stages[-1].information_loss

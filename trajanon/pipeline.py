@@ -82,7 +82,7 @@ class Effort(NamedTuple):
 EFFORTS = {
     "fast": Effort(1, 0, 1, False),
     "balanced": Effort(10, 10_000, 2, False),
-    "best": Effort(100, 40_000, 16, True),
+    "best": Effort(100, 40_000, 12, True),
 }
 
 LAST_STEP = {"hm2": "MHM"}

@@ -20,8 +20,11 @@ from trajanon.workers import in_threads
 GROUPS = 25
 """Groups of a region, if they are small: it holds so many times k records."""
 
-MOVES = 10_000
+MOVES = 5_000
 """Per record in a round at most."""
+
+SHARE = 1.5
+"""Moves of all rounds, of those that all runs of annealing had."""
 
 HOT, COLD = 0.6, 0.05
 """First and last heat: what groups look like from afar is settled before."""
@@ -37,8 +40,7 @@ def anneal_regions(grouped: Grouped) -> NDArray[np.int64]:
     Parameters
     ----------
     grouped
-        Records in groups of at least k different subjects, well grouped already. There
-        are as many moves as all runs of annealing had.
+        Records in groups of at least k different subjects, well grouped already.
 
     Returns
     -------
@@ -50,7 +52,8 @@ def anneal_regions(grouped: Grouped) -> NDArray[np.int64]:
         return labels
     field = lay_field(grouped)
     runs = max(grouped.runs // -(-len(labels) // BLOCK), 1)
-    rounds = runs * max(grouped.moves_per_record // MOVES, 1)
+    moves = min(grouped.moves_per_record, MOVES)  # per record, in a round
+    rounds = int(SHARE * runs * grouped.moves_per_record / moves)
     for number in range(rounds):
         grouped.progress("Annealing regions", number, rounds, grouped.course.note)
         labels = _round(grouped, field, labels)
