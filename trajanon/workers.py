@@ -1,10 +1,14 @@
 """Work in threads, one for each core, that Ctrl-C can end."""
 
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from functools import partial
 from threading import Event
+from types import FrameType
 from typing import TypeVar
 
 import numpy as np
@@ -51,22 +55,42 @@ def in_threads(
         Whatever ends a job, or the wait, as Ctrl-C does; all jobs have ended then.
     """
     stop = Event()
-    with ThreadPoolExecutor(min(len(jobs), cores())) as pool:
-        futures: list[Future[Result]] = []
-        try:
-            futures.extend(pool.submit(job, stop) for job in jobs)
-            waiting = set(futures)
-            while waiting:
-                done, waiting = wait(waiting, _GLANCE, FIRST_EXCEPTION)
-                for future in done:
-                    future.result()
-                watch()
-            return [future.result() for future in futures]
-        except BaseException:
-            stop.set()
-            for future in futures:
-                future.cancel()
-            raise
+    pool = ThreadPoolExecutor(min(len(jobs), cores()))
+    found: list[Result] | None = None
+    try:
+        with _ctrl_c_held_back():
+            futures = [pool.submit(job, stop) for job in jobs]
+        waiting = set(futures)
+        while waiting:
+            done, waiting = wait(waiting, _GLANCE, FIRST_EXCEPTION)
+            for future in done:
+                future.result()
+            watch()
+        found = [future.result() for future in futures]
+        return found
+    finally:
+        with _ctrl_c_held_back():
+            if found is None:
+                stop.set()
+            pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _ctrl_c_held_back() -> Iterator[None]:
+    """Let Ctrl-C come after the block: no thread is half begun then, or not awaited."""
+    handler = signal.getsignal(signal.SIGINT)
+    main = threading.current_thread() is threading.main_thread()
+    if not main or not callable(handler):  # it does not come here, or ends all at once
+        yield
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda *how: came.append(how))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    if came:
+        handler(*came[-1])
 
 
 def in_parts(
