@@ -2,13 +2,11 @@
 
 import os
 import signal
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
-from threading import Event
-from types import FrameType
+from threading import Event, current_thread, main_thread
 from typing import TypeVar
 
 import numpy as np
@@ -79,18 +77,17 @@ def in_threads(
 def _ctrl_c_held_back() -> Iterator[None]:
     """Let Ctrl-C come after the block: no thread is half begun then, or not awaited."""
     handler = signal.getsignal(signal.SIGINT)
-    main = threading.current_thread() is threading.main_thread()
-    if not main or not callable(handler):  # it does not come here, or ends all at once
-        yield
+    if current_thread() is not main_thread() or handler is None:
+        yield  # it does not come here, or is not for Python to handle
         return
-    came: list[tuple[int, FrameType | None]] = []
-    signal.signal(signal.SIGINT, lambda *how: came.append(how))
+    pressed: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
-    if came:
-        handler(*came[-1])
+        if pressed:
+            signal.raise_signal(signal.SIGINT)
 
 
 def in_parts(
