@@ -103,11 +103,11 @@ def test_a_file_that_is_missing_or_none_is_refused_in_a_sentence(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "folder.parquet").mkdir()
-    with pytest.raises(FileProblem, match=r"folder.parquet is a folder; name a file"):
+    with pytest.raises(FileProblem, match="is a folder; name a file"):
         read_release(tmp_path / "folder.parquet")
     with pytest.raises(FileProblem, match="is a folder"):
         read_trajectories(tmp_path / "folder.parquet")
     (tmp_path / "text.parquet").write_text("no Parquet at all")
     for read in (read_release, read_trajectories):
-        with pytest.raises(FileProblem, match="cannot read .* as Parquet"):
+        with pytest.raises(FileProblem, match=r"cannot read .* as Parquet"):
             read(tmp_path / "text.parquet")
