@@ -55,8 +55,8 @@ def test_ctrl_c_while_the_draft_is_made_leaves_none(
 ) -> None:
     touch = Path.touch
 
-    def interrupted(self: Path, *arguments: int, exist_ok: bool = True) -> None:
-        touch(self, *arguments, exist_ok=exist_ok)
+    def interrupted(self: Path, mode: int = 0o666, exist_ok: bool = True) -> None:
+        touch(self, mode, exist_ok)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Path, "touch", interrupted)
