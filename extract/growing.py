@@ -32,6 +32,7 @@ from trajanon.extract.marks import Marks
 from trajanon.extract.marks import joined as marks_joined
 from trajanon.extract.sources.files import UNFINISHED
 from trajanon.extract.sources.source import Source
+from trajanon.files import native
 from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.trajectories import Trajectories, joined
 
@@ -344,7 +345,7 @@ class Growing:
 
         for path, rows in self._paths():
             try:
-                with path.open("rb") as file:
+                with native.opened(path) as file:
                     table = pq.read_table(file, columns=["subject", "trace"])
             except _DAMAGED as error:
                 self._refuse(path, error)

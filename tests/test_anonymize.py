@@ -324,3 +324,27 @@ def test_a_damaged_report_is_refused(tmp_path: Path, text: str) -> None:
     report_path(tmp_path / "out.csv").write_bytes(text.encode("latin-1"))
     with pytest.raises(FileProblem, match=r"out\.report\.json"):
         read_report(tmp_path / "out.csv")
+
+
+@pytest.mark.parametrize(
+    ("counts", "says"),
+    [
+        (7, None),
+        (None, None),
+        ({"recordings of unknown subjects": "many", "recordings read": []}, None),
+        ({"recordings of unknown subjects": 3}, "3 recordings name no subject"),
+        (
+            {"recordings of unknown subjects": 3, "recordings read": 9},
+            "3 of 9 recordings name no subject",
+        ),
+    ],
+)
+def test_counts_of_another_program_are_read_only_if_understood(
+    counts: object, says: str | None
+) -> None:
+    whole = trajectories()
+    some = Trajectories(whole.points, whole.subject, provenance={"counts": counts})
+    notice = trajanon.anonymize(some, 3, refine="none").report["notice"]
+    assert notice.startswith("For the holder of the data, not for publication.")
+    assert ("name no subject" in notice) == (says is not None)
+    assert says is None or says in notice

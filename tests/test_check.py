@@ -26,7 +26,7 @@ from planted import (
 
 import trajanon
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.release import FORMATS
+from trajanon.files.release import FORMATS, read_release
 from trajanon.trajectories import OSM_ATTRIBUTION
 
 every_format = pytest.mark.parametrize("suffix", FORMATS)
@@ -228,6 +228,8 @@ def test_an_empty_file_does_not_hold(tmp_path: Path, suffix: str) -> None:
     findings = trajanon.check(path, K)
     assert "the file holds no trajectory" in findings.problems
     assert (findings.trajectories, findings.smallest) == (0, 0)
+    with pytest.raises(BadInput, match="holds no trajectory: run trajanon anonymize"):
+        read_release(path)
 
 
 # GeoPackage

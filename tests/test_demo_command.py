@@ -5,7 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from commands import Run, names
+from numba.core import event
+
+from trajanon.cli.telling import announce_compilation
 
 
 def test_demo_ends_with_the_map_to_open(run: Run, tmp_path: Path) -> None:
@@ -16,6 +20,24 @@ def test_demo_ends_with_the_map_to_open(run: Run, tmp_path: Path) -> None:
     assert "anonymized.parquet holds" in answer.out
     assert (folder / "map.html").stat().st_size > 10_000
     assert names(tmp_path) == {"trajanon-demo"}
+
+
+def test_that_kernels_are_compiled_is_said_once_by_commands_that_run_others(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listeners: list[event.Listener] = []
+
+    def register(_: str, listener: event.Listener) -> None:
+        listeners.append(listener)
+
+    monkeypatch.setattr(event, "register", register)
+    announce_compilation.cache_clear()
+    for _ in range(2):
+        announce_compilation()
+    announce_compilation.cache_clear()
+    for listener in 2 * listeners:
+        listener.on_start(event.Event("numba:compile", event.EventStatus.START))
+    assert capsys.readouterr().err.count("compiling the kernels") == 1
 
 
 def test_demo_needs_no_network_and_no_home(tmp_path: Path) -> None:

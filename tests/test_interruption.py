@@ -23,7 +23,7 @@ from naive_refine import search_in_blocks
 
 from trajanon import workers
 from trajanon.microaggregation import microaggregate
-from trajanon.pipeline import Options
+from trajanon.pipeline import BY_DEFAULT, Options, search
 from trajanon.refine import REFINEMENTS
 from trajanon.screen import STOPPED
 
@@ -95,6 +95,22 @@ def test_ctrl_c_in_the_search_gives_the_best_groups_so_far(
 
     search_in_blocks(monkeypatch, block)
     test()
+
+
+def test_that_groups_are_taken_is_said_only_where_they_are(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A run out of memory searches as well, and throws away what is not done."""
+    caplog.set_level("INFO", "trajanon")
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    options = BY_DEFAULT | Options(progress=Interrupting(1, SEARCHING))
+    found = search(X, np.arange(40), 3, options, np.random.default_rng(0))
+    assert found.stopped
+    assert not caplog.messages
+    microaggregate(X, 3)
+    assert not caplog.messages
+    assert microaggregate(X, 3, progress=Interrupting(1, SEARCHING)).stopped
+    assert caplog.messages == ["stopping: the best groups so far are taken"]
 
 
 def test_ctrl_c_in_the_recombination_gives_the_best_groups_so_far() -> None:

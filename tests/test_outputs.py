@@ -50,6 +50,43 @@ def test_whatever_ends_the_work_early_leaves_the_output_as_it_was(
     assert not there or out.read_text() == "old"
 
 
+def test_ctrl_c_while_the_draft_is_made_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    touch = Path.touch
+
+    def interrupted(self: Path, mode: int = 0o666, exist_ok: bool = True) -> None:
+        touch(self, mode, exist_ok)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "touch", interrupted)
+    with pytest.raises(KeyboardInterrupt), replacing(tmp_path / "out.csv"):
+        pytest.fail("the work began")
+    with pytest.raises(KeyboardInterrupt):
+        check_outputs(tmp_path / "out.csv")
+    assert not names(tmp_path)
+
+
+def test_ctrl_c_while_old_outputs_are_put_aside_leaves_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = tmp_path / "one.csv", tmp_path / "two.json"
+    one.write_text("old")
+    replace = Path.replace
+
+    def interrupted(self: Path, place: Path) -> Path:
+        moved = replace(self, place)
+        if self == one:
+            raise KeyboardInterrupt
+        return moved
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt), replacing(one, two):
+        pass
+    assert names(tmp_path) == {"one.csv"}
+    assert one.read_text() == "old"
+
+
 def test_an_error_of_another_file_is_not_taken_for_the_outputs(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), replacing(tmp_path / "out.csv"):
         (tmp_path / "other.csv").read_text()

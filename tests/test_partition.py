@@ -82,6 +82,46 @@ def test_a_folder_is_as_it_was_if_it_cannot_be_moved(tmp_path: Path) -> None:
     assert (out / "ours.txt").read_text() == "old"
 
 
+def test_what_somebody_puts_there_meanwhile_stays(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "ours1").write_text("old")
+    with replacing_folder(out, is_ours) as draft:
+        (draft / "ours2").write_text("new")
+        (out / "thesis.txt").write_text("theirs")
+    assert {path.name for path in out.iterdir()} == {"ours2", "thesis.txt"}
+    assert (out / "thesis.txt").read_text() == "theirs"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert "thesis.txt was put into" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["ours1", "ours2"])
+@pytest.mark.parametrize("there", [True, False])
+def test_what_somebody_else_wrote_like_ours_is_not_replaced(
+    tmp_path: Path, name: str, there: bool
+) -> None:
+    """As another run that writes to the same folder."""
+    out = tmp_path / "out"
+    if there:
+        out.mkdir()
+        (out / "ours1").write_text("old")
+
+    def work() -> None:
+        with replacing_folder(out, is_ours) as draft:
+            (draft / "ours1").write_text("new")
+            out.mkdir(exist_ok=True)
+            (out / name).write_text("theirs!")
+
+    with pytest.raises(FileProblem, match=f"somebody else wrote {name} in it during"):
+        work()
+    assert (out / name).read_text() == "theirs!"
+    old = {"ours1"} if there else set()
+    assert {path.name for path in out.iterdir()} == {name} | old
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
 def test_what_is_wrong_elsewhere_is_not_said_of_the_folder(tmp_path: Path) -> None:
     with (
         pytest.raises(FileNotFoundError, match="elsewhere"),

@@ -20,6 +20,7 @@ from trajanon.microaggregation import microaggregate
 from trajanon.outputs import replacing
 from trajanon.partition import Partition, subjects_per_group
 from trajanon.pipeline import BY_DEFAULT, EFFORTS, Options
+from trajanon.privacy.holder import nameless, recordings
 from trajanon.reports import Counted, versions
 from trajanon.suppression import Grouped, Suppression, costly, without_tight_groups
 from trajanon.suppression import account as account_of
@@ -248,15 +249,14 @@ def _report(
     per_group = (
         None if subjects is None else subjects_per_group(partition.labels, subjects)
     )
-    counts = trajectories.provenance.get("counts", {})
     counted = Counted(
         k=k,
         by_subjects=counts_subjects,
         known=per_group is not None,
         groups=len(sizes),
         few=0 if per_group is None else int((per_group < k).sum()),
-        nameless=counts.get("recordings of unknown subjects", 0),
-        read=counts.get("recordings read"),
+        nameless=nameless(trajectories.provenance),
+        read=recordings(trajectories.provenance),
     )
     return {
         "notice": counted.notice,

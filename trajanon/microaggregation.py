@@ -1,5 +1,6 @@
 """Microaggregation of a table: what was asked for is checked, then searched."""
 
+import logging
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ from trajanon.paths import HEURISTICS
 from trajanon.pipeline import EFFORTS, Options, search
 from trajanon.progress import Progress, silent
 from trajanon.refine import REFINEMENTS
+
+_LOG = logging.getLogger(__name__)
 
 _MOST = 10**9
 _MOST_EVENTS = 10**6  # each needs a record to be looked at, and passes go on till then
@@ -135,6 +138,8 @@ def microaggregate(
     _check_enough(len(raw), numbers, k, counted=subjects is not None)
     records = loss.standardise(raw)
     found = search(records, numbers, k, options, np.random.default_rng(seed))
+    if found.stopped:
+        _LOG.info("stopping: the best groups so far are taken")
     return Partition(
         labels=found.labels,
         centroids=loss.group_means(raw, found.labels),

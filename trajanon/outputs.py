@@ -1,13 +1,17 @@
 """Outputs are written beside their place and renamed: whole or not at all."""
 
+import logging
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from trajanon.errors import BadInput, FileProblem, TrajanonError
+
+_LOG = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -71,7 +75,8 @@ def replacing_folder(
     ----------
     output
         Where the folder shall stand. What is there is replaced, if it is a folder with
-        nothing in it but files of ours.
+        nothing in it but files of ours. What somebody puts there meanwhile stays; or,
+        where it could be taken for ours, nothing is replaced.
     ours
         Tells these by their names.
     inputs
@@ -103,6 +108,7 @@ def replacing_folder(
                 raise _cannot_write(output, f"there is {name} in it, not ours")
     if not place.parent.is_dir():
         raise _cannot_write(output, f"there is no folder {place.parent}")
+    there = _states(place)
     draft, before = _hidden(place), _hidden(place)
     try:
         draft.mkdir()
@@ -110,6 +116,7 @@ def replacing_folder(
         try:
             if place.exists():
                 place.replace(before)
+                _refuse_others(output, ours, there, _states(before))
             draft.replace(place)
         except BaseException:
             if before.exists() and not place.exists():
@@ -126,8 +133,44 @@ def replacing_folder(
         raise _cannot_write(output, error.strerror or str(error)) from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-        if place.exists():
-            shutil.rmtree(before, ignore_errors=True)
+        if place.exists() and before.exists():
+            with suppress(OSError):
+                _clear(before, there, place)
+
+
+def _states(folder: Path) -> dict[str, tuple[int, int, int]]:
+    """What tells each file in a folder from what would be there if written anew."""
+    found = {}
+    for path in folder.iterdir() if folder.is_dir() else ():
+        with suppress(FileNotFoundError):  # it went while one looked
+            state = path.lstat()
+            found[path.name] = (state.st_size, state.st_mtime_ns, state.st_ino)
+    return found
+
+
+def _refuse_others(
+    output: Path,
+    ours: Callable[[str], bool],
+    there: Mapping[str, tuple[int, int, int]],
+    now: Mapping[str, tuple[int, int, int]],
+) -> None:
+    """Refuse to replace what somebody else wrote meanwhile, as another run would."""
+    for name in sorted(now):
+        if ours(name) and now[name] != there.get(name):
+            reason = f"somebody else wrote {name} in it during the run"
+            raise _cannot_write(output, reason)
+
+
+def _clear(before: Path, there: Mapping[str, Any], place: Path) -> None:
+    """Remove what stood in a folder; what came since goes into the new one."""
+    for path in sorted(before.iterdir()):
+        if path.name in there:
+            path.unlink()
+        else:
+            path.replace(place / path.name)
+            msg = "%s was put into %s during the run: it stays"
+            _LOG.warning(msg, path.name, place)
+    before.rmdir()
 
 
 def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
@@ -172,14 +215,14 @@ def _put_aside(place: Path) -> Iterator[None]:
     """Keep what stood in a place until all is well; else put it back."""
     before = _hidden(place)
     existed = place.exists()
-    if existed:
-        place.replace(before)
     try:
+        if existed:
+            place.replace(before)
         yield
     except BaseException:
-        if existed:
+        if before.exists():
             before.replace(place)
-        else:
+        elif not existed:
             place.unlink(missing_ok=True)
         raise
     before.unlink(missing_ok=True)
@@ -221,6 +264,15 @@ def _draft(output: Path) -> Iterator[Path]:
     place = Path(os.path.realpath(output))
     draft = _hidden(place)
     try:
+        _make(draft, output, place)
+        yield draft
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def _make(draft: Path, output: Path, place: Path) -> None:
+    try:
         _refuse_other_than_file(output)
         if not place.parent.is_dir():
             raise _cannot_write(output, f"there is no folder {place.parent}")
@@ -229,8 +281,3 @@ def _draft(output: Path) -> Iterator[Path]:
         raise
     except OSError as error:
         raise _cannot_write(output, error.strerror) from error
-    try:
-        yield draft
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)

@@ -1,6 +1,5 @@
 """The pipeline: a method groups standardised records, a refinement regroups them."""
 
-import logging
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypedDict
@@ -18,8 +17,6 @@ from trajanon.refine import REFINEMENTS
 from trajanon.refine.descent import near_count
 from trajanon.refine.grouped import Grouped
 from trajanon.vicinity import Vicinity
-
-_LOG = logging.getLogger(__name__)
 
 
 class Options(TypedDict, total=False):
@@ -192,7 +189,6 @@ def search(
         try:
             REFINEMENTS[options["refine"]](grouped)
         except KeyboardInterrupt:
-            _LOG.info("stopping: the best groups so far are taken")
             stopped = True
             course.arrived("Ctrl-C", course.best)
     if course.best is not None:

@@ -42,9 +42,10 @@ class Counted(NamedTuple):
         if self.by_subjects and not self.nameless:
             return notice
         if self.by_subjects:
+            of_all = "" if self.read is None else f" of {self.read}"
             return (
-                f"{notice} {self.nameless} of {self.read} recordings name no subject, "
-                "and each of them was counted as a subject of its own."
+                f"{notice} {self.nameless}{of_all} recordings name no subject, and "
+                "each of them was counted as a subject of its own."
             )
         if not self.known:
             return (

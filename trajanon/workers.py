@@ -1,10 +1,12 @@
 """Work in threads, one for each core, that Ctrl-C can end."""
 
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from functools import partial
-from threading import Event
+from threading import Event, current_thread, main_thread
 from typing import TypeVar
 
 import numpy as np
@@ -51,22 +53,41 @@ def in_threads(
         Whatever ends a job, or the wait, as Ctrl-C does; all jobs have ended then.
     """
     stop = Event()
-    with ThreadPoolExecutor(min(len(jobs), cores())) as pool:
-        futures: list[Future[Result]] = []
-        try:
-            futures.extend(pool.submit(job, stop) for job in jobs)
-            waiting = set(futures)
-            while waiting:
-                done, waiting = wait(waiting, _GLANCE, FIRST_EXCEPTION)
-                for future in done:
-                    future.result()
-                watch()
-            return [future.result() for future in futures]
-        except BaseException:
-            stop.set()
-            for future in futures:
-                future.cancel()
-            raise
+    pool = ThreadPoolExecutor(min(len(jobs), cores()))
+    found: list[Result] | None = None
+    try:
+        with _ctrl_c_held_back():
+            futures = [pool.submit(job, stop) for job in jobs]
+        waiting = set(futures)
+        while waiting:
+            done, waiting = wait(waiting, _GLANCE, FIRST_EXCEPTION)
+            for future in done:
+                future.result()
+            watch()
+        found = [future.result() for future in futures]
+        return found
+    finally:
+        with _ctrl_c_held_back():
+            if found is None:
+                stop.set()
+            pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _ctrl_c_held_back() -> Iterator[None]:
+    """Let Ctrl-C come after the block: no thread is half begun then, or not awaited."""
+    handler = signal.getsignal(signal.SIGINT)
+    if current_thread() is not main_thread() or handler is None:
+        yield  # it does not come here, or is not for Python to handle
+        return
+    pressed: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if pressed:
+            signal.raise_signal(signal.SIGINT)
 
 
 def in_parts(

@@ -2,6 +2,7 @@
 
 import logging
 import shlex
+from functools import cache
 
 import typer
 
@@ -26,8 +27,12 @@ def log_to_screen() -> None:
     logger.setLevel(logging.INFO)
 
 
+@cache
 def announce_compilation() -> None:
-    """Let the first compilation of a kernel be announced."""
+    """Let the first compilation of a kernel be announced.
+
+    Once, also where a command runs others that ask for it.
+    """
     from trajanon._kernels.compiled import announce
 
     def tell(kept: bool) -> None:

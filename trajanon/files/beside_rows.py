@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from trajanon.files import native
+
 _WRITER = re.compile(r"[\w-]+( version [\w.+-]+)?( \(build [\w.-]*\))?")
 """Who wrote the file: a program and its version, and no more."""
 
@@ -28,7 +30,7 @@ def beside_rows(path: Path) -> list[str]:
     """
     import pyarrow.parquet as pq
 
-    with path.open("rb") as opened:
+    with native.opened(path) as opened:
         file = pq.ParquetFile(opened)
         metadata = file.metadata
         chunks = [

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
+from trajanon.files import native
 from trajanon.files.beside_rows import beside_rows
 from trajanon.files.released import Lines, ReleasedFile, unknown_attribution
 
@@ -149,18 +150,18 @@ class Table:
         import pyarrow.parquet as pq
         import shapely
 
-        with reading(path), path.open("rb") as file:
+        with reading(path), native.opened(path) as file:
             table = pq.read_table(file)
         self.metadata = metadata_of(table.schema)
         with understanding(path):
             self.geo = json.loads(self.metadata["geo"])
             self.geometry = str(self.geo["primary_column"])
-            self._wkb = table[self.geometry].to_numpy()
+            self._wkb = native.values(table[self.geometry])
             with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
                 self.geometries = shapely.from_wkb(self._wkb)
         self.described = [field.name for field in table.schema if field.metadata]
         self.columns: dict[str, NDArray[Any]] = {
-            name: table[name].to_numpy()
+            name: native.values(table[name])
             for name in table.column_names
             if name != self.geometry
         }

@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
+from trajanon.files import native
 
 FORMATS = (".csv", ".parquet")
 
@@ -208,8 +209,12 @@ def write(path: Path, table: pd.DataFrame) -> None:
 
 def rarest(path: Path, columns: Sequence[str]) -> int:
     """Count how often the rarest row of some columns occurs, as written in a file."""
+    import pyarrow.parquet as pq
+
     if _is_parquet(path):
-        written = pd.read_parquet(path, columns=list(columns))
+        with native.opened(path) as file:
+            table = pq.read_table(file, columns=list(columns))
+        written = table.to_pandas(ignore_metadata=True)
     else:
         # As text, for two ways to write a number tell two rows apart.
         written = pd.read_csv(path, usecols=list(columns), dtype=str)

@@ -69,11 +69,14 @@ def read_release(path: str | os.PathLike[str]) -> Trajectories:
     FileProblem
         If it cannot be read.
     BadInput
-        If its lines are not trajectories of equally many points.
+        If it is empty, or its lines are not trajectories of equally many points.
     """
     found = read_as_found(Path(path))
     lines = found.lines
-    alike = len(lines) > 0 and lines.sizes.min() == lines.sizes.max() > 0
+    if not len(lines):
+        msg = f"{path} holds no trajectory: run trajanon anonymize again"
+        raise BadInput(msg)
+    alike = lines.sizes.min() == lines.sizes.max() > 0
     if not alike or lines.coordinates.shape[1] != 2:
         msg = f"{path} does not hold lines of equally many points"
         raise BadInput(msg)

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files import geoparquet, lines, pieces
+from trajanon.files import geoparquet, lines, native, pieces
 from trajanon.partition import number_subjects, of_one_trace
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
@@ -119,7 +119,7 @@ class _Opened:
 
         self._path = path
         with geoparquet.reading(path):
-            self._file = path.open("rb")
+            self._file = native.opened(path)
         try:
             with geoparquet.reading(path):
                 self._parquet = pq.ParquetFile(self._file)
@@ -145,8 +145,7 @@ class _Opened:
         if name not in self.columns:
             return None
         with geoparquet.reading(self._path):
-            values: NDArray[Any] = self._parquet.read([name])[name].to_numpy()
-        return values
+            return native.values(self._parquet.read([name])[name])
 
     def batches(self, name: str) -> Iterator[Any]:
         """Read a column some rows at a time."""

@@ -17,11 +17,18 @@ def nameless(provenance: Mapping[str, Any]) -> int:
     provenance
         Of trajectories; anybody may have written it, and 0 is what is not understood.
     """
+    return _counted(provenance, "recordings of unknown subjects") or 0
+
+
+def recordings(provenance: Mapping[str, Any]) -> int | None:
+    """Count all recordings, as `nameless`; None is what is not understood."""
+    return _counted(provenance, "recordings read")
+
+
+def _counted(provenance: Mapping[str, Any], what: str) -> int | None:
     counts = provenance.get("counts")
-    if not isinstance(counts, Mapping):
-        return 0
-    told = counts.get("recordings of unknown subjects")
-    return told if isinstance(told, int) else 0
+    told = counts.get(what) if isinstance(counts, Mapping) else None
+    return told if isinstance(told, int) else None
 
 
 def too_few_subjects(

@@ -126,7 +126,7 @@ def _points_of_first(where: str, part: Any, geometry: str) -> int:
     """How many points the first line has."""
     import shapely
 
-    for batch in part.iter_batches(1, columns=[geometry]):
+    for batch in part.iter_batches(1, columns=[geometry], use_threads=False):
         if len(batch):
             try:
                 line = shapely.from_wkb(batch.column(0).to_numpy(zero_copy_only=False))

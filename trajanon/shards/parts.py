@@ -144,7 +144,9 @@ class Parts:
         lines = self.form.geometry
         coordinates = [lines] if lines else coordinates_of(self.form.points)
         with _parquet(self.folder, unit.name) as part:
-            table = part.read_row_groups(list(unit.groups), [*coordinates, *names])
+            table = part.read_row_groups(
+                list(unit.groups), [*coordinates, *names], use_threads=False
+            )
         points: NDArray[np.floating] = (
             _points_of_lines(where, table[lines], self.form.points)
             if lines
@@ -165,7 +167,7 @@ class Parts:
         """Read what some rows say of whose they are, without points; as `read`."""
         names = [name for name, _ in self.form.known]
         with _parquet(self.folder, unit.name) as part:
-            table = part.read_row_groups(list(unit.groups), names)
+            table = part.read_row_groups(list(unit.groups), names, use_threads=False)
         where = f"{self.folder}/{unit.name}"
         return what_is_said(where, table, dict(self.form.known))
 
@@ -236,7 +238,11 @@ def _together(sizes: Sequence[int], rows: int) -> list[tuple[int, ...]]:
 
 @contextmanager
 def _parquet(folder: Folder, name: str) -> Iterator[Any]:
-    """Open a part; say which one it was if it cannot be read."""
+    """Open a part; say which one it was if it cannot be read.
+
+    It is a file of Python's, which Arrow must not read in threads of its own: see
+    `trajanon.files.native`.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,0 +1,113 @@
+"""Parquet is read by Arrow alone, and categories as the values they stand for."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from trajanon.errors import FileProblem
+from trajanon.files import native
+from trajanon.files.release import read_as_found, read_release, write_release
+from trajanon.files.trajectories import read_trajectories, write_trajectories
+from trajanon.trajectories import Trajectories
+
+POINTS = np.round(40.0 + np.arange(16.0).reshape(4, 2, 2) / 7.0, 7)
+
+
+def without_threads_in_python(
+    read: Callable[..., Any], of_python: list[str]
+) -> Callable[..., Any]:
+    """Note which files of Python's are read."""
+
+    def noting(source: Any, *rest: Any, **options: Any) -> Any:
+        native_file = isinstance(source, pa.NativeFile)
+        if not native_file or isinstance(source, pa.PythonFile):
+            of_python.append(repr(source))
+        return read(source, *rest, **options)
+
+    return noting
+
+
+@pytest.mark.parametrize("read", [read_release, read_trajectories])
+def test_no_file_of_pythons_is_read_in_threads(
+    tmp_path: Path,
+    read: Callable[[Path], Trajectories],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A thread that lets go of one while Python ends would end it with code 134."""
+    path = tmp_path / "trips.parquet"
+    if read is read_release:
+        write_release(path, Trajectories(POINTS))
+    else:
+        write_trajectories(path, Trajectories(POINTS, subject=np.arange(4)))
+    of_python: list[str] = []
+    for name in ("read_table", "ParquetFile"):
+        noting = without_threads_in_python(getattr(pq, name), of_python)
+        monkeypatch.setattr(pq, name, noting)
+    assert (read(path).points == POINTS).all()
+    assert not of_python
+
+
+def test_what_cannot_be_opened_is_said_as_by_python(tmp_path: Path) -> None:
+    for path in (tmp_path / "nowhere.parquet", tmp_path):
+        with pytest.raises(OSError) as expected:  # noqa: PT011
+            path.open("rb")
+        with pytest.raises(type(expected.value)) as found:
+            native.opened(path)
+        assert str(found.value) == str(expected.value)
+
+
+def test_a_file_of_any_name_can_be_opened(tmp_path: Path) -> None:
+    path = tmp_path / "Málaga \udcff.parquet"
+    path.write_bytes(b"PAR1")
+    with native.opened(path) as file:
+        assert file.read() == b"PAR1"
+
+
+@pytest.mark.parametrize(
+    ("names", "whose"),
+    [
+        (["a", None, "b", None], [0, 2, 1, 3]),
+        ([None, "b", None, "b"], [1, 0, 2, 0]),
+        ([None] * 4, [0, 1, 2, 3]),
+    ],
+)
+def test_a_missing_category_is_nobodys_name(
+    tmp_path: Path, names: list[str | None], whose: list[int]
+) -> None:
+    """Two unknown ones counted as b: groups of fewer than k would go unseen."""
+    path = tmp_path / "trips.parquet"
+    write_trajectories(path, Trajectories(POINTS))
+    table = pq.read_table(path)
+    kind = pa.dictionary(pa.int8(), pa.string())
+    pq.write_table(table.append_column("subject", pa.array(names, kind)), path)
+    found = read_trajectories(path).subject
+    assert found is not None
+    assert found.tolist() == whose
+
+
+def test_a_release_with_ids_all_missing_is_still_read(tmp_path: Path) -> None:
+    path = tmp_path / "anonymized.parquet"
+    write_release(path, Trajectories(POINTS))
+    table = pq.read_table(path)
+    ids = pa.array([None] * 4, pa.dictionary(pa.int8(), pa.string()))
+    pq.write_table(table.set_column(0, "id", ids), path)
+    assert read_as_found(path).ids == [None] * 4
+
+
+def test_a_file_that_is_missing_or_none_is_refused_in_a_sentence(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "folder.parquet").mkdir()
+    with pytest.raises(FileProblem, match="is a folder; name a file"):
+        read_release(tmp_path / "folder.parquet")
+    with pytest.raises(FileProblem, match="is a folder"):
+        read_trajectories(tmp_path / "folder.parquet")
+    (tmp_path / "text.parquet").write_text("no Parquet at all")
+    for read in (read_release, read_trajectories):
+        with pytest.raises(FileProblem, match=r"cannot read .* as Parquet"):
+            read(tmp_path / "text.parquet")
