@@ -10,6 +10,7 @@ import pytest
 from alignments import ROUNDING, aligned, cut, lie_well, mean_metres, seeds
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from interrupting import Interrupting
 from naive_sliding import slide_in_blocks, town
 
 import trajanon
@@ -21,20 +22,6 @@ pytestmark = pytest.mark.usefixtures("few_moves")
 
 ALIGNING = {"Settling windows", "Sliding windows"}
 """What alignment says that it does; whatever else is said comes before it."""
-
-
-class Interrupting:
-    """Progress that ends in Ctrl-C when it is told of some tasks for the j-th time."""
-
-    def __init__(self, j: int, tasks: set[str]) -> None:
-        self.left, self.tasks = j, tasks
-
-    def __call__(
-        self, task: str, done: float, total: float | None, note: str = ""
-    ) -> None:
-        self.left -= task in self.tasks
-        if self.left < 0:
-            raise KeyboardInterrupt
 
 
 @given(

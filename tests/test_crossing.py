@@ -100,3 +100,10 @@ def test_far_from_zero_the_better_one_is_still_told() -> None:
     records = np.array([0.0, 1.0, 10.0, 11.0])[:, None] + 1e8
     good, bad = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     assert cross(records, bad, good).tolist() == good.tolist()
+
+
+def test_groups_that_share_very_many_records_are_one_place() -> None:
+    # A count of 256 would be none in a byte, and each half a place of its own.
+    one, other = np.repeat([0, 1], 512), np.tile(np.repeat([0, 1], 256), 2)
+    records = np.tile(np.repeat([0.0, 5.0], 256), 2)[:, None]
+    assert cross(records, one, other).tolist() == other.tolist()

@@ -19,6 +19,7 @@ import pytest
 from commands import Run
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from interrupting import Interrupting
 from naive_refine import search_in_blocks
 
 from trajanon import workers
@@ -36,20 +37,6 @@ SEARCHING = {
     "Exchanging pairs of records",
 }
 """What a refinement says that it does; whatever else is said comes before it."""
-
-
-class Interrupting:
-    """Progress that ends in Ctrl-C when it is told of the j-th step of a kind."""
-
-    def __init__(self, j: int, tasks: set[str]) -> None:
-        self.left, self.tasks = j, tasks
-
-    def __call__(
-        self, task: str, done: float, total: float | None, note: str = ""
-    ) -> None:
-        self.left -= task in self.tasks
-        if self.left < 0:
-            raise KeyboardInterrupt
 
 
 WAYS: list[Options] = [

@@ -40,7 +40,7 @@ def cross(
     """
     ones, others = int(one.max()) + 1, int(other.max()) + 1
     shared = coo_array(
-        (np.ones(len(one), dtype=np.int8), (one, ones + other)),
+        (np.ones(len(one)), (one, ones + other)),
         shape=(ones + others, ones + others),
     )
     places, place = connected_components(shared, directed=False)
