@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import efforts
 import numpy as np
 import platformdirs
 import pytest
@@ -16,8 +17,6 @@ from trajanon.cli.main import main
 from trajanon.data import sample
 from trajanon.extract import extract
 from trajanon.files.trajectories import write_trajectories
-from trajanon.pipeline import EFFORTS, Effort
-from trajanon.refine.random_moves import PASS
 from trajanon.trajectories import Trajectories
 
 settings.register_profile(
@@ -73,9 +72,10 @@ def here(made: Path, run: Run, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def few_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two passes of annealing with windows that slide."""
-    monkeypatch.setitem(EFFORTS, "balanced", Effort(1, 4 * PASS, 1, False))
+def few_moves() -> Iterator[None]:
+    """A search that is soon over."""
+    with efforts.few_moves():
+        yield
 
 
 @pytest.fixture(params=[2_500, 9], ids=["whole", "in blocks"])

@@ -36,6 +36,7 @@ from trajanon.tracks import STEPS
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 
+pytestmark = pytest.mark.usefixtures("few_moves")
 seeds = st.integers(0, 10**6)
 FAST = ("--method", "mdav", "--refine", "none")
 

@@ -72,7 +72,7 @@ def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
     p=st.integers(1, 3),
     ties=st.booleans(),
 )
-@settings(max_examples=15)
+@settings(max_examples=6)
 def test_the_best_effort_finds_the_optimum_of_small_tables(
     seed: int, n: int, k: int, p: int, ties: bool
 ) -> None:
@@ -293,7 +293,7 @@ def test_another_seed_takes_another_course(block: int) -> None:
 
 
 @given(seed=seeds)
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_far_from_zero_the_same_groups_are_found(block: int, seed: int) -> None:
     X = np.random.default_rng(seed).integers(0, 50, (40, 2)).astype(float)
     near, far = [microaggregate(table, 3) for table in (X, X + 1e6)]

@@ -21,6 +21,7 @@ from trajanon.partition import dense
 from trajanon.refine import REFINEMENTS
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
+pytestmark = pytest.mark.usefixtures("few_moves")
 seeds = st.integers(0, 10**6)
 every_format = pytest.mark.parametrize("suffix", FORMATS)
 

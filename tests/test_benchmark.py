@@ -22,6 +22,8 @@ from trajanon.microaggregation import microaggregate
 from trajanon.progress import Progress
 from trajanon.trajectories import Trajectories
 
+pytestmark = pytest.mark.usefixtures("few_moves")
+
 REFERENCE = Path(__file__).parents[2] / "shared" / "reference"
 
 # One cell of each table, with numbers that nobody published.

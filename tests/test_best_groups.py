@@ -44,6 +44,7 @@ def test_few_records_lose_between_the_relaxation_and_the_incumbent(
     grid=...,
     shift=st.sampled_from([0.0, 1e4]),
 )
+@settings(max_examples=20)
 def test_no_group_loses_its_promise_and_no_partition_its_rank(
     seed: int, n: int, k: int, people: int | None, grid: bool, shift: float
 ) -> None:

@@ -23,7 +23,7 @@ from geo_tables import (
     same,
     write,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajanon.errors import BadInput, FileProblem
@@ -234,6 +234,7 @@ recordings = st.lists(
 
 @pytest.mark.parametrize("name", FILES)
 @given(rows=recordings)
+@settings(max_examples=15)
 def test_points_are_what_a_table_gives(
     tmp_path: Path, name: str, rows: pd.DataFrame
 ) -> None:

@@ -344,7 +344,7 @@ def test_what_readers_left_out_is_counted_once(folder: Path, tmp_path: Path) -> 
         path.write_text("\n".join([*lines[:3], "a,b,c,d,e,f,g", *lines[3:], "a,b"]))
     expected = of(folder).trajectories().provenance["counts"]
     assert expected["rows that could not be read"] == 6
-    for stop in range(0, 20, 3):
+    for stop in range(0, 20, 5):
         out = tmp_path / f"{stop}.parquet"
         with suppress(KeyboardInterrupt), stopping(stop, KeyboardInterrupt()):
             of(folder).write(out)

@@ -13,6 +13,7 @@ from typing import Any
 import naive
 import numpy as np
 import pytest
+from efforts import few_moves
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import Floats, Ints
@@ -27,6 +28,9 @@ from trajanon.paths import HEURISTICS
 from trajanon.pipeline import BY_DEFAULT, Options
 from trajanon.refine import REFINEMENTS
 from trajanon.trajectories import Trajectories
+
+pytestmark = pytest.mark.usefixtures("few_moves")
+"""What holds here does not depend on how many."""
 
 OURS = [name for name in HEURISTICS if name not in ("concorde", "lkh")]
 """What needs no other program; see test_external_paths.py for the rest."""
@@ -357,9 +361,13 @@ def fingerprints() -> str:
     for p, how in product((2, 60), HOW):
         n = {"mf-tsp": 40}.get(method_of(how), 300)
         n = 24 if is_slow(how) else 60 if how["refine"] == "anneal" else n
-        result = microaggregate(
-            example(p, n), 4, subjects=np.arange(n) % (n // 4), **how | Options(seed=5)
-        )
+        with few_moves():
+            result = microaggregate(
+                example(p, n),
+                4,
+                subjects=np.arange(n) % (n // 4),
+                **how | Options(seed=5),
+            )
         found.append(hashlib.sha256(result.labels.tobytes()).hexdigest()[:12])
         found += [result.sse.hex(), str(result.path_length)]
     return " ".join(found)

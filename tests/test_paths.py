@@ -387,7 +387,7 @@ def test_a_path_is_cut_for_every_k_as_hm2_cuts_it() -> None:
 def test_our_path_comes_near_the_losses_of_the_shortest_one() -> None:
     parts = np.array(
         [
-            of_published(losses(name, "or-opt", range(10)), name, "Concorde-MHM")
+            of_published(losses(name, "or-opt", range(3)), name, "Concorde-MHM")
             for name in ("Census", "Tarragona", "EIA")
         ]
     )

@@ -117,6 +117,7 @@ def test_random_moves_end_between_two_heats() -> None:
 
 
 @pytest.mark.parametrize(("k", "steps"), [(5, 0), (6, 1)])
+@pytest.mark.usefixtures("few_moves")
 def test_they_are_part_of_best_where_recombination_leaves_more_to_gain(
     k: int, steps: int
 ) -> None:

@@ -1,0 +1,18 @@
+"""A search that is soon over, where a test asks for no short one's loss."""
+
+from contextlib import AbstractContextManager
+from unittest import mock
+
+from trajanon.pipeline import EFFORTS
+from trajanon.refine.random_moves import PASS
+
+FEW = {
+    name: EFFORTS[name]._replace(moves_per_record=4 * PASS, runs=2)
+    for name in ("balanced", "best")
+}
+"""Two passes of annealing with windows that slide, four without."""
+
+
+def few_moves() -> AbstractContextManager[object]:
+    """Every step of every effort, but of annealing no more than some passes."""
+    return mock.patch.dict(EFFORTS, FEW)
