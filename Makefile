@@ -5,15 +5,22 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test docs format clean
+.PHONY: demo test types tests docs format clean
 
 demo: .venv/run
 	$(BIN)/trajanon demo
 
+# The tests begin with long compilations and end with a few long tests: types are
+# checked meanwhile.
 test: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(MAKE) --jobs 2 types tests
+
+types: .venv/dev
 	$(BIN)/mypy
+
+tests: .venv/dev
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 docs: .venv/dev

@@ -21,7 +21,8 @@ from trajanon._kernels.groups import (
 AT_ONE_HEAT = 256  # moves
 _LOW = np.uint64(0xFFFFFFFF)
 _WORD = np.uint64(32)
-RARE = np.uint64(0.02 * 2**32)  # of 2^32 moves, so many are of whole groups
+RARE = np.uint64(0.01 * 2**32)  # of 2^32 moves, so many are of whole groups: each costs
+# as much time as tens of others, and with twice as many a search loses the same
 
 
 class Annealing(NamedTuple):

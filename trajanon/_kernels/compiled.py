@@ -19,6 +19,9 @@ class _Cache:
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile on first use; keep the result if any folder can be written.
 
+    A bare number in a call is a type of its own, for which what is called would be
+    compiled once more: such numbers are constants of numpy's types.
+
     Sums may be reordered so that they run in vector registers: the same on every run
     of one machine, on one core or many.
     """

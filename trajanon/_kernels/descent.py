@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from trajanon._kernels.compiled import kernel
 from trajanon._kernels.distance import squared_distance
 from trajanon._kernels.groups import (
+    NONE,
     Groups,
     close_group,
     exchange_change,
@@ -115,7 +116,7 @@ def relocate_or_exchange(descent, x, k, number, near):
     groups = descent.groups
     may_go = may_leave(groups, x, k)
     leaving = leaving_change(groups, x) if may_go else 0.0
-    best, target, partner = -descent.tiny, -1, -1
+    best, target, partner = -descent.tiny, NONE, NONE
     for group in near:
         if may_go:
             change = leaving + joining_change(groups, x, group)
@@ -256,7 +257,7 @@ def dissolve(descent, group, limit, near):
     for i in range(count):
         member = descent.gathered[i]
         descent.origins[i] = group
-        target, least = -1, np.inf
+        target, least = NONE, np.inf
         for other in near[: near_groups(descent, member, near)]:
             cost = joining_change(groups, member, other)
             if cost < least:
@@ -279,12 +280,17 @@ def create(descent, x, k, limit):
     groups = descent.groups
     if not may_leave(groups, x, k):
         return 0
+    spared = 1
+    for neighbour in descent.neighbours[x]:
+        spared += may_leave(groups, neighbour, k)
+    if spared < k:  # and each that leaves may keep others: most tries end here
+        return 0
     group = open_group(groups)
     count, change = 0, 0.0
     for i in range(-1, descent.neighbours.shape[1]):
         record = x if i < 0 else descent.neighbours[x, i]
         subject = groups.subjects[record]
-        met = groups.repeats and holds_subject(groups, group, subject, -1)
+        met = groups.repeats and holds_subject(groups, group, subject, NONE)
         if met or not may_leave(groups, record, k):
             continue
         change += leaving_change(groups, record)

@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from trajanon._kernels.compiled import kernel
 from trajanon._kernels.distance import squared_distance
 
+NONE = np.int64(-1)
+"""No record, or no group."""
+
 
 class Groups(NamedTuple):
     """Records in groups.
@@ -61,7 +64,7 @@ def chain_members(groups):
     groups.different[:] = 0
     for record in range(groups.labels.shape[0] - 1, -1, -1):
         group = groups.labels[record]
-        if not holds_subject(groups, group, groups.subjects[record], -1):
+        if not holds_subject(groups, group, groups.subjects[record], NONE):
             groups.different[group] += 1
         head = groups.first[group]
         groups.following[record], groups.preceding[record] = head, -1

@@ -1,10 +1,14 @@
 """The search for a shorter tour: moves while there are any, then kicks."""
 
+import numpy as np
+
 from trajanon._kernels.chance import below
 from trajanon._kernels.compiled import kernel
 from trajanon._kernels.lin_kernighan import lin_kernighan
 from trajanon._kernels.moves import or_opt, two_opt
 from trajanon._kernels.tour import (
+    AHEAD,
+    BACK,
     TINY,
     after,
     between,
@@ -13,9 +17,10 @@ from trajanon._kernels.tour import (
     take_back,
 )
 
-TWO_OPT, OR_OPT, LIN_KERNIGHAN = 0, 1, 2
+TWO_OPT, OR_OPT, LIN_KERNIGHAN = np.int64(0), np.int64(1), np.int64(2)
 """Rules: 2-opt moves alone; also or-opt moves; chains of Lin and Kernighan."""
 
+_NOTHING = np.int64(0)
 _KICKED = 50  # records at most in each of the two stretches a kick exchanges
 
 
@@ -62,7 +67,7 @@ def kick(tour):
     longest = min(_KICKED, (size - 2) // 2)
     place = below(tour.random, size)
     first = tour.order[place]
-    before = after(tour, first, -1)
+    before = after(tour, first, BACK)
     cut = place + below(tour.random, longest)
     end = cut + 1 + below(tour.random, longest)
     middle, behind = tour.order[cut % size], tour.order[(cut + 1) % size]
@@ -70,7 +75,7 @@ def kick(tour):
     loss = between(tour, before, behind) + between(tour, last, first)
     loss += between(tour, middle, beyond) - between(tour, before, first)
     loss -= between(tour, middle, behind) + between(tour, last, beyond)
-    exchange_stretches(tour, first, middle, last, 1)
+    exchange_stretches(tour, first, middle, last, AHEAD)
     for city in (before, first, middle, behind, last, beyond):
         enqueue(tour, city)
     return loss
@@ -85,4 +90,4 @@ def kicks(tour, count):
         gain = improve(tour, OR_OPT)
         # A journal that overflowed cannot be undone: then the longer tour stays.
         if gain < loss - TINY and 2 * tour.journal[-1] < tour.journal.shape[0]:
-            take_back(tour, 0)
+            take_back(tour, _NOTHING)

@@ -14,6 +14,8 @@ from trajanon._kernels.compiled import kernel
 from trajanon._kernels.distance import squared_distance
 
 TINY = 1e-10  # of standard deviations: a gain below it is rounding
+AHEAD, BACK = np.int64(1), np.int64(-1)
+"""Steps along a tour."""
 
 
 class Tour(NamedTuple):

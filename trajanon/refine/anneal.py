@@ -33,7 +33,7 @@ def anneal(grouped: Grouped) -> NDArray[np.int64]:
 
     Annealing tries random moves of the kinds that descent makes: a record and one of
     its 16 nearest in another group are drawn; either joins the group of the other, or
-    changes places with a member of it; and 2 % of the moves dissolve or create a group.
+    changes places with a member of it; and 1 % of the moves dissolve or create a group.
     A move that raises the SSE by d is made with the probability exp(-d / T).
 
     T is the heat, which falls geometrically, times the temperature that suits the
