@@ -121,7 +121,7 @@ def relocate_or_exchange(descent, x, k, number, near):
         if may_go:
             change = leaving + joining_change(groups, x, group)
             if change < best:
-                best, target, partner = change, group, -1
+                best, target, partner = change, group, NONE
         z = groups.first[group]
         while z >= 0:
             if may_replace(groups, x, z, k) and may_replace(groups, z, x, k):
