@@ -159,7 +159,8 @@ def exchange_three(descent, x, k, number, near, nearer):
         z = groups.first[group]
         while z >= 0:
             first = replacing_change(groups, z, x)
-            if (may_go or first < 0.0) and may_replace(groups, z, x, k):
+            # Whoever joins a group costs something: no chain gains that has not by now.
+            if leaving + first < 0.0 and may_replace(groups, z, x, k):
                 for other in nearer[: near_groups(descent, z, nearer)]:
                     if other == own:
                         continue

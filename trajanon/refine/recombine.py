@@ -25,8 +25,8 @@ from trajanon.refine.grouped import Grouped
 from trajanon.workers import in_threads
 
 SIZES = {
-    5: (200, 300, 400, 300, 400, 500, 500, BLOCK),
-    6: (150, 200, 250, 300, 400),
+    5: (200, 300, 400, 500, BLOCK),
+    6: (150, 250, 400),
 }
 """Records of a region at most, from round to round, up to which k.
 
