@@ -128,10 +128,11 @@ def test_a_seed_repeats_every_bit_and_another_one_does_not() -> None:
 
 
 def test_blocks_lose_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of 30 records, and 150 moves for each instead of 10,000."""
     X = clustered(400, 6)
     parted = microaggregate(X, 4).information_loss
     monkeypatch.undo()
-    assert parted < 1.1 * microaggregate(X, 4).information_loss
+    assert parted < 1.15 * microaggregate(X, 4).information_loss
 
 
 # Ctrl-C
