@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from trajanon.refine.grouped import Grouped
 from trajanon.refine.random_moves import PASS
 
-HOT, COLD = 0.7, 0.05
+HOT, COLD = 1.0, 0.05
 """First and last heat: multiples of the temperature that suits the place of a move."""
 
 LARGE_HOT, LARGE_COLD = 1.4, 0.1
