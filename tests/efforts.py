@@ -1,4 +1,4 @@
-"""A search that is soon over, where a test asks for no short one's loss."""
+"""A search that is soon over, for tests of what holds however much it loses."""
 
 from contextlib import AbstractContextManager
 from unittest import mock
