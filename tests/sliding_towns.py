@@ -14,7 +14,7 @@ from trajanon.align.near import near_windows
 from trajanon.partition import dense
 from trajanon.refine.descent import begin
 from trajanon.refine.grouped import lay_out
-from trajanon.refine.random_moves import QUANTILES
+from trajanon.refine.random_moves import QUANTILES, nearest_most
 from trajanon.trajectories import Trajectories
 
 seeds = st.integers(0, 10**6)
@@ -90,6 +90,7 @@ def scene(
         descent=begin(groups, near),
         warmth=rng.uniform(0.2, 2.0, n),
         quantiles=QUANTILES,
+        ranks=nearest_most(near.shape[1]),
         random=rng.integers(1, 2**63, 1, dtype=np.uint64),
     )
     return Scene(annealing, slides, k)

@@ -24,7 +24,7 @@ from trajanon.refine.anneal import anneal, anneal_runs
 from trajanon.refine.blocks import draw_blocks
 from trajanon.refine.descent import begin, descent
 from trajanon.refine.grouped import Grouped, lay_out
-from trajanon.refine.random_moves import PASS, QUANTILES
+from trajanon.refine.random_moves import PASS, QUANTILES, nearest_most
 
 MODULE = import_module("trajanon.refine.anneal")  # the package's name is the function's
 MOVES = import_module("trajanon.refine.random_moves")
@@ -131,6 +131,7 @@ def test_a_record_joins_the_group_of_one_whose_neighbour_it_is() -> None:
         descent=begin(groups, neighbours),
         warmth=np.full(5, 1e-3),
         quantiles=QUANTILES,
+        ranks=nearest_most(1),
         random=np.array([1], dtype=np.uint64),
     )
     make_random_moves(annealing, 2, 1_000, 1.0, 0.5)
@@ -177,10 +178,16 @@ def holds_on_the_way(work: Grouped) -> None:
         assert set(labels.tolist()) == set(range(int(labels.max()) + 1))
 
 
-def test_the_course_is_told_of_every_pass_of_every_run() -> None:
-    work = searched(random_groups(0, 40, 3, None, grid=False), 3 * PASS + 1, runs=4)
+@pytest.mark.parametrize(("block", "runs"), [(None, 4), (20, 8)])
+def test_the_course_is_told_of_every_run_again_and_again(
+    block: int | None, runs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = 9 if block else 3  # at nine passes; four at once in a table of one block
+    if block is not None:
+        search_in_blocks(monkeypatch, block)
+    work = searched(random_groups(0, 40, 3, None, grid=False), 9 * PASS + 1, runs=runs)
     anneal(work)
-    assert len(heard(work)) >= 1 + 3 * 4 + 1  # descent, passes, the best of all
+    assert len(heard(work)) >= 1 + looks * 4 + 1  # descent, looks, the best of all
     assert [stage.name for stage in work.course.stages] == ["descent", "annealing"]
 
 

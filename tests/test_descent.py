@@ -54,11 +54,11 @@ def begun(work: Grouped) -> Descent:
     """A state of the kernels in which nothing has moved."""
     places = len(work.labels) // work.k + 1
     groups = lay_out(work.records, work.labels, work.subjects, places)
-    return begin(groups, near_records(work.records, work.k))
+    return begin(groups, near_records(work))
 
 
 def neighbourhood(work: Grouped) -> Neighbourhood:
-    return Neighbourhood(work, near_records(work.records, work.k))
+    return Neighbourhood(work, near_records(work))
 
 
 def members(labels: Ints) -> set[Group]:

@@ -16,6 +16,7 @@ from trajanon._kernels.descent import (
     split,
     take_back,
 )
+from trajanon._kernels.distance import squared_distance
 from trajanon._kernels.groups import (
     Groups,
     exchange_change,
@@ -117,7 +118,8 @@ def test_changes_by_taking_a_place_are_those_of_the_sse_computed_anew(
             replaced[[x, z]] = True, False
             change = naive.group_sse(groups.records[replaced])
             change -= naive.group_sse(groups.records[inside])
-            found = replacing_change(groups, z, x)
+            enters = squared_distance(groups.records[x], groups.centroids[labels[z]])
+            found = replacing_change(groups, z, x, enters)
             assert found == pytest.approx(change, abs=1e-9)
 
 

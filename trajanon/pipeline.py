@@ -78,9 +78,13 @@ class Effort(NamedTuple):
 
 EFFORTS = {
     "fast": Effort(1, 0, 1, False),
-    "balanced": Effort(10, 10_000, 2, False),
-    "best": Effort(100, 40_000, 12, True),
+    "balanced": Effort(10, 8_000, 2, False),
+    "best": Effort(100, 32_000, 12, True),
 }
+
+KICKS_BEFORE_ANNEALING = 1
+"""Per record: from paths with ten times as many it ends in groups as good, for while it
+is hot, it forgets what it started from."""
 
 LAST_STEP = {"hm2": "MHM"}
 """The last step of a method, where it has several."""
@@ -148,6 +152,7 @@ def search(
     vicinity = Vicinity(
         records, near_count(k), partial(course.arrived, "neighbours"), progress
     )
+    annealed = options["refine"] == "anneal" and budget.moves_per_record > 0
     path_length = None
     if labels is None:
         grouping = METHODS[options["method"]](
@@ -160,7 +165,9 @@ def search(
                 expansion=options["expansion"],
                 gamma=options["gamma"],
                 subsets=options["subsets"],
-                kicks_per_record=budget.kicks_per_record,
+                kicks_per_record=(
+                    KICKS_BEFORE_ANNEALING if annealed else budget.kicks_per_record
+                ),
                 random=random,
                 vicinity=vicinity,
                 course=course,

@@ -126,6 +126,34 @@ class Vicinity:
         )
 
 
+def nearest(
+    records: NDArray[np.float64], count: int, vicinity: Vicinity | None
+) -> NDArray[np.int64]:
+    """Find the nearest other records of each record, unless a vicinity knows them.
+
+    Parameters
+    ----------
+    records
+        Standardised, shape (n, p).
+    count
+        Neighbours wanted; n - 1 of them if there are no more.
+    vicinity
+        Of these records, or of others, or None.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Row numbers, shape (n, min(count, n - 1)), the nearest first.
+    """
+    if (
+        vicinity is not None
+        and vicinity.records is records
+        and vicinity.count >= min(count, len(records) - 1)
+    ):
+        return np.ascontiguousarray(vicinity.nearest[:, :count], dtype=np.int64)
+    return nearest_records(records, count)
+
+
 def leaf_of(count: int) -> int:
     """Records of a leaf at most, where so many neighbours are wanted."""
     return max(LEAF, CROWD * count)

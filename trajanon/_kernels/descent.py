@@ -156,30 +156,38 @@ def exchange_three(descent, x, k, number, near, nearer):
     may_go = may_leave(groups, x, k)
     leaving = leaving_change(groups, x) if may_go else 0.0
     for group in near:
+        x_enters = squared_distance(groups.records[x], groups.centroids[group])
         z = groups.first[group]
         while z >= 0:
-            first = replacing_change(groups, z, x)
+            first = replacing_change(groups, z, x, x_enters)
             # Whoever joins a group costs something: no chain gains that has not by now.
             if leaving + first < 0.0 and may_replace(groups, z, x, k):
                 for other in nearer[: near_groups(descent, z, nearer)]:
                     if other == own:
                         continue
+                    z_enters = squared_distance(
+                        groups.records[z], groups.centroids[other]
+                    )
                     if may_go:
-                        change = leaving + first + joining_change(groups, z, other)
+                        size = groups.sizes[other]
+                        change = leaving + first + z_enters * (size / (size + 1.0))
                         if change < -descent.tiny:
                             move_on(descent, x, group, number)
                             move_on(descent, z, other, number)
                             return True
                     v = groups.first[other]
                     while v >= 0 and first < 0.0:
-                        change = first + replacing_change(groups, v, z)
+                        change = first + replacing_change(groups, v, z, z_enters)
                         if (
                             change < 0.0
                             and may_replace(groups, v, z, k)
                             and may_replace(groups, x, v, k)
                             and is_near(descent, v, own)
                         ):
-                            change += replacing_change(groups, x, v)
+                            v_enters = squared_distance(
+                                groups.records[v], groups.centroids[own]
+                            )
+                            change += replacing_change(groups, x, v, v_enters)
                             if change < -descent.tiny:
                                 move_on(descent, x, group, number)
                                 move_on(descent, z, other, number)

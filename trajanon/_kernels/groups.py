@@ -231,12 +231,13 @@ def joining_change(groups, record, group):
 
 
 @kernel
-def replacing_change(groups, leaving, entering):
-    """What a record's group changes by with another in its place."""
+def replacing_change(groups, leaving, entering, enters):
+    """What a record's group changes by with another in its place.
+
+    ``enters`` is the squared distance of that other one to the group's centroid.
+    """
     group = groups.labels[leaving]
-    centroid = groups.centroids[group]
-    enters = squared_distance(groups.records[entering], centroid)
-    leaves = squared_distance(groups.records[leaving], centroid)
+    leaves = squared_distance(groups.records[leaving], groups.centroids[group])
     apart = squared_distance(groups.records[entering], groups.records[leaving])
     return enters - leaves - apart / groups.sizes[group]
 

@@ -23,7 +23,7 @@ from trajanon.partition import dense
 from trajanon.refine.blocks import draw_blocks
 from trajanon.refine.descent import Look, begin, looks_of
 from trajanon.refine.grouped import Grouped, lay_out
-from trajanon.refine.random_moves import QUANTILES, neighbours_within
+from trajanon.refine.random_moves import QUANTILES, nearest_most, neighbours_within
 from trajanon.workers import in_threads, unwatched
 
 
@@ -182,6 +182,7 @@ def anneal_part(
         descent=begin(groups, near),
         warmth=field.warmth[part.rows],
         quantiles=QUANTILES,
+        ranks=nearest_most(near.shape[1]),
         random=np.array([part.word]),
     )
     anneal_sliding(annealing, slides, k, moves * len(start), *heats)

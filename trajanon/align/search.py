@@ -39,7 +39,7 @@ HOT, COLD = 0.7, 0.03
 ROUNDS = 3
 """How often it is asked which windows come near each other; they slide meanwhile."""
 
-SHARE = 0.5
+SHARE = 0.625
 """Of the moves that a run of the search before was given."""
 
 

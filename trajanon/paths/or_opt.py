@@ -56,7 +56,7 @@ def _or_opt(journey: Journey) -> NDArray[np.int64]:
     if len(records) < FEW:
         return shortest(records)
 
-    tour = closed(records, greedy(records), journey.random)
+    tour = closed(records, greedy(records), journey.random, journey.vicinity)
     improve_everywhere(tour, OR_OPT)
     total = journey.kicks_per_record * len(records)
     for done in range(0, total, _CHUNK):

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.tour import Tour, enqueue
-from trajanon.neighbours import nearest_records
 from trajanon.paths.journey import Journey
+from trajanon.vicinity import Vicinity, nearest
 
 NEIGHBOURS = 16
 """Candidates of a move. Ten are filled by the twelve months of one utility (EIA), and
@@ -61,6 +61,7 @@ def closed(
     records: NDArray[np.float64],
     order: FirstOrder,
     random: np.random.Generator,
+    vicinity: Vicinity | None = None,
 ) -> Tour:
     """Make a first path a tour through the dummy, every city to be looked at.
 
@@ -72,8 +73,10 @@ def closed(
         Finds the first path.
     random
         Source of the kicks.
+    vicinity
+        Who is near whom, if that is known of these records.
     """
-    neighbours = nearest_records(records, NEIGHBOURS)
+    neighbours = nearest(records, NEIGHBOURS, vicinity)
     away = records[:, None, :] - records[neighbours]
     near = np.sqrt((away**2).sum(axis=2))
     return closed_among(records, neighbours, near, order, random)

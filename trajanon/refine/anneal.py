@@ -20,6 +20,10 @@ from trajanon.refine.regions import anneal_regions
 from trajanon.refine.schedule import schedule
 from trajanon.workers import in_threads
 
+AT_ONCE = 4
+"""Passes of a table in one block between two looks at its runs: whichever is first
+waits for the others."""
+
 SOLVED = 5
 """Up to this k, recombination solves regions to the end, and none need be annealed."""
 
@@ -102,10 +106,12 @@ def anneal_runs(grouped: Grouped) -> list[NDArray[np.int64]]:
     field = lay_field(grouped)
     moves, heats = schedule(grouped)
     passes = len(heats) - 1
+    together = AT_ONCE if blocks == 1 else 1  # no borders, no need for others
     best, least = list(runs), [np.inf] * len(runs)
-    for number in range(passes):
+    for number in range(0, passes, together):
         grouped.progress("Annealing", number, passes, grouped.course.note)
-        runs = _pass(grouped, field, runs, moves, heats[number : number + 2])
+        between = heats[number : number + together + 1]
+        runs = _passes(grouped, field, runs, moves, between)
         for run, labels in enumerate(runs):
             lost = sse(grouped.records, labels)
             grouped.course.offer(labels, lost)
@@ -116,14 +122,14 @@ def anneal_runs(grouped: Grouped) -> list[NDArray[np.int64]]:
     return in_threads([partial(_descend, grouped, labels) for labels in best])
 
 
-def _pass(
+def _passes(
     grouped: Grouped,
     field: Field,
     runs: list[NDArray[np.int64]],
     moves: int,
     heats: NDArray[np.float64],
 ) -> list[NDArray[np.int64]]:
-    """Anneal each block of each run for a while; the labels of each run after it."""
+    """Anneal each block of each run between some heats; the labels of each run then."""
     blocks = [
         (run, rows)
         for run, labels in enumerate(runs)

@@ -12,9 +12,9 @@ from trajanon._kernels.descent import (
     record_pass,
 )
 from trajanon._kernels.groups import Groups, refresh_centroids
-from trajanon.neighbours import nearest_records
 from trajanon.partition import dense
 from trajanon.refine.grouped import Grouped, lay_out
+from trajanon.vicinity import nearest
 
 NEIGHBOURS = 16
 """A record moves only to a group that holds one of so many nearest records; or of 2k
@@ -61,7 +61,7 @@ def descent(grouped: Grouped) -> NDArray[np.int64]:
     groups = lay_out(
         grouped.records, grouped.labels, grouped.subjects, n // grouped.k + 1
     )
-    descent = begin(groups, near_records(grouped.records, grouped.k))
+    descent = begin(groups, near_records(grouped))
     settle(grouped, descent, looks_of(descent))
     return groups.labels
 
@@ -117,9 +117,9 @@ def near_count(k: int) -> int:
     return max(NEIGHBOURS, 2 * k)
 
 
-def near_records(records: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+def near_records(grouped: Grouped) -> NDArray[np.int64]:
     """Find the records whose groups a record may move to: 16 nearest, or 2k."""
-    return nearest_records(records, near_count(k))
+    return nearest(grouped.records, near_count(grouped.k), grouped.vicinity)
 
 
 def begin(groups: Groups, neighbours: NDArray[np.int64]) -> Descent:

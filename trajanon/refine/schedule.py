@@ -6,8 +6,11 @@ from numpy.typing import NDArray
 from trajanon.refine.grouped import Grouped
 from trajanon.refine.random_moves import PASS
 
-HOT, COLD = 1.0, 0.05
-"""First and last heat: multiples of the temperature that suits the place of a move."""
+COURSE = ((0.0, 1.0), (0.125, 0.6), (0.875, 0.12), (1.0, 0.06))
+"""Shares of a run that have passed, and the heat by then, a multiple of the temperature
+that suits the place of a move; in between it falls geometrically. Most is gained in the
+middle: with as slow a fall there and one half as fast again at both ends, no less is
+lost, and moves are dearest while it is hot, for most of them are made."""
 
 LARGE_HOT, LARGE_COLD = 1.4, 0.1
 """Of a large table. Moves are few, and none go to what descent does as well: half a
@@ -28,7 +31,9 @@ def schedule(grouped: Grouped) -> tuple[int, NDArray[np.float64]]:
     moves = grouped.moves_per_record
     if grouped.large is None:
         passes = max(moves // PASS, 1)
-        return min(PASS, moves), np.geomspace(HOT, COLD, passes + 1)
+        passed, heats = np.transpose(COURSE)
+        now = np.linspace(0.0, 1.0, passes + 1)
+        return min(PASS, moves), np.exp(np.interp(now, passed, np.log(heats)))
     moves = int(moves * (LEAST + FULL / len(grouped.records)))
     passes = max(moves // LARGE_PASS, FEWEST)
     return -(-moves // passes), np.geomspace(LARGE_HOT, LARGE_COLD, passes + 1)
