@@ -39,6 +39,7 @@ def search_in_blocks(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     # By the module: of the package, the name is the function's.
     module = import_module("trajanon.refine.anneal")
     monkeypatch.setattr(module, "draw_blocks", partial(draw_blocks, most=most))
+    monkeypatch.setattr(module, "BLOCK", most)
 
 
 def random_groups(

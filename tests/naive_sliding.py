@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 from naive import Floats, Ints, distance, group_sse, holds, sse
 
-from trajanon._kernels.annealing import Annealing, draw_move, other_bits, other_member
+from trajanon._kernels.annealing import (
+    RARE,
+    Annealing,
+    draw_move,
+    other_bits,
+    other_member,
+)
 from trajanon._kernels.groups import Groups
 from trajanon._kernels.sliding import Slides, draw_start
 from trajanon.align import parts
@@ -290,7 +296,7 @@ def move_drawn(
     groups = annealing.descent.groups
     annealing = annealing._replace(random=annealing.random.copy())
     x, rank, limit, bits = draw_move(annealing, heat)
-    if bits < 0.02 * 2**32:
+    if bits < RARE:
         return None
     word = np.uint64(bits)
     y = int(annealing.descent.neighbours[x, rank])

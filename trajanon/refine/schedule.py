@@ -6,11 +6,11 @@ from numpy.typing import NDArray
 from trajanon.refine.grouped import Grouped
 from trajanon.refine.random_moves import PASS
 
-COURSE = ((0.0, 1.0), (0.125, 0.6), (0.875, 0.12), (1.0, 0.06))
+COURSE = ((0.0, 1.4), (0.15, 0.6), (0.9, 0.12), (1.0, 0.07))
 """Shares of a run that have passed, and the heat by then, a multiple of the temperature
 that suits the place of a move; in between it falls geometrically. Most is gained in the
-middle: with as slow a fall there and one half as fast again at both ends, no less is
-lost, and moves are dearest while it is hot, for most of them are made."""
+middle, where it falls slowly. The hot part finds where whole groups belong, and is
+short: while most moves are made, they are dear."""
 
 LARGE_HOT, LARGE_COLD = 1.4, 0.1
 """Of a large table. Moves are few, and none go to what descent does as well: half a
