@@ -25,7 +25,7 @@ from trajanon.refine.grouped import Grouped
 from trajanon.workers import in_threads
 
 SIZES = {
-    5: (200, 300, 400, 500, BLOCK),
+    5: (200, 300, 400, 500, 500, BLOCK),
     6: (150, 250, 400),
 }
 """Records of a region at most, from round to round, up to which k.
