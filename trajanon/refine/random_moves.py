@@ -37,7 +37,8 @@ tenth more time; at 8 some tables lose more again."""
 def nearest_most(count: int) -> NDArray[np.int64]:
     """Spread the ranks of so many neighbours over 4,096 cells, most to the nearest."""
     weights = np.exp(-NEARNESS * np.arange(count) / count).cumsum()
-    return np.searchsorted(weights, _DRAWN * weights[-1])
+    ranks: NDArray[np.int64] = np.searchsorted(weights, _DRAWN * weights[-1])
+    return ranks
 
 
 class Field(NamedTuple):
