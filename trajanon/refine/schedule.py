@@ -16,9 +16,9 @@ LARGE_HOT, LARGE_COLD = 1.4, 0.1
 """Of a large table. Moves are few, and none go to what descent does as well: half a
 percent less is lost than between the other two."""
 
-LEAST, FULL = 0.019, 5_600
+LEAST, FULL = 0.01875, 5_625
 """A large table gets this share of the moves per record, and in all those of so many
-records besides: of 8,000 a record 2,390 with 20,000 records, and 197 with a million,
+records besides: of 8,000 a record 2,400 with 20,000 records, and 195 with a million,
 where they still take most of the time."""
 
 LARGE_PASS, FEWEST = 250, 4
