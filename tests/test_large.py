@@ -290,7 +290,7 @@ def test_the_larger_a_table_the_fewer_moves_a_record(
         random=work.random,
         shuffle_probability=0.0,
         max_events=0,
-        moves_per_record=10_000,
+        moves_per_record=8_000,
         vicinity=Vicinity(records, 16),
     )
     in_a_pass, heats = schedule(grouped)
