@@ -25,6 +25,7 @@ from trajanon.refine.blocks import draw_blocks
 from trajanon.refine.descent import begin, descent
 from trajanon.refine.grouped import Grouped, lay_out
 from trajanon.refine.random_moves import PASS, QUANTILES, nearest_most
+from trajanon.refine.schedule import schedule
 
 MODULE = import_module("trajanon.refine.anneal")  # the package's name is the function's
 MOVES = import_module("trajanon.refine.random_moves")
@@ -136,6 +137,28 @@ def test_a_record_joins_the_group_of_one_whose_neighbour_it_is() -> None:
     )
     make_random_moves(annealing, 2, 1_000, 1.0, 0.5)
     assert dense(groups.labels).tolist() == [0, 1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("count", [1, 2, 16, 20, 200, 5_000])
+def test_every_neighbour_is_drawn_and_the_nearest_most(count: int) -> None:
+    times = np.bincount(nearest_most(count))
+    assert len(times) == count
+    assert times.min() >= 1
+    assert (np.diff(times) <= 1).all()  # but for rounding, ever fewer
+    expected = np.exp(5.0 - 5.0 / count)  # times as often as the farthest
+    assert times[0] / times[-1] == pytest.approx(expected, rel=0.6)
+
+
+@pytest.mark.parametrize("moves", [1, PASS, 8_000, 40_000])
+def test_the_heat_falls_slowest_in_the_middle(moves: int) -> None:
+    work = replace(random_groups(0, 40, 3, None, grid=False), moves_per_record=moves)
+    in_a_pass, heats = schedule(work)
+    assert in_a_pass * (len(heats) - 1) == moves
+    assert heats[[0, -1]].tolist() == pytest.approx([1.4, 0.07])
+    falls = -np.diff(np.log(heats))
+    assert (falls > 0.0).all()
+    if len(falls) >= 16:
+        assert falls[len(falls) // 2] < min(falls[0], falls[-1])
 
 
 # What it promises

@@ -139,7 +139,7 @@ def test_ctrl_c_in_the_regions_gives_the_best_groups_so_far() -> None:
 
     X: Floats = np.random.default_rng(0).normal(size=(60, 2))
     partition = microaggregate(X, 6, effort="best", progress=interrupting)
-    assert heard == [(0, 115), (1, 115), (2, 115)]
+    assert heard == [(0, 144), (1, 144), (2, 144)]
     assert partition.stopped
     assert partition.stages[-1].name == "Ctrl-C"
     assert partition.information_loss == partition.stages[-1].information_loss

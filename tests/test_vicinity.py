@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from large import WHOLE, clustered, search_as_if_large
-from naive import Floats
+from naive import Floats, Ints
 
 from trajanon import loss, vicinity, workers
 from trajanon.neighbours import nearest_records
-from trajanon.vicinity import Vicinity
+from trajanon.vicinity import Vicinity, nearest
 
 seeds = st.integers(0, 10**6)
 
@@ -28,6 +28,30 @@ def test_neighbours_in_a_small_table_are_exact(
     known = Vicinity(records, 16, no_interest)
     assert not known.large
     assert np.array_equal(known.nearest, nearest_records(records, 16))
+
+
+def test_neighbours_that_are_known_are_not_looked_for_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    records = np.random.default_rng(0).normal(size=(60, 4))
+    wanted = {count: nearest_records(records, count) for count in (5, 16, 20)}
+    known = Vicinity(records, 16)
+    assert np.array_equal(known.nearest, wanted[16])
+    looked: list[int] = []
+
+    def look(records: Floats, count: int) -> Ints:
+        looked.append(count)
+        return nearest_records(records, count)
+
+    monkeypatch.setattr(vicinity, "nearest_records", look)
+    for count, neighbours in wanted.items():
+        found = nearest(records, count, known)
+        assert np.array_equal(found, neighbours)
+        assert found.flags.c_contiguous
+    assert looked == [20]  # more than are known
+    assert np.array_equal(nearest(records.copy(), 5, known), wanted[5])
+    assert np.array_equal(nearest(records, 5, None), wanted[5])
+    assert looked == [20, 5, 5]
 
 
 def tables(kind: str, n: int, seed: int) -> Floats:

@@ -84,7 +84,7 @@ def microaggregate(
         be.
     effort
         How many moves the search may try: ``fast`` is descent without annealing,
-        ``balanced`` tries 8,000 a record in each of two runs, ``best`` four times as
+        ``balanced`` tries 8,000 a record in each of two runs, ``best`` five times as
         many in each of 12, combines their groups, and beyond k = 5 anneals regions
         anew; tables of more than 2,500 records get fewer runs, and of more than 10,000
         fewer moves a record.

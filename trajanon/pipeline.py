@@ -59,7 +59,7 @@ class Effort(NamedTuple):
     Attributes
     ----------
     kicks_per_record
-        Of a path heuristic that can use them.
+        Of a path heuristic that can use them, where no annealing follows.
     moves_per_record
         Of annealing; 0 leaves it out.
     runs
@@ -79,7 +79,7 @@ class Effort(NamedTuple):
 EFFORTS = {
     "fast": Effort(1, 0, 1, False),
     "balanced": Effort(10, 8_000, 2, False),
-    "best": Effort(100, 32_000, 12, True),
+    "best": Effort(100, 40_000, 12, True),
 }
 
 KICKS_BEFORE_ANNEALING = 1

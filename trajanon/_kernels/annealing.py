@@ -21,7 +21,6 @@ from trajanon._kernels.groups import (
 AT_ONE_HEAT = 256  # moves
 _LOW = np.uint64(0xFFFFFFFF)
 _WORD = np.uint64(32)
-_DRAWN = np.uint64(4095)  # 12 bits choose one of 4,096
 RARE = np.uint64(0.01 * 2**32)  # of 2^32 moves, so many are of whole groups: each costs
 # as much time as tens of others, and with twice as many a search loses the same
 
@@ -39,7 +38,7 @@ class Annealing(NamedTuple):
     quantiles
         Of the exponential distribution, 4,096.
     ranks
-        Of the neighbours, 4,096: the more often, the oftener such a neighbour is drawn.
+        Of neighbours: the more often it is there, the oftener such a one is drawn.
     random
         State of the generator, one cell.
     """
@@ -85,9 +84,9 @@ def draw_move(annealing, heat):
     neighbours, warmth = annealing.descent.neighbours, annealing.warmth
     one, two = draw(annealing.random), draw(annealing.random)
     x = some(one >> _WORD, neighbours.shape[0])
-    rank = annealing.ranks[(two >> _WORD) & _DRAWN]
+    rank = annealing.ranks[some(two >> _WORD, annealing.ranks.shape[0])]
     limit = heat * warmth[x] * warmth[neighbours[x, rank]]
-    limit *= annealing.quantiles[one & _DRAWN]
+    limit *= annealing.quantiles[one & np.uint64(4095)]
     return x, rank, limit, two & _LOW
 
 

@@ -23,8 +23,7 @@ PASS = 500
 DROPPED = 0.01
 """Share of the SSE that the axes left out of the search may hold."""
 
-_DRAWN = (np.arange(4096) + 0.5) / 4096
-QUANTILES = -np.log(_DRAWN)
+QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)
 """Of the exponential distribution."""
 
 NEARNESS = 5.0
@@ -35,9 +34,13 @@ tenth more time; at 8 some tables lose more again."""
 
 @cache
 def nearest_most(count: int) -> NDArray[np.int64]:
-    """Spread the ranks of so many neighbours over 4,096 cells, most to the nearest."""
+    """List the ranks of so many neighbours, each the more often the nearer it is.
+
+    64 entries a neighbour are enough for the farthest to be among them.
+    """
     weights = np.exp(-NEARNESS * np.arange(count) / count).cumsum()
-    ranks: NDArray[np.int64] = np.searchsorted(weights, _DRAWN * weights[-1])
+    entries = (np.arange(64 * count) + 0.5) / (64 * count)
+    ranks: NDArray[np.int64] = np.searchsorted(weights, entries * weights[-1])
     return ranks
 
 
