@@ -249,7 +249,7 @@ def test_regions_part_the_records_and_no_group(size: int) -> None:
     [
         (90, 3, [200]),
         (250, 4, [200, 300]),
-        (2_500, 5, [200, 300, 400, 500, 500, 2_500]),
+        (2_500, 5, [200, 300, 400, 500, 500, 500, 500, 500, 2_500]),
         (9_999, 2, [200, 300, 400, 500, 500, 2_500]),
         (9_999, 6, [150, 250, 400]),
         (9_999, 7, []),
@@ -257,6 +257,38 @@ def test_regions_part_the_records_and_no_group(size: int) -> None:
 )
 def test_regions_grow_up_to_the_whole(n: int, k: int, sizes: list[int]) -> None:
     assert module._region_sizes(n, k) == sizes
+
+
+@pytest.mark.parametrize(
+    ("solved", "sizes"),
+    [
+        ({}, [200, 300, 400, 500, 500, 2_500]),
+        ({200: 599}, [200, 300, 400, 500, 500]),
+        ({300: 299}, [200, 300]),
+        ({500: 300}, [200, 300, 400, 500, 500]),
+    ],
+)
+def test_regions_grow_while_those_before_are_solved(
+    solved: dict[int, int], sizes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[int] = []
+
+    def look(
+        grouped: Grouped,
+        labels: Ints,
+        pool: object,
+        size: int,
+        *_: object,
+        priced: bool,
+    ) -> tuple[Ints, int]:
+        if priced:
+            tried.append(size)
+        return labels, solved.get(size, 600)
+
+    monkeypatch.setattr(module, "_round", look)
+    groups, optima = random_optima(1, 600, 4, None, False, 2)
+    recombine(groups, optima)
+    assert tried == sizes
 
 
 def test_the_pool_holds_each_group_once() -> None:

@@ -25,15 +25,17 @@ from trajanon.refine.grouped import Grouped
 from trajanon.workers import in_threads
 
 SIZES = {
-    5: (200, 300, 400, 500, 500, BLOCK),
+    4: (200, 300, 400, 500, 500, BLOCK),
+    5: (200, 300, 400, 500, 500, 500, 500, 500, BLOCK),
     6: (150, 250, 400),
 }
 """Records of a region at most, from round to round, up to which k.
 
 Small regions are solved to the end at once, and what they gain narrows the gap, which
 tells what columns the larger ones need; each round has other borders. Regions grow no
-further once they are not solved to the end any more. With k > 6 the search for columns
-has no end.
+further once half of the records are in some that are not solved to the end; and a block
+of records is only tried where all regions before were solved, for else it takes most of
+the time and gains little. With k > 6 the search for columns has no end.
 """
 
 POOL_SIZE = 4_000
@@ -142,8 +144,8 @@ def recombine(
             grouped, labels, pool, size, (number, len(sizes)), priced=priced
         )
         grouped.course.offer(labels)
-        if priced and solved < len(labels) / 2:
-            most = size
+        if priced and solved < len(labels):
+            most = size if solved < len(labels) / 2 else min(most, BLOCK - 1)
     grouped.progress("Recombining groups", len(sizes), len(sizes), grouped.course.note)
     return labels
 
