@@ -114,12 +114,12 @@ def test_annealing_finds_what_descent_does_not() -> None:
 
 
 def test_more_moves_find_better_groups() -> None:
-    work = random_groups(3, 300, 3, None, grid=False)
+    works = [random_groups(seed, 300, 3, None, grid=False) for seed in range(4)]
     few, many = [
-        loss.sse(work.records, anneal(searched(work, moves, 1)))
+        sum(loss.sse(w.records, anneal(searched(w, moves, 1))) for w in works)
         for moves in (PASS, 40 * PASS)
     ]
-    assert many < few
+    assert many < 0.995 * few
 
 
 def test_a_record_joins_the_group_of_one_whose_neighbour_it_is() -> None:
