@@ -249,7 +249,7 @@ def test_regions_part_the_records_and_no_group(size: int) -> None:
     [
         (90, 3, [200]),
         (250, 4, [200, 300]),
-        (2_500, 5, [200, 300, 400, 500, 500, 500, 500, 500, 2_500]),
+        (2_500, 5, [200, 300, 400, *[500] * 8]),
         (9_999, 2, [200, 300, 400, 500, 500, 2_500]),
         (9_999, 6, [150, 250, 400]),
         (9_999, 7, []),
@@ -260,33 +260,35 @@ def test_regions_grow_up_to_the_whole(n: int, k: int, sizes: list[int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("solved", "sizes"),
+    ("k", "solved", "gains", "sizes"),
     [
-        ({}, [200, 300, 400, 500, 500, 2_500]),
-        ({200: 599}, [200, 300, 400, 500, 500]),
-        ({300: 299}, [200, 300]),
-        ({500: 300}, [200, 300, 400, 500, 500]),
+        (4, {}, 3, [200, 300, 400, 500, 500, 2_500]),
+        (4, {}, 0, [200, 300, 400, 500, 2_500]),
+        (4, {300: 299}, 3, [200, 300]),
+        (5, {500: 300}, 3, [200, 300, 400, 500, 500, 500, 500]),
+        (5, {}, 0, [200, 300, 400, 500]),
     ],
 )
-def test_regions_grow_while_those_before_are_solved(
-    solved: dict[int, int], sizes: list[int], monkeypatch: pytest.MonkeyPatch
+def test_regions_grow_while_solved_and_are_tried_again_while_that_gains(
+    k: int,
+    solved: dict[int, int],
+    gains: int,
+    sizes: list[int],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tried: list[int] = []
+    losses = np.cumprod([1.0, *[0.999] * (3 + gains), *[0.99999] * 20])
 
     def look(
-        grouped: Grouped,
-        labels: Ints,
-        pool: object,
-        size: int,
-        *_: object,
-        priced: bool,
+        grouped: Grouped, labels: Ints, _: object, size: int, *__: object, priced: bool
     ) -> tuple[Ints, int]:
         if priced:
             tried.append(size)
         return labels, solved.get(size, 600)
 
     monkeypatch.setattr(module, "_round", look)
-    groups, optima = random_optima(1, 600, 4, None, False, 2)
+    monkeypatch.setattr(module, "sse", lambda *_: losses[len(tried)])
+    groups, optima = random_optima(1, 600, k, None, False, 2)
     recombine(groups, optima)
     assert tried == sizes
 

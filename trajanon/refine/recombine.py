@@ -26,17 +26,19 @@ from trajanon.workers import in_threads
 
 SIZES = {
     4: (200, 300, 400, 500, 500, BLOCK),
-    5: (200, 300, 400, 500, 500, 500, 500, 500, BLOCK),
+    5: (200, 300, 400, *(500,) * 8),
     6: (150, 250, 400),
 }
 """Records of a region at most, from round to round, up to which k.
 
 Small regions are solved to the end at once, and what they gain narrows the gap, which
 tells what columns the larger ones need; each round has other borders. Regions grow no
-further once half of the records are in some that are not solved to the end; and a block
-of records is only tried where all regions before were solved, for else it takes most of
-the time and gains little. With k > 6 the search for columns has no end.
+further once they are not solved to the end any more. At k = 5 those of a block are not,
+and take most of the time. With k > 6 the search for columns has no end.
 """
+
+ENOUGH = 1e-4
+"""Share of the SSE that a round gains if another with regions of that size follows."""
 
 POOL_SIZE = 4_000
 """Records of a region at most where groups of the local optima are all there is."""
@@ -99,7 +101,7 @@ def recombine(
 
     Each group of any optimum is a column of a set-partitioning programme, which HiGHS
     solves with the best optimum as its start. Up to k = 6 the records are then parted
-    into regions of whole groups, small ones at first and larger ones later; up to k = 5
+    into regions of whole groups, small ones at first and larger ones later; up to k = 4
     a table of one block is solved as a whole in the end, if that is to be hoped for. In
     a region column generation with cuts bounds what can be reached. No group can better
     the partition that costs more, at the prices of that bound, than the gap between the
@@ -134,18 +136,21 @@ def recombine(
     labels = dense(grouped.labels)
     pool = _gather([labels, *optima])
     sizes = [POOL_SIZE, *_region_sizes(len(labels), grouped.k)]
-    most = BLOCK
+    most, before, gain = BLOCK, 0, 0.0
+    lost = sse(grouped.records, labels)
     for number, size in enumerate(sizes):
         priced = number > 0
-        if priced and size > most:
+        if priced and (size > most or (size == before and gain <= ENOUGH * lost)):
             continue
         grouped.progress("Recombining groups", number, len(sizes), grouped.course.note)
         labels, solved = _round(
             grouped, labels, pool, size, (number, len(sizes)), priced=priced
         )
         grouped.course.offer(labels)
-        if priced and solved < len(labels):
-            most = size if solved < len(labels) / 2 else min(most, BLOCK - 1)
+        left = sse(grouped.records, labels)
+        before, gain, lost = size, lost - left, left
+        if priced and solved < len(labels) / 2:
+            most = size
     grouped.progress("Recombining groups", len(sizes), len(sizes), grouped.course.note)
     return labels
 
