@@ -249,7 +249,7 @@ def test_regions_part_the_records_and_no_group(size: int) -> None:
     [
         (90, 3, [200]),
         (250, 4, [200, 300]),
-        (2_500, 5, [200, 300, 400, *[500] * 8]),
+        (2_500, 5, [200, 300, 400, *[500] * 12]),
         (9_999, 2, [200, 300, 400, 500, 500, 2_500]),
         (9_999, 6, [150, 250, 400]),
         (9_999, 7, []),
@@ -277,7 +277,7 @@ def test_regions_grow_while_solved_and_are_tried_again_while_that_gains(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tried: list[int] = []
-    losses = np.cumprod([1.0, *[0.999] * (3 + gains), *[0.99999] * 20])
+    losses = np.cumprod([1.0, *[0.999] * (3 + gains), *[0.999999] * 20])
 
     def look(
         grouped: Grouped, labels: Ints, _: object, size: int, *__: object, priced: bool

@@ -26,7 +26,7 @@ from trajanon.workers import in_threads
 
 SIZES = {
     4: (200, 300, 400, 500, 500, BLOCK),
-    5: (200, 300, 400, *(500,) * 8),
+    5: (200, 300, 400, *(500,) * 12),
     6: (150, 250, 400),
 }
 """Records of a region at most, from round to round, up to which k.
@@ -37,7 +37,7 @@ further once they are not solved to the end any more. At k = 5 those of a block 
 and take most of the time. With k > 6 the search for columns has no end.
 """
 
-ENOUGH = 1e-4
+ENOUGH = 1e-5
 """Share of the SSE that a round gains if another with regions of that size follows."""
 
 POOL_SIZE = 4_000
