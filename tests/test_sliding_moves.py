@@ -35,7 +35,7 @@ def test_a_random_move_is_made_if_what_it_costs_is_allowed(
 
 def test_every_kind_of_random_move_is_made_and_refused() -> None:
     counted: dict[tuple[str, bool], int] = {}
-    for seed in range(24):
+    for seed in range(60):
         annealing, slides, k = scene(seed, 24, 3)
         for _ in range(100):
             move = move_drawn(annealing, slides, k, 0.5)
