@@ -26,7 +26,7 @@ from trajanon.workers import in_threads
 
 SIZES = {
     4: (200, 300, 400, 500, 500, BLOCK),
-    5: (200, 300, 400, *(500,) * 12),
+    5: (200, 300, 400, *(500,) * 4),
     6: (150, 250, 400),
 }
 """Records of a region at most, from round to round, up to which k.
