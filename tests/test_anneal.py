@@ -247,13 +247,21 @@ def test_blocks_are_of_whole_groups_and_hold_each_record_once(
         assert rows.tolist() == sorted(rows.tolist())
         inside = set(labels[rows].tolist())
         assert np.isin(labels, list(inside)).sum() == len(rows)
-        assert len(rows) <= size or len(inside) == 1
+        largest = np.bincount(labels).max()
+        assert len(rows) <= size + 2 * largest or len(inside) == 1
 
 
 def test_groups_in_one_place_are_parted_into_blocks_as_well() -> None:
     labels = np.repeat(np.arange(20), 3)
     drawn = draw_blocks(np.zeros((60, 2)), labels, np.random.default_rng(0), 10)
-    assert all(6 <= len(rows) <= 10 for rows in drawn)
+    assert all(6 <= len(rows) <= 15 for rows in drawn)
+
+
+def test_blocks_are_as_few_as_can_be_and_of_one_size() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(50), 2)
+    drawn = list(draw_blocks(rng.normal(size=(100, 2)), labels, rng, 30))
+    assert sorted(len(rows) for rows in drawn) == [24, 24, 26, 26]
 
 
 def test_blocks_drawn_anew_have_other_borders() -> None:

@@ -129,21 +129,19 @@ class Vicinity:
 def nearest(
     records: NDArray[np.float64], count: int, vicinity: Vicinity | None
 ) -> NDArray[np.int64]:
-    """Find the nearest other records of each record, unless a vicinity knows them.
+    """Find what `nearest_records` finds, unless a vicinity knows it already.
 
     Parameters
     ----------
-    records
-        Standardised, shape (n, p).
-    count
-        Neighbours wanted; n - 1 of them if there are no more.
+    records, count
+        As for `trajanon.neighbours.nearest_records`.
     vicinity
         Of these records, or of others, or None.
 
     Returns
     -------
     NDArray[np.int64]
-        Row numbers, shape (n, min(count, n - 1)), the nearest first.
+        As from there; in a large table, as the vicinity found them.
     """
     if (
         vicinity is not None

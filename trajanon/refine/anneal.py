@@ -25,7 +25,7 @@ AT_ONCE = 4
 waits for the others."""
 
 SOLVED = 5
-"""Up to this k, recombination solves regions to the end, and none need be annealed."""
+"""Up to this k recombination solves regions, or comes near it, and none is annealed."""
 
 
 def anneal(grouped: Grouped) -> NDArray[np.int64]:
@@ -36,15 +36,16 @@ def anneal(grouped: Grouped) -> NDArray[np.int64]:
     Beyond k = 5, where that leaves more to gain, its regions are then annealed anew.
 
     Annealing tries random moves of the kinds that descent makes: a record and one of
-    its 16 nearest in another group are drawn; either joins the group of the other, or
-    changes places with a member of it; and 1 % of the moves dissolve or create a group.
-    A move that raises the SSE by d is made with the probability exp(-d / T).
+    its 16 nearest in another group are drawn, the nearest most often; either joins the
+    group of the other, or changes places with a member of it; and 1 % of the moves
+    dissolve or create a group. A move that raises the SSE by d is made with the
+    probability exp(-d / T).
 
-    T is the heat, which falls geometrically, times the temperature that suits the
-    place: sqrt(s_x s_y) for a move between records x and y, where s is the root mean
-    square distance to the k nearest, times that of a record to its centroid at the
-    start. One temperature for all would freeze the outskirts, where distances are
-    large, long after the middle, or melt the middle.
+    T is the heat, which falls as `trajanon.refine.schedule` says, times the temperature
+    that suits the place: sqrt(s_x s_y) for a move between records x and y, where s is
+    the root mean square distance to the k nearest, times that of a record to its
+    centroid at the start. One temperature for all would freeze the outskirts, where
+    distances are large, long after the middle, or melt the middle.
 
     Tables beyond 2,500 records are searched in blocks of whole groups, all at once and
     drawn anew after 500 moves a record. The search sees the leading principal axes

@@ -9,7 +9,7 @@ from trajanon.loss import group_means
 from trajanon.partition import dense
 
 BLOCK = 2_500
-"""Records of a block at most: with them in its cache, a core is at its fastest."""
+"""Records of a block: with them in its cache, a core is at its fastest."""
 
 
 def draw_blocks(
@@ -20,8 +20,9 @@ def draw_blocks(
 ) -> Iterator[NDArray[np.int64]]:
     """Part records into blocks of whole groups that are near each other.
 
-    The groups are halved across a random direction until each part is small enough;
-    blocks that are drawn anew have other borders.
+    The groups are cut in two across a random direction, and each part again, until
+    there are as few blocks as can be, of much the same size; blocks that are drawn anew
+    have other borders.
 
     Parameters
     ----------
@@ -32,19 +33,19 @@ def draw_blocks(
     random
         Source of the directions.
     most
-        Records of a block.
+        Records of a block. They are cut between groups, so it may hold two groups more.
 
     Yields
     ------
     NDArray[np.int64]
-        The records of a block, rising: no more than may be, or one larger group.
+        The records of a block, rising.
     """
     centroids, sizes = group_means(records, labels), np.bincount(labels)
     members, behind = np.argsort(labels, kind="stable"), np.cumsum(sizes)
-    waiting = [np.arange(len(sizes))]
+    waiting = [(np.arange(len(sizes)), -(-len(labels) // most))]
     while waiting:
-        part = waiting.pop()
-        if sizes[part].sum() <= most or len(part) == 1:
+        part, blocks = waiting.pop()
+        if blocks == 1 or len(part) == 1:
             held = sizes[part]
             skipped = np.repeat(behind[part] - np.cumsum(held), held)
             yield np.sort(members[skipped + np.arange(len(skipped))])
@@ -53,9 +54,10 @@ def draw_blocks(
         along = (centroids[part] * direction).sum(axis=1)
         part = part[np.argsort(along, kind="stable")]
         held = np.cumsum(sizes[part])
-        half = int(np.searchsorted(held, held[-1] / 2)) + 1
-        half = min(half, len(part) - 1)
-        waiting += [part[half:], part[:half]]
+        fewer = blocks // 2
+        cut = int(np.searchsorted(held, held[-1] * fewer / blocks)) + 1
+        cut = min(cut, len(part) - 1)
+        waiting += [(part[cut:], blocks - fewer), (part[:cut], fewer)]
 
 
 def put_together(

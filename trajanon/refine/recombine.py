@@ -24,21 +24,29 @@ from trajanon.refine.blocks import BLOCK, draw_blocks
 from trajanon.refine.grouped import Grouped
 from trajanon.workers import in_threads
 
-SIZES = {
-    4: (200, 300, 400, 500, 500, BLOCK),
-    5: (200, 300, 400, *(500,) * 4),
-    6: (150, 250, 400),
-}
+SIZES = {4: (200, 300, 400, 500, BLOCK), 5: (200, 300, 400, 500), 6: (150, 250, 400)}
 """Records of a region at most, from round to round, up to which k.
 
-Small regions are solved to the end at once, and what they gain narrows the gap, which
-tells what columns the larger ones need; each round has other borders. Regions grow no
-further once they are not solved to the end any more. At k = 5 those of a block are not,
-and take most of the time. With k > 6 the search for columns has no end.
+Small regions are solved at once, and what they gain narrows the gap, which tells what
+columns the larger ones need; each round has other borders. Regions grow no further once
+they are not solved any more. At k = 5 those of a block seldom are, and take most of the
+time. With k > 6 the search for columns has no end.
 """
 
-ENOUGH = 1e-5
-"""Share of the SSE that a round gains if another with regions of that size follows."""
+REPEATED, REPEATS = 500, 20_000
+"""Rounds with regions of that size are repeated: until they have regrouped so many
+records in all, but twice at least.
+"""
+
+ENOUGH, IDLE = 1e-5, 6
+"""So many of these in a row that gain less than this share of the SSE are the last.
+After the first two of them there is room for twice as many columns.
+"""
+
+UNSOLVED = 2_000
+"""So is the one by which so many records in all were in regions left unsolved, which
+take the time.
+"""
 
 POOL_SIZE = 4_000
 """Records of a region at most where groups of the local optima are all there is."""
@@ -54,11 +62,12 @@ INTEGER_NODES = 200
 INTEGER_GAP = 1e-5
 """Share of the SSE that the choice of groups may leave on the table."""
 
-LOOKS = 150
-"""How often the branch and bound may ask whether to go on.
+POOL_LOOKS, LOOKS = 50, 150
+"""How often the branch and bound may ask whether to go on, in the pool alone and in a
+region.
 
 It asks many times between two nodes, the most between the first ones. On one machine
-150 looks took some seconds.
+150 looks took some seconds; in the pool, where they gain no more than 50, ten or so.
 """
 
 _TINY = 1e-7  # of a squared standard deviation: as exact as the linear programme is
@@ -136,19 +145,22 @@ def recombine(
     labels = dense(grouped.labels)
     pool = _gather([labels, *optima])
     sizes = [POOL_SIZE, *_region_sizes(len(labels), grouped.k)]
-    most, before, gain = BLOCK, 0, 0.0
+    most, before, idle, unsolved = POOL_SIZE, 0, 0, 0
     lost = sse(grouped.records, labels)
     for number, size in enumerate(sizes):
-        priced = number > 0
-        if priced and (size > most or (size == before and gain <= ENOUGH * lost)):
+        if size != before:
+            before, idle, unsolved = size, 0, 0
+        if size > most or idle == IDLE or unsolved >= UNSOLVED:
             continue
+        priced = number > 0
         grouped.progress("Recombining groups", number, len(sizes), grouped.course.note)
-        labels, solved = _round(
-            grouped, labels, pool, size, (number, len(sizes)), priced=priced
-        )
+        room = ROOM << min(idle, 2) if priced else 0
+        labels, solved = _round(grouped, labels, pool, size, (number, len(sizes)), room)
         grouped.course.offer(labels)
         left = sse(grouped.records, labels)
-        before, gain, lost = size, lost - left, left
+        idle = idle + 1 if lost - left <= ENOUGH * lost else 0
+        unsolved += len(labels) - solved
+        lost = left
         if priced and solved < len(labels) / 2:
             most = size
     grouped.progress("Recombining groups", len(sizes), len(sizes), grouped.course.note)
@@ -160,7 +172,9 @@ def _region_sizes(n: int, k: int) -> list[int]:
     sizes = next((SIZES[most] for most in sorted(SIZES) if k <= most), ())
     # One region of all records is enough.
     whole = [size for size in sizes if size >= n]
-    return [size for size in sizes if size < n] + whole[:1]
+    parts = [size for size in sizes if size < n]
+    again = [REPEATED] * (max(REPEATS // n, 2) - 1) if REPEATED in parts else []
+    return sorted(parts + again) + whole[:1]
 
 
 def _gather(optima: Iterable[NDArray[np.int64]]) -> _Pool:
@@ -191,18 +205,18 @@ def _round(
     pool: _Pool,
     size: int,
     number: tuple[int, int],
-    *,
-    priced: bool,
+    room: int,
 ) -> tuple[NDArray[np.int64], int]:
     """Regroup the records in regions of up to a size, all at once.
 
-    ``number`` tells which round it is, and of how many. Returns the labels, and how
+    ``number`` tells which round it is, and of how many; ``room`` how many columns round
+    a record there may be beside the pool's, 0 for none. Returns the labels, and how
     many records are in regions that were solved.
     """
     regions = list(draw_blocks(grouped.records, labels, grouped.random, size))
     done: list[int] = []
     jobs = [
-        partial(_regroup, grouped, labels, pool, rows, done, priced) for rows in regions
+        partial(_regroup, grouped, labels, pool, rows, done, room) for rows in regions
     ]
 
     def watch() -> None:
@@ -224,7 +238,7 @@ def _regroup(
     pool: _Pool,
     rows: NDArray[np.int64],
     done: list[int],
-    priced: bool,
+    room: int,
     stop: Event,
 ) -> _Regrouped:
     """Regroup a region."""
@@ -246,20 +260,20 @@ def _regroup(
     master.add(np.flatnonzero(before == group) for group in range(groups))
     master.add(place[group] for group in _groups_inside(pool, inside))
     watch = partial(look_up, "", 0, None)
-    if priced:
-        relaxation = _price(master, market, groups, look_up)
+    if room:
+        relaxation = _price(master, market, groups, room, look_up)
     else:
         value, prices = master.relax(watch)
         relaxation = Relaxation(value, market._replace(prices=prices), proven=False)
     gap = sum(master.costs[:groups]) - relaxation.sse
     after, solved = before.copy(), relaxation.proven
-    if gap > _TINY and (relaxation.proven or not priced):
+    if gap > _TINY and (relaxation.proven or not room):
         choice = master.choose(
             master.within(relaxation.market, gap),
             np.arange(groups),
             nodes=INTEGER_NODES,
             gap=INTEGER_GAP,
-            looks=LOOKS,
+            looks=LOOKS if room else POOL_LOOKS,
             watch=watch,
         )
         solved = choice.ended
@@ -274,7 +288,7 @@ def _regroup(
 
 
 def _price(
-    master: Master, market: Market, groups: int, progress: Progress
+    master: Master, market: Market, groups: int, room: int, progress: Progress
 ) -> Relaxation:
     """Bound what can be reached, and add the columns with which it may be.
 
@@ -290,7 +304,7 @@ def _price(
         market, gap = relaxation.market, incumbent - relaxation.sse
         solution = np.flatnonzero(pricing.shares > 0.0)
         master.add(np.array(pricing.groups[column]) for column in solution)
-        room = max(ROOM, LEAST_ROOM // len(market.prices))
+        room = max(room, LEAST_ROOM // len(market.prices))
         watch = partial(progress, "Generating groups", 0, None)
         master.add(groups_within(market, gap, room, watch).groups)
         master.cut(market.trios)
