@@ -23,7 +23,7 @@ GROUPS = 25
 MOVES = 5_000
 """Per record in a round at most."""
 
-SHARE = 1.5
+SHARE = 2.0
 """Moves of all rounds, of those that all runs of annealing had."""
 
 HOT, COLD = 0.6, 0.05
