@@ -8,7 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from trajanon import loss
 from trajanon._kernels.pricing import Market
-from trajanon.columns import Master, Relaxation, first_groups, open_market, search
+from trajanon.columns import (
+    Master,
+    Relaxation,
+    first_groups,
+    nearest_groups,
+    open_market,
+    search,
+)
 from trajanon.cuts import tighten
 from trajanon.errors import BadInput, TooFewRecords
 from trajanon.grouping.mdav import mdav
@@ -28,6 +35,12 @@ on 1,080 records.
 
 POOL = 30
 """Columns per record at which no more are generated; 14 were needed up to k = 5."""
+
+SMALL = 5
+"""Up to this k the first columns are groups of every size, grown of each near pair.
+Beyond, these are too many: the nearest records are, and prices move on from what the
+records of some partition cost.
+"""
 
 NODES = 20_000
 """Of the search through all groups round a record, in which it is proven that none
@@ -218,9 +231,22 @@ def _priced(
     """Find the prices, and the trios and tolls, that prove the highest bound."""
     master = Master(market.distances)
     master.add(np.flatnonzero(labels == g) for g in range(labels.max() + 1))
-    master.add(first_groups(market))
-    enough = upper * (1.0 - ACCURACY)
-    return tighten(master, market, progress, upper=enough, rounds=ROUNDS, pool=POOL)
+    steady = market.k > SMALL
+    if steady:
+        fair = np.array(master.costs) / np.bincount(labels)
+        market = market._replace(prices=fair[labels])
+        master.add(nearest_groups(market))
+    else:
+        master.add(first_groups(market))
+    return tighten(
+        master,
+        market,
+        progress,
+        upper=upper * (1.0 - ACCURACY),
+        rounds=ROUNDS,
+        pool=POOL,
+        steady=steady,
+    )
 
 
 def prove(relaxation: Relaxation, p: int) -> tuple[float, bool]:

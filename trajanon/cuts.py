@@ -36,6 +36,7 @@ def tighten(
     upper: float = np.inf,
     rounds: int | None = None,
     pool: int | None = None,
+    steady: bool = False,
 ) -> Relaxation:
     """Generate columns, cut off what no choice of whole groups can be, and repeat.
 
@@ -47,13 +48,16 @@ def tighten(
     master
         Columns that hold each record once are among its own; it takes more, and cuts.
     market
-        The same records; its prices do not matter.
+        The same records.
     progress
         Told how far the work is.
     upper
         An SSE that the relaxation need not exceed.
     rounds, pool
         Limits of `generate`, between two rounds of cuts and in all.
+    steady
+        Whether columns are grown at a moving average of the prices, before there are
+        cuts; see `generate`.
 
     Returns
     -------
@@ -65,7 +69,9 @@ def tighten(
     Jepsen, Petersen, Spoorendonk, Pisinger (Oper. Res. 56, 2008), subset-row cuts.
     """
     progress("Cutting", 0, None)
-    best = relaxation = generate(master, market, progress, rounds=rounds, pool=pool)
+    best = relaxation = generate(
+        master, market, progress, rounds=rounds, pool=pool, steady=steady
+    )
     for done in range(1, CUT_ROUNDS + 1):
         if not relaxation.proven or relaxation.sse >= upper:
             break

@@ -4,6 +4,7 @@ from trajanon.columns.best import best_groups as best_groups
 from trajanon.columns.generation import Relaxation as Relaxation
 from trajanon.columns.generation import generate as generate
 from trajanon.columns.growing import first_groups as first_groups
+from trajanon.columns.growing import nearest_groups as nearest_groups
 from trajanon.columns.market import meetings as meetings
 from trajanon.columns.market import open_market as open_market
 from trajanon.columns.market import with_trios as with_trios

@@ -1,9 +1,14 @@
 """Column generation: columns come in until none would lower the optimum."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from trajanon._kernels.pricing import Market
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.pricing import Market, earnings
 from trajanon.columns import searching
 from trajanon.columns.growing import grown_groups
 from trajanon.columns.market import TINY, with_trios
@@ -17,6 +22,11 @@ large groups of many records would go on for hundreds, for little.
 
 POOL = 30
 """Columns per record at which no more are generated; 20 are rarely needed."""
+
+INERTIA, LEAST_INERTIA = 0.8, 0.1
+"""Share of the average so far in a moving average of the prices. Where nothing grown
+there earns at the prices themselves it is halved, and soon it is 0.
+"""
 
 
 class Relaxation(NamedTuple):
@@ -44,6 +54,7 @@ def generate(
     *,
     rounds: int | None = None,
     pool: int | None = None,
+    steady: bool = False,
 ) -> Relaxation:
     """Add columns of negative reduced cost until there are none, or a limit is met.
 
@@ -55,15 +66,26 @@ def generate(
     master
         Columns that hold each record once are among its own.
     market
-        The same records; its prices do not matter.
+        The same records.
     progress
         Told how far the work is.
     rounds, pool
         Linear programmes solved at most, and columns per record at which no more are
         generated; `ROUNDS` and `POOL` if left out.
+    steady
+        Whether groups are grown at a moving average of the prices, which begins with
+        the market's: large groups need that, for prices swing from one programme to
+        the next, and what is grown at their extremes is of no use later. Otherwise
+        the market's prices do not matter.
+
+    References
+    ----------
+    Wentges (Int. Trans. Oper. Res. 4, 1997), "Weighted Dantzig-Wolfe decomposition for
+    linear mixed-integer programming".
     """
     rounds = ROUNDS if rounds is None else rounds
     pool = POOL if pool is None else pool
+    average = _Average(market.prices, INERTIA if steady else 0.0)
     for done in range(1, rounds + 1):
         watch = partial(progress, "Generating groups", done, None)
         watch()
@@ -71,9 +93,32 @@ def generate(
         market = with_trios(market._replace(prices=prices), master.trios, master.tolls)
         if done == rounds or len(master.groups) >= pool * len(prices):
             break
-        if len(market.tolls) or not master.add(grown_groups(market, watch)):
+        if len(market.tolls) or not _grow(master, market, average, watch):
             nodes = searching.PRICING_NODES
             groups, _, complete = searching.search(market, TINY, nodes, watch)
             if not complete or not master.add(groups):
                 return Relaxation(value, market, complete)
     return Relaxation(value, market, proven=False)
+
+
+@dataclass
+class _Average:
+    """A moving average of prices, and the share that it keeps of itself."""
+
+    prices: NDArray[np.float64]
+    inertia: float
+
+
+def _grow(
+    master: Master, market: Market, average: _Average, watch: Callable[[], None]
+) -> int:
+    """Add groups grown at the average prices that earn at the market's; how many."""
+    while True:
+        kept = average.inertia * average.prices
+        average.prices = kept + (1.0 - average.inertia) * market.prices
+        grown = grown_groups(market._replace(prices=average.prices), watch)
+        new = master.add(group for group in grown if earnings(market, group) > TINY)
+        if new or average.inertia == 0.0:
+            return new
+        half = average.inertia / 2.0
+        average.inertia = half if half >= LEAST_INERTIA else 0.0

@@ -20,12 +20,26 @@ With fewer, prices swing for many rounds before they tell anything.
 _SEEDS = 64  # records round which one call grows groups, a fraction of a second
 
 
+def nearest_groups(market: Market) -> Iterator[NDArray[np.int64]]:
+    """List the k nearest and the k + 1 nearest of each record, if of k subjects."""
+    for row in _by_distance(market):
+        for size in range(market.k, min(market.k + 1, len(row)) + 1):
+            group = row[:size]
+            if len(set(market.subjects[group])) >= market.k:
+                yield group
+
+
+def _by_distance(market: Market) -> NDArray[np.int64]:
+    """All records by their distance to each, (m, m), which comes first itself."""
+    others = market.distances.copy()
+    np.fill_diagonal(others, -1.0)
+    return np.argsort(others, axis=1, kind="stable")
+
+
 def first_groups(market: Market) -> Iterator[NDArray[np.int64]]:
     """Grow groups of every size, at the market's prices, from each near pair."""
     m, largest = market.halves.shape
-    others = market.distances.copy()
-    np.fill_diagonal(others, np.inf)
-    near = np.argsort(others, axis=1, kind="stable")[:, : min(NEAREST, m - 1)]
+    near = _by_distance(market)[:, 1 : NEAREST + 1]
     for record in range(m):
         for other in near[record]:
             members = np.array([record, other, *[-1] * (largest - 2)])
