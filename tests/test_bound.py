@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from itertools import combinations
 from types import ModuleType
 
 import naive
@@ -92,7 +93,38 @@ def test_on_most_small_tables_it_is_the_optimum() -> None:
     assert np.mean(reached) > 0.75
 
 
-@pytest.mark.parametrize("k", [2, 3, 4, 6])
+@pytest.mark.parametrize("shape", SHAPES)
+@given(seed=seeds, k=st.integers(6, 7), more=st.integers(0, 2), p=st.integers(1, 3))
+@settings(max_examples=5)
+def test_no_two_large_groups_undercut_it(
+    shape: str, seed: int, k: int, more: int, p: int
+) -> None:
+    n = 2 * k + more
+    X = table(shape, seed, n, p)
+    got = lower_bound(X, k)
+    records = loss.standardise(X)
+    splits = (
+        np.isin(np.arange(n), some).astype(np.int64)
+        for size in range(k, n - k + 1)
+        for some in combinations(range(n), size)
+    )
+    least = min(loss.sse(records, labels) for labels in splits)
+    assert 0.0 <= got.sse <= least * (1.0 + 1e-12) + 1e-28
+    assert got.certified
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_steady_prices_prove_the_same(monkeypatch: pytest.MonkeyPatch, k: int) -> None:
+    X = table("outliers", k, 60, 3)
+    swinging = lower_bound(X, k)
+    monkeypatch.setattr(bound, "SMALL", 1)
+    steady = lower_bound(X, k)
+    assert swinging.certified
+    assert steady.certified
+    assert steady.sse == pytest.approx(swinging.sse, rel=2e-3)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 6, 10])
 def test_clusters_of_k_are_proven_optimal(k: int) -> None:
     X, optimum = clusters(k, 8, k)
     got = lower_bound(X, k)

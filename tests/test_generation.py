@@ -3,12 +3,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from markets import seeds, set_limit
+from markets import different, peoples, random_market, seeds, set_limit
 from naive_refine import random_groups
 from test_mdav import reference
 
 from trajanon import loss
-from trajanon.columns import Master, first_groups, generate, open_market
+from trajanon.columns import (
+    Master,
+    first_groups,
+    generate,
+    nearest_groups,
+    open_market,
+)
 from trajanon.grouping.mdav import mdav
 
 # Columns generated with exact pricing by an earlier prototype, percent; and the least
@@ -16,15 +22,19 @@ from trajanon.grouping.mdav import mdav
 RELAXED = {"tarragona": (13.857, 14.467), "census": (4.646, 4.668)}
 
 
-@given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), grid=...)
-@settings(max_examples=25)
-def test_no_column_is_missing(seed: int, m: int, k: int, grid: bool) -> None:
+@given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), grid=..., steady=...)
+@settings(max_examples=50)
+def test_no_column_is_missing(
+    seed: int, m: int, k: int, grid: bool, steady: bool
+) -> None:
     groups = random_groups(seed, m, k, None, grid)
     master = Master(open_market(groups.records, groups.k, groups.subjects).distances)
     together = [np.flatnonzero(groups.labels == g) for g in set(groups.labels)]
     master.add(together)
     market = open_market(groups.records, groups.k, groups.subjects)
-    relaxation = generate(master, market)
+    begun = np.random.default_rng(seed).exponential(1.0, m)
+    market = market._replace(prices=begun)
+    relaxation = generate(master, market, steady=steady)
     assert relaxation.proven
     every = list(naive_columns.every_group(m, groups.k, groups.subjects))
     every += [group.tolist() for group in together]
@@ -42,6 +52,43 @@ def test_what_a_limit_cut_short_is_not_proven(
     master = Master(market.distances)
     master.add(np.flatnonzero(groups.labels == g) for g in range(15))
     assert not generate(master, market).proven
+
+
+def test_steady_prices_need_fewer_columns() -> None:
+    """Large groups, from a partition and the fair prices of its records alone."""
+    records = loss.standardise(np.random.default_rng(0).normal(size=(120, 3)))
+    market = open_market(records, 8, np.arange(120))
+    labels = mdav(records, 8, np.arange(120))
+    columns, reached = [], []
+    for steady in (False, True):
+        master = Master(market.distances)
+        master.add(np.flatnonzero(labels == g) for g in range(labels.max() + 1))
+        fair = (np.array(master.costs) / np.bincount(labels))[labels]
+        master.add(nearest_groups(market))
+        priced = market._replace(prices=fair)
+        relaxation = generate(master, priced, rounds=1_000, pool=1_000, steady=steady)
+        assert relaxation.proven
+        columns.append(len(master.groups))
+        reached.append(relaxation.sse)
+    assert reached[0] == pytest.approx(reached[1], rel=1e-6)
+    assert columns[1] < columns[0]
+
+
+@given(seed=seeds, m=st.integers(2, 12), k=st.integers(2, 5), people=peoples)
+def test_the_nearest_of_each_record_are_groups(
+    seed: int, m: int, k: int, people: int | None
+) -> None:
+    records, market = random_market(seed, m, k, people, grid=False)
+    expected = []
+    for record in records:
+        order = np.argsort(((records - record) ** 2).sum(axis=1), kind="stable")
+        expected += [order[: market.k], order[: market.k + 1]]
+    allowed = {
+        tuple(group.tolist())
+        for group in expected
+        if different(market, group) >= market.k
+    }
+    assert {tuple(group.tolist()) for group in nearest_groups(market)} == allowed
 
 
 @pytest.mark.parametrize("name", RELAXED)
