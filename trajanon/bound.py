@@ -89,9 +89,10 @@ def lower_bound(
     each record that no group round it earns more than it costs, or how much it could.
 
     Every limit is a count; the result is the same on any number of cores. A thousand
-    records take seconds for k = 3 and a minute or so for k = 5. Large groups, such as
-    k = 10, meet the limits after minutes; then, and over 5,000 records, the bound is
-    made of the distances to the k - 1 nearest, and weak.
+    records take seconds for k = 3 and a minute or so for k = 5, and of tracks, which
+    lie along a few axes, for k = 10. Other records meet the limits there, after
+    minutes; then, and over 5,000 records, the bound is made of the distances to the
+    k - 1 nearest, and weak.
 
     Parameters
     ----------
@@ -124,7 +125,8 @@ def lower_bound(
     generation for minimum sum-of-squares clustering; Castro, Gentile,
     Spagnolo-Arrizabalaga (PSD 2022), for microaggregation; Jepsen, Petersen,
     Spoorendonk, Pisinger (Oper. Res. 56, 2008), subset-row cuts; Farley (Oper. Res. 38,
-    1990), bounds from prices that are not feasible.
+    1990), bounds from prices that are not feasible; Wentges (Int. Trans. Oper. Res. 4,
+    1997), prices that move slowly.
 
     Examples
     --------
