@@ -26,7 +26,7 @@ from trajanon.pipeline import EFFORTS, Options
 from trajanon.utility import displacement
 
 KS = (3, 4, 5, 6, 10)
-LARGEST_BOUNDED = 5  # beyond, bounds take minutes and are weak
+LARGEST_BOUNDED = 5  # beyond, bounds of such tables take minutes and may be weak
 SEEDS = range(5)
 DRAWS = range(12)
 

@@ -55,6 +55,6 @@ def bound(
         "The bound is certified: it is that of a linear programme over all groups, and "
         "was proven anew. Groups that reach it need not exist."
         if certificate.bound.certified
-        else "The bound is true but not certified: limits were met before it was as "
-        "high as a linear programme over all groups."
+        else "The bound is true but not certified: limits were met, or Ctrl-C came, "
+        "before it was as high as a linear programme over all groups."
     )
