@@ -113,6 +113,7 @@ def test_ctrl_c_before_windows_slide_leaves_them_as_they_were_cut(
     report = trajanon.anonymize(before, 3, progress=listen).report
     assert report["stopped"] is True
     assert report["alignment"] is None
+    assert report["alignment_skipped"] is True
     assert report["stages"][-1]["name"] == "Ctrl-C"
     assert not ALIGNING & told
 

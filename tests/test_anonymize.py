@@ -196,6 +196,7 @@ def test_the_report_has_what_was_promised() -> None:
         *("path", "MHM", "descent", "annealing")
     ]
     assert report["stopped"] is False
+    assert report["alignment_skipped"] is False
     assert report["stages"][-1]["information_loss"] == report["information_loss"]
     assert set(report["displacement"]) == {"mean", "median", "p95", "max"}
     assert set(report["versions"]) == {"trajanon", "numpy", "numba", "python"}

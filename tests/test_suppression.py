@@ -1,19 +1,24 @@
 """Trajectories left out of a release: counted, told, and the promise is kept."""
 
 from pathlib import Path
+from typing import Any
 
+import naive
 import numpy as np
 import pytest
 from commands import Run
 from hypothesis import given, reject
 from hypothesis import strategies as st
+from interrupting import Interrupting
 from naive import Floats
+from naive_sliding import town
 
 import trajanon
-from trajanon import maps
+from trajanon import loss, maps
 from trajanon.errors import BadInput
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.trajectories import write_trajectories
+from trajanon.grouping.remaining import mended
 from trajanon.privacy.diversity import too_tight
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
@@ -157,3 +162,37 @@ def test_the_command_line_leaves_out(run: Run) -> None:
     Path("trips").mkdir()
     answer = run("anonymize", "trips", "-k", "3", "--suppress", "1%")
     assert "are for files" in answer.sentence
+
+
+@pytest.mark.usefixtures("few_moves")
+@pytest.mark.parametrize("task", ["Moving records", "Annealing", "Sliding windows"])
+def test_ctrl_c_drops_nothing_that_was_asked_for_privacy(task: str) -> None:
+    """The share is left out of the groups so far, and so are groups too tight."""
+    trajectories = town(11, 60, 3, people=9)
+    how: Any = {"suppress": 0.2, "min_radius": 60.0}
+    stop = Interrupting(1, {task})
+    release = trajanon.anonymize(trajectories, 3, **how, progress=stop)
+    report, labels = release.report, np.array(release.report["labels"])
+    assert report["stopped"]
+    suppressed = report["suppressed"]
+    assert suppressed["outliers"] == 12
+    assert suppressed["in_tight_groups"] > 0
+    assert report["n"] == len(labels) == 60 - len(suppressed["rows"])
+    kept = trajectories.take(np.setdiff1d(np.arange(60), suppressed["rows"]))
+    assert naive.holds(labels, kept.subject, 3)
+    assert report["alignment_skipped"] == (task != "Sliding windows")
+    assert (report["alignment"] is None) == report["alignment_skipped"]
+    if report["alignment"] is not None:
+        kept = kept.slid(np.array(report["alignment"]["starts"]))
+    lines = loss.group_means(kept.records, labels).reshape(-1, 3, 2)
+    assert not too_tight(kept.points, labels, lines, 60.0).any()
+    assert evaluate(trajectories, release.trajectories, report).holds
+
+
+def test_members_of_broken_groups_join_the_nearest_group() -> None:
+    records = np.array([[0.0], [1.0], [9.0], [10.0], [4.0], [20.0]])
+    subjects = np.array([0, 1, 2, 3, 4, 5])
+    labels = np.array([0, 0, 1, 1, 2, 3])
+    assert mended(records, labels, subjects, 2).tolist() == [0, 0, 1, 1, 0, 1]
+    alone = np.arange(6)
+    assert mended(records, alone, subjects, 2).tolist() == [0] * 6

@@ -22,7 +22,13 @@ from trajanon.partition import Partition, subjects_per_group
 from trajanon.pipeline import BY_DEFAULT, EFFORTS, Options
 from trajanon.privacy.holder import nameless, recordings
 from trajanon.reports import Counted, versions
-from trajanon.suppression import Grouped, Suppression, costly, without_tight_groups
+from trajanon.suppression import (
+    Grouped,
+    Suppression,
+    costly,
+    without,
+    without_tight_groups,
+)
 from trajanon.suppression import account as account_of
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import moved_to, summary
@@ -104,6 +110,7 @@ def anonymize(
     suppress
         Share of the trajectories to leave out: those without which least is lost. The
         others are then grouped anew, and the report tells the loss with and without.
+        After Ctrl-C they are left out of the groups there are.
     min_radius
         Metres: groups are left out whose members all stay within so far of the
         released line, which then is as good as any of them.
@@ -146,11 +153,20 @@ def anonymize(
 
     cut, aligned = grouped(trajectories)
     before, left_out = None, np.zeros(len(trajectories), dtype=np.bool_)
-    if suppress > 0.0 and not aligned.partition.stopped:
+    if suppress > 0.0:
         left_out = costly(aligned, suppress)
     if left_out.any():
         before = aligned
-        cut, aligned = grouped(trajectories.take(~left_out))
+        if not aligned.partition.stopped:
+            cut, aligned = grouped(trajectories.take(~left_out))
+        else:
+            slid = aligned.trajectories is not cut.trajectories
+            aligned = without(aligned, left_out, k, counts_subjects=counts_subjects)
+            cut = (
+                without(cut, left_out, k, counts_subjects=counts_subjects)
+                if slid
+                else aligned
+            )
     alignment = account(cut, aligned)
     left, tight = aligned, np.zeros(len(trajectories), dtype=np.bool_)
     if min_radius > 0.0:
@@ -159,6 +175,7 @@ def anonymize(
         if alignment is not None and tracks is not None:
             alignment["starts"] = tracks.start.tolist()
     suppressed = account_of(suppression, left_out, tight, before)
+    skipped = align and trajectories.tracks is not None and cut.partition.stopped
     order = left.partition.labels.tolist()
     random.SystemRandom().shuffle(order)
     return Release(
@@ -166,7 +183,7 @@ def anonymize(
             points=left.released[order],
             provenance={"attribution": trajectories.attribution},
         ),
-        _report(left, k, counts_subjects, alignment, suppressed),
+        _report(left, k, counts_subjects, alignment, suppressed, skipped=skipped),
     )
 
 
@@ -241,6 +258,8 @@ def _report(
     counts_subjects: bool,
     alignment: dict[str, Any] | None,
     suppressed: dict[str, Any] | None,
+    *,
+    skipped: bool,
 ) -> dict[str, Any]:
     trajectories, partition = grouped
     moved = moved_to(trajectories.points, grouped.released, partition.labels)
@@ -269,6 +288,7 @@ def _report(
         "stopped": partition.stopped,
         "displacement": summary(moved),
         "alignment": alignment,
+        "alignment_skipped": skipped,
         "suppressed": suppressed,
         "attribution": trajectories.attribution,
         "versions": versions(),

@@ -134,8 +134,8 @@ def microaggregate(
         progress=progress,
     )
     check_options(options)
-    numbers = _number_subjects(subjects, len(raw))
-    _check_enough(len(raw), numbers, k, counted=subjects is not None)
+    numbers = _numbered(subjects, len(raw))
+    check_enough(len(raw), numbers, k, counted=subjects is not None)
     records = loss.standardise(raw)
     found = search(records, numbers, k, options, np.random.default_rng(seed))
     if found.stopped:
@@ -197,7 +197,7 @@ def _check_within(name: str, value: float, most: float) -> None:
         raise BadInput(msg)
 
 
-def _number_subjects(subjects: ArrayLike | None, n: int) -> NDArray[np.int64]:
+def _numbered(subjects: ArrayLike | None, n: int) -> NDArray[np.int64]:
     """Number subjects from 0; without subjects each record is its own."""
     if subjects is None:
         return np.arange(n, dtype=np.int64)
@@ -214,7 +214,8 @@ def _number_subjects(subjects: ArrayLike | None, n: int) -> NDArray[np.int64]:
         raise BadInput(msg) from error
 
 
-def _check_enough(n: int, numbers: NDArray[np.int64], k: int, *, counted: bool) -> None:
+def check_enough(n: int, numbers: NDArray[np.int64], k: int, *, counted: bool) -> None:
+    """Refuse what cannot form a group."""
     check_k(k)
     if n < k:
         msg = f"{n} records cannot form a group of k = {k}; lower k or add records"

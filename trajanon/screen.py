@@ -159,6 +159,8 @@ def show_release(report: Mapping[str, Any]) -> None:
         Console().print("Windows stay as they were cut: only files are aligned.")
     if report["stopped"]:
         Console().print(STOPPED, soft_wrap=True)
+    if report.get("alignment_skipped"):
+        Console().print(NOT_ALIGNED, soft_wrap=True)
 
 
 def _add_suppressed(table: Table, suppressed: Mapping[str, Any]) -> None:
@@ -216,6 +218,8 @@ STOPPED = (
     "Stopped by Ctrl-C: these are the best groups so far. They keep what k promises; "
     "a longer search might lose less."
 )
+
+NOT_ALIGNED = "Alignment was skipped: the windows stay as they were cut."
 
 
 def show_microaggregated(report: Mapping[str, Any]) -> None:

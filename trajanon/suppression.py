@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from trajanon import loss
 from trajanon.errors import BadInput
 from trajanon.files.released import DECIMALS
+from trajanon.grouping.remaining import mended
+from trajanon.microaggregation import check_enough
 from trajanon.partition import Partition, Stage, dense
 from trajanon.privacy.diversity import too_tight
 from trajanon.privacy.outliers import outliers
@@ -109,21 +111,44 @@ def without_tight_groups(
     if not out.any():
         return grouped, out
     left = trajectories.take(~out)
-    labels = dense(partition.labels[~out])
+    return _measured(left, partition, dense(partition.labels[~out]), since), out
+
+
+def without(
+    grouped: Grouped, out: NDArray[np.bool_], k: int, *, counts_subjects: bool
+) -> Grouped:
+    """Leave trajectories out of groups that nobody searches anew.
+
+    Where a group then holds too few, its other members join the nearest group.
+    """
+    since = perf_counter()
+    left, labels = grouped.trajectories.take(~out), grouped.partition.labels[~out]
+    subjects = np.arange(len(left))
+    if counts_subjects and left.subject is not None:
+        subjects = dense(left.subject)
+    check_enough(len(left), subjects, k, counted=counts_subjects)
+    labels = mended(loss.standardise(left.records), labels, subjects, k)
+    return _measured(left, grouped.partition, labels, since)
+
+
+def _measured(
+    left: Trajectories, before: Partition, labels: NDArray[np.int64], since: float
+) -> Grouped:
+    """Measure the groups of what is left."""
     records = loss.standardise(left.records)
     lost, total = loss.sse(records, labels), float((records**2).sum())
     stage = Stage(
         "suppression", loss.information_loss(lost, total), perf_counter() - since
     )
     changed = replace(
-        partition,
+        before,
         labels=labels,
         centroids=loss.group_means(left.records, labels),
         sse=lost,
         sst=total,
-        stages=(*partition.stages, stage),
+        stages=(*before.stages, stage),
     )
-    return Grouped(left, changed), out
+    return Grouped(left, changed)
 
 
 def account(

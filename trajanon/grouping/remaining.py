@@ -9,6 +9,7 @@ from trajanon._kernels.mdav import (
     nearest_of_other_subjects,
 )
 from trajanon.loss import group_means
+from trajanon.partition import dense, subjects_per_group
 
 
 class Remaining:
@@ -82,3 +83,21 @@ class Remaining:
         for record in self.rows:
             self.labels[record] = nearest_centroid(self.records[record], centroids)
         self.rows = self.rows[:0]
+
+
+def mended(
+    records: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    subjects: NDArray[np.int64],
+    k: int,
+) -> NDArray[np.int64]:
+    """Let members of groups of fewer than k subjects join the nearest other group."""
+    labels = dense(labels)
+    whole = subjects_per_group(labels, subjects) >= k
+    if not whole.any():
+        return np.zeros_like(labels)
+    remaining = Remaining(records, k, subjects)
+    remaining.labels = np.where(whole, np.cumsum(whole) - 1, -1)[labels]
+    remaining.rows = np.flatnonzero(remaining.labels < 0)
+    remaining.join_nearest()
+    return dense(remaining.labels)
