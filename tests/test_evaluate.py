@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from toy import NORTH, toy
 import trajanon
 from trajanon.errors import BadInput
 from trajanon.evaluation.evaluation import Evaluation
-from trajanon.evaluation.names import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE
+from trajanon.evaluation.names import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE, SLID
 from trajanon.evaluation.price import price
 from trajanon.files.release import write_release
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
@@ -204,6 +205,33 @@ def test_the_page_is_for_the_holder_and_says_the_verdict_first(
     assert places == sorted(places)
     assert body.index(NOTICE) < places[0] < body.index("<table>")
     assert places[-1] < body.index("<h2>")
+
+
+def test_the_page_can_be_read_aloud(
+    sample: tuple[Evaluation, Mapping[str, Any]],
+) -> None:
+    """Headings go down step by step; each table has a name, and each of its headers."""
+    page = sample[0].html
+    levels = [int(level) for level in re.findall(r"<h(\d)", page)]
+    assert (levels[0], levels.count(1)) == (1, 1)
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert page.count("<main>") == page.count("<header>") == 1
+    assert page.count("<table>") == len(re.findall("<table>\n<caption>.+?<", page)) > 4
+    assert re.findall(r"<th(?! scope=)[ >]", page) == []
+    names = re.findall('<div class="wide" role="region" tabindex="0" (.+?)=', page)
+    assert names == ["aria-label"] * page.count("<table>")
+
+
+def test_attacks_are_rows_of_one_table(
+    sample: tuple[Evaluation, Mapping[str, Any]],
+) -> None:
+    evaluation, _ = sample
+    start = evaluation.html.index("<h2>Attacks")
+    section = evaluation.html[start : evaluation.html.index("</section>", start)]
+    assert section.count("<table>") == section.count("<p>") == 1
+    for attack in evaluation.attacks:
+        assert f'colspan="6"><div>{attack.name.removesuffix(SLID)} <small>' in section
+    assert section.count('<th scope="row">') == len(evaluation.attacks)
 
 
 def test_the_page_asks_for_no_network(

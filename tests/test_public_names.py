@@ -99,12 +99,17 @@ def test_every_file_of_the_sample_is_installed_and_nothing_else_of_data() -> Non
     there = {f"sample/{file.name}" for file in (ROOT / "data/sample").iterdir()}
     assert set(listed["trajanon.data"]) == there
     assert listed["trajanon"] == ["py.typed"]
+    templates = {
+        file.name for file in (ROOT / "trajanon/evaluation").glob("page.[ch]*")
+    }
+    assert set(listed["trajanon.evaluation"]) == templates
     assert listed["trajanon.extract.earth"] == ["cities.csv"]
     pages = {file.name for file in (ROOT / "maps").glob("*.[cj]s*")}
     assert set(listed["trajanon.maps"]) == pages
     assert set(listed) == {
         "trajanon",
         "trajanon.data",
+        "trajanon.evaluation",
         "trajanon.extract.earth",
         "trajanon.maps",
     }

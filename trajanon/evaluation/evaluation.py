@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.evaluation.datasheet import datasheet
-from trajanon.evaluation.names import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE
+from trajanon.evaluation.names import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE, SLID
 from trajanon.evaluation.page import page
 from trajanon.evaluation.price import Price, price
 from trajanon.evaluation.verdict import verdict
@@ -265,7 +265,7 @@ def _attacks(
     from_slid = {
         one.name: replace(
             one,
-            name=f"{one.name}, as slid",
+            name=one.name + SLID,
             knows=f"{one.knows}, as windows slid",
         )
         for one in attacks_on_release(found.slid.points, *groups, subjects=subjects)

@@ -6,3 +6,5 @@ RELEASE = "this release"
 AS_SLID = "this release, windows as slid"
 MDAV = "MDAV"
 NOTHING = "no protection"
+
+SLID = ", as slid"  # ends the name of an attack from windows as slid

@@ -115,26 +115,6 @@ class Attack:
         return np.unique(self.groups[self.above])
 
     @property
-    def words(self) -> str:
-        """What came out, in a few sentences."""
-        if len(self.targets) == 0:
-            return f"Who knows {self.knows} has no target here."
-        published = "the release" if self.against == "release" else "the originals"
-        worst = "the worst seen" if self.sampled else "at worst"
-        said = (
-            f"Who knows {self.knows}, and picks among the rows of {published} that fit "
-            f"finds the target's in {_percent(self.expected)} of all cases on average, "
-            f"{worst} in {_percent(self.worst_case)}; 1/k is {_percent(self.baseline)}."
-        )
-        if not self.above.any():
-            return f"{said} No target is above 1/k."
-        said = f"{said} {int(self.above.sum())} of {len(self.targets)} targets "
-        if self.against != "release":
-            return f"{said}are above 1/k at worst."
-        groups = len(self.at_fault)
-        return f"{said}are above 1/k at worst, in {groups} group{'s' * (groups > 1)}."
-
-    @property
     def account(self) -> dict[str, Any]:
         """Ready for JSON: nothing of single trajectories."""
         above = self.subject_worst > self.baseline + _ROUNDING
@@ -158,7 +138,3 @@ class Attack:
 
 def _mean(values: NDArray[np.float64]) -> float:
     return float(values.mean()) if len(values) else 0.0
-
-
-def _percent(share: float) -> str:
-    return f"{100.0 * share:.3g} %"
