@@ -1,6 +1,8 @@
-"""What the ways to publish are called that are set beside each other."""
+"""Names of the colours, and of the ways to publish that are compared."""
 
 NOTICE = "For the holder of the data, not for publication."
+
+GOOD, CAUTION, BAD = "good", "caution", "bad"
 
 RELEASE = "this release"
 AS_SLID = "this release, windows as slid"

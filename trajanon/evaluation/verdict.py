@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from trajanon.evaluation.names import AS_SLID, MDAV, RELEASE
-from trajanon.evaluation.words import metres, percent
+from trajanon.evaluation.cost import cost
+from trajanon.evaluation.names import BAD, CAUTION, GOOD
+from trajanon.evaluation.words import percent
 
 if TYPE_CHECKING:
     from trajanon.evaluation.evaluation import Evaluation
-
-GOOD, CAUTION, BAD = "good", "caution", "bad"
 
 
 def verdict(evaluation: "Evaluation") -> list[tuple[str, str]]:
@@ -24,7 +23,7 @@ def verdict(evaluation: "Evaluation") -> list[tuple[str, str]]:
         *_promise(evaluation),
         *_attacks(evaluation),
         *_diversity(evaluation),
-        *_cost(evaluation),
+        *cost(evaluation.usefulness),
         (
             CAUTION,
             "k-anonymity is not differential privacy. It does not hold against "
@@ -148,22 +147,3 @@ def _diversity(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
                 f"within one cell of {slid['cell']:g} m: that all members passed there "
                 "is told.",
             )
-
-
-def _cost(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
-    moved = evaluation.usefulness[RELEASE].displacement
-    beside = slid = ""
-    if (mdav := evaluation.usefulness.get(MDAV)) is not None:
-        median, most = mdav.displacement["median"], mdav.displacement["p95"]
-        beside = f" (MDAV: {metres(median)} and {metres(most)})"
-    if evaluation.aligned:
-        slid = (
-            " Windows slid along their own tracks before they were averaged: measured "
-            "on the windows as slid, as the report does, half of the points moved by "
-            f"{metres(evaluation.usefulness[AS_SLID].displacement['median'])} or less."
-        )
-    yield (
-        GOOD,
-        f"Half of the points lie within {metres(moved['median'])} of where they lay in "
-        f"the originals, 95 % within {metres(moved['p95'])}{beside}.{slid}",
-    )

@@ -14,7 +14,7 @@ from trajanon.utility.flows import flow_similarity
 from trajanon.utility.metres import displacement, summary
 from trajanon.utility.on_roads import ToRoad, share_on_roads
 from trajanon.utility.queries import query_errors
-from trajanon.utility.shape import length_change, length_shift, turns
+from trajanon.utility.shape import length_change, length_shift, lengths, turns
 
 FLOW_CELL = 500.0
 """Metres: trips begin and end in a neighbourhood."""
@@ -46,6 +46,8 @@ class Usefulness:
         Discrete Fréchet distance from each original to its released line, likewise.
     warping
         DTW distance, divided by the points of a line, likewise.
+    length
+        Mean length of the originals, metres.
     length_change
         Mean share by which lines got longer; negative where they got shorter.
     turn
@@ -65,6 +67,7 @@ class Usefulness:
     displacement: Mapping[str, float]
     frechet: Mapping[str, float]
     warping: Mapping[str, float]
+    length: float
     length_change: float
     turn: float
     length_shift: float
@@ -117,6 +120,7 @@ def usefulness(
         displacement=summary(displacement(original, released)),
         frechet=summary(frechet),
         warping=summary(warping),
+        length=float(lengths(original).mean()),
         length_change=float(length_change(original, released).mean()),
         turn=float(turned.mean()) if len(turned) else 0.0,
         length_shift=length_shift(original, released),

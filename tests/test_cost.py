@@ -1,0 +1,100 @@
+"""The colours of the cost: each threshold from both sides, and a costly release."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from toy import NORTH, toy
+
+import trajanon
+from trajanon.evaluation.cost import (
+    BESIDE_MDAV,
+    LENGTH_LOST,
+    OF_OWN_LENGTH,
+    TRIPS_LOST,
+    cost,
+)
+from trajanon.evaluation.names import AS_SLID, MDAV, RELEASE
+from trajanon.trajectories import Trajectories
+from trajanon.utility.usefulness import Usefulness, usefulness
+
+LEFT = replace(usefulness(toy().points, toy().points), length=1_000.0)
+COLOURS = ("good", "caution", "bad")
+
+
+def moved(metres: float, trips: float = 1.0) -> Usefulness:
+    return replace(LEFT, displacement={"mean": metres}, flow_similarity=trips)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_each_threshold_changes_the_colour(which: int) -> None:
+    def lost(share: float, of: str) -> str:
+        left = {
+            "moved": moved(1_000.0 * share),
+            "length": replace(LEFT, length_change=-share),
+            "trips": moved(0.0, 1.0 - share),
+        }[of]
+        colours = [colour for colour, _ in cost({RELEASE: left})]
+        place = ("moved", "length", "trips").index(of)
+        assert colours == ["good"] * place + [colours[place]] + ["good"] * (2 - place)
+        return colours[place]
+
+    for of, limits in (
+        ("moved", OF_OWN_LENGTH),
+        ("length", LENGTH_LOST),
+        ("trips", TRIPS_LOST),
+    ):
+        assert lost(limits[which] - 1e-6, of) == COLOURS[which]
+        assert lost(limits[which] + 1e-6, of) == COLOURS[which + 1]
+
+
+def test_a_release_that_moves_more_than_mdav_is_not_good() -> None:
+    for metres, colour in ((0.999, "good"), (1.001, "caution")):
+        ways = {RELEASE: moved(50.0 * BESIDE_MDAV * metres), MDAV: moved(50.0)}
+        (told, said), *_ = cost(ways)
+        assert told == colour
+        assert ("--effort best" in said) == (colour == "caution")
+
+
+def test_both_faces_of_sliding_are_told_and_the_worse_is_no_secret() -> None:
+    ways = {
+        RELEASE: moved(90.0, 0.4),
+        AS_SLID: moved(20.0, 0.8),
+        MDAV: moved(50.0, 0.5),
+    }
+    told = list(cost(ways))
+    assert "20 m as slid, 90 m as cut" in told[0][1]
+    assert "80 % as slid, 40 % as cut" in told[2][1]
+    assert [colour for colour, _ in told] == ["good", "good", "good", "caution"]
+    assert "--no-align" in told[3][1]
+    for trips, more in ((0.5 / BESIDE_MDAV + 1e-6, 0), (0.5 / BESIDE_MDAV - 1e-6, 1)):
+        near = ways | {RELEASE: moved(50.0, trips)}
+        assert len(list(cost(near))) == 3 + more
+
+
+def test_lines_that_stand_still_have_a_colour() -> None:
+    still = replace(LEFT, length=0.0)
+    assert next(cost({RELEASE: still}))[0] == "good"
+    assert next(cost({RELEASE: replace(moved(1.0), length=0.0)}))[0] == "bad"
+
+
+def test_short_lines_that_go_anywhere_are_no_good_release() -> None:
+    """Information loss hides it: the groups lie far apart, and the lines are short."""
+    rng = np.random.default_rng(0)
+    along = np.linspace(-72.5, 72.5, 30)[:, None]  # 5 m apart: 145 m
+    turn = rng.uniform(0.0, 2.0 * np.pi, (40, 1, 1))
+    way = along * np.concatenate([np.cos(turn), np.sin(turn)], axis=2)
+    where = np.repeat(rng.uniform(0.0, 5_000.0, (10, 1, 2)), 4, axis=0)
+    points = (where + rng.uniform(-80.0, 80.0, (40, 1, 2)) + way) / NORTH
+    lines = Trajectories(points, subject=np.arange(40))
+    release = trajanon.anonymize(lines, 4, effort="fast")
+    assert release.report["information_loss"] < 0.5
+    found = trajanon.evaluate(lines, release.trajectories, release.report)
+    said = {sentence: colour for colour, sentence in found.verdict}
+    moved_by, length = (
+        next(one for one in said if one.startswith(beginning))
+        for beginning in ("Points moved by", "Released lines keep")
+    )
+    assert said[moved_by] == "bad"
+    assert said[length] in ("caution", "bad")
+    assert "--spacing" in moved_by
