@@ -187,6 +187,7 @@ def test_what_is_published_as_it_is_keeps_everything() -> None:
         "displacement": nothing,
         "frechet": nothing,
         "warping": nothing,
+        "length": float(lengths(points).mean()),
         "length_change": 0.0,
         "turn": 0.0,
         "length_shift": 0.0,
