@@ -236,6 +236,7 @@ class Cutter:
         person = dense(people[subject])
         self.counts["subjects read"] = len(np.unique(people))
         taken = select(person, trace, self.rules, self.counts)
+        self.counts["subjects of trajectories"] = len(np.unique(person[taken]))
         self.counts["trajectories"] = int(taken.sum())
         return taken, person
 

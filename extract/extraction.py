@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import partial, wraps
+from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any, ParamSpec
 
 from trajanon.errors import BadInput
 from trajanon.extract.cutting import Cutter, batches, finished
-from trajanon.extract.earth.areas import KNOWN, areas
-from trajanon.extract.earth.limits import Area, Zone
+from trajanon.extract.earth.areas import KNOWN, Given, area_of
+from trajanon.extract.earth.limits import Zone
 from trajanon.extract.growing import Growing, asked_for
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources import files
@@ -33,7 +34,6 @@ OSM_API = "osm-api"
 """The source that is a server; all others are files and folders."""
 
 From = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-In = str | Sequence[str] | Area | None
 
 
 @dataclass
@@ -49,17 +49,32 @@ class Extraction:
         ``osm-api``, or files and folders of the kinds that
         `trajanon.extract.sources.formats` lists.
     area
-        ``madrid`` or another city, ``W,S,E,N`` in degrees, several of these, or a box
-        or region. Files may be taken whole: None.
+        ``madrid`` or another city, ``W,S,E,N`` in degrees, or several of these; four
+        numbers, west, south, east, north; a polygon of shapely (x = longitude); the
+        path of a file with polygons; a `Box` or `Region`. None takes files whole.
     spacing
         Metres between points along the track; a city has its own.
     points
         Points of a trajectory.
-    max_gap, trim_ends, min_displacement, max_fill
-        Where tracks end and which windows are worth it, as in
-        `trajanon.extract.rules.Rules`.
-    windows, per_trace, max_per_subject, limit
-        Which windows are taken, as in `trajanon.extract.rules.Rules`.
+    max_gap
+        Metres; a longer hop between two fixes ends a track. None for no limit.
+    max_pause
+        Seconds; a longer time between two fixes ends a track. None for no limit.
+    trim_ends
+        Metres around the ends of a trace that are cut out; 0 for none.
+    min_displacement
+        Net way of a trajectory as a share of its length, at least.
+    max_fill
+        Share of points farther than one spacing from both fixes around them, at most.
+    windows
+        ``all``, ``first`` or ``spread``: which windows of a trace are taken, as in
+        `trajanon.extract.Rules`.
+    per_trace
+        Windows of one trace, with ``first`` and ``spread``; None for 1.
+    max_per_subject
+        Trajectories of one subject at most; None for all.
+    limit
+        Trajectories in all at most; None for all.
     hidden
         A zone that is cut out of all tracks, such as `trajanon.extract.hidden` gives;
         None for none.
@@ -95,11 +110,12 @@ class Extraction:
     """
 
     source: From = OSM_API
-    area: In = None
+    area: Given = None
     _: KW_ONLY
     spacing: float | None = None
     points: int = 30
     max_gap: float | None = 500.0
+    max_pause: float | None = 300.0
     trim_ends: float = 0.0
     min_displacement: float = 0.0
     max_fill: float = 1.0
@@ -124,7 +140,7 @@ class Extraction:
         if self.jobs < 1:
             msg = f"--jobs must be at least 1 (got {self.jobs})"
             raise BadInput(msg)
-        self._place, of_the_city = _place(self.area)
+        self._place, of_the_city = area_of(self.area)
         self._reading = Reading(columns=self.columns, strict=self.strict)
         self.files = self._found()
         if not self.files and self._place is None:
@@ -134,6 +150,7 @@ class Extraction:
             spacing=_first_given(self.spacing, of_the_city),
             points=self.points,
             max_gap=self.max_gap,
+            max_pause=self.max_pause,
             trim_ends=self.trim_ends,
             min_displacement=self.min_displacement,
             max_fill=self.max_fill,
@@ -275,6 +292,7 @@ class Extraction:
             [(file.format, file.size, file.changed) for file in files],
             None if files else (self.api_url, self.max_pages),
             str(self._place),
+            str(getattr(self._place, "shape", None)),  # equal names, other polygons
             self.rules,
             str(self.hidden),
             self.tracks,
@@ -290,22 +308,24 @@ P = ParamSpec("P")
 def _called(make: Callable[P, Extraction]) -> Callable[P, Trajectories]:
     """Make of a class a function of the same parameters."""
 
-    @wraps(make, assigned=(), updated=())
     def extract(*args: P.args, **kwargs: P.kwargs) -> Trajectories:
-        """Turn the GPS traces of a source into trajectories, all in memory.
-
-        Parameters
-        ----------
-        *args, **kwargs
-            As those of `Extraction`: a source, an area, and how.
-
-        Returns
-        -------
-        Trajectories
-            With the account of what was dropped, and why, in their provenance.
-        """
         return make(*args, **kwargs).trajectories()
 
+    attributes, _, raises = (
+        (make.__doc__ or "").partition("    Attributes\n")[2].partition("    Raises\n")
+    )
+    extract.__doc__ = f"""Turn the GPS traces of a source into trajectories, in memory.
+
+    Parameters
+{attributes}    Returns
+    -------
+    Trajectories
+        With the account of what was dropped, and why, in their provenance.
+
+    Raises
+{raises}"""
+    signed = signature(make).replace(return_annotation=Trajectories)
+    extract.__signature__ = signed  # type: ignore[attr-defined]
     return extract
 
 
@@ -365,13 +385,6 @@ def _writing(
         raise BadInput(msg)
     with replacing_folder(out, is_part, inputs) as folder:
         yield partial(write_partition, folder, rows=partition)
-
-
-def _place(area: In) -> tuple[Area | None, float | None]:
-    """Read the area, and the spacing that comes with a city."""
-    if area is None or not isinstance(area, str | Sequence):
-        return area, None
-    return areas([area] if isinstance(area, str) else area)
 
 
 def _as_text(name: str) -> str:

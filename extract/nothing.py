@@ -1,6 +1,7 @@
 """Why nothing came of traces: where all the points went, and what to change."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 from trajanon.extract.earth.box import Box
 from trajanon.extract.earth.limits import Area
@@ -35,7 +36,7 @@ def why_nothing(
     read, short = counts["points read"], longest < rules.length
     cut_out = [f"{counts[name]:,} {name}" for name in _CUT_OUT if counts[name]]
     if read == 0:
-        why = _nothing_read(counts["points without time"], area)
+        why = _nothing_read(counts, area)
     elif counts["points impossible"] == read:
         why = (
             f"none of the {read:,} points is a place on Earth; look whether lat and "
@@ -51,10 +52,12 @@ def why_nothing(
     elif area is not None and counts["points used"] == 0:
         why = _nothing_inside(read, area, swapped)
     elif short:
+        way_out = cut_most(counts, max_pause=rules.max_pause, max_gap=rules.max_gap)
         why = (
             f"the longest unbroken piece of track is {longest:,.0f} m, and "
             f"{rules.points} points every {rules.spacing:g} m need "
-            f"{rules.length:,.0f} m; lower --spacing or --points, or raise --max-gap"
+            f"{rules.length:,.0f} m; "
+            f"{way_out or 'lower --spacing or --points, or raise --max-gap'}"
         )
     else:
         why = (
@@ -66,8 +69,33 @@ def why_nothing(
     return f"no trajectories: {why}"
 
 
-def _nothing_read(untimed: int, area: Area | None) -> str:
-    if untimed:
+def cut_most(
+    counts: Mapping[str, int], *, max_pause: float | None, max_gap: float | None
+) -> str:
+    """Name the limits that cut half of the recordings or more, and what to try."""
+    read, told = counts["recordings read"], []
+    pauses, hops = counts["cuts at pauses"], counts["cuts at long hops"]
+    if max_pause is not None and 0 < read <= 2 * pauses:
+        told.append(
+            f"{pauses:,} pauses over {max_pause:g} s cut the recordings: try "
+            f"--max-pause {24 * max_pause / 3600:g}h"
+        )
+    if max_gap is not None and 0 < read <= 2 * hops:
+        told.append(
+            f"{hops:,} hops over {max_gap:g} m cut the recordings: try --max-gap "
+            f"{2 * max_gap:g}"
+        )
+    return "; ".join(told)
+
+
+def _nothing_read(counts: Counter[str], area: Area | None) -> str:
+    if rejected := counts["points of traces without times"]:
+        return (
+            f"all {rejected:,} points are without times, which --untimed reject leaves "
+            "out: name their column with --columns time=..., or take them in their "
+            "order with --untimed accept"
+        )
+    if untimed := counts["points without time"]:
         return (
             f"all {untimed:,} points are without time, and OSM sorts those by place, "
             "not along a track; try a larger box"

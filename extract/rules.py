@@ -22,7 +22,7 @@ class Rules:
     max_gap
         Metres; a longer hop between two fixes ends a piece. None for no limit.
     max_pause
-        Seconds; a longer time between two fixes ends a piece.
+        Seconds; a longer time between two fixes ends a piece. None for no limit.
     max_speed
         Metres a second; a hop of over 50 m that would need more ends a piece.
     trim_ends
@@ -54,7 +54,7 @@ class Rules:
     spacing: float
     points: int = 30
     max_gap: float | None = 500.0
-    max_pause: float = 300.0
+    max_pause: float | None = 300.0
     max_speed: float = 60.0
     trim_ends: float = 0.0
     min_displacement: float = 0.0
@@ -65,17 +65,23 @@ class Rules:
     limit: int | None = None
 
     def __post_init__(self) -> None:
-        if self.max_gap == math.inf:
-            object.__setattr__(self, "max_gap", None)
+        for limit in ("max_gap", "max_pause"):
+            if getattr(self, limit) == math.inf:
+                object.__setattr__(self, limit, None)
         if not 0.0 < self.spacing < 1e6:
             msg = f"--spacing must be a positive number of metres (got {self.spacing})"
             raise BadInput(msg)
         if not 2 <= self.points <= 100_000:
             msg = f"--points must be at least 2 (got {self.points}), at most 100,000"
             raise BadInput(msg)
-        if self.max_gap is not None and not self.max_gap > 0.0:
-            msg = f"--max-gap must be a positive number of metres (got {self.max_gap})"
-            raise BadInput(msg)
+        for limit, unit in (("max_gap", "metres"), ("max_pause", "seconds")):
+            value = getattr(self, limit)
+            if value is not None and not value > 0.0:
+                msg = (
+                    f"--{limit.replace('_', '-')} must be a positive number of {unit} "
+                    f"(got {value})"
+                )
+                raise BadInput(msg)
         if not 0.0 <= self.trim_ends < 1e5:
             msg = (
                 "--trim-ends must be a number of metres, 0 or more, below 100,000 "

@@ -34,7 +34,7 @@ def split(points: Points, rules: Rules, counts: Counter[str]) -> Points:
     end = np.flatnonzero(points.follows)
     seconds = points.time[end] - points.time[end - 1]
     metres = points.ways.length
-    pause = seconds > rules.max_pause
+    pause = seconds > (rules.max_pause or np.inf)
     far = ~pause & (metres > (rules.max_gap or np.inf))
     fast = ~pause & ~far & (metres > _JITTER)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -7,15 +7,18 @@ from trajanon.extract.geodesy import WGS84, Geodesics
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 
+_STAY = 300.0
+"""Seconds near one place that make a stop, also where longer pauses are allowed."""
+
 
 def parts(points: Points, rules: Rules, near: float, stub: float) -> NDArray[np.int64]:
     """Number the parts of traces that lie between one stop and the next.
 
     A trace stops where it was split at a pause, and where it stays near a place for
-    longer than a pause may be. Where it jumps at an impossible speed nobody knows
-    where it was, and short pieces before the first and after the last hop that was too
-    long may be errors of the receiver, with the true end behind them: so such borders
-    are stops, too.
+    300 s, or as long as a shorter pause may be. Where it jumps at an impossible speed
+    nobody knows where it was, and short pieces before the first and after the last hop
+    that was too long may be errors of the receiver, with the true end behind them: so
+    such borders are stops, too.
 
     Parameters
     ----------
@@ -49,7 +52,8 @@ def parts(points: Points, rules: Rules, near: float, stub: float) -> NDArray[np.
     begins = np.zeros(len(points), dtype=np.bool_)
     begins[border] = first | trails
     begins[border[1:]] |= leads[:-1]
-    stays = _stays(points, ends - border, rules.max_pause, near)
+    seconds = min(_STAY, rules.max_pause or _STAY)
+    stays = _stays(points, ends - border, seconds, near)
     begins[1:] |= stays[1:] != stays[:-1]
     return np.cumsum(begins) - 1
 
@@ -67,7 +71,7 @@ def _are_stops(
     with np.errstate(divide="ignore", invalid="ignore"):
         fast = metres / seconds > rules.max_speed
     stops[1:] = (points.trace[there] != points.trace[here]) | fast
-    stops[1:] |= seconds > rules.max_pause
+    stops[1:] |= seconds > (rules.max_pause or np.inf)
     return stops
 
 

@@ -93,6 +93,15 @@ def test_parameters_are_told_apart_from_prose(site: Path) -> None:
     assert "----------" not in text
 
 
+def test_a_function_made_of_a_class_shows_its_parameters(site: Path) -> None:
+    text = (site / "reference" / "extract.html").read_text(encoding="utf-8")
+    shown = text.partition('id="trajanon.extract.extract"')[2].partition("<h2")[0]
+    words = re.sub("<[^>]+>", "", shown)
+    assert "_called" not in words
+    assert "max_pause: float | None = 300.0" in words
+    assert ") -&gt; Trajectories" in words
+
+
 def test_every_error_is_in_the_reference(site: Path) -> None:
     text = (site / "reference" / "errors.html").read_text(encoding="utf-8")
     for name, thing in vars(errors).items():

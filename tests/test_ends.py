@@ -168,6 +168,14 @@ def test_a_recorded_stay_is_a_stop(noise: float) -> None:
     assert away(left, out.lat[200], out.lon[200]) == 0.0
 
 
+def test_a_stay_is_a_stop_though_pauses_may_be_longer() -> None:
+    """Who is shown past long pauses must not be shown at home."""
+    rules = replace(RULES, max_pause=7200.0)
+    there = line([*range(0, 3000, 10), *[3000] * 80, *range(3010, 6000, 10)])
+    slow = replace(there, time=np.linspace(0.0, 3000.0, len(there)))
+    assert np.array_equal(trimmed(slow, rules=rules).lat, trimmed(slow).lat)
+
+
 def test_a_way_on_which_nobody_stays_has_no_stop() -> None:
     """An hour on foot, a metre a second, and ten minutes in a queue that moves."""
     seconds = np.arange(0, 3600.0)

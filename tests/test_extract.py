@@ -1,19 +1,23 @@
 """The Python call `extract`: sources, areas and the account of both."""
 
+import inspect
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import platformdirs
 import pytest
+import shapely
 from osm_server import OsmServer, serving
 from tracks import GEOD
 
 from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem, NoTrajectories
-from trajanon.extract import Box, extract
-from trajanon.extract.earth.areas import CITIES
+from trajanon.extract import Box, Extraction, extract
+from trajanon.extract.earth.areas import CITIES, Given
 from trajanon.extract.sources.osm import osm_traces
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -176,6 +180,68 @@ def test_limits_reach_the_cutting(tmp_path: Path) -> None:
     assert len(extract(path, spacing=10, points=12)) == 10
     with pytest.raises(NoTrajectories, match="longest unbroken piece of track is 0 m"):
         extract(path, spacing=10, max_gap=9)
+
+
+def test_an_area_may_be_a_polygon_four_numbers_or_a_file(tmp_path: Path) -> None:
+    path = gpx(tmp_path / "a.gpx", 1200)
+    south = shapely.box(-3.75, 40.38, -3.65, 40.425)
+    outline = tmp_path / "outline.geojson"
+    outline.write_text(shapely.to_geojson(south))
+    areas: list[Given] = [
+        Box(*south.bounds),
+        south,
+        shapely.MultiPolygon([shapely.force_3d(south)]),
+        south.bounds,
+        list(south.bounds),
+        np.array(south.bounds),
+        outline,
+        str(outline),
+    ]
+    found = [extract(path, area, spacing=10) for area in areas]
+    assert len(found[0]) == 1
+    for each in found[1:]:
+        np.testing.assert_allclose(each.points, found[0].points, rtol=0, atol=1e-9)
+    assert found[1].provenance["area"] == "the polygon within -3.75,40.38,-3.65,40.425"
+
+
+@pytest.mark.parametrize(
+    ("area", "says"),
+    [
+        ((1, 2, 3), r"\(1, 2, 3\) is not an area: give four numbers \(west, south"),
+        ((1, 2, 3, "4"), "is not an area: give four numbers"),
+        ((3, 2, 1, 4), "west > east"),
+        (7, "7 is not an area"),
+        (shapely.Point(1, 2), "is a Point: an area needs polygons"),
+        ("no.geojson", "'no.geojson' is not an area"),
+    ],
+)
+def test_what_is_no_area_is_refused(tmp_path: Path, area: Any, says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        extract(gpx(tmp_path / "a.gpx", 500), area, spacing=10)
+
+
+def test_another_polygon_of_the_same_bounds_is_another_extraction(
+    tmp_path: Path,
+) -> None:
+    path = gpx(tmp_path / "a.gpx", 500)
+    box = shapely.box(-4, 40, -3, 41)
+    other = shapely.Polygon([(-4, 40), (-3, 40), (-4, 41), (-3, 41), (-4, 40.5)])
+    shapes = [box, other.convex_hull.difference(shapely.box(-3.9, 40.1, -3.8, 40.2))]
+    one, two = (Extraction(path, shape, spacing=10)._asked() for shape in shapes)
+    assert one != two
+
+
+def test_the_signature_of_extract_is_that_of_an_extraction() -> None:
+    """As help(), notebooks and editors show it; mypy sees it, too."""
+    signature = inspect.signature(extract)
+    assert signature.parameters == inspect.signature(Extraction).parameters
+    assert signature.return_annotation is Trajectories
+    described = re.findall(r"^(\w+)$", inspect.getdoc(extract) or "", re.MULTILINE)
+    assert [name for name in described if name in signature.parameters] == list(
+        signature.parameters
+    )
+    with pytest.raises(TypeError):
+        extract("a.gpx", spcing=10)  # type: ignore[call-arg]
 
 
 def test_swapped_columns_can_be_named(tmp_path: Path) -> None:

@@ -91,6 +91,8 @@ def test_tracks_are_kept_unless_they_are_not_wanted(run: Run, here: Path) -> Non
         (["--bbox", "madrid", "--points", "2.5"], "--points"),
         (["--bbox", "madrid", "--max-gap", "-5"], "--max-gap must be a positive"),
         (["--bbox", "madrid", "--max-gap", "far"], "number of metres, or none"),
+        (["--bbox", "madrid", "--max-pause", "later"], "such as 5min or 2h, or none"),
+        (["--bbox", "madrid", "--max-pause", "-2h"], "--max-pause must be a positive"),
         (["--bbox", "madrid", "--max-per-subject", "0"], "--max-per-subject must be"),
         (["--bbox", "madrid", "--max-pages", "0"], "--max-pages must be at least 1"),
         (["--bbox", "madrid", "--api-url", "osm.org"], "the server 'osm.org'"),
@@ -180,6 +182,64 @@ def test_a_table_that_gives_nothing_says_why(
     (tmp_path / "a.csv").write_text("lat,lon,id\n" + rows)
     assert says in run("extract", "a.csv", "--bbox", "madrid").sentence
     assert names(tmp_path) == {"a.csv"}
+
+
+def fixes(folder: Path, seconds: int, metres: int, animals: str = "ab") -> None:
+    """Animals that walk north, with a fix every so many seconds and metres."""
+    rows = [
+        f"{animal},{40.4 + i * metres / 111_000:.6f},{-3.7 + lane / 100},{i * seconds}"
+        for lane, animal in enumerate(animals)
+        for i in range(40)
+    ]
+    (folder / "a.csv").write_text("\n".join(["subject,lat,lon,time", *rows]))
+
+
+def test_pauses_that_end_every_recording_are_told_with_the_way_past(
+    run: Run, here: Path
+) -> None:
+    """Fixes an hour apart are no tracks to a limit of 300 s."""
+    fixes(here, 3600, 300)
+    told = run("extract", "a.csv", "--spacing", 200).sentence
+    assert "78 pauses over 300 s cut the recordings: try --max-pause 2h" in told
+    found = {}
+    for pause in ("2h", "7200", "none"):
+        answer = run(
+            "extract", "a.csv", "--spacing", 200, "--max-pause", pause, "--json"
+        )
+        found[pause] = json.loads(answer.out)
+    assert [each["max_pause"] for each in found.values()] == [7200, 7200, None]
+    assert [each["counts"]["trajectories"] for each in found.values()] == [2] * 3
+
+
+def test_hops_that_cut_most_recordings_are_told_with_the_way_past(
+    run: Run, here: Path
+) -> None:
+    fixes(here, 60, 600, "abc")
+    told = run("extract", "a.csv", "--spacing", 100).sentence
+    assert "117 hops over 500 m cut the recordings: try --max-gap 1000" in told
+    with (here / "a.csv").open("a") as file:
+        file.writelines(f"\nd,{41 + i / 1000},-3.7,{i * 60}" for i in range(40))
+    answer = run("extract", "a.csv", "--spacing", 100)
+    assert "4 recordings gave 1 trajectory: 117 hops over 500 m" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("animals", "points", "says"),
+    [
+        ("a", 30, "Wrote 1 trajectory to trajectories.parquet. A group needs two at"),
+        ("a", 5, "All are of one subject, and a group needs two at least: name"),
+        ("ab", 30, "Wrote 2 trajectories to trajectories.parquet. Next: trajanon "),
+    ],
+)
+def test_too_few_for_any_group_are_not_sent_on(
+    run: Run, here: Path, animals: str, points: int, says: str
+) -> None:
+    fixes(here, 60, 100, animals)
+    answer = run("extract", "a.csv", "--spacing", 100, "--points", points)
+    assert answer.code == 0
+    assert says in answer.out
+    assert ("Next: trajanon anonymize -k 2" in answer.out) == (animals == "ab")
+    assert answer.out.count("Next:") == (animals == "ab")
 
 
 def test_some_bad_rows_do_not_spoil_a_table(run: Run, tmp_path: Path) -> None:

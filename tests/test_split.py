@@ -26,16 +26,25 @@ PAUSES, LONG, FAST = "cuts at pauses", "cuts at long hops", "cuts at impossible 
 
 
 def cut_at(
-    *traces: Trace, max_gap: float | None = 500.0
+    *traces: Trace, max_gap: float | None = 500.0, max_pause: float | None = 300.0
 ) -> tuple[list[int], dict[str, int]]:
     counts: Counter[str] = Counter()
-    after = split(points(*traces), Rules(spacing=10, max_gap=max_gap), counts)
+    after = split(
+        points(*traces), Rules(spacing=10, max_gap=max_gap, max_pause=max_pause), counts
+    )
     return pieces(after), {name: count for name, count in counts.items() if count}
 
 
 def test_a_pause_of_over_five_minutes_ends_a_piece() -> None:
     walked = line([0, 10, 20, 30, 40], [0, 300, 600.001, 601, 602])
     assert cut_at(walked) == ([2, 3], {PAUSES: 1})
+
+
+def test_pauses_may_be_longer_where_somebody_says_so() -> None:
+    walked = line([0, 10, 20, 30], [0, 3600, 10_800, 18_001])
+    assert cut_at(walked, max_pause=7200) == ([3, 1], {PAUSES: 1})
+    assert cut_at(walked, max_pause=math.inf) == ([4], {})
+    assert cut_at(walked, max_pause=None) == ([4], {})
 
 
 def test_a_hop_longer_than_the_gap_ends_a_piece() -> None:
@@ -253,6 +262,8 @@ def test_clipping_and_hiding_are_each_the_other_seen_from_the_other_side(
         ({"max_gap": 0.0}, "--max-gap must be a positive number"),
         ({"max_gap": -5.0}, r"--max-gap must be a positive number.*\(got -5.0\)"),
         ({"max_gap": math.nan}, "--max-gap must be a positive number"),
+        ({"max_pause": 0.0}, r"--max-pause must be a positive number of seconds"),
+        ({"max_pause": math.nan}, r"--max-pause must be a positive number.*\(got nan"),
         ({"max_per_subject": 0}, "--max-per-subject must be at least 1"),
     ],
 )

@@ -1,14 +1,35 @@
-"""Where: a city, a box in degrees, or several of them."""
+"""Where: a city, a box in degrees, or several of them; a polygon, or a file of some."""
 
 import csv
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from numbers import Real
 from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from shapely.geometry.base import BaseGeometry
 
 from trajanon.errors import BadInput
 from trajanon.extract.earth.box import Box
 from trajanon.extract.earth.limits import Area
+from trajanon.extract.earth.regions import Region, read_outline
+
+Given: TypeAlias = (
+    str
+    | os.PathLike[str]
+    | Sequence[str]
+    | Sequence[float]
+    | NDArray[Any]
+    | BaseGeometry
+    | Area
+    | None
+)
+"""An area as Python gives it: see `area_of`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +138,37 @@ def areas(texts: Sequence[str]) -> tuple[Area, float | None]:
     spacing = spacings[0] if len(set(spacings)) == 1 else None
     if len(boxes) == 1:
         return boxes[0], spacing
-    import shapely
-
-    from trajanon.extract.earth.regions import Region
-
     shape = shapely.union_all([shapely.box(*box.sides) for box in boxes])
     return Region(shape, " + ".join(text.strip() for text in texts)), spacing
+
+
+def area_of(given: Given) -> tuple[Area | None, float | None]:
+    """Read an area as Python gives it, and the spacing in metres that a city brings.
+
+    It is None for everywhere, a city or ``W,S,E,N`` or several of these, four numbers,
+    a polygon of shapely, the path of a file with polygons, or an `Area`.
+    """
+    if isinstance(given, os.PathLike) or (
+        isinstance(given, str) and given.lower() not in CITIES and Path(given).is_file()
+    ):
+        return read_outline(given), None
+    if isinstance(given, str):
+        return areas([given])
+    if isinstance(given, BaseGeometry):
+        shape = shapely.force_2d(given)
+        sides = ",".join(f"{side:.10g}" for side in shape.bounds)
+        return Region(shape, f"the polygon within {sides}"), None
+    if given is None or isinstance(given, Area):
+        return given, None
+    several: list[Any] = (
+        list(given) if isinstance(given, Sequence | np.ndarray) else [given]
+    )
+    if all(isinstance(each, str) for each in several):
+        return areas(several)
+    if len(several) == 4 and all(isinstance(side, Real) for side in several):
+        return Box(*map(float, several)), None
+    msg = (
+        f"{given!r} is not an area: give four numbers (west, south, east, north), a "
+        "polygon, a file with polygons, or a city"
+    )
+    raise BadInput(msg)

@@ -4,7 +4,7 @@ Of points, whether they lie inside; and of ways, whether they lead out of an are
 into a zone, though neither end does. A way is the geodesic from a point to the next.
 """
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from trajanon.extract.earth.box import Box
 
 
+@runtime_checkable
 class Area(Protocol):
     """Where trajectories may lie: a box, or any other part of the Earth."""
 

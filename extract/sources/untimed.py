@@ -12,7 +12,7 @@ from trajanon.extract.trace import Trace
 CHOICES = ("accept", "reject")
 """Whether a trace without times is taken in its order, or left out."""
 
-UNTIMED = "points without time"
+UNTIMED = "points of traces without times"
 CLOUD = "points sorted by place, not along a track"
 
 _FEW = 20

@@ -1,11 +1,21 @@
 """trajanon extract."""
 
+from contextlib import suppress
 from pathlib import Path
+
+import typer
 
 from trajanon.cli import extract_options as option
 from trajanon.cli.options import PARTS, TRAJECTORIES, Json
 from trajanon.cli.telling import announce_compilation, say_written
 from trajanon.errors import BadInput
+
+ONE_TRAJECTORY = "A group needs two at least, of two subjects."
+ONE_SUBJECT = (
+    "All are of one subject, and a group needs two at least: name the column of "
+    "subjects with --columns subject=..., or count trajectories with trajanon "
+    "anonymize --count records"
+)
 
 
 def extract(
@@ -22,6 +32,7 @@ def extract(
     points: option.Points = 30,
     spacing: option.Spacing = None,
     max_gap: option.MaxGap = "500",
+    max_pause: option.MaxPause = "300",
     trim_ends: option.TrimEnds = 0.0,
     hide_near: option.HideNear = None,
     radius: option.Radius = None,
@@ -43,6 +54,7 @@ def extract(
 ) -> None:
     """Turn GPS traces into trajectories of equally spaced points."""
     from trajanon.extract.extraction import OSM_API, Extraction
+    from trajanon.extract.nothing import cut_most
     from trajanon.extract.sources.tables.columns import parse_columns
     from trajanon.extract.where import out_of_sight, place
     from trajanon.screen import Bars, show_extraction, show_json
@@ -59,7 +71,8 @@ def extract(
             where,
             spacing=of_the_city if spacing is None else spacing,
             points=points,
-            max_gap=_metres_or_none(max_gap),
+            max_gap=_limit("--max-gap", "metres", max_gap),
+            max_pause=_limit("--max-pause", "seconds", max_pause),
             trim_ends=trim_ends,
             min_displacement=min_displacement,
             max_fill=max_fill,
@@ -84,9 +97,17 @@ def extract(
         show_json(provenance)
         return
     show_extraction(provenance)
-    what = f"{provenance['counts']['trajectories']:,} trajectories"
+    counts = provenance["counts"]
+    n, subjects = counts["trajectories"], counts["subjects of trajectories"]
+    what = f"{n:,} trajector{'y' if n == 1 else 'ies'}"
+    limits = {name: provenance[name] for name in ("max_pause", "max_gap")}
+    if n < counts["recordings read"] and (hint := cut_most(counts, **limits)):
+        typer.echo(f"{counts['recordings read']:,} recordings gave {what}: {hint}")
+    if min(n, subjects) < 2:
+        typer.echo(f"Wrote {what} to {out}. {ONE_SUBJECT if n > 1 else ONE_TRAJECTORY}")
+        return
     # Folders are named in any case: the next command's default is a file.
-    say_written(what, out, TRAJECTORIES, "anonymize", 4)
+    say_written(what, out, TRAJECTORIES, "anonymize", min(4, subjects))
 
 
 def _destination(out: Path | None, partition: int | None) -> Path:
@@ -103,11 +124,18 @@ def _destination(out: Path | None, partition: int | None) -> Path:
     return out
 
 
-def _metres_or_none(text: str) -> float | None:
+def _limit(option: str, unit: str, text: str) -> float | None:
+    """Read a limit: a number, none, or of seconds a time as pandas writes it."""
+    import pandas as pd
+
     if text.strip().lower() == "none":
         return None
     try:
         return float(text)
     except ValueError:
-        msg = f"--max-gap must be a number of metres, or none (got {text!r})"
+        if unit == "seconds":
+            with suppress(ValueError):
+                return float(pd.Timedelta(text).total_seconds())
+        times = ", a time such as 5min or 2h" * (unit == "seconds")
+        msg = f"{option} must be a number of {unit}{times}, or none (got {text!r})"
         raise BadInput(msg) from None

@@ -67,6 +67,13 @@ Spacing = Annotated[
 MaxGap = Annotated[
     str, typer.Option(help="Metres; a longer hop ends a track. Or: none.")
 ]
+MaxPause = Annotated[
+    str,
+    typer.Option(
+        help="Seconds, or a time such as 5min or 2h; a longer pause ends a track. "
+        "Or: none."
+    ),
+]
 TrimEnds = Annotated[
     float,
     typer.Option(
