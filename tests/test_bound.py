@@ -95,7 +95,7 @@ def test_on_most_small_tables_it_is_the_optimum() -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @given(seed=seeds, k=st.integers(6, 7), more=st.integers(0, 2), p=st.integers(1, 3))
-@settings(max_examples=5)
+@settings(max_examples=3)
 def test_no_two_large_groups_undercut_it(
     shape: str, seed: int, k: int, more: int, p: int
 ) -> None:

@@ -120,7 +120,7 @@ def test_stopped_anywhere_it_goes_on_to_the_same_result(
 ) -> None:
     expected = of(folder).trajectories()
 
-    @settings(max_examples=25)
+    @settings(max_examples=12)
     @given(st.lists(st.integers(0, 25), max_size=3), st.sampled_from([1, 2]))
     def test(stops: list[int], held: int) -> None:
         out = tmp_path / "out.parquet"

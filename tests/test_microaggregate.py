@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from inspect import signature
-from itertools import pairwise, product
+from itertools import cycle, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -360,7 +360,7 @@ print(fingerprints())
 def fingerprints() -> str:
     """Every bit of some results."""
     found = []
-    for p, how in product((2, 60), HOW):
+    for p, how in zip(cycle((2, 60)), HOW, strict=False):
         n = {"mf-tsp": 40}.get(method_of(how), 300)
         n = 24 if is_slow(how) else 60 if how["refine"] == "anneal" else n
         with few_moves():

@@ -279,7 +279,7 @@ def test_from_any_place_the_rest_is_the_same(mixed: Path, jobs: int) -> None:
     for trace in source:
         whole.append(trace)
         places.append((source.position, source.left_out.copy()))
-    for place in (0, 4, 5, 50):
+    for place in (0, 4, 5, 50) if jobs == 1 else (4, 50):
         position, left_out = places[place]
         rest = Source(numbered, position, left_out.copy())
         assert equal(list(rest), whole[place + 1 :])
