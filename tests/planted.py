@@ -20,7 +20,7 @@ K = 4
 def groups(sizes: tuple[int, ...] = (4, 5, 4, 7), m: int = 3) -> Floats:
     """Released points of groups, each member equal, in random order."""
     rng = np.random.default_rng(0)
-    centroids = np.round(rng.uniform((40, -4), (41, -3), (len(sizes), m, 2)), 7)
+    centroids = np.round(rng.uniform((40, -4), (41, -3), (len(sizes), m, 2)), 4)
     labels = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
     points: Floats = centroids[labels]
     return points
@@ -40,7 +40,7 @@ def written(
 
 
 def problems(path: Path, k: int = K) -> str:
-    findings = trajanon.check(path, k)
+    findings = trajanon.check(path, k, digits=7)
     assert findings.holds == (not findings.problems)
     return "\n".join(findings.problems)
 

@@ -380,7 +380,7 @@ def test_a_column_without_a_name_in_csv_is_found(tmp_path: Path) -> None:
         ("<gpx ", '<gpx xmlns:x="alice" x:of="alice" ', "alice"),
         (OSM_ATTRIBUTION, "alice", "unknown attribution 'alice'"),
         ("<trk>", "<wpt lat='1' lon='2'/><trk>", "1 × <wpt>"),
-        ("<?xml version='1.0' encoding='utf-8'?>", "<?of alice?>", "instructions"),
+        ('<?xml version="1.0" encoding="UTF-8"?>', "<?of alice?>", "instructions"),
         ("<gpx ", '<gpx xmlns:x="/home/alice" ', "xmlns"),
         ("http://www.topografix.com/GPX/1/1", "/home/alice", "xmlns"),
         ("</trkseg>", "</trkseg><trkseg></trkseg>", "1 geometries are tracks of 2"),
@@ -398,7 +398,7 @@ def test_more_than_lines_and_ids_in_gpx_is_found(
 def test_a_comment_in_another_encoding_is_found(tmp_path: Path) -> None:
     path = written(tmp_path / "r.gpx")
     text = path.read_text(encoding="utf-8").replace("<trk>", "<!-- alice --><trk>", 1)
-    path.write_bytes(text.replace("'utf-8'", "'utf-16'").encode("utf-16"))
+    path.write_bytes(text.replace('"UTF-8"', '"utf-16"').encode("utf-16"))
     assert "an encoding other than UTF-8" in problems(path)
 
 

@@ -42,7 +42,7 @@ def sample(madrid: Trajectories) -> tuple[Evaluation, Mapping[str, Any]]:
 
 
 def test_pairs_are_measured_as_by_hand() -> None:
-    evaluation = evaluated(toy())
+    evaluation = evaluated(toy(), digits=7)
     account = evaluation.account
     assert evaluation.holds
     assert (evaluation.k, evaluation.counted) == (2, "subjects")

@@ -7,6 +7,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 from large import search_as_if_large
@@ -58,6 +59,7 @@ def test_every_group_holds_k_and_every_row_is_released_once(
             str(folder / "out"),
             k,
             count="subjects" if counted else "records",
+            digits=7,
             effort="fast",
         )
     labels = groups.labels
@@ -79,7 +81,9 @@ def test_every_group_holds_k_and_every_row_is_released_once(
     lost = information_loss(sse(records, dense(labels)), float((records**2).sum()))
     assert report["information_loss"] == pytest.approx(lost, rel=1e-9)
     centroids = np.array([groups.line[group] for group in range(len(sizes))])
-    moved = displacement(points, np.round(centroids, 7)[labels])
+    centroids = np.round(centroids, 7)
+    assert report["lines"] == len(lines)
+    moved = displacement(points, centroids[labels])
     assert report["displacement"]["mean"] == pytest.approx(moved.mean(), rel=1e-6)
     assert report["displacement"]["max"] == pytest.approx(moved.max(), abs=1e-6)
     for name, share in (("median", 0.5), ("p95", 0.95)):
@@ -265,3 +269,32 @@ def test_a_release_has_a_thousand_parts_at_most_before_they_grow() -> None:
     counts = {n: releasing.count_of_parts(n) for n in (1, 10**5, 10**7, 10**8, 10**9)}
     assert counts == {1: 1, 10**5: 1, 10**7: 100, 10**8: 1000, 10**9: 1000}
     assert releasing.count_of_parts(10**10) == 10_000
+
+
+def test_parts_have_the_decimals_that_were_asked_for(tmp_path: Path) -> None:
+    source = write_folder(tmp_path / "trips", walks(60))
+    for digits in (4, 6):
+        report = anonymize_parts(
+            str(source), str(tmp_path / "out"), 3, effort="fast", digits=digits
+        )
+        assert report["digits"] == digits
+        lines = shapely.from_wkb([*Counter(released(tmp_path / "out"))])
+        points = shapely.get_coordinates(lines)
+        assert np.array_equal(points, np.round(points, digits))
+        assert not np.array_equal(points, np.round(points, digits - 1))
+        findings = trajanon.check(tmp_path / "out", 3, digits=digits)
+        assert findings.holds
+        assert report["lines"] == findings.groups == len(lines)
+    (told,) = trajanon.check(tmp_path / "out", 3).problems
+    assert "part-00000.parquet: a coordinate has 6 decimals, more than the 4" in told
+
+
+def test_groups_that_rounding_made_equal_are_counted_in_parts(tmp_path: Path) -> None:
+    """The halves of the rows lie a metre apart, and no group has rows of both."""
+    points = np.repeat(np.round(walks(1), 4), 8, axis=0) + 1e-5
+    points[4:] -= 2e-5
+    points += 1e-7 * np.arange(4).repeat(2)[:, None, None]
+    source = write_folder(tmp_path / "trips", points)
+    report = anonymize_parts(str(source), str(tmp_path / "out"), 4, refine="none")
+    assert (report["groups"], report["lines"]) == (2, 1)
+    assert trajanon.check(tmp_path / "out", 8).holds

@@ -14,7 +14,12 @@ from trajanon.align.account import account
 from trajanon.align.alignment import align as slide_to_groups
 from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.files.release import check_format, write_release
-from trajanon.files.released import unknown_attribution
+from trajanon.files.released import (
+    DIGITS,
+    check_digits,
+    line_numbers,
+    unknown_attribution,
+)
 from trajanon.files.report import report_path
 from trajanon.microaggregation import microaggregate
 from trajanon.outputs import replacing
@@ -89,6 +94,7 @@ def anonymize(
     align: bool = True,
     suppress: float = 0.0,
     min_radius: float = 0.0,
+    digits: int = DIGITS,
     **options: Unpack[Options],
 ) -> Release:
     """Replace each trajectory by the centroid of a group of at least k.
@@ -114,6 +120,10 @@ def anonymize(
     min_radius
         Metres: groups are left out whose members all stay within so far of the
         released line, which then is as good as any of them.
+    digits
+        Decimals of a degree in the release, 4 (11 m) to 7 (1 cm). Each one more makes
+        it easier to tell who is in a group, for somebody who holds all other tracks.
+        Displacements are measured to the lines as written.
     options
         As in `trajanon.microaggregate`, from ``method`` to ``progress``. The seed
         repeats the groups and centroids; the order of the release comes from the
@@ -140,6 +150,7 @@ def anonymize(
     if not isinstance(align, bool):
         msg = f"align must be True or False (got {align!r})"
         raise BadInput(msg)
+    check_digits(digits)
     _refuse_antimeridian(trajectories.points)
     if align and trajectories.tracks is not None:
         _refuse_antimeridian(trajectories.tracks.points)
@@ -149,7 +160,7 @@ def anonymize(
     counts_subjects = count == "subjects" and trajectories.subject is not None
 
     def grouped(some: Trajectories) -> tuple[Grouped, Grouped]:
-        return _grouped(some, k, counts_subjects, align, options)
+        return _grouped(some, k, counts_subjects, align, digits, options)
 
     cut, aligned = grouped(trajectories)
     before, left_out = None, np.zeros(len(trajectories), dtype=np.bool_)
@@ -192,6 +203,7 @@ def _grouped(
     k: int,
     counts_subjects: bool,
     align: bool,
+    digits: int,
     options: Options,
 ) -> tuple[Grouped, Grouped]:
     """Group trajectories as they were cut, and as they slid, if they may."""
@@ -205,10 +217,11 @@ def _grouped(
     except TooFewSubjects as error:
         msg = f"{error}, or count trajectories with --count records"
         raise TooFewSubjects(msg) from error
-    cut = Grouped(trajectories, partition)
+    cut = Grouped(trajectories, partition, digits)
     if not align or partition.stopped:
         return cut, cut
-    return cut, Grouped(*_align(*cut, k, counts_subjects, options))
+    slid = _align(trajectories, partition, k, counts_subjects, options)
+    return cut, Grouped(*slid, digits)
 
 
 def _align(
@@ -261,8 +274,13 @@ def _report(
     *,
     skipped: bool,
 ) -> dict[str, Any]:
-    trajectories, partition = grouped
-    moved = moved_to(trajectories.points, grouped.released, partition.labels)
+    trajectories, partition, digits = grouped
+    released = grouped.released
+    moved = moved_to(trajectories.points, released, partition.labels)
+    line = line_numbers(released)
+    together = [
+        np.flatnonzero(line == one) for one in np.flatnonzero(np.bincount(line) > 1)
+    ]
     sizes = partition.sizes
     subjects = trajectories.subject
     per_group = (
@@ -282,7 +300,9 @@ def _report(
         "n": len(trajectories),
         "k": k,
         "counted": counted.word,
+        "digits": digits,
         "groups": len(sizes),
+        "lines": int(line.max()) + 1,
         "information_loss": partition.information_loss,
         "stages": [stage.account for stage in partition.stages],
         "stopped": partition.stopped,
@@ -295,4 +315,5 @@ def _report(
         "sizes": sizes.tolist(),
         "subjects_per_group": None if per_group is None else per_group.tolist(),
         "labels": partition.labels.tolist(),
+        "groups_of_equal_lines": [groups.tolist() for groups in together],
     }

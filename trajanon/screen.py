@@ -128,6 +128,9 @@ def show_release(report: Mapping[str, Any]) -> None:
     table.add_column(justify="right")
     table.add_row("Trajectories", f"{report['n']:,}")
     table.add_row("Groups", f"{report['groups']:,}")
+    if report["lines"] < report["groups"]:
+        table.add_row("(as different lines)", f"{report['lines']:,}")
+    table.add_row("Decimals of degrees", f"{report['digits']}")
     table.add_row(
         f"Different {counted} in each group"
         if counted == "subjects"

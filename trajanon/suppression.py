@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from trajanon import loss
 from trajanon.errors import BadInput
-from trajanon.files.released import DECIMALS
+from trajanon.files.released import rounded
 from trajanon.grouping.remaining import mended
 from trajanon.microaggregation import check_enough
 from trajanon.partition import Partition, Stage, dense
@@ -20,20 +20,16 @@ from trajanon.utility import moved_to, summary
 
 
 class Grouped(NamedTuple):
-    """Trajectories and their groups."""
+    """Trajectories, their groups, and the decimals of a degree that are released."""
 
     trajectories: Trajectories
     partition: Partition
-
-    @property
-    def lines(self) -> NDArray[np.float64]:
-        """The mean of each group, shape (g, m, 2)."""
-        return self.partition.lines(self.trajectories.points)
+    digits: int
 
     @property
     def released(self) -> NDArray[np.float64]:
-        """These as they are written, to so many decimals of a degree."""
-        return np.round(self.lines, DECIMALS)
+        """The mean of each group as it is written, shape (g, m, 2)."""
+        return rounded(self.partition.lines(self.trajectories.points), self.digits)
 
 
 class Suppression(NamedTuple):
@@ -44,7 +40,7 @@ class Suppression(NamedTuple):
     share
         Of the trajectories, those that cost most: 0 or more, below 1.
     radius
-        Metres: groups all of whose members stay within so far of their mean.
+        Metres: groups all of whose members stay within so far of their line.
     """
 
     share: float
@@ -77,7 +73,7 @@ def costly(grouped: Grouped, share: float) -> NDArray[np.bool_]:
 def without_tight_groups(
     grouped: Grouped, radius: float
 ) -> tuple[Grouped, NDArray[np.bool_]]:
-    """Leave out groups so tight that their mean is as good as any member.
+    """Leave out groups so tight that their line is as good as any member.
 
     Parameters
     ----------
@@ -99,8 +95,10 @@ def without_tight_groups(
         If nothing would be left.
     """
     since = perf_counter()
-    trajectories, partition = grouped
-    tight = too_tight(trajectories.points, partition.labels, grouped.lines, radius)
+    trajectories, partition, _ = grouped
+    tight = np.zeros(len(partition.sizes), dtype=np.bool_)
+    for lines in (partition.lines(trajectories.points), grouped.released):
+        tight |= too_tight(trajectories.points, partition.labels, lines, radius)
     if tight.all():
         msg = (
             f"all groups lie within {radius:g} m, and nothing would be released: lower "
@@ -111,7 +109,7 @@ def without_tight_groups(
     if not out.any():
         return grouped, out
     left = trajectories.take(~out)
-    return _measured(left, partition, dense(partition.labels[~out]), since), out
+    return _measured(left, grouped, dense(partition.labels[~out]), since), out
 
 
 def without(
@@ -128,11 +126,11 @@ def without(
         subjects = dense(left.subject)
     check_enough(len(left), subjects, k, counted=counts_subjects)
     labels = mended(loss.standardise(left.records), labels, subjects, k)
-    return _measured(left, grouped.partition, labels, since)
+    return _measured(left, grouped, labels, since)
 
 
 def _measured(
-    left: Trajectories, before: Partition, labels: NDArray[np.int64], since: float
+    left: Trajectories, before: Grouped, labels: NDArray[np.int64], since: float
 ) -> Grouped:
     """Measure the groups of what is left."""
     records = loss.standardise(left.records)
@@ -141,14 +139,14 @@ def _measured(
         "suppression", loss.information_loss(lost, total), perf_counter() - since
     )
     changed = replace(
-        before,
+        before.partition,
         labels=labels,
         centroids=loss.group_means(left.records, labels),
         sse=lost,
         sst=total,
-        stages=(*before.stages, stage),
+        stages=(*before.partition.stages, stage),
     )
-    return Grouped(left, changed)
+    return Grouped(left, changed, before.digits)
 
 
 def account(

@@ -9,9 +9,8 @@ from scipy.spatial import cKDTree
 
 from trajanon import vicinity
 from trajanon.neighbours import nearest_points
-from trajanon.partition import Partition
+from trajanon.suppression import Grouped
 from trajanon.tracks import STEPS, Tracks
-from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement, moved_to, summary
 from trajanon.workers import in_parts
 
@@ -28,9 +27,7 @@ _PLACES = 1_000_000  # of a large table's tracks that are looked at, about
 _EARTH = 6_371_000.0  # metres, the mean radius
 
 
-def account(
-    before: tuple[Trajectories, Partition], after: tuple[Trajectories, Partition]
-) -> dict[str, Any] | None:
+def account(before: Grouped, after: Grouped) -> dict[str, Any] | None:
     """Tell how alignment changed trajectories, ready for JSON.
 
     Parameters
@@ -47,19 +44,19 @@ def account(
         it is, and that lies within a spacing of a released trajectory, before and
         after; the start of each window as slid, in steps of its run.
     """
-    tracks, slid = before[0].tracks, after[0].tracks
-    if tracks is None or slid is None or before[0] is after[0]:
+    tracks, slid = before.trajectories.tracks, after.trajectories.tracks
+    if tracks is None or slid is None or before.trajectories is after.trajectories:
         return None
     step = step_lengths(tracks)
     far = np.abs(slid.start - tracks.start) * step[tracks.run]
     spacing = STEPS * float(np.median(step))
-    cut = before[0].points
-    lines = [groups.lines(cut) for _, groups in (before, after)]
-    moved = moved_to(cut, lines[0], before[1].labels)
+    cut = before.trajectories.points
+    lines = before.released, after.released
+    moved = moved_to(cut, lines[0], before.partition.labels)
     return {
         "measured": MEASURED,
         "before": {
-            "information_loss": before[1].information_loss,
+            "information_loss": before.partition.information_loss,
             "displacement": summary(moved),
         },
         "slid": {"share": float((far > 0.0).mean()), **_of_those_that_slid(far)},

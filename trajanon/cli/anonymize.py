@@ -50,6 +50,7 @@ def anonymize(
     align: option.Align = True,
     suppress: option.Suppress = "0%",
     min_radius: option.MinRadius = 0.0,
+    digits: option.Digits = 4,
     seed: Seed = 0,
     memory: option.Memory = None,
     cluster: option.Cluster = None,
@@ -82,7 +83,7 @@ def anonymize(
         if in_parts:
             _refuse_of_parts(suppress, min_radius)
             beside, report = _of_parts(
-                trajectories, out, k, count, memory, cluster, options
+                trajectories, out, k, count, digits, memory, cluster, options
             )
         else:
             _refuse_of_file(memory, cluster)
@@ -95,13 +96,16 @@ def anonymize(
                 align=align,
                 suppress=_share(suppress),
                 min_radius=min_radius,
+                digits=digits,
             )
     if as_json:
         show_json(without_lists(report))
         return
     show_release(report)
     typer.echo(f"{beside}: {report['notice']}")
-    say_written(f"{report['n']:,} trajectories", out, str(ANONYMIZED), "check", k)
+    say_written(
+        f"{report['n']:,} trajectories", out, str(ANONYMIZED), "check", k, digits
+    )
 
 
 def _of_file(
@@ -127,6 +131,7 @@ def _of_parts(
     out: str,
     k: int,
     count: str,
+    digits: int,
     memory: str | None,
     cluster: str | None,
     options: "Options",
@@ -144,7 +149,14 @@ def _of_parts(
     with ExitStack() as closing:
         client = None if cluster is None else closing.enter_context(connected(cluster))
         report = anonymize_parts(
-            folder, out, k, count=count, memory=memory, client=client, **options
+            folder,
+            out,
+            k,
+            count=count,
+            digits=digits,
+            memory=memory,
+            client=client,
+            **options,
         )
     return report_of(out), report
 

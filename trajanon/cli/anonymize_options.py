@@ -35,6 +35,15 @@ MinRadius = Annotated[
         "released line."
     ),
 ]
+Digits = Annotated[
+    int,
+    typer.Option(
+        min=4,
+        max=7,
+        help="Decimals of released degrees; 4 are 11 m. Each one more makes it easier "
+        "to tell who is in a group, for somebody who holds all other tracks.",
+    ),
+]
 Memory = Annotated[
     str | None,
     typer.Option(

@@ -29,6 +29,12 @@ def check(
             "tell together; needs both reports."
         ),
     ] = None,
+    digits: Annotated[
+        int,
+        typer.Option(
+            min=4, max=7, help="Decimals of degrees that the release claims to have."
+        ),
+    ] = 4,
     as_json: Json = False,
 ) -> None:
     """Check a released file by itself: exit code 0 it holds, 1 not, 2 unreadable."""
@@ -40,7 +46,9 @@ def check(
     from trajanon.screen import show_json
 
     originals = None if trajectories is None else read_trajectories(trajectories)
-    findings = findings_of(released, k, trajectories=originals, against=against)
+    findings = findings_of(
+        released, k, trajectories=originals, against=against, digits=digits
+    )
     onward = " Next: trajanon map"
     if released.is_dir():  # more than a map shows
         onward = ""

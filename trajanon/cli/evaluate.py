@@ -44,7 +44,7 @@ def evaluate(
 
     from trajanon.evaluation.evaluation import evaluate as evidence_of
     from trajanon.files.release import read_release
-    from trajanon.files.report import promise_in, read_report, report_path
+    from trajanon.files.report import digits_in, promise_in, read_report, report_path
     from trajanon.files.trajectories import read_trajectories
     from trajanon.outputs import replacing
     from trajanon.privacy.checker import check as findings_of
@@ -70,7 +70,7 @@ def evaluate(
             trajectories,
             release,
             report,
-            findings=findings_of(released, k),
+            findings=findings_of(released, k, digits=digits_in(report)),
             to_road=None if pbf is None else _roads(pbf, trajectories),
             progress=bars,
         )

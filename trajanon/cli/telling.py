@@ -47,7 +47,10 @@ def announce_compilation() -> None:
     announce(tell)
 
 
-def say_written(what: str, out: object, default: object, verb: str, k: int) -> None:
+def say_written(
+    what: str, out: object, default: object, verb: str, k: int, digits: int = 4
+) -> None:
     """Say what was written where, and which command comes next."""
     name = "" if out == default else f" {shlex.quote(str(out))}"
-    typer.echo(f"Wrote {what} to {out}. Next: trajanon {verb}{name} -k {k}")
+    finer = "" if digits == 4 else f" --digits {digits}"
+    typer.echo(f"Wrote {what} to {out}. Next: trajanon {verb}{name} -k {k}{finer}")

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from trajanon.evaluation.names import AS_SLID, RELEASE
+from trajanon.files.report import digits_in
 from trajanon.methods import METHODS
 from trajanon.refine import REFINEMENTS
 from trajanon.trajectories import OSM_ATTRIBUTION
@@ -53,6 +54,7 @@ def datasheet(evaluation: "Evaluation") -> str:
         ("Points of each", f"{evaluation.points}"),
         ("k", f"{k} ({what} in each group, at least)"),
         ("Groups", f"{len(sizes):,}, of {sizes.min()} to {sizes.max()} trajectories"),
+        ("Decimals of degrees", f"{digits_in(evaluation.report)}"),
         ("Method", _method(evaluation)),
         ("Information loss", _loss(evaluation)),
     ]

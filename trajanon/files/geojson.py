@@ -9,23 +9,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem
-from trajanon.files.released import LINE, Lines, ReleasedFile, unknown_attribution
+from trajanon.files.released import (
+    LINE,
+    Lines,
+    ReleasedFile,
+    as_text,
+    texts,
+    unknown_attribution,
+)
 
 
 def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> None:
     """Write a release; the attribution is a member of the collection."""
-    collection: dict[str, Any] = {"type": "FeatureCollection"}
-    if attribution is not None:
-        collection["attribution"] = attribution
-    collection["features"] = [
-        {
-            "type": "Feature",
-            "properties": {"id": number},
-            "geometry": {"type": "LineString", "coordinates": line},
-        }
-        for number, line in enumerate(points[:, :, ::-1].tolist(), start=1)
-    ]
-    path.write_text(json.dumps(collection, ensure_ascii=False), encoding="utf-8")
+    words = json.dumps(attribution, ensure_ascii=False)
+    said = "" if attribution is None else f'"attribution": {words}, '
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(f'{{"type": "FeatureCollection", {said}"features": [\n')
+        for number, line in enumerate(texts(points, _coordinates), start=1):
+            comma = "," if number < len(points) else ""
+            file.write(
+                f'{{"type": "Feature", "properties": {{"id": {number}}}, "geometry": '
+                f'{{"type": "LineString", "coordinates": [{line}]}}}}{comma}\n'
+            )
+        file.write("]}\n")
+
+
+def _coordinates(line: list[list[float]]) -> str:
+    return ", ".join(f"[{as_text(lon)}, {as_text(lat)}]" for lat, lon in line)
 
 
 def read_released(path: Path) -> ReleasedFile:

@@ -4,21 +4,27 @@ import codecs
 from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
+from xml.sax.saxutils import escape
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem
 from trajanon.files.released import (
-    DECIMALS,
     LINE,
     Lines,
     ReleasedFile,
+    as_text,
+    texts,
     unknown_attribution,
 )
 
 _SPACE = "http://www.topografix.com/GPX/1/1"
 _CREATOR = "trajanon"
+_HEAD = f"""\
+<?xml version="1.0" encoding="UTF-8"?>
+<gpx version="1.1" creator="{_CREATOR}" xmlns="{_SPACE}">
+"""
 _KNOWN = {
     "gpx": {"metadata", "trk"},
     "metadata": {"desc"},
@@ -35,24 +41,21 @@ _ATTRIBUTES = {"gpx": {"version", "creator"}, "trkpt": {"lat", "lon"}}
 
 def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> None:
     """Write a release; the attribution is the description in the metadata."""
-    root = ElementTree.Element(
-        "gpx", {"version": "1.1", "creator": _CREATOR, "xmlns": _SPACE}
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(_HEAD)
+        if attribution is not None:
+            desc = escape(attribution)
+            file.write(f" <metadata>\n  <desc>{desc}</desc>\n </metadata>\n")
+        for number, segment in enumerate(texts(points, _segment), start=1):
+            file.write(f" <trk>\n  <number>{number}</number>\n{segment} </trk>\n")
+        file.write("</gpx>\n")
+
+
+def _segment(line: list[list[float]]) -> str:
+    trackpoints = "".join(
+        f'   <trkpt lat="{as_text(lat)}" lon="{as_text(lon)}" />\n' for lat, lon in line
     )
-    if attribution is not None:
-        metadata = ElementTree.SubElement(root, "metadata")
-        ElementTree.SubElement(metadata, "desc").text = attribution
-    for number, line in enumerate(points.tolist(), start=1):
-        track = ElementTree.SubElement(root, "trk")
-        ElementTree.SubElement(track, "number").text = str(number)
-        segment = ElementTree.SubElement(track, "trkseg")
-        for lat, lon in line:
-            ElementTree.SubElement(
-                segment,
-                "trkpt",
-                {"lat": f"{lat:.{DECIMALS}f}", "lon": f"{lon:.{DECIMALS}f}"},
-            )
-    ElementTree.indent(root, " ")
-    ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+    return f"  <trkseg>\n{trackpoints}  </trkseg>\n"
 
 
 def read_released(path: Path) -> ReleasedFile:

@@ -1,6 +1,6 @@
 """A released file as found: its lines, its ids, and everything else in it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,10 +8,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from trajanon.errors import BadInput
 from trajanon.trajectories import OSM_ATTRIBUTION
 
-DECIMALS = 7
-"""Of a degree, in every format: a centimetre, as OpenStreetMap itself writes."""
+DIGITS = 4
+"""Decimals of a degree that a release has by default: 11 metres."""
+
+FEWEST, MOST = 4, 7
+"""Decimals that may be asked for; OpenStreetMap itself writes 7."""
 
 LINE = "LineString"
 
@@ -29,6 +33,50 @@ _KINDS = np.array(
     ],
     dtype=object,
 )
+
+
+def check_digits(digits: int) -> None:
+    """Refuse a number of decimals that no release has.
+
+    Raises
+    ------
+    BadInput
+        If it is no whole number from 4 to 7.
+    """
+    whole = isinstance(digits, int | np.integer) and not isinstance(digits, bool)
+    if not whole or not FEWEST <= digits <= MOST:
+        msg = f"digits must be a whole number from {FEWEST} to {MOST} (got {digits!r})"
+        raise BadInput(msg)
+
+
+def rounded(degrees: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
+    """Round coordinates as they are written; there is one zero."""
+    return np.round(degrees, digits) + 0.0
+
+
+def as_text(degrees: float) -> str:
+    """Write a number with the digits it needs, and never as 5e-05."""
+    text = repr(degrees)
+    return np.format_float_positional(degrees) if "e" in text else text
+
+
+def texts(
+    points: NDArray[np.float64], text: Callable[[list[list[float]]], str]
+) -> Iterator[str]:
+    """Yield the text of each line, (n, m, 2); that of equal ones is made once."""
+    known: dict[bytes, str] = {}
+    for line in points:
+        key = line.tobytes()
+        if key not in known:
+            known[key] = text(line.tolist())
+        yield known[key]
+
+
+def line_numbers(lines: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Number lines, (n, m, 2), from 0 as they appear; equal ones have one number."""
+    keys = np.array([line.tobytes() for line in lines], dtype=object)
+    numbers: NDArray[np.int64] = pd.factorize(keys)[0].astype(np.int64)
+    return numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)

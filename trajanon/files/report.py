@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
+from trajanon.files.released import MOST, check_digits
 from trajanon.partition import check_k
 from trajanon.trajectories import Trajectories
 
@@ -73,6 +74,19 @@ def promise_in(report: Mapping[str, Any]) -> tuple[int, str]:
     return k, str(counted)
 
 
+def digits_in(report: Mapping[str, Any]) -> int:
+    """Take the decimals of a release from its report; all had 7 before one said so.
+
+    Raises
+    ------
+    BadInput
+        If it tells others than a release may have.
+    """
+    digits = report.get("digits", MOST)
+    check_digits(digits)
+    return int(digits)
+
+
 def labels_in(report: Mapping[str, Any]) -> NDArray[np.int64]:
     """Take the group of each trajectory from a report.
 
@@ -123,6 +137,24 @@ def all_labels_in(report: Mapping[str, Any]) -> NDArray[np.int64]:
     of_all = np.full(len(kept), -1)
     of_all[kept] = labels
     return of_all
+
+
+def all_lines_in(report: Mapping[str, Any]) -> NDArray[np.int64]:
+    """As `all_labels_in`; groups that were released as one line have one number.
+
+    Raises
+    ------
+    BadInput
+        As `all_labels_in`, or if such groups are none.
+    """
+    labels = all_labels_in(report)
+    line = np.arange(labels.max() + 1)
+    try:
+        for groups in report.get("groups_of_equal_lines", []):
+            line[groups] = min(groups)
+    except (TypeError, ValueError, IndexError) as error:
+        raise BadInput(STRANGERS) from error
+    return np.where(labels < 0, -1, line[labels])
 
 
 def kept_in(report: Mapping[str, Any], n: int) -> NDArray[np.bool_]:

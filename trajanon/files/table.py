@@ -7,18 +7,31 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem
-from trajanon.files.released import DECIMALS, Lines, ReleasedFile, unknown_attribution
+from trajanon.files.released import (
+    Lines,
+    ReleasedFile,
+    as_text,
+    texts,
+    unknown_attribution,
+)
 
 
 def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> None:
     """Write a release; the attribution is a column, so that it cannot get lost."""
-    n, m, _ = points.shape
+    m = points.shape[1]
     names = [f"{axis}{i}" for i in range(1, m + 1) for axis in ("lat", "lon")]
-    table = pd.DataFrame(points.reshape(n, -1), columns=names)
-    table.insert(0, "id", np.arange(1, n + 1))
+    more = last = ""
     if attribution is not None:
-        table["attribution"] = attribution
-    table.to_csv(path, index=False, float_format=f"%.{DECIMALS}f")
+        doubled = attribution.replace('"', '""')
+        more, last = ",attribution", f',"{doubled}"'
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(f"id,{','.join(names)}{more}\n")
+        for number, numbers in enumerate(texts(points, _numbers), start=1):
+            file.write(f"{number},{numbers}{last}\n")
+
+
+def _numbers(line: list[list[float]]) -> str:
+    return ",".join(as_text(degrees) for point in line for degrees in point)
 
 
 def read_released(path: Path) -> ReleasedFile:

@@ -9,16 +9,20 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from trajanon.errors import BadInput
-from trajanon.files.report import STRANGERS, labels_in
+from trajanon.files.released import rounded
+from trajanon.files.report import STRANGERS, digits_in, labels_in
 from trajanon.loss import group_means
+from trajanon.partition import dense
 from trajanon.trajectories import Trajectories
 
-_ROUNDING = 1.5e-7  # degrees: a release has 7 decimals, and the last one may be off
+_OFF = 1.01  # the last decimal of a mean may be computed otherwise than it was
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Belonging:
     """A release with its originals.
+
+    Groups with equal lines are one: nobody who sees the release can tell them apart.
 
     Attributes
     ----------
@@ -61,19 +65,20 @@ def belonging(
     if len(labels) != len(trajectories) or trajectories.points.shape != released.shape:
         raise BadInput(STRANGERS)
     slid = _as_slid(trajectories, report)
-    means = group_means(slid.records, labels)
+    digits = digits_in(report)
+    means = rounded(group_means(slid.records, labels), digits)
     records = released.reshape(len(released), -1)
     lines, copies = np.unique(records, axis=0, return_counts=True)
-    _, nearest = KDTree(lines).query(means, p=np.inf, distance_upper_bound=_ROUNDING)
-    found = bool((nearest < len(lines)).all())  # the tree answers len(lines) for none
-    sizes = np.bincount(labels)
-    if not found or not np.array_equal(
-        np.bincount(nearest, weights=sizes, minlength=len(lines)), copies
-    ):
+    off = _OFF * 10.0**-digits
+    _, nearest = KDTree(lines).query(means, p=np.inf, distance_upper_bound=off)
+    if (nearest == len(lines)).any():  # what the tree answers where there is none
         raise BadInput(STRANGERS)
-    return Belonging(
-        labels, lines[nearest].reshape(len(sizes), *released.shape[1:]), slid
-    )
+    line = nearest[labels]
+    if not np.array_equal(np.bincount(line, minlength=len(lines)), copies):
+        raise BadInput(STRANGERS)
+    labels, found = dense(line), np.empty_like(copies)
+    found[labels] = line
+    return Belonging(labels, lines[found].reshape(-1, *released.shape[1:]), slid)
 
 
 def _as_slid(trajectories: Trajectories, report: Mapping[str, Any]) -> Trajectories:

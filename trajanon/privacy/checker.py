@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
 from trajanon.files.release import read_as_found, read_release
-from trajanon.files.released import Lines
+from trajanon.files.released import DIGITS, Lines, check_digits
 from trajanon.files.report import (
     all_labels_in,
+    all_lines_in,
     read_report,
     released_of,
     report_path,
@@ -23,6 +24,7 @@ from trajanon.privacy.findings import (
     ids_of_the_source,
     not_trajectories,
     points_of,
+    too_fine,
     too_rare,
 )
 from trajanon.privacy.holder import told_by_both, too_few_subjects
@@ -38,6 +40,7 @@ def check(
     *,
     trajectories: Trajectories | None = None,
     against: str | os.PathLike[str] | None = None,
+    digits: int = DIGITS,
 ) -> Findings:
     """Check a released file: from the file alone, unless the holder gives more.
 
@@ -66,6 +69,8 @@ def check(
         beside it: groups of both must have k trajectories in common, of k different
         subjects if the originals are given; and so must a group of one have with what
         the other left out.
+    digits
+        Decimals of a degree that the release claims to have at most.
 
     Returns
     -------
@@ -75,12 +80,13 @@ def check(
     Raises
     ------
     BadInput
-        If k is less than 2, the file's suffix is not that of a format, or releases,
-        reports and originals do not belong together.
+        If k is less than 2, digits are not 4 to 7, the file's suffix is not that of a
+        format, or releases, reports and originals do not belong together.
     FileProblem
         If a file cannot be read, or a report that is needed is not there.
     """
     check_k(k)
+    check_digits(digits)
     release = Path(release_path)
     if release.is_dir():
         if trajectories is not None or against is not None:
@@ -89,13 +95,13 @@ def check(
                 "be checked by itself only"
             )
             raise BadInput(msg)
-        return check_parts(release, k)
+        return check_parts(release, k, digits)
     found = read_as_found(release)
     groups = found.lines.groups
     sizes = np.bincount(groups)
     amiss = not_trajectories(found.lines)
     problems = [
-        *amiss,
+        *(amiss or too_fine(found.lines, digits)),
         *_of_the_holder(release, found.lines, k, trajectories, against),
         *too_rare(sizes, k),
         *ids_of_the_source(found.ids, len(groups)),
@@ -150,9 +156,9 @@ def _with_originals(
         raise BadInput(msg)
     subjects = number_subjects(trajectories.subject)
     held = _held(release, trajectories)
-    kept = held.labels >= 0
+    kept = held.lines >= 0
     problems = [
-        *too_few_subjects(held.labels[kept], subjects[kept], k),
+        *too_few_subjects(held.lines[kept], subjects[kept], k),
         *told_by_source_order(held.rows, held.lines[kept]),
     ]
     if against is not None:
@@ -166,14 +172,12 @@ class _Held(NamedTuple):
 
     Attributes
     ----------
-    labels, lines
-        Group of each original, and its line, (n,); -1 where it was left out. Groups
-        of equal lines are one to who sees the release.
+    lines
+        The line that stands for each original, (n,); -1 where it was left out.
     rows
         Line of each row of the release.
     """
 
-    labels: NDArray[np.int64]
     lines: NDArray[np.int64]
     rows: NDArray[np.int64]
 
@@ -189,18 +193,17 @@ def _held(release: Path, trajectories: Trajectories) -> _Held:
     labels = all_labels_in(report)
     lines = np.full_like(labels, -1)
     rows, lines[labels >= 0] = by_line(points, found.lines, found.labels)
-    return _Held(labels, lines, rows)
+    return _Held(lines, rows)
 
 
 def _labels(release: Path, lines: Lines) -> NDArray[np.int64]:
-    """Take groups from a report, if it is that of a release with such groups."""
-    labels = all_labels_in(read_report(release))
-    sizes = np.sort(np.bincount(lines.groups))
-    if not np.array_equal(np.sort(np.bincount(labels[labels >= 0])), sizes):
+    """Take lines from a report, if it is that of a release with such lines."""
+    labels = all_lines_in(read_report(release))
+    told, found = np.bincount(labels[labels >= 0]), np.bincount(lines.groups)
+    if not np.array_equal(np.sort(told[told > 0]), np.sort(found)):
         msg = (
-            f"{report_path(release)} is not the report of {release}, or groups of it "
-            "have equal lines: their groups have other sizes; give the originals with "
-            "--trajectories, or run trajanon anonymize again"
+            f"{report_path(release)} is not the report of {release}: their lines occur "
+            "differently often; run trajanon anonymize again"
         )
         raise BadInput(msg)
     return labels

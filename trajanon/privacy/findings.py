@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.files.released import LINE, Lines
+from trajanon.files.released import LINE, MOST, Lines, rounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,24 @@ def not_trajectories(lines: Lines) -> list[str]:
     if (np.abs(places[:, :2]) > (180.0, 90.0)).any():
         problems.append("some coordinates are not on Earth")
     return problems
+
+
+def too_fine(lines: Lines, digits: int) -> list[str]:
+    """Say how many decimals coordinates have, if it is more than a release claims."""
+    degrees = lines.coordinates
+    decimals = digits
+    while decimals <= MOST and (rounded(degrees, decimals) != degrees).any():
+        decimals += 1
+    if decimals == digits:
+        return []
+    many = f"{decimals}" if decimals <= MOST else f"more than {MOST}"
+    way_out = f"if the release was made with --digits {decimals}, check it with that"
+    if decimals > MOST:
+        way_out = f"a release has {MOST} at most"
+    return [
+        f"a coordinate has {many} decimals, more than the {digits} it claims: each one "
+        f"more helps to tell who is in a group; {way_out}"
+    ]
 
 
 def too_rare(sizes: NDArray[np.int64], k: int) -> list[str]:

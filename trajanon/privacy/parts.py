@@ -16,12 +16,13 @@ from trajanon.privacy.findings import (
     ids_of_the_source,
     not_trajectories,
     points_of,
+    too_fine,
     too_rare,
 )
 from trajanon.privacy.order import told_along, told_by_order
 
 
-def check_parts(folder: Path, k: int) -> Findings:
+def check_parts(folder: Path, k: int, digits: int) -> Findings:
     """Check a folder of parts as one release.
 
     A trajectory may occur in several parts: it is counted in all of them, by a
@@ -35,6 +36,8 @@ def check_parts(folder: Path, k: int) -> Findings:
         With GeoParquet parts, and nothing else.
     k
         The group size promised.
+    digits
+        Decimals of a degree that the release claims to have at most.
 
     Raises
     ------
@@ -58,7 +61,7 @@ def check_parts(folder: Path, k: int) -> Findings:
         n = len(found.lines)
         problems += [
             f"{path.name}: {problem}"
-            for problem in _amiss(found, first, widths, middles)
+            for problem in _amiss(found, first, digits, widths, middles)
         ]
         keys.append(_keys(found))
         first += n
@@ -82,6 +85,7 @@ def check_parts(folder: Path, k: int) -> Findings:
 def _amiss(
     found: ReleasedFile,
     first: int,
+    digits: int,
     widths: set[int],
     middles: list[NDArray[np.float32]],
 ) -> Iterator[str]:
@@ -91,7 +95,7 @@ def _amiss(
     (longitude and latitude, (n, 2), in few bytes) is kept.
     """
     amiss = not_trajectories(found.lines)
-    yield from amiss
+    yield from amiss or too_fine(found.lines, digits)
     yield from ids_of_the_source(found.ids, len(found.lines), first)
     points = None if amiss else points_of(found.lines)
     if points is not None:

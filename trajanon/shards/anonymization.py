@@ -8,13 +8,15 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
+
 from trajanon.errors import (
     BadInput,
     TooFewRecords,
     TooFewSubjects,
     TrajanonError,
 )
-from trajanon.files.released import unknown_attribution
+from trajanon.files.released import DIGITS, check_digits, unknown_attribution
 from trajanon.loss import information_loss
 from trajanon.microaggregation import check_options
 from trajanon.partition import Stage, check_k
@@ -54,6 +56,7 @@ def anonymize_parts(
     k: int,
     *,
     count: str = "subjects",
+    digits: int = DIGITS,
     memory: str | float = "4GB",
     client: "Client | None" = None,
     **options: Unpack[Options],
@@ -75,7 +78,7 @@ def anonymize_parts(
     out
         Folder for the release: parts of shuffled lines, with a report beside it. A
         release that is there is replaced.
-    k, count
+    k, count, digits
         As in `trajanon.anonymize`.
     memory
         What the search may take, in bytes or as ``4GB``; of each worker, where there is
@@ -107,6 +110,7 @@ def anonymize_parts(
         msg = f"count {count!r} is not known; choose from {', '.join(COUNTS)}"
         raise BadInput(msg)
     check_k(k)
+    check_digits(digits)
     chosen = BY_DEFAULT | options
     check_options(chosen)
     memory = bytes_of(memory)
@@ -145,6 +149,7 @@ def anonymize_parts(
                 survey=whole._replace(sample=whole.sample[:0]),
                 split=split(whole.sample, shards_for(parts.n, capacity)),
                 k=k,
+                digits=digits,
                 counts_subjects=count == "subjects" and parts.knows_subjects,
                 options=chosen,
                 capacity=capacity,
@@ -292,7 +297,9 @@ def _report(
         "n": plan.parts.n,
         "k": plan.k,
         "counted": counted.word,
+        "digits": plan.digits,
         "groups": counted.groups,
+        "lines": len(np.unique(tally.told)),
         "information_loss": information_loss(tally.lost, plan.survey.sst),
         "stages": [stage.account for stage in stages],
         "stopped": False,

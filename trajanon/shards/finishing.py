@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import TrajanonError
-from trajanon.files.released import DECIMALS
+from trajanon.files.released import rounded
 from trajanon.loss import group_means, sse
 from trajanon.partition import broken_promises, dense, number_subjects
 from trajanon.shards.distances import Distances
@@ -39,6 +39,8 @@ class Tally:
         How far points were moved, in metres.
     lines
         Released lines: number of the released part, place, rows.
+    told
+        64 bits for the line of each group, equal where lines are.
     """
 
     sizes: Counter[int] = field(default_factory=Counter)
@@ -46,6 +48,7 @@ class Tally:
     lost: float = 0.0
     moved: Distances = field(default_factory=Distances)
     lines: tuple[tuple[int, Place, int], ...] = ()
+    told: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
 
 
 def joined_tallies(tallies: Sequence[Tally]) -> Tally:
@@ -56,6 +59,7 @@ def joined_tallies(tallies: Sequence[Tally]) -> Tally:
         lost=sum(tally.lost for tally in tallies),
         moved=Distances.joined([tally.moved for tally in tallies]),
         lines=tuple(some for tally in tallies for some in tally.lines),
+        told=np.concatenate([tally.told for tally in tallies]),
     )
 
 
@@ -81,7 +85,7 @@ def finish(plan: Plan, piece: Piece, key: str) -> Tally:
         raise TrajanonError(msg)
     points = piece.points.astype(np.float64, copy=False)
     means = group_means(points.reshape(len(points), -1), labels)
-    centroids = np.round(means, DECIMALS).reshape(-1, *points.shape[1:])
+    centroids = rounded(means, plan.digits).reshape(-1, *points.shape[1:])
     moved = Distances()
     for start in range(0, len(points), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
@@ -105,7 +109,9 @@ def finish(plan: Plan, piece: Piece, key: str) -> Tally:
             lines.append((number, place, len(rows)))
     sizes = Counter(dict(enumerate(np.bincount(np.bincount(labels)).tolist())))
     few = broken_promises(labels, number_subjects(piece.subject), plan.k)
-    return Tally(+sizes, few, lost, moved, tuple(lines))
+    words = (hashlib.blake2b(line, digest_size=8).digest() for line in centroids)
+    told = np.frombuffer(b"".join(words), dtype=np.uint64)
+    return Tally(+sizes, few, lost, moved, tuple(lines), told)
 
 
 def _parts_of(plan: Plan, key: str, n: int) -> NDArray[np.int64]:

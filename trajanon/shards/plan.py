@@ -39,6 +39,8 @@ class Plan:
         How the table is standardised, and split into shards.
     k
         Least number of different subjects in a group.
+    digits
+        Decimals of a degree in the release.
     counts_subjects
         Whether subjects are counted, or records.
     options
@@ -56,6 +58,7 @@ class Plan:
     survey: Survey
     split: Split
     k: int
+    digits: int
     counts_subjects: bool
     options: Options
     capacity: int
