@@ -19,6 +19,7 @@ FLOORS = [  # from the ground up; a module imports from its own floor or below
         "columns",
         "cuts",
         "partition",
+        "subjects",
         "course",
         "tracks",
         "trajectories",

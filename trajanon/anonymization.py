@@ -27,6 +27,7 @@ from trajanon.partition import Partition, subjects_per_group
 from trajanon.pipeline import BY_DEFAULT, EFFORTS, Options
 from trajanon.privacy.holder import nameless, recordings
 from trajanon.reports import Counted, versions
+from trajanon.subjects import Merged
 from trajanon.suppression import (
     Grouped,
     Suppression,
@@ -310,6 +311,7 @@ def _report(
         "alignment": alignment,
         "alignment_skipped": skipped,
         "suppressed": suppressed,
+        "subject_names_merged": Merged.told_by(trajectories.provenance)._asdict(),
         "attribution": trajectories.attribution,
         "versions": versions(),
         "sizes": sizes.tolist(),

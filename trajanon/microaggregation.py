@@ -11,11 +11,12 @@ from trajanon import loss
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.methods import METHODS
 from trajanon.methods.hm2 import EXPANSIONS
-from trajanon.partition import Partition, check_k, number_subjects
+from trajanon.partition import Partition, check_k
 from trajanon.paths import HEURISTICS
 from trajanon.pipeline import EFFORTS, Options, search
 from trajanon.progress import Progress, silent
 from trajanon.refine import REFINEMENTS
+from trajanon.subjects import numbered
 
 _LOG = logging.getLogger(__name__)
 
@@ -39,6 +40,7 @@ def microaggregate(
     max_events: int = 10,
     effort: str = "balanced",
     subjects: ArrayLike | None = None,
+    subjects_exact: bool = False,
     seed: int = 0,
     progress: Progress = silent,
 ) -> Partition:
@@ -89,8 +91,11 @@ def microaggregate(
         anew; tables of more than 2,500 records get fewer runs, and of more than 10,000
         fewer moves a record.
     subjects
-        Whose record each one is, shape (n,), any values; None if each record is its
-        own subject.
+        Whose record each one is, shape (n,): numbers or names; None if each record is
+        its own subject. Names that differ only in blanks, in how accents are encoded,
+        or in upper and lower case are one subject; so are 1, 1.0 and "1".
+    subjects_exact
+        Whether names that differ in case are different subjects.
     seed
         Repeats a result bit for bit.
     progress
@@ -134,7 +139,7 @@ def microaggregate(
         progress=progress,
     )
     check_options(options)
-    numbers = _numbered(subjects, len(raw))
+    numbers = _numbered(subjects, len(raw), exact=subjects_exact)
     check_enough(len(raw), numbers, k, counted=subjects is not None)
     records = loss.standardise(raw)
     found = search(records, numbers, k, options, np.random.default_rng(seed))
@@ -197,21 +202,20 @@ def _check_within(name: str, value: float, most: float) -> None:
         raise BadInput(msg)
 
 
-def _numbered(subjects: ArrayLike | None, n: int) -> NDArray[np.int64]:
+def _numbered(subjects: ArrayLike | None, n: int, *, exact: bool) -> NDArray[np.int64]:
     """Number subjects from 0; without subjects each record is its own."""
     if subjects is None:
         return np.arange(n, dtype=np.int64)
-    values = np.asarray(subjects, dtype=object)
-    if values.shape != (n,):
+    if np.shape(subjects) != (n,):
         msg = (
-            f"subjects must have shape ({n},), one for each record; got {values.shape}"
+            f"subjects must have shape ({n},), one for each record; got "
+            f"{np.shape(subjects)}"
         )
         raise BadInput(msg)
-    try:
-        return number_subjects(values)
-    except TypeError as error:
-        msg = f"subjects must be names or numbers: {error}"
-        raise BadInput(msg) from error
+    found = numbered(subjects, exact=exact)
+    if found.merged.sentence:
+        _LOG.warning("%s", found.merged.sentence)
+    return found.number
 
 
 def check_enough(n: int, numbers: NDArray[np.int64], k: int, *, counted: bool) -> None:

@@ -1,16 +1,13 @@
 """A k-partition, and the promise it keeps."""
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
 from trajanon.loss import information_loss
-
-Number = TypeVar("Number", np.int64, np.uint64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,48 +104,6 @@ def check_k(k: int) -> None:
         raise BadInput(msg)
 
 
-def number_subjects(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Number whatever tells subjects apart, from 0.
-
-    A missing value (None, NaN) is a subject that nobody else is.
-    """
-    numbers: NDArray[np.int64] = pd.factorize(values)[0].astype(np.int64)
-    missing = numbers < 0
-    numbers[missing] = numbers.max(initial=-1) + 1 + np.arange(missing.sum())
-    return numbers
-
-
-def of_one_trace(
-    subject: NDArray[Number], missing: NDArray[np.bool_], trace: NDArray[Number]
-) -> NDArray[Number]:
-    """Let a trace that names its subject somewhere be that one's everywhere.
-
-    Else one person would count as two: as who is named, and as the trace.
-
-    Parameters
-    ----------
-    subject, trace
-        Of each row, shape (n,).
-    missing
-        Whether a row names no subject, shape (n,).
-
-    Returns
-    -------
-    NDArray
-        The subjects, (n,); in rows that name none, the first one that their trace
-        names elsewhere, if it does.
-    """
-    if not missing.any() or missing.all():
-        return subject
-    named, first = np.unique(trace[~missing], return_index=True)
-    place = np.searchsorted(named, trace).clip(0, len(named) - 1)
-    elsewhere = missing & (named[place] == trace)
-    found: NDArray[Number] = np.where(
-        elsewhere, subject[~missing][first][place], subject
-    )
-    return found
-
-
 def dense(labels: NDArray[np.int64]) -> NDArray[np.int64]:
     """Renumber groups 0..g-1 in the order in which they first appear.
 
@@ -167,6 +122,8 @@ def subjects_per_group(
     labels: NDArray[np.int64], subjects: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Count the different subjects in each group, shape (g,)."""
+    if len(subjects) and (subjects.min() < 0 or subjects.max() > len(subjects)):
+        subjects = dense(subjects)  # for the pairs must fit into 64 bits
     # A pair as one number: rows of two are sorted ten times as slowly.
     count = int(subjects.max(initial=0)) + 1
     pairs = np.sort(labels * count + subjects)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
+from trajanon.subjects import whose
 from trajanon.tracks import STEPS, Tracks, on_earth
 from trajanon.tracks import joined as tracks_joined
 
@@ -26,7 +27,9 @@ class Trajectories:
         Latitude and longitude in degrees, WGS 84, shape (n, m, 2).
     subject
         A number for whoever made each trajectory, shape (n,); None if nothing is
-        known of subjects, as in a release.
+        known of subjects, as in a release. Whole numbers stay as they are. Names are
+        numbered here: those that differ only in blanks, accents' encoding or case are
+        one subject (number them yourself to keep them apart); None is nobody else's.
     trace
         A number for the recording each trajectory was cut from, shape (n,); None
         where subjects are None.
@@ -57,13 +60,14 @@ class Trajectories:
             )
             raise BadInput(msg)
         for name in ("subject", "trace"):
-            numbers = getattr(self, name)
-            if numbers is not None and numbers.shape != (len(self),):
+            given = getattr(self, name)
+            if given is not None and np.shape(given) != (len(self),):
                 msg = (
-                    f"{name} must have one number for each of the {len(self)} "
-                    f"trajectories; got shape {numbers.shape}"
+                    f"{name} must have one number or name for each of the {len(self)} "
+                    f"trajectories; got shape {np.shape(given)}"
                 )
                 raise BadInput(msg)
+        self._number_subjects()
         if not on_earth(self.points):
             off = ~(np.abs(self.points) <= (90.0, 180.0))  # NaN is nowhere
             worst = int(np.argwhere(off)[0, 0])
@@ -74,6 +78,18 @@ class Trajectories:
             raise BadInput(msg)
         if self.tracks is not None:
             self._refuse_other_tracks(self.tracks)
+
+    def _number_subjects(self) -> None:
+        """Number what is no 64-bit whole number yet."""
+        given = {"subject": self.subject, "trace": self.trace}
+        if all(one is None or _is_numbered(one) for one in given.values()):
+            return
+        found = whose(self.subject, self.trace)
+        provenance = with_counts(self.provenance, found.counts)
+        object.__setattr__(self, "provenance", provenance)
+        for name, numbers in (("subject", found.subject), ("trace", found.trace)):
+            if given[name] is not None:
+                object.__setattr__(self, name, numbers)
 
     def _refuse_other_tracks(self, tracks: Tracks) -> None:
         if tracks.run.shape != (len(self),):
@@ -109,7 +125,7 @@ class Trajectories:
     @property
     def records(self) -> NDArray[np.float64]:
         """The records (n, 2 m): lat1, lon1, ..., latm, lonm of each trajectory."""
-        return self.points.reshape(len(self), -1)
+        return self.points.reshape(len(self), 2 * self.points.shape[1])
 
     @property
     def attribution(self) -> str | None:
@@ -152,6 +168,23 @@ class Trajectories:
             raise BadInput(msg)
         tracks = replace(self.tracks, start=np.asarray(start))
         return replace(self, points=tracks.windows(self.points.shape[1]), tracks=tracks)
+
+
+def with_counts(
+    provenance: Mapping[str, Any], counts: Mapping[str, int]
+) -> Mapping[str, Any]:
+    """Add what was counted to a provenance, which anybody may have written."""
+    if not counts:
+        return provenance
+    told = provenance.get("counts")
+    return {
+        **provenance,
+        "counts": {**(told if isinstance(told, Mapping) else {}), **counts},
+    }
+
+
+def _is_numbered(values: object) -> bool:
+    return isinstance(values, np.ndarray) and values.dtype == np.int64
 
 
 def joined(parts: Sequence[Trajectories]) -> Trajectories:

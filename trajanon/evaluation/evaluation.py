@@ -15,7 +15,7 @@ from trajanon.evaluation.verdict import verdict
 from trajanon.files.report import promise_in, released_of
 from trajanon.loss import information_loss, standardise
 from trajanon.microaggregation import microaggregate
-from trajanon.partition import number_subjects, subjects_per_group
+from trajanon.partition import dense, subjects_per_group
 from trajanon.privacy.attack import Attack
 from trajanon.privacy.belonging import Belonging, belonging
 from trajanon.privacy.diversity import Diversity, diversity
@@ -197,7 +197,7 @@ def evaluate(
     found = belonging(trajectories, release.points, report)
     labels, subjects = found.labels, None
     if trajectories.subject is not None:
-        subjects = number_subjects(trajectories.subject)
+        subjects = dense(trajectories.subject)
     original = trajectories.points
     progress(task, 1, steps, "attacks")
     attacked = _attacks(trajectories, found, k, subjects)

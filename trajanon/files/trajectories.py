@@ -1,6 +1,7 @@
 """Trajectories <-> GeoParquet: the holder's file between extract and anonymize."""
 
 import json
+import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
@@ -8,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import geoparquet, lines, native, pieces
-from trajanon.partition import number_subjects, of_one_trace
+from trajanon.subjects import Whose, whose
 from trajanon.tracks import Tracks
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories import Trajectories, with_counts
+
+_LOG = logging.getLogger(__name__)
 
 _AT_ONCE = 10_000
 """Rows that are read at once: with their tracks, some tens of megabytes."""
@@ -63,7 +65,9 @@ def _rows(parts: Iterable[Trajectories]) -> Iterator[geoparquet.Rows]:
         yield columns, part.points, further
 
 
-def read_trajectories(path: str | os.PathLike[str]) -> Trajectories:
+def read_trajectories(
+    path: str | os.PathLike[str], *, subjects_exact: bool = False
+) -> Trajectories:
     """Read trajectories: what `write_trajectories` wrote, or any GeoParquet of lines.
 
     Some of the rows, in any order, are as good as all.
@@ -74,6 +78,9 @@ def read_trajectories(path: str | os.PathLike[str]) -> Trajectories:
         GeoParquet whose geometries are LineStrings of equally many points, in WGS 84.
         A column ``subject`` of any values says whose they are; columns ``run``,
         ``start`` and ``track`` on what they may slide.
+    subjects_exact
+        Whether names of subjects that differ only in upper and lower case are
+        different subjects. Blanks and the encoding of accents never make a difference.
 
     Raises
     ------
@@ -89,12 +96,13 @@ def read_trajectories(path: str | os.PathLike[str]) -> Trajectories:
     with _Opened(path) as file:
         geoparquet.refuse_other_system(path, file.geo, file.geometry)
         points = _points(path, file)
-        subject, trace = _subjects_and_traces(path, file)
+        found = _whose(path, file, exact=subjects_exact)
+        provenance = _provenance(file.metadata.get("trajanon", "{}"))
         return Trajectories(
             points=points,
-            subject=subject,
-            trace=trace,
-            provenance=_provenance(file.metadata.get("trajanon", "{}")),
+            subject=found.subject,
+            trace=found.trace,
+            provenance=with_counts(provenance, found.counts),
             tracks=_tracks(path, file, points),
         )
 
@@ -180,25 +188,16 @@ def _points(path: Path, file: _Opened) -> NDArray[np.float64]:
     return points
 
 
-def _subjects_and_traces(
-    path: Path, file: _Opened
-) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]:
-    """Number them; a trace without a subject is its own.
-
-    Where a trace names its subject in some rows only, it is that one's in all.
-    """
-    whose, which = file.column("subject"), file.column("trace")
+def _whose(path: Path, file: _Opened, *, exact: bool) -> Whose:
+    """Number subjects and traces; say so where names were made one."""
     try:
-        subject = None if whose is None else number_subjects(whose)
-        trace = None if which is None else number_subjects(which)
-        if subject is None or trace is None:
-            return (trace if subject is None else subject), trace
-        missing = pd.isna(whose)
-    except TypeError as error:
+        found = whose(file.column("subject"), file.column("trace"), exact=exact)
+    except BadInput as error:
         msg = f"{path} has a subject or trace column that holds no single values"
         raise BadInput(msg) from error
-    own = np.where(missing, subject.max() + 1 + trace, subject)
-    return of_one_trace(own, missing, trace), trace
+    if found.merged.sentence:
+        _LOG.warning("%s: %s", path, found.merged.sentence)
+    return found
 
 
 def _tracks(path: Path, file: _Opened, points: NDArray[np.float64]) -> Tracks | None:

@@ -17,7 +17,7 @@ from trajanon.files.report import (
     released_of,
     report_path,
 )
-from trajanon.partition import check_k, number_subjects
+from trajanon.partition import check_k, dense
 from trajanon.privacy.belonging import belonging
 from trajanon.privacy.findings import (
     Findings,
@@ -154,7 +154,7 @@ def _with_originals(
             "the release alone"
         )
         raise BadInput(msg)
-    subjects = number_subjects(trajectories.subject)
+    subjects = dense(trajectories.subject)
     held = _held(release, trajectories)
     kept = held.lines >= 0
     problems = [

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.known import Members, Places, Question, ask
 from trajanon.errors import BadInput
-from trajanon.partition import number_subjects
+from trajanon.partition import dense
 from trajanon.privacy.attack import Attack
 from trajanon.privacy.ground import metres_of_degrees
 from trajanon.privacy.published import Published
@@ -122,7 +122,7 @@ def passing(
     order = np.argsort(published.labels, kind="stable")
     first = np.concatenate([[0], np.cumsum(published.sizes)])
     # Kernels compare whole numbers: names, as they are, would never be equal.
-    subjects = number_subjects(published.subjects)
+    subjects = dense(published.subjects)
     members = Members(first, subjects[order])
     state = np.random.default_rng(seed).integers(1, 2**63, len(published.points))
     whose = np.column_stack([published.labels, subjects, state])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from trajanon.errors import TrajanonError
 from trajanon.files.released import rounded
 from trajanon.loss import group_means, sse
-from trajanon.partition import broken_promises, dense, number_subjects
+from trajanon.partition import broken_promises, dense
 from trajanon.shards.distances import Distances
 from trajanon.shards.folder import Place
 from trajanon.shards.pieces import Piece
@@ -108,7 +108,7 @@ def finish(plan: Plan, piece: Piece, key: str) -> Tally:
         for (number, rows), place in zip(which, places, strict=True):
             lines.append((number, place, len(rows)))
     sizes = Counter(dict(enumerate(np.bincount(np.bincount(labels)).tolist())))
-    few = broken_promises(labels, number_subjects(piece.subject), plan.k)
+    few = broken_promises(labels, dense(piece.subject), plan.k)
     words = (hashlib.blake2b(line, digest_size=8).digest() for line in centroids)
     told = np.frombuffer(b"".join(words), dtype=np.uint64)
     return Tally(+sizes, few, lost, moved, tuple(lines), told)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
-from trajanon.partition import number_subjects
+from trajanon.partition import dense
 from trajanon.pipeline import Options
 from trajanon.refine.descent import near_count
 from trajanon.shards.parts import Parts
@@ -68,7 +68,7 @@ class Plan:
     def counted(self, subject: NDArray[np.int64]) -> NDArray[np.int64]:
         """Number what k counts, from 0: subjects, or the records."""
         if self.counts_subjects:
-            return number_subjects(subject)
+            return dense(subject)
         return np.arange(len(subject))
 
 

@@ -1,0 +1,226 @@
+"""Whose records are: spellings of one name made equal, and numbered."""
+
+import re
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from trajanon.errors import BadInput
+
+BY_CASE = "subject names merged (upper and lower case)"
+BY_BLANKS = "subject names merged (blanks, accents)"
+NAMELESS = "recordings of unknown subjects"
+"""How provenance counts names that are one subject's, and recordings without any."""
+
+_UNSEEN = ("Cc", "Cf", "Zl", "Zp", "Zs")
+"""Unicode's categories of what cannot be seen: controls, formats, separators."""
+
+_WHOLE = re.compile(r"(-?\d+)\.0+")  # what a gap in a column makes of a whole number
+
+
+def spelled(name: str) -> str:
+    """Write a name in its one spelling: trimmed, single blanks, NFC, 7 for 7.0.
+
+    Examples
+    --------
+    >>> spelled("  ann   lee "), spelled("7.0")
+    ('ann lee', '7')
+    """
+    name = " ".join(name.split())
+    if not name.isprintable() or not name.isascii():
+        while name and unicodedata.category(name[0]) in _UNSEEN:
+            name = name[1:]
+        while name and unicodedata.category(name[-1]) in _UNSEEN:
+            name = name[:-1]
+        name = unicodedata.normalize("NFC", name)
+    found = _WHOLE.fullmatch(name)
+    return name if found is None else found[1]
+
+
+def key_of(name: str, *, exact: bool = False) -> str:
+    """Give what is equal for all spellings of a name; exact, but for those in case."""
+    name = spelled(name)
+    if exact or name.isascii():
+        return name if exact else name.lower()
+    # As Unicode defines a match without case; some letters fold to several.
+    decomposed = unicodedata.normalize("NFD", name).casefold()
+    return unicodedata.normalize("NFC", decomposed)
+
+
+class Merged(NamedTuple):
+    """Names that turned out to be another one's spelling.
+
+    Attributes
+    ----------
+    case
+        Names that differ from another only in upper and lower case.
+    blanks
+        Those that differ only in blanks, or in how an accent is encoded.
+    """
+
+    case: int = 0
+    blanks: int = 0
+
+    @classmethod
+    def among(
+        cls, given: Collection[Any], spelt: Collection[Any], keys: Collection[Any]
+    ) -> "Merged":
+        """Count different names as given, as `spelled`, and by their `key_of`."""
+        return cls(len(spelt) - len(keys), len(given) - len(spelt))
+
+    @classmethod
+    def told_by(cls, provenance: Mapping[str, Any]) -> "Merged":
+        """Read what a provenance counts; anybody may have written it."""
+        counts = provenance.get("counts")
+        told = counts if isinstance(counts, Mapping) else {}
+        case, blanks = (told.get(what) for what in (BY_CASE, BY_BLANKS))
+        return cls(
+            case if isinstance(case, int) else 0,
+            blanks if isinstance(blanks, int) else 0,
+        )
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """As a provenance counts them."""
+        return {BY_CASE: self.case, BY_BLANKS: self.blanks}
+
+    @property
+    def sentence(self) -> str:
+        """Say what was merged, and the way out; empty if nothing was."""
+        parts = []
+        if self.case:
+            parts.append(
+                f"{self.case:,} only in upper and lower case (--subjects-exact keeps "
+                "these apart)"
+            )
+        if self.blanks:
+            parts.append(
+                f"{self.blanks:,} only in blanks or in how accents are encoded"
+            )
+        if not parts:
+            return ""
+        return (
+            "Subject names that differ from another one count as the same subject: "
+            + " and ".join(parts)
+            + "."
+        )
+
+
+class Numbered(NamedTuple):
+    """Subjects of some rows.
+
+    Attributes
+    ----------
+    number
+        From 0, in the order of appearance, shape (n,); who has no name is a subject
+        that nobody else is.
+    missing
+        Whether a row has no name, shape (n,).
+    merged
+        What was another one's spelling.
+    """
+
+    number: NDArray[np.int64]
+    missing: NDArray[np.bool_]
+    merged: Merged
+
+
+def numbered(values: ArrayLike | Sequence[object], *, exact: bool = False) -> Numbered:
+    """Number whatever tells subjects apart: numbers, names, or both.
+
+    1, 1.0 and "1" are one subject; None, NaN and a name of blanks are none.
+
+    Parameters
+    ----------
+    values
+        Of each row, shape (n,).
+    exact
+        Whether names that differ only in case are different subjects.
+
+    Raises
+    ------
+    BadInput
+        If a value is neither a name nor a number.
+    """
+    given = values if hasattr(values, "dtype") else np.array(values, dtype=object)
+    given = np.asarray(given)
+    if given.dtype.kind not in "iuf":
+        given = given.astype(object)
+    try:
+        number, found = pd.factorize(given)
+    except (TypeError, ValueError) as error:
+        msg = f"subjects must be names or numbers: {error}"
+        raise BadInput(msg) from error
+    merged = Merged()
+    if given.dtype == object:
+        names = [_text(value) for value in found]
+        spelt, keys = map(spelled, names), [key_of(name, exact=exact) for name in names]
+        named = {(n, s, k) for n, s, k in zip(names, spelt, keys, strict=True) if k}
+        merged = Merged.among(*map(set, zip(*named, strict=True))) if named else merged
+        same = pd.factorize(np.array([key or None for key in keys], dtype=object))[0]
+        number = np.append(same, -1)[number]
+    number = number.astype(np.int64)
+    missing = number < 0
+    number[missing] = number.max(initial=-1) + 1 + np.arange(missing.sum())
+    return Numbered(number, missing, merged)
+
+
+def _text(value: Any) -> str:
+    """Write what tells a subject as a name; 7 and 7.0 alike."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+class Whose(NamedTuple):
+    """Subjects and traces of some rows.
+
+    Attributes
+    ----------
+    subject, trace
+        Their numbers, shape (n,); None where nothing is known.
+    counts
+        What a provenance counts of the subjects; nothing that is 0.
+    merged
+        Names that were another one's spelling.
+    """
+
+    subject: NDArray[np.int64] | None
+    trace: NDArray[np.int64] | None
+    counts: dict[str, int]
+    merged: Merged = Merged()
+
+
+def whose(
+    subject: ArrayLike | None, trace: ArrayLike | None, *, exact: bool = False
+) -> Whose:
+    """Number subjects and traces; a trace without a subject is its own.
+
+    Where a trace names its subject in some rows only, it is that one's in all. Else
+    one person would count as two: as who is named, and as the trace.
+    """
+    which = None if trace is None else numbered(trace, exact=True)
+    if subject is None:
+        number = None if which is None else which.number
+        return Whose(number, number, {})
+    who = numbered(subject, exact=exact)
+    number, missing = who.number, who.missing
+    if which is not None and missing.any():
+        own = number.max() + 1 + np.arange(which.number.max() + 1)
+        named = np.flatnonzero(~missing)[::-1]  # the first row of a trace comes last
+        own[which.number[named]] = number[named]
+        number = numbered(np.where(missing, own[which.number], number)).number
+        missing &= ~np.isin(which.number, which.number[named])
+    counts = {NAMELESS: len(np.unique(number[missing])), **who.merged.counts}
+    return Whose(
+        number,
+        None if which is None else which.number,
+        {what: count for what, count in counts.items() if count},
+        who.merged,
+    )
