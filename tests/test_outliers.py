@@ -1,3 +1,5 @@
+from itertools import combinations
+
 import naive
 import numpy as np
 import pytest
@@ -9,37 +11,93 @@ from trajanon.errors import BadInput
 from trajanon.privacy.outliers import outliers
 
 
-def slow_choice(records: naive.Floats, labels: naive.Ints, many: int) -> naive.Ints:
-    """Which go first, from the groups' SSE with and without each record."""
-    there = list(range(len(records)))
-    for _ in range(many):
-        worth = []
-        for record in there:
-            group = [row for row in there if labels[row] == labels[record]]
-            rest = [row for row in group if row != record]
-            without = naive.group_sse(records[rest]) if rest else 0.0
-            worth.append(naive.group_sse(records[group]) - without)
-        there.pop(int(np.argmax(worth)))
-    return np.setdiff1d(np.arange(len(records)), there)
+def lost(records: naive.Floats, away: naive.Floats, different: int, k: int) -> float:
+    """What a group loses: filled up to k subjects, or with all members elsewhere."""
+    if len(records) == 0:
+        return 0.0
+    filled = naive.group_sse(records)
+    if different < k:
+        filled += (k - different) * away.mean()
+    return float(min(filled, away.sum()))
 
 
-@given(st.integers(3, 14), st.integers(1, 4), st.floats(0.0, 0.99), st.integers(0, 99))
+class Slow:
+    """Greedy, with every candidate of every group tried by hand at every step."""
+
+    def __init__(
+        self, records: naive.Floats, labels: naive.Ints, subjects: naive.Ints, k: int
+    ) -> None:
+        self.records, self.subjects, self.k = records, subjects, k
+        self.groups: list[list[int]] = [
+            np.flatnonzero(labels == g).tolist() for g in np.unique(labels)
+        ]
+        means = [records[rows].mean(axis=0) for rows in self.groups]
+        nowhere = float(records.size)  # more than all there is to lose
+        self.away = np.full(len(records), nowhere)
+        for own, rows in enumerate(self.groups):
+            for row in rows:
+                for other, mean in enumerate(means):
+                    if other != own:
+                        far = naive.squared_distance(records[row], mean)
+                        self.away[row] = min(self.away[row], far)
+
+    def cost(self, rows: list[int]) -> float:
+        different = len(set(self.subjects[rows]))
+        return lost(self.records[rows], self.away[rows], different, self.k)
+
+    def candidates(self, rows: list[int]) -> list[list[int]]:
+        far = sorted(rows, key=lambda row: -self.away[row])
+        return (
+            [[row] for row in rows]
+            + [far[: t + 1] for t in range(len(far))]
+            + [[r for r in rows if self.subjects[r] == who] for who in self.subjects]
+        )
+
+    def total(self, out: set[int]) -> float:
+        return sum(self.cost([r for r in g if r not in out]) for g in self.groups)
+
+    def choice(self, many: int) -> set[int]:
+        out: set[int] = set()
+        while True:
+            tried = [
+                (
+                    (self.cost(rows) - self.cost([r for r in rows if r not in some]))
+                    / len(some),
+                    some,
+                )
+                for rows in [[r for r in g if r not in out] for g in self.groups]
+                for some in self.candidates(rows)
+                if 0 < len(some) <= many - len(out)
+            ]
+            gain, best = max(tried, key=lambda each: each[0], default=(0.0, []))
+            if gain <= 1e-12:
+                return out
+            out |= set(best)
+
+
+@given(st.integers(3, 12), st.integers(1, 3), st.floats(0.0, 0.99), st.integers(0, 99))
 def test_it_is_the_slow_twin(n: int, g: int, share: float, seed: int) -> None:
     random = np.random.default_rng(seed)
     records, labels = random.standard_t(2, (n, 3)), random.integers(0, g, n)
-    left_out = outliers(records, labels, share)
-    many = int(share * n + 1e-9)
-    expected = slow_choice(naive.standardise(records), labels, many)
+    subjects, k = random.integers(0, 5, n), int(random.integers(1, 4))
+    left_out = outliers(records, labels, share, k=k, subjects=subjects)
+    slow = Slow(naive.standardise(records), labels, subjects, k)
+    expected = slow.choice(int(share * n + 1e-9))
     assert left_out.sum() == len(expected)
     # The last two of a group cost as much: either may have gone.
-    remaining = [
-        sum(
-            naive.group_sse(naive.standardise(records)[kept & (labels == group)])
-            for group in np.unique(labels[kept])
-        )
-        for kept in (~left_out, ~np.isin(np.arange(n), expected))
-    ]
-    assert remaining[0] == pytest.approx(remaining[1], abs=1e-9)
+    found = slow.total(set(np.flatnonzero(left_out).tolist()))
+    assert found == pytest.approx(slow.total(expected), abs=1e-9)
+
+
+def test_one_who_holds_a_group_together_goes_and_not_those_who_joined_him() -> None:
+    """Each innocent alone spares more than any of his seven, but others must come."""
+    place = np.array([0.0, 0.1, 0.2, 0.3, 10.0, 10.1, 10.2, 10.3, 0.4, 10.4, 0.5])
+    his = 1_000.0 + np.arange(7)
+    records = np.concatenate([place, his])[:, None]
+    labels = np.repeat([0, 1, 2], [4, 4, 10])
+    subjects = np.append(np.arange(11), np.full(7, 99))
+    left_out = outliers(records, labels, 7 / 18, k=4, subjects=subjects)
+    assert np.flatnonzero(left_out).tolist() == list(range(11, 18))
 
 
 def test_the_one_far_from_its_group_goes_and_not_a_group_far_from_all() -> None:
@@ -81,8 +139,22 @@ def test_a_share_is_rounded_down(n: int, share: float, many: int) -> None:
     assert outliers(records, np.arange(n) // 4, share).sum() == many
 
 
-def test_equal_records_cost_nothing_and_still_are_counted() -> None:
-    assert outliers(np.ones((6, 2)), np.arange(6) // 3, 0.5).sum() == 3
+@pytest.mark.parametrize("seed", range(4))
+def test_those_far_away_are_whom_all_pairs_tried_in_full_leave_out(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    records = np.concatenate(
+        [random.normal(0, 1, (7, 2)), random.normal(50, 1, (2, 2))]
+    )
+    before = trajanon.microaggregate(records, 3, effort="fast")
+    left_out = outliers(records, before.labels, 2 / 9, k=3)
+    pairs = list(combinations(range(9), 2))
+    lost = [naive.least_sse(np.delete(records, pair, axis=0), 3) for pair in pairs]
+    best = pairs[int(np.argmin(lost))]
+    assert tuple(np.flatnonzero(left_out).tolist()) == best == (7, 8)
+
+
+def test_where_nothing_is_gained_nobody_goes() -> None:
+    assert not outliers(np.ones((6, 2)), np.arange(6) // 3, 0.5).any()
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.0, float("nan")])

@@ -26,13 +26,14 @@ from trajanon.outputs import replacing
 from trajanon.partition import Partition, subjects_per_group
 from trajanon.pipeline import BY_DEFAULT, EFFORTS, Options
 from trajanon.privacy.holder import nameless, recordings
+from trajanon.privacy.wide import wide_groups
 from trajanon.reports import Counted, versions
 from trajanon.subjects import Merged
 from trajanon.suppression import (
     Grouped,
     Suppression,
     costly,
-    without,
+    regrouped,
     without_tight_groups,
 )
 from trajanon.suppression import account as account_of
@@ -115,9 +116,10 @@ def anonymize(
         Losses and displacements are then those of the trajectories as slid, and the
         report also tells what they were before.
     suppress
-        Share of the trajectories to leave out: those without which least is lost. The
-        others are then grouped anew, and the report tells the loss with and without.
-        After Ctrl-C they are left out of the groups there are.
+        Share of the trajectories to leave out at most: those without which least is
+        lost. The others are then grouped anew, and the report tells the loss with and
+        without. If the others do not lose less by it, nothing is left out. After Ctrl-C
+        they are left out of the groups there are.
     min_radius
         Metres: groups are left out whose members all stay within so far of the
         released line, which then is as good as any of them.
@@ -164,21 +166,18 @@ def anonymize(
         return _grouped(some, k, counts_subjects, align, digits, options)
 
     cut, aligned = grouped(trajectories)
-    before, left_out = None, np.zeros(len(trajectories), dtype=np.bool_)
+    before, declined = None, 0
+    left_out = np.zeros(len(trajectories), dtype=np.bool_)
     if suppress > 0.0:
-        left_out = costly(aligned, suppress)
+        left_out = costly(aligned, suppress, k, counts_subjects=counts_subjects)
     if left_out.any():
-        before = aligned
-        if not aligned.partition.stopped:
-            cut, aligned = grouped(trajectories.take(~left_out))
+        found = regrouped(
+            (cut, aligned), left_out, k, grouped, counts_subjects=counts_subjects
+        )
+        if found is None:
+            declined, left_out[:] = int(left_out.sum()), False
         else:
-            slid = aligned.trajectories is not cut.trajectories
-            aligned = without(aligned, left_out, k, counts_subjects=counts_subjects)
-            cut = (
-                without(cut, left_out, k, counts_subjects=counts_subjects)
-                if slid
-                else aligned
-            )
+            before, (cut, aligned) = aligned, found
     alignment = account(cut, aligned)
     left, tight = aligned, np.zeros(len(trajectories), dtype=np.bool_)
     if min_radius > 0.0:
@@ -186,7 +185,7 @@ def anonymize(
         tracks = left.trajectories.tracks
         if alignment is not None and tracks is not None:
             alignment["starts"] = tracks.start.tolist()
-    suppressed = account_of(suppression, left_out, tight, before)
+    suppressed = account_of(suppression, left_out, tight, before, declined)
     skipped = align and trajectories.tracks is not None and cut.partition.stopped
     order = left.partition.labels.tolist()
     random.SystemRandom().shuffle(order)
@@ -312,6 +311,12 @@ def _report(
         "alignment_skipped": skipped,
         "suppressed": suppressed,
         "subject_names_merged": Merged.told_by(trajectories.provenance)._asdict(),
+        "wide": wide_groups(
+            trajectories.points,
+            partition.labels,
+            k,
+            subjects if counts_subjects else None,
+        ),
         "attribution": trajectories.attribution,
         "versions": versions(),
         "sizes": sizes.tolist(),

@@ -158,12 +158,38 @@ def show_release(report: Mapping[str, Any]) -> None:
     Console().print(table)
     if alignment is not None:
         Console().print(alignment["measured"], soft_wrap=True)
+    if suppressed is not None and (many := suppressed["declined"]):
+        Console().print(
+            f"Nothing was left out for its cost: without the {many:,} that cost most, "
+            "the others would not have moved less.",
+            soft_wrap=True,
+        )
+    if (wide := report.get("wide")) is not None:
+        Console().print(_of_wide_groups(wide), soft_wrap=True)
     if "shards" in report:
         Console().print("Windows stay as they were cut: only files are aligned.")
     if report["stopped"]:
         Console().print(STOPPED, soft_wrap=True)
     if report.get("alignment_skipped"):
         Console().print(NOT_ALIGNED, soft_wrap=True)
+
+
+def _of_wide_groups(wide: Mapping[str, Any]) -> str:
+    """Say how far apart members of a group are, and what mends it."""
+    many = wide["groups"]
+    found = (
+        f"{many:,} {'group holds' if many == 1 else 'groups hold'} trajectories that "
+        f"are farther apart than they are long, by up to {wide['span'] / 1e3:,.1f} km"
+    )
+    if wide["share"] is None:
+        return f"{found}: lower -k, or release areas one by one."
+    out, subjects = wide["trajectories"], wide["subjects"]
+    return (
+        f"{found}. The widest are due to {out:,} "
+        f"{'trajectory' if out == 1 else 'trajectories'} of {subjects:,} "
+        f"{'subject' if subjects == 1 else 'subjects'}: to leave these out, repeat the "
+        f"command with --suppress {100 * wide['share']:.12g}%"
+    )
 
 
 def _add_suppressed(table: Table, suppressed: Mapping[str, Any]) -> None:
@@ -173,7 +199,9 @@ def _add_suppressed(table: Table, suppressed: Mapping[str, Any]) -> None:
     if (before := suppressed["with_outliers"]) is not None:
         lost, moved = before["information_loss"], before["displacement"]["mean"]
         table.add_row("Information loss with them", f"{lost:.4g} %")
+        others = before["displacement_of_others"]["mean"]
         table.add_row("Points moved with them (mean)", f"{moved:,.0f} m")
+        table.add_row("(of the others, mean)", f"{others:,.0f} m")
     if suppressed["min_radius"]:
         table.add_row(
             f"Left out in groups within {suppressed['min_radius']:g} m",

@@ -1,5 +1,6 @@
 """Trajectories that are left out of a release, because asked for."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon import loss
-from trajanon.errors import BadInput
+from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.released import rounded
 from trajanon.grouping.remaining import mended
 from trajanon.microaggregation import check_enough
@@ -65,9 +66,65 @@ class Suppression(NamedTuple):
             raise BadInput(msg)
 
 
-def costly(grouped: Grouped, share: float) -> NDArray[np.bool_]:
+def costly(
+    grouped: Grouped, share: float, k: int, *, counts_subjects: bool
+) -> NDArray[np.bool_]:
     """Choose the trajectories without which least is lost, shape (n,)."""
-    return outliers(grouped.trajectories.points, grouped.partition.labels, share)
+    trajectories, partition, _ = grouped
+    return outliers(
+        trajectories.points,
+        partition.labels,
+        share,
+        k=k,
+        subjects=trajectories.subject if counts_subjects else None,
+    )
+
+
+def regrouped(
+    before: tuple[Grouped, Grouped],
+    out: NDArray[np.bool_],
+    k: int,
+    search: Callable[[Trajectories], tuple[Grouped, Grouped]],
+    *,
+    counts_subjects: bool,
+) -> tuple[Grouped, Grouped] | None:
+    """Group those that are kept: anew, or in the groups there are.
+
+    The first of the two by which those that are kept lose less than before; None if
+    neither does. After Ctrl-C, the groups there are in any case.
+    """
+    cut, aligned = before
+
+    def there() -> tuple[Grouped, Grouped]:
+        left = without(aligned, out, k, counts_subjects=counts_subjects)
+        if aligned.trajectories is cut.trajectories:
+            return left, left
+        return without(cut, out, k, counts_subjects=counts_subjects), left
+
+    if aligned.partition.stopped:
+        return there()
+    try:
+        anew = search(cut.trajectories.take(~out))
+        if _gains(aligned, ~out, anew[1]):
+            return anew
+        cut_left, left = there()
+    except (TooFewRecords, TooFewSubjects):
+        return None
+    if anew[1].partition.stopped:
+        stopped = replace(left.partition, stopped=True)
+        return cut_left, left._replace(partition=stopped)
+    return (cut_left, left) if _gains(aligned, ~out, left) else None
+
+
+def _gains(before: Grouped, kept: NDArray[np.bool_], after: Grouped) -> bool:
+    """Whether those kept are moved less than before, and lose less, on average."""
+    was, now = _moved(before)[kept], _moved(after)
+    return bool(now.mean() < was.mean() and (now**2).mean() < (was**2).mean())
+
+
+def _moved(grouped: Grouped) -> NDArray[np.float64]:
+    trajectories, partition, _ = grouped
+    return moved_to(trajectories.points, grouped.released, partition.labels)
 
 
 def without_tight_groups(
@@ -154,6 +211,7 @@ def account(
     costly: NDArray[np.bool_],
     tight: NDArray[np.bool_],
     before: Grouped | None,
+    declined: int,
 ) -> dict[str, Any] | None:
     """Tell what was left out, ready for JSON.
 
@@ -166,26 +224,31 @@ def account(
         group, shape (n,).
     before
         All trajectories with their groups, if some were left out for their cost.
+    declined
+        How many would have been, if the others had lost less without them.
 
     Returns
     -------
     dict or None
         None if nothing was asked for. How many were left out and why, the loss and
-        displacement if those that cost most had stayed, and the rows that are left out.
+        displacement if those that cost most had stayed, that of the others then, and
+        the rows that are left out.
     """
     if suppression == (0.0, 0.0):
         return None
     without = None
     if before is not None:
-        points, labels = before.trajectories.points, before.partition.labels
+        moved = _moved(before)
         without = {
             "information_loss": before.partition.information_loss,
-            "displacement": summary(moved_to(points, before.released, labels)),
+            "displacement": summary(moved),
+            "displacement_of_others": summary(moved[~costly]),
         }
     return {
         "share": suppression.share,
         "min_radius": suppression.radius,
         "outliers": int(costly.sum()),
+        "declined": declined,
         "in_tight_groups": int(tight.sum()),
         "with_outliers": without,
         "rows": np.flatnonzero(costly | tight).tolist(),

@@ -12,6 +12,7 @@ from trajanon.neighbours import nearest_points
 from trajanon.suppression import Grouped
 from trajanon.tracks import STEPS, Tracks
 from trajanon.utility import displacement, moved_to, summary
+from trajanon.utility.metres import in_space
 from trajanon.workers import in_parts
 
 MEASURED = (
@@ -23,8 +24,6 @@ _RUNS = 10_000  # whose points a thread measures
 _LINES = 5_000  # in a tree
 
 _PLACES = 1_000_000  # of a large table's tracks that are looked at, about
-
-_EARTH = 6_371_000.0  # metres, the mean radius
 
 
 def account(before: Grouped, after: Grouped) -> dict[str, Any] | None:
@@ -114,7 +113,7 @@ def near_lines(tracks: Tracks, lines: NDArray[np.float64], metres: float) -> flo
     apart = STEPS
     if len(tracks.run) > vicinity.WHOLE:
         apart *= max(len(tracks.points) // (STEPS * _PLACES), 1)
-    looked_at = _in_space(tracks.points[::apart])
+    looked_at = in_space(tracks.points[::apart])
 
     def off(
         some: NDArray[np.float64], places: NDArray[np.int64], stop: Event
@@ -139,13 +138,4 @@ def near_lines(tracks: Tracks, lines: NDArray[np.float64], metres: float) -> flo
 def _tree(lines: NDArray[np.float64]) -> cKDTree:
     along = np.arange(STEPS)[:, None, None, None] / STEPS
     between = lines[:, :-1] + along * (lines[:, 1:] - lines[:, :-1])
-    return cKDTree(_in_space(np.concatenate([between.reshape(-1, 2), lines[:, -1]])))
-
-
-def _in_space(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Turn latitude and longitude to metres from the middle of a round Earth."""
-    latitude, longitude = np.radians(points).T
-    ring = np.cos(latitude)
-    return _EARTH * np.column_stack(
-        [ring * np.cos(longitude), ring * np.sin(longitude), np.sin(latitude)]
-    )
+    return cKDTree(in_space(np.concatenate([between.reshape(-1, 2), lines[:, -1]])))

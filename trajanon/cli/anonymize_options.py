@@ -26,7 +26,9 @@ Align = Annotated[
 ]
 Suppress = Annotated[
     str,
-    typer.Option(help="Leave out those that cost most: a share of all, such as 1%."),
+    typer.Option(
+        help="Leave out those that cost most: at most this share of all, such as 1%."
+    ),
 ]
 MinRadius = Annotated[
     float,

@@ -1,32 +1,32 @@
 """Which records cost a partition most: what to leave out of a release."""
 
+from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from trajanon.errors import BadInput
 from trajanon.loss import group_means, standardise
+from trajanon.neighbours import nearest_points
 from trajanon.partition import dense
+
+_NOTHING = 1e-12  # what sums are not right to
 
 
 def outliers(
-    points: NDArray[np.float64], labels: NDArray[np.int64], share: float
+    points: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    share: float,
+    *,
+    k: int = 1,
+    subjects: NDArray[np.int64] | None = None,
 ) -> NDArray[np.bool_]:
-    """Choose the records without which least is lost.
+    """Choose the records without which least is lost, as `in_order` ranks them.
 
-    Without record x, a group of s loses s / (s - 1) d^2 less, with d the distance of x
-    to the mean of its group, on standardised records. The record of which that is
-    largest goes first: one far from its group, not just from everything. Then the mean
-    of its group is computed anew, without it, and the next one is chosen, until the
-    share is reached. A group of one loses nothing.
-
-    SST falls, too, by what is far from everything, and so IL, which is SSE / SST, may
-    fall less than SSE or even rise. It is not what is looked at: two records far from
-    all others that share a group would both stay, for each of them is most of SST.
-
-    It is greedy, by the groups as they are, and neither standardises again nor asks
-    whether a group keeps k members: group the remaining records anew, and take the
+    It goes by the groups as they are: group the remaining records anew, and take the
     loss of that for what suppression brings.
 
     Parameters
@@ -36,12 +36,16 @@ def outliers(
     labels
         Group of each, (n,).
     share
-        Of the records to leave out, 0 or more and below 1.
+        Of the records to leave out at most, 0 or more and below 1.
+    k
+        Least number of different subjects in a group.
+    subjects
+        Subject of each record, (n,); None if each is its own.
 
     Returns
     -------
     NDArray[np.bool_]
-        Whether a record is one of the floor(share n) to leave out, (n,).
+        Whether a record is one of those to leave out, floor(share n) at most, (n,).
 
     Raises
     ------
@@ -60,33 +64,125 @@ def outliers(
     if labels.shape != (n,):
         msg = f"labels must be one group for each of the {n} records"
         raise BadInput(msg)
-    labels = dense(labels)
     left_out = np.zeros(n, dtype=bool)
     many = int(share * n + 1e-9)  # 0.29 of 100 is 29, though 0.29 * 100 is less
-    if many == 0:
-        return left_out
-    records = standardise(points.reshape(n, -1))
-    order = np.argsort(labels, kind="stable")
-    sizes = np.bincount(labels)
-    members = np.split(order, np.cumsum(sizes)[:-1])
-
-    def costliest(group: int) -> tuple[float, int, int]:
-        """What leaving out a member brings, negative; that member; the group."""
-        rows = members[group]
-        some = records[rows]
-        spared = np.zeros(len(rows))
-        if len(rows) > 1:
-            away = ((some - group_means(some, np.zeros_like(rows))) ** 2).sum(axis=1)
-            spared = away * (len(rows) / (len(rows) - 1))
-        best = int(np.argmax(spared))
-        return -float(spared[best]), int(rows[best]), group
-
-    heap = [costliest(group) for group in range(len(sizes))]
-    heapify(heap)
-    for _ in range(many):
-        _, record, group = heappop(heap)
-        left_out[record] = True
-        members[group] = members[group][members[group] != record]
-        if len(members[group]) > 0:
-            heappush(heap, costliest(group))
+    for rows in in_order(points, labels, many, k=k, subjects=subjects):
+        left_out[rows] = True
     return left_out
+
+
+def in_order(
+    points: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    most: int,
+    *,
+    k: int,
+    subjects: NDArray[np.int64] | None,
+) -> Iterator[NDArray[np.int64]]:
+    """Yield sets of records, at most so many in all, that gain most for each record.
+
+    Candidates are, in each group: each record, the records of each subject, and the
+    one, two, ... records that are farthest from all other groups, up to the whole
+    group. Records of a subject in several groups gain what they gain in each, so
+    taking them together never ranks higher than the best of these.
+
+    What a group loses is its SSE on standardised records. If fewer than k subjects
+    remain in it, records of other groups must join it, or its own must join other
+    groups; both cost the squared distance to the nearest other mean for each record
+    that moves. So the few who had to join somebody far away do not rank high: without
+    them, others would have to join him.
+
+    The loss falls most with the first set; then its group is looked at again without
+    it. It ends where nothing is gained any more.
+    """
+    if most < 1:
+        return
+    records = standardise(points.reshape(len(points), -1))
+    labels = dense(labels)
+    own = np.arange(len(labels)) if subjects is None else dense(subjects)
+    away = _away(records, labels)
+    order = np.argsort(labels, kind="stable")
+    members = np.split(order, np.cumsum(np.bincount(labels))[:-1])
+
+    def best(group: int, most: int) -> tuple[float, int, list[int]] | None:
+        rows = members[group]
+        choice = _best(records[rows], own[rows], away[rows], k, most)
+        if choice is None:
+            return None
+        gain, which = choice
+        return -gain, group, rows[which].tolist()
+
+    heap = [found for group in range(len(members)) if (found := best(group, most))]
+    heapify(heap)
+    while heap and most > 0:
+        _, group, chosen = heappop(heap)
+        if len(chosen) <= most:
+            rows = np.array(chosen)
+            members[group] = np.setdiff1d(members[group], rows)
+            most -= len(chosen)
+            yield rows
+        if most > 0 and (found := best(group, most)):
+            heappush(heap, found)
+
+
+def _away(
+    records: NDArray[np.float64], labels: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Measure squared distances to the nearest mean of another group, shape (n,)."""
+    means = group_means(records, labels)
+    away, which = nearest_points(cKDTree(means), records, 2)
+    other = np.where(which[:, 0] == labels, away[:, 1], away[:, 0])
+    # With one group there is none to go to: that costs more than all there is to lose.
+    squared: NDArray[np.float64] = np.fmin(other**2, records.size)
+    return squared
+
+
+class _Rests(NamedTuple):
+    """What several rests of a group sum up to, each of shape (c,) but `total`."""
+
+    size: NDArray[np.int64]
+    different: NDArray[np.int64]  # subjects
+    total: NDArray[np.float64]  # of records, (c, p)
+    squares: NDArray[np.float64]
+    away: NDArray[np.float64]
+
+    def lost(self, k: int) -> NDArray[np.float64]:
+        """Estimate what each rest loses, filled up to k subjects or in other groups."""
+        size = np.maximum(self.size, 1)
+        sse = np.maximum(self.squares - (self.total**2).sum(axis=1) / size, 0.0)
+        missing = np.maximum(k - self.different, 0)
+        joined = sse + missing * self.away / size
+        lost: NDArray[np.float64] = np.minimum(joined, self.away)
+        return lost  # nothing, if nobody is left
+
+
+def _best(
+    records: NDArray[np.float64],
+    subjects: NDArray[np.int64],
+    away: NDArray[np.float64],
+    k: int,
+    most: int,
+) -> tuple[float, NDArray[np.bool_]] | None:
+    """Find the members of a group that gain most for each; None if none gain."""
+    s = len(records)
+    if s == 0:
+        return None
+    records = records - records.mean(axis=0)
+    farthest = np.argsort(-away, kind="stable")
+    _, who = np.unique(subjects, return_inverse=True)
+    whose = who == np.arange(who.max() + 1)[:, None]
+    rank = np.argsort(farthest)
+    out = np.concatenate([np.eye(s, dtype=bool), rank <= np.arange(s)[:, None], whose])
+    out = out[out.sum(axis=1) <= most]
+    rest = np.concatenate([np.ones((1, s)), ~out])
+    rests = _Rests(
+        size=rest.sum(axis=1).astype(np.int64),
+        different=(rest @ whose.T > 0).sum(axis=1),
+        total=rest @ records,
+        squares=rest @ (records**2).sum(axis=1),
+        away=rest @ away,
+    )
+    lost = rests.lost(k)
+    gain = (lost[0] - lost[1:]) / out.sum(axis=1)
+    best = int(np.argmax(gain))
+    return (float(gain[best]), out[best]) if gain[best] > _NOTHING else None

@@ -9,6 +9,8 @@ from trajanon.workers import in_parts
 
 _AT_ONCE = 10_000  # trajectories that a thread measures
 
+EARTH = 6_371_000.0  # metres, the mean radius
+
 _EQUATOR = 6_378_137.0  # metres, WGS 84
 _ECCENTRICITY_SQUARED = 0.00669437999014
 
@@ -107,6 +109,15 @@ def on_plane(
     one: NDArray[np.float64] = np.radians(original - middle) * scale
     other: NDArray[np.float64] = np.radians(released - middle) * scale
     return one, other
+
+
+def in_space(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Turn latitude and longitude to metres from the middle of a round Earth."""
+    latitude, longitude = np.radians(points).T
+    ring = np.cos(latitude)
+    return EARTH * np.column_stack(
+        [ring * np.cos(longitude), ring * np.sin(longitude), np.sin(latitude)]
+    )
 
 
 def _radii(
