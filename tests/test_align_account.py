@@ -1,6 +1,7 @@
 """What is told of alignment: in the report, on the screen, and on the map."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -182,6 +183,31 @@ def test_before_alignment_is_what_a_release_without_it_tells(refine: str) -> Non
     assert report["information_loss"] < plain["information_loss"]
 
 
+@pytest.mark.parametrize("min_radius", [0.0, 60.0])
+def test_a_report_has_both_faces_of_sliding(min_radius: float) -> None:
+    before = town(5, 40, 4, people=12)
+    release = trajanon.anonymize(before, 3, effort="fast", min_radius=min_radius)
+    report = release.report
+    kept = np.ones(len(before), dtype=np.bool_)
+    kept[(report["suppressed"] or {"rows": []})["rows"]] = False
+    assert kept.all() == (min_radius == 0.0)
+    left, labels = before.take(kept), np.array(report["labels"])
+    slid = left.slid(np.array(report["alignment"]["starts"]))
+    lines = loss.group_means(slid.records, labels).round(report["digits"])[labels]
+    released = lines.reshape(left.points.shape)
+    as_cut = report["alignment"]["as_cut"]
+    for told, windows in ((report, slid), (as_cut, left)):
+        moved = displacement(windows.points, released)
+        assert told["displacement"]["mean"] == pytest.approx(moved.mean(), abs=ROUNDING)
+    around = left.records.mean(axis=0)
+    spread = left.records.std(axis=0)
+    lost = (((lines - left.records) / spread) ** 2).sum()
+    total = (((left.records - around) / spread) ** 2).sum()
+    assert as_cut["information_loss"] == pytest.approx(100 * lost / total, rel=1e-3)
+    assert report["from_runs"]["max"] <= report["displacement"]["max"] + ROUNDING
+    assert report["displacement"]["mean"] < as_cut["displacement"]["mean"]
+
+
 def test_lists_are_left_out_at_every_depth() -> None:
     report = {
         "n": 3,
@@ -232,9 +258,15 @@ def test_windows_slide_unless_it_is_declined(run: Run, here: Path) -> None:
         assert alignment["measured"] == MEASURED
         assert MEASURED in answer.out
         assert "Information loss after alignment" in answer.out
-        mean = alignment["before"]["displacement"]["mean"]
-        (line,) = [li for li in answer.out.splitlines() if "Before alignment" in li]
-        assert f"{mean:,.0f} m" in line
+        report = report_in(here)
+        ways = [report, alignment["as_cut"], alignment["before"]]
+        far = [way["displacement"]["mean"] for way in ways]
+        far.append(report["from_runs"]["mean"])
+        (line,) = [li for li in answer.out.splitlines() if li.startswith("│ mean")]
+        assert re.findall(r"([\d,]+) m", line) == [f"{metres:,.0f}" for metres in far]
+        (line,) = [li for li in answer.out.splitlines() if "Information loss │" in li]
+        lost = [f"{way['information_loss']:.4g} %" for way in ways]
+        assert re.findall(r"[\d.]+ %", line) == lost
         (line,) = [li for li in answer.out.splitlines() if "that slid" in li]
         assert f"{alignment['slid']['share']:.0%}" in line
         assert run("check", "-k", 3).code == 0

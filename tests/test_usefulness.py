@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import Floats
+from naive_sliding import town, tracks_of
 
 from trajanon._kernels.couplings import closest_couplings
 from trajanon.errors import BadInput
+from trajanon.tracks import Tracks
 from trajanon.utility.closeness import closeness
 from trajanon.utility.density import density_divergence
 from trajanon.utility.flows import flow_similarity
@@ -18,6 +20,7 @@ from trajanon.utility.grid import cells
 from trajanon.utility.metres import displacement, on_plane
 from trajanon.utility.on_roads import share_on_roads
 from trajanon.utility.queries import query_errors
+from trajanon.utility.runs import from_runs
 from trajanon.utility.shape import length_change, length_shift, lengths, turns
 from trajanon.utility.usefulness import usefulness
 
@@ -179,12 +182,46 @@ def test_points_on_roads_are_counted() -> None:
     assert share_on_roads(points, to_road, 20.0) == 0.5
 
 
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 12),
+    stretch=st.sampled_from([0.0, 1.0, 30.0]),
+)
+def test_the_distance_from_runs_is_that_of_their_nearest_points(
+    seed: int, n: int, stretch: float
+) -> None:
+    windows, rng = town(seed, n, 3, slack=9), np.random.default_rng(seed)
+    tracks = tracks_of(windows)
+    labels = rng.integers(0, 2, n)
+    lines = tracks.points[rng.integers(0, len(tracks.points), (2, 3))]
+    lines += rng.normal(0.0, 1e-4 * stretch, lines.shape)
+    expected = [
+        [
+            displacement(
+                tracks.points[tracks.first[run] : tracks.first[run + 1]], at
+            ).min()
+            for at in lines[label]
+        ]
+        for run, label in zip(tracks.run, labels, strict=True)
+    ]
+    found = from_runs(tracks, lines, labels)
+    assert found == pytest.approx(np.array(expected), rel=1e-3, abs=1e-3)
+
+
+def test_runs_that_stand_still_have_a_distance() -> None:
+    points = np.zeros((13, 2))
+    tracks = Tracks(points, np.array([0, 13]), np.array([0]), np.array([0]))
+    line = on_earth([[[30.0, 0.0], [0.0, 40.0]]])
+    assert from_runs(tracks, line, np.array([0]))[0] == pytest.approx([30.0, 40.0])
+
+
 def test_what_is_published_as_it_is_keeps_everything() -> None:
     points = on_earth(np.random.default_rng(0).normal(0, 500, (20, 5, 2)))
     whole = usefulness(points, points)
     nothing = {"mean": 0.0, "median": 0.0, "p95": 0.0, "max": 0.0}
     assert whole.account == {
         "displacement": nothing,
+        "from_runs": None,
         "frechet": nothing,
         "warping": nothing,
         "length": float(lengths(points).mean()),

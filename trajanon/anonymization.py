@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.align.account import account
+from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
 from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.files.release import check_format, write_release
@@ -39,6 +39,7 @@ from trajanon.suppression import (
 from trajanon.suppression import account as account_of
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import moved_to, summary
+from trajanon.utility.runs import from_runs
 
 COUNTS = ("subjects", "records")
 
@@ -182,9 +183,11 @@ def anonymize(
     left, tight = aligned, np.zeros(len(trajectories), dtype=np.bool_)
     if min_radius > 0.0:
         left, tight[~left_out] = without_tight_groups(aligned, min_radius)
-        tracks = left.trajectories.tracks
-        if alignment is not None and tracks is not None:
-            alignment["starts"] = tracks.start.tolist()
+    tracks = left.trajectories.tracks
+    if alignment is not None and tracks is not None:
+        points = trajectories.points[~(left_out | tight)]
+        alignment["as_cut"] = as_cut(points, left.released, left.partition.labels)
+        alignment["starts"] = tracks.start.tolist()
     suppressed = account_of(suppression, left_out, tight, before, declined)
     skipped = align and trajectories.tracks is not None and cut.partition.stopped
     order = left.partition.labels.tolist()
@@ -275,7 +278,7 @@ def _report(
     skipped: bool,
 ) -> dict[str, Any]:
     trajectories, partition, digits = grouped
-    released = grouped.released
+    released, tracks = grouped.released, trajectories.tracks
     moved = moved_to(trajectories.points, released, partition.labels)
     line = line_numbers(released)
     together = [
@@ -307,6 +310,11 @@ def _report(
         "stages": [stage.account for stage in partition.stages],
         "stopped": partition.stopped,
         "displacement": summary(moved),
+        "from_runs": (
+            None
+            if tracks is None
+            else summary(from_runs(tracks, released, partition.labels))
+        ),
         "alignment": alignment,
         "alignment_skipped": skipped,
         "suppressed": suppressed,

@@ -158,3 +158,16 @@ def _products(records: NDArray[np.float64], stop: Event) -> NDArray[np.float64]:
 def information_loss(sse: float, sst: float) -> float:
     """IL = 100 SSE / SST in percent; 0 where all records are equal."""
     return 100.0 * sse / sst if sst > 0.0 else 0.0
+
+
+def loss_to(records: NDArray[np.float64], released: NDArray[np.float64]) -> float:
+    """IL in percent of released records that need not be the means of their groups."""
+    moved = released - records
+    spread = (
+        records.std(axis=0, ddof=1) if len(records) > 1 else np.zeros(moved.shape[1])
+    )
+    constant = (records == records[:1]).all(axis=0)
+    moved = moved[:, ~constant] / spread[~constant]
+    return information_loss(
+        float((moved**2).sum()), float((standardise(records) ** 2).sum())
+    )

@@ -121,7 +121,6 @@ def show_release(report: Mapping[str, Any]) -> None:
     """Print what a release lost, and how its groups are."""
     # A release in parts tells how many groups there are of each size.
     sizes = report.get("sizes") or list(map(int, report["groups_of_size"]))
-    moved = report["displacement"]
     counted = "subjects" if report["counted"] == "subjects" else "trajectories"
     table = Table(title="The release", title_justify="left", show_header=False)
     table.add_column()
@@ -141,21 +140,14 @@ def show_release(report: Mapping[str, Any]) -> None:
     if "shards" in report:
         table.add_row("Shards, searched one by one", f"{report['shards']:,}")
     _add_stages(table, report["stages"])
-    table.add_row("Points moved by (mean)", f"{moved['mean']:,.0f} m")
-    table.add_row("(median)", f"{moved['median']:,.0f} m")
-    table.add_row("(95 % of points, at most)", f"{moved['p95']:,.0f} m")
-    table.add_row("(farthest)", f"{moved['max']:,.0f} m")
     if (alignment := report["alignment"]) is not None:
-        before = alignment["before"]["displacement"]
-        table.add_row("Before alignment (mean)", f"{before['mean']:,.0f} m")
-        table.add_row("(median)", f"{before['median']:,.0f} m")
-        table.add_row("Trajectories that slid", f"{alignment['slid']['share']:.0%}")
-        table.add_row(
-            "(on their tracks by, mean)", f"{alignment['slid']['mean']:,.0f} m"
-        )
+        slid = alignment["slid"]
+        table.add_row("Trajectories that slid", f"{slid['share']:.0%}")
+        table.add_row("(on their tracks by, mean)", f"{slid['mean']:,.0f} m")
     if (suppressed := report.get("suppressed")) is not None:
         _add_suppressed(table, suppressed)
     Console().print(table)
+    Console().print(_moved(report))
     if alignment is not None:
         Console().print(alignment["measured"], soft_wrap=True)
     if suppressed is not None and (many := suppressed["declined"]):
@@ -190,6 +182,34 @@ def _of_wide_groups(wide: Mapping[str, Any]) -> str:
         f"{'subject' if subjects == 1 else 'subjects'}: to leave these out, repeat the "
         f"command with --suppress {100 * wide['share']:.12g}%"
     )
+
+
+def _moved(report: Mapping[str, Any]) -> Table:
+    """Losses and metres of a release, against each of what it stands for."""
+    ways = {"in the file": report}
+    if (alignment := report["alignment"]) is not None:
+        ways = {
+            "as slid": report,
+            "as cut": alignment["as_cut"],
+            "without sliding": alignment["before"],
+        }
+    losses = [f"{way['information_loss']:.4g} %" for way in ways.values()]
+    distances = {name: way["displacement"] for name, way in ways.items()}
+    if (from_runs := report.get("from_runs")) is not None:
+        distances["from the runs"] = from_runs
+        losses.append("")
+    table = Table("Points moved", title="What it costs", title_justify="left")
+    for name in distances:
+        table.add_column(name, justify="right")
+    for name, key in (
+        ("mean", "mean"),
+        ("median", "median"),
+        ("95 %, at most", "p95"),
+        ("farthest", "max"),
+    ):
+        table.add_row(name, *(f"{far[key]:,.0f} m" for far in distances.values()))
+    table.add_row("Information loss", *losses)
+    return table
 
 
 def _add_suppressed(table: Table, suppressed: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from trajanon import vicinity
+from trajanon.loss import loss_to
 from trajanon.neighbours import nearest_points
 from trajanon.suppression import Grouped
 from trajanon.tracks import STEPS, Tracks
@@ -16,7 +17,9 @@ from trajanon.utility.metres import in_space
 from trajanon.workers import in_parts
 
 MEASURED = (
-    "Losses and displacements after alignment are measured on the windows as slid."
+    "As slid: against the windows that were averaged. As cut: against the windows in "
+    "the file. From the runs: to the nearest point of the track that a window was cut "
+    "from. Losses and displacements after alignment are measured as slid."
 )
 
 _RUNS = 10_000  # whose points a thread measures
@@ -65,6 +68,20 @@ def account(before: Grouped, after: Grouped) -> dict[str, Any] | None:
             "near_release_after": near_lines(tracks, lines[1], spacing),
         },
         "starts": slid.start.tolist(),
+    }
+
+
+def as_cut(
+    points: NDArray[np.float64],
+    lines: NDArray[np.float64],
+    labels: NDArray[np.int64],
+) -> dict[str, Any]:
+    """Measure lines against windows where they were cut, although they slid."""
+    records = points.reshape(len(points), -1)
+    released = lines.reshape(len(lines), -1)[labels]
+    return {
+        "information_loss": loss_to(records, released),
+        "displacement": summary(moved_to(points, lines, labels)),
     }
 
 

@@ -13,7 +13,7 @@ from trajanon.evaluation.page import page
 from trajanon.evaluation.price import Price, price
 from trajanon.evaluation.verdict import verdict
 from trajanon.files.report import promise_in, released_of
-from trajanon.loss import information_loss, standardise
+from trajanon.loss import loss_to
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense, subjects_per_group
 from trajanon.privacy.attack import Attack
@@ -235,10 +235,15 @@ def evaluate(
                 *told_by_source_order(*by_line(release.points, found.lines, labels)),
             ]
         ),
-        loss={name: _lost(one, other) for name, (one, other) in ways.items()},
+        loss={
+            name: loss_to(*(each.reshape(len(each), -1) for each in pair))
+            for name, pair in ways.items()
+        },
         usefulness={
-            name: usefulness(one, other, to_road=to_road, seed=seed)
-            for name, (one, other) in ways.items()
+            name: usefulness(
+                *pair, tracks=trajectories.tracks, to_road=to_road, seed=seed
+            )
+            for name, pair in ways.items()
         },
         price=None if subjects is None else price(trajectories.records, k, subjects),
         attacks=attacked,
@@ -304,15 +309,3 @@ def _ways(
     if mdav is not None:
         ways[MDAV] = (original, mdav)
     return {**ways, NOTHING: (original, original)}
-
-
-def _lost(original: NDArray[np.float64], released: NDArray[np.float64]) -> float:
-    """IL of released lines that need not be means of the originals."""
-    both = original.reshape(len(original), -1)
-    moved = released.reshape(len(original), -1) - both
-    spread = both.std(axis=0, ddof=1) if len(both) > 1 else np.zeros(both.shape[1])
-    constant = (both == both[:1]).all(axis=0)
-    moved = moved[:, ~constant] / spread[~constant]
-    return information_loss(
-        float((moved**2).sum()), float((standardise(both) ** 2).sum())
-    )

@@ -123,6 +123,7 @@ def _costs(evaluation: "Evaluation") -> Iterator[tuple[str, ...]]:
 def _measures() -> Iterator[tuple[str, Callable[[Usefulness], str]]]:
     for title, field in (
         ("Points moved", "displacement"),
+        ("Distance from the runs", "from_runs"),
         ("Fréchet distance", "frechet"),
         ("DTW distance, a point", "warping"),
     ):
@@ -147,6 +148,7 @@ def _signed(share: float) -> str:
 
 def _of(field: str, key: str) -> Callable[[Usefulness], str]:
     def write(one: Usefulness) -> str:
-        return metres(getattr(one, field)[key])
+        distances = getattr(one, field)
+        return "–" if distances is None else metres(distances[key])
 
     return write

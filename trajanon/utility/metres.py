@@ -51,7 +51,7 @@ def displacement(
     """
     latitude = np.radians((original[..., 0] + released[..., 0]) / 2)
     north, east = np.moveaxis(np.radians(released - original), -1, 0)
-    meridian_radius, ring_radius = _radii(latitude)
+    meridian_radius, ring_radius = radii(latitude)
     metres: NDArray[np.float64] = np.hypot(north * meridian_radius, east * ring_radius)
     return metres
 
@@ -105,7 +105,7 @@ def on_plane(
     lowest = np.minimum(original.min(axis=1), released.min(axis=1))
     highest = np.maximum(original.max(axis=1), released.max(axis=1))
     middle = ((lowest + highest) / 2)[:, None, :]
-    scale = np.stack(_radii(np.radians(middle[..., 0])), axis=-1)
+    scale = np.stack(radii(np.radians(middle[..., 0])), axis=-1)
     one: NDArray[np.float64] = np.radians(original - middle) * scale
     other: NDArray[np.float64] = np.radians(released - middle) * scale
     return one, other
@@ -120,7 +120,7 @@ def in_space(points: NDArray[np.float64]) -> NDArray[np.float64]:
     )
 
 
-def _radii(
+def radii(
     latitude: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Metres of a radian to the north, and to the east, at a latitude in radians."""

@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
+from trajanon.tracks import Tracks
 from trajanon.utility.closeness import closeness
 from trajanon.utility.density import density_divergence
 from trajanon.utility.flows import flow_similarity
 from trajanon.utility.metres import displacement, summary
 from trajanon.utility.on_roads import ToRoad, share_on_roads
 from trajanon.utility.queries import query_errors
+from trajanon.utility.runs import from_runs
 from trajanon.utility.shape import length_change, length_shift, lengths, turns
 
 FLOW_CELL = 500.0
@@ -42,6 +44,9 @@ class Usefulness:
     ----------
     displacement
         How far points were moved: mean, median, p95 and max, metres.
+    from_runs
+        How far points of the release are from the whole runs of the originals,
+        likewise; None where no runs are known.
     frechet
         Discrete Fréchet distance from each original to its released line, likewise.
     warping
@@ -65,6 +70,7 @@ class Usefulness:
     """
 
     displacement: Mapping[str, float]
+    from_runs: Mapping[str, float] | None
     frechet: Mapping[str, float]
     warping: Mapping[str, float]
     length: float
@@ -86,6 +92,7 @@ def usefulness(
     original: NDArray[np.float64],
     released: NDArray[np.float64],
     *,
+    tracks: Tracks | None = None,
     to_road: ToRoad | None = None,
     seed: int = 0,
 ) -> Usefulness:
@@ -97,6 +104,8 @@ def usefulness(
         Latitude and longitude in degrees, shape (n, m, 2).
     released
         What stands in the release for each original, in their order, same shape.
+    tracks
+        The runs of the originals; None where they are not known.
     to_road
         Knows the roads; None where there are none.
     seed
@@ -118,6 +127,11 @@ def usefulness(
     errors = query_errors(original, released, queries=QUERIES, sides=SIDES, seed=seed)
     return Usefulness(
         displacement=summary(displacement(original, released)),
+        from_runs=(
+            None
+            if tracks is None
+            else summary(from_runs(tracks, released, np.arange(len(released))))
+        ),
         frechet=summary(frechet),
         warping=summary(warping),
         length=float(lengths(original).mean()),

@@ -1,0 +1,50 @@
+"""How far released lines are from the whole runs behind them."""
+
+from threading import Event
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.runs import nearest_on_runs
+from trajanon.tracks import Tracks
+from trajanon.utility.metres import radii
+from trajanon.workers import in_parts
+
+_AT_ONCE = 2_000  # windows: some hundredths of a second
+
+
+def from_runs(
+    tracks: Tracks, lines: NDArray[np.float64], labels: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Measure how far each point of a window's line is from the window's run.
+
+    From the nearest point of the run, wherever on it the window lies; runs are kept as
+    points, a quarter of the spacing apart.
+
+    Parameters
+    ----------
+    tracks
+        The runs of the windows.
+    lines
+        Latitude and longitude in degrees, shape (g, m, 2).
+    labels
+        The line of each window, shape (n,).
+
+    Returns
+    -------
+    NDArray[np.float64]
+        Metres, shape (n, m).
+    """
+    scale = np.radians(np.stack(radii(np.radians(lines[..., 0])), axis=-1))
+    order = np.argsort(tracks.run, kind="stable")
+
+    def measured(some: NDArray[np.int64], stop: Event) -> NDArray[np.float64]:
+        away = np.empty((len(some), lines.shape[1]))
+        run, label = tracks.run[some], labels[some]
+        nearest_on_runs(tracks.points, tracks.first, run, lines, label, scale, away)
+        return away
+
+    found = np.concatenate(in_parts(measured, order, _AT_ONCE))
+    away = np.empty_like(found)
+    away[order] = found
+    return away
