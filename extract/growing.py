@@ -7,7 +7,6 @@ so that whatever ends the program leaves the parts before it. A short extraction
 comes to need it, unless it is stopped.
 """
 
-import fcntl
 import hashlib
 import json
 import logging
@@ -26,11 +25,11 @@ from typing import Any, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.drafts import LOCK, STATE, UNFINISHED, hold
 from trajanon.errors import BadInput, FileProblem, NoTrajectories
 from trajanon.extract.cutting import Cutter
 from trajanon.extract.marks import Marks
 from trajanon.extract.marks import joined as marks_joined
-from trajanon.extract.sources.files import UNFINISHED
 from trajanon.extract.sources.source import Source
 from trajanon.files import native
 from trajanon.files.trajectories import read_trajectories, write_trajectories
@@ -42,8 +41,6 @@ TRAJECTORIES = 4_000
 RECORDINGS = 200_000
 """What is held in memory before it becomes a part on disk, whichever comes first."""
 
-_STATE = "state.json"
-_LOCK = "lock"
 _PART = "part-{}.parquet"
 _KNOWN = "known-{}.npz"
 
@@ -139,7 +136,7 @@ class Growing:
         self._anchors: list[tuple[float, float]] = []
         self._open = ExitStack()
         self._locked = self._damaged = False
-        if not (self.folder / _STATE).exists():
+        if not (self.folder / STATE).exists():
             return
         try:
             self._lock()
@@ -259,7 +256,7 @@ class Growing:
             return
         if not self._locked:
             self._lock()
-            if (self.folder / _STATE).exists():
+            if (self.folder / STATE).exists():
                 self._locked = False  # what lies there is not ours to remove
                 msg = (
                     f"another extraction was at work in {self.folder} meanwhile: write "
@@ -281,7 +278,7 @@ class Growing:
             np.savez(files[0], **known)
             if rows:
                 write_trajectories(files[1], joined(self._parts))
-            state.write(self.folder / _STATE)
+            state.write(self.folder / STATE)
         except OSError as error:
             with suppress(OSError):
                 for path in files:
@@ -296,9 +293,8 @@ class Growing:
     def _lock(self) -> None:
         """Make the folder this extraction's alone, until it or its process ends."""
         try:
-            self.folder.mkdir(exist_ok=True)
-            lock = self._open.enter_context((self.folder / _LOCK).open("w"))
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.folder.mkdir(mode=0o700, exist_ok=True)
+            self._open.enter_context(hold(self.folder))
         except BlockingIOError as error:
             msg = (
                 f"another extraction is at work in {self.folder}: wait for its end, or "
@@ -306,12 +302,14 @@ class Growing:
             )
             raise FileProblem(msg) from error
         except OSError as error:
+            with suppress(OSError):
+                self.folder.rmdir()
             msg = f"cannot write {self.folder}: {error.strerror}; name another --out"
             raise FileProblem(msg) from error
         self._locked = True
 
     def _read_state(self, asked: str) -> State:
-        path = self.folder / _STATE
+        path = self.folder / STATE
         try:
             state = State.read(path)
         except _DAMAGED as error:
@@ -368,7 +366,7 @@ class Growing:
         """Remove what was kept, and the folder unless there is something else in it."""
         if not self._locked:
             return
-        for name in (_STATE, _LOCK):
+        for name in (STATE, LOCK):
             (self.folder / name).unlink(missing_ok=True)
         for pattern in (_PART, _KNOWN):
             for path in self.folder.glob(pattern.format("*")):

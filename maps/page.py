@@ -16,6 +16,7 @@ from trajanon.errors import BadInput
 from trajanon.maps.background import Background
 from trajanon.maps.colours import PALETTE
 from trajanon.maps.drawing import Drawing
+from trajanon.outputs import replacing
 from trajanon.trajectories import OSM_ATTRIBUTION
 
 # What a browser may load for a page that needs nothing: nothing.
@@ -225,6 +226,9 @@ def save(drawn: folium.Map, path: Path) -> None:
     drawn
         A map of this package.
     path
-        Where to; what is there is replaced.
+        Where to; what is there is replaced. Only a public map can be read by others
+        than its owner.
     """
-    path.write_text(html(drawn), encoding="utf-8")
+    public = getattr(drawn.get_root(), "notice", "") is None
+    with replacing(path, public=[path] if public else []) as (draft,):
+        draft.write_text(html(drawn), encoding="utf-8")

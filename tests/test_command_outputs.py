@@ -1,10 +1,12 @@
 """What commands write: never over an input, and whole or not at all."""
 
+import os
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from commands import FAST, Run, files_of_at_most, names
+from commands import FAST, Run, files_of_at_most, names, track
+from shards import walks, write_folder
 
 from trajanon.data import sample
 
@@ -94,3 +96,53 @@ def test_a_full_disk_is_one_sentence(
         answer = run(*arguments)
     assert answer.sentence.startswith(f"trajanon: cannot write {out}: ")
     assert {name: (here / name).read_bytes() for name in names(here)} == before
+
+
+PRIVATE = {
+    "r.report.json",
+    "trips",
+    "trips/part-00000.parquet",
+    "b.parts.report.json",
+    "map.html",
+    "evaluation.html",
+    "evaluation.json",
+    "captions.md",
+    "group.svg",
+    "group.png",
+}
+
+WRITING = [
+    ["anonymize", "-k", "4", *FAST, "--out", "r.gpkg"],
+    ["anonymize", "parts", "-k", "3", *FAST, "--out", "b"],
+    ["map"],
+    ["map", "--view", "public", "--out", "public.html"],
+    ["microaggregate", "long.csv", "-k", "2", *FAST],
+    ["extract", "a.gpx", "--spacing", "5", "--partition", "9", "--out", "trips"],
+    ["evaluate"],
+    ["figures", "--out", "."],
+]
+
+
+@pytest.mark.parametrize(
+    ("umask", "arguments"),
+    [(0o022, one) for one in WRITING] + [(0o077, one) for one in WRITING[:-2]],
+)
+def test_only_what_is_for_publication_can_be_read_by_others(
+    run: Run, here: Path, umask: int, arguments: list[str]
+) -> None:
+    (here / "a.gpx").write_text(track())
+    (here / "long.csv").write_text("a\n" + "0.1\n" * 4)
+    write_folder(here / "parts", walks(12))
+    before = {*here.rglob("*")}
+    usual = os.umask(umask)
+    try:
+        assert run(*arguments).code == 0
+    finally:
+        os.umask(usual)
+    written = {*here.rglob("*")} - before
+    assert written
+    for path in written:
+        allowed = 0o777 if path.is_dir() else 0o666
+        name = str(path.relative_to(here))
+        allowed &= ~0o077 if name in PRIVATE else ~umask
+        assert path.stat().st_mode & 0o777 == allowed, name

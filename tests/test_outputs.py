@@ -1,11 +1,17 @@
 import os
 import re
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from commands import Run
 
+import trajanon
+from trajanon import drafts
 from trajanon.errors import BadInput, FileProblem
-from trajanon.outputs import check_outputs, replacing
+from trajanon.outputs import check_outputs, making, replacing, replacing_folder
 
 
 def names(folder: Path) -> set[str]:
@@ -16,10 +22,10 @@ def test_outputs_are_moved_into_place_at_the_end(tmp_path: Path) -> None:
     one, two = tmp_path / "one.csv", tmp_path / "two.json"
     two.write_text("old")
     with replacing(one, two) as drafts:
-        assert [draft.suffix for draft in drafts] == [".csv", ".json"]
-        assert {draft.parent for draft in drafts} == {tmp_path}
+        assert [draft.name for draft in drafts] == ["one.csv", "two.json"]
         for draft in drafts:
-            assert draft.name.startswith(".")
+            assert draft.parent.parent == tmp_path
+            assert draft.parent.name.startswith(f".{draft.name}.{os.getpid()}-")
             draft.write_text(f"new {draft.suffix}")
         assert not one.exists()
         assert two.read_text() == "old"
@@ -262,3 +268,123 @@ def test_a_check_finds_out_early_and_changes_nothing(tmp_path: Path) -> None:
     with pytest.raises(FileProblem, match="there is no folder"):
         check_outputs(tmp_path / "no" / "new.csv")
     assert list(tmp_path.iterdir()) == [there]
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+@pytest.fixture(params=[0o022, 0o077], ids=["umask 022", "umask 077"])
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+def test_only_what_is_public_can_be_read_by_others(tmp_path: Path, umask: int) -> None:
+    public, private = tmp_path / "public.csv", tmp_path / "private.csv"
+    private.touch(mode=0o666)
+    with replacing(public, private, public=[public]) as drafts:
+        for draft in drafts:
+            assert mode(draft.parent) == 0o700
+            assert mode(draft) == 0o600
+            draft.unlink()  # as GDAL does
+            draft.touch()
+    assert mode(public) == 0o666 & ~umask
+    assert mode(private) == 0o600
+    with replacing_folder(tmp_path / "parts", lambda _: True) as folder:
+        (folder / "part").touch()
+    assert mode(tmp_path / "parts") == 0o700
+    assert mode(tmp_path / "parts" / "part") == 0o600
+
+
+KILLED = """
+import os, signal
+from pathlib import Path
+from trajanon.outputs import replacing, replacing_folder
+
+with replacing(Path("t.parquet")), replacing_folder(Path("trips"), bool) as folder:
+    (folder / "part").write_text("originals")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def killed(folder: Path) -> None:
+    """A run that is killed while it writes."""
+    subprocess.run([sys.executable, "-c", KILLED], cwd=folder, check=False)
+    assert {name.split(".")[1] for name in names(folder)} == {"t", "trips"}
+
+
+def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path) -> None:
+    killed(tmp_path)
+    with replacing(tmp_path / "other.csv"):
+        assert len(names(tmp_path)) == 3
+    with replacing(tmp_path / "t.parquet") as (draft,):
+        assert len(names(tmp_path)) == 3  # other.csv, the draft and that of trips
+        with replacing(tmp_path / "t.parquet"):
+            assert draft.exists()  # of a run at work
+    with replacing_folder(tmp_path / "trips", lambda _: True):
+        pass
+    assert names(tmp_path) == {"other.csv", "t.parquet", "trips"}
+
+
+def test_what_a_killed_run_had_put_aside_is_put_back(tmp_path: Path) -> None:
+    out = tmp_path / "t.parquet"
+    killed(tmp_path)
+    (left,) = tmp_path.glob(".t.parquet.*.draft")
+    (left / "before").write_text("the old one")
+    check_outputs(out)
+    assert out.read_text() == "the old one"
+    assert not left.exists()
+
+
+def test_without_locks_nobody_is_taken_for_dead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a network's disk without locks, and on Windows."""
+    killed(tmp_path)
+    left = names(tmp_path)
+    monkeypatch.setattr(drafts, "fcntl", None)
+    with replacing(tmp_path / "t.parquet"):
+        pass
+    assert names(tmp_path) == left | {"t.parquet"}
+    removed, kept = trajanon.clean(tmp_path)
+    assert removed == []
+    assert {path.name for path in kept} == left
+
+
+def test_clean_keeps_what_is_at_work_or_can_be_resumed(
+    run: Run, tmp_path: Path
+) -> None:
+    killed(tmp_path)
+    for name in ("t.parquet.unfinished", "release.unfinished", "somebody.unfinished"):
+        (tmp_path / name).mkdir()
+    for name in ("t.parquet.unfinished", "release.unfinished"):
+        (tmp_path / name / drafts.LOCK).touch()
+    (tmp_path / "t.parquet.unfinished" / drafts.STATE).touch()
+    with replacing(tmp_path / "out.csv") as (draft,):
+        answer = run("clean")
+        assert draft.exists()
+    assert answer.code == 0
+    assert answer.out.count("Removed ") == 3
+    assert "Removed release.unfinished\n" in answer.out
+    assert "draft: a run is at work in it\n" in answer.out
+    assert "Kept t.parquet.unfinished: trajanon extract --resume" in answer.out
+    assert run("clean", "--unfinished").out == "Removed t.parquet.unfinished\n"
+    assert names(tmp_path) == {"somebody.unfinished", "out.csv"}
+    assert run("clean").out == "Nothing to remove in .\n"
+    assert "there is no folder no; " in run("clean", "no").sentence
+
+
+def test_a_folder_that_was_made_goes_if_nothing_came_into_it(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+
+    def work(folder: Path, name: str) -> None:
+        with making(folder):
+            (folder / name).mkdir()
+            raise KeyboardInterrupt
+
+    for path, name in (("a/b", "."), ("here", "."), ("full", "file")):
+        with pytest.raises((KeyboardInterrupt, FileExistsError)):
+            work(tmp_path / path, name)
+    assert names(tmp_path) == {"here", "full"}

@@ -19,6 +19,7 @@ PUBLIC = [
     "anonymize",
     "anonymize_parts",
     "check",
+    "clean",
     "evaluate",
     "lower_bound",
     "microaggregate",

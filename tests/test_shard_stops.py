@@ -35,16 +35,15 @@ def scratch(request: pytest.FixtureRequest, tmp_path: Path) -> Scratch:
 
 
 def test_what_comes_after_the_end_is_taken_back(scratch: Scratch) -> None:
-    scratch.begin()
-    scratch.write_arrays("early.npy", [[np.arange(3)]])
-
     def write_late() -> None:
         with scratch.writing("late.npy") as file:
             file.write(b"coordinates")
             scratch.remove()
 
-    with pytest.raises(FileProblem, match="here"):
-        write_late()
+    with scratch.at_work():
+        scratch.write_arrays("early.npy", [[np.arange(3)]])
+        with pytest.raises(FileProblem, match="here"):
+            write_late()
     assert not scratch.exists
     with pytest.raises(FileProblem):
         scratch.write_arrays("later.npy", [[np.arange(3)]])
@@ -53,9 +52,12 @@ def test_what_comes_after_the_end_is_taken_back(scratch: Scratch) -> None:
 
 def test_a_second_run_is_refused(tmp_path: Path) -> None:
     scratch = Scratch(str(tmp_path / "here"))
-    scratch.begin()
-    with pytest.raises(FileProblem, match=r"cannot use .*here"):
-        scratch.begin()
+    with (
+        scratch.at_work(),
+        pytest.raises(FileProblem, match=r"cannot use .*here"),
+        scratch.at_work(),
+    ):
+        pytest.fail("two at work")
 
 
 def test_a_run_that_cannot_begin_leaves_nothing(scratch: Scratch) -> None:
@@ -63,10 +65,12 @@ def test_a_run_that_cannot_begin_leaves_nothing(scratch: Scratch) -> None:
     with (
         patch.object(Folder, "writing", side_effect=full),
         pytest.raises(FileProblem, match="No space left"),
+        scratch.at_work(),
     ):
-        scratch.begin()
+        pytest.fail("the work began")
     assert not scratch.exists
-    scratch.begin()
+    with scratch.at_work():
+        assert scratch.exists
 
 
 def test_a_file_that_is_not_done_leaves_no_draft(scratch: Scratch) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from trajanon.anonymization import anonymize as anonymize
     from trajanon.bound import Bound as Bound
     from trajanon.bound import lower_bound as lower_bound
+    from trajanon.drafts import clean as clean
     from trajanon.errors import TrajanonError as TrajanonError
     from trajanon.evaluation.evaluation import Evaluation as Evaluation
     from trajanon.evaluation.evaluation import evaluate as evaluate
@@ -41,6 +42,7 @@ _HOME = {
     "anonymize": "trajanon.anonymization",
     "anonymize_parts": "trajanon.shards.anonymization",
     "check": "trajanon.privacy.checker",
+    "clean": "trajanon.drafts",
     "evaluate": "trajanon.evaluation.evaluation",
     "lower_bound": "trajanon.bound",
     "microaggregate": "trajanon.microaggregation",

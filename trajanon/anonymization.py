@@ -67,7 +67,8 @@ class Release:
         ----------
         path
             Ends in .parquet, .gpkg, .geojson, .csv or .gpx; the report has the same
-            name and ends in .report.json. Both are replaced, or neither is.
+            name, ends in .report.json, and is readable by its owner only. Both are
+            replaced, or neither is.
 
         Raises
         ------
@@ -78,7 +79,7 @@ class Release:
         """
         path = Path(path)
         check_format(path)
-        with replacing(path, report_path(path)) as drafts:
+        with replacing(path, report_path(path), public=[path]) as drafts:
             self.write_drafts(*drafts)
 
     def write_drafts(self, release_draft: Path, report_draft: Path) -> None:

@@ -12,9 +12,31 @@ Each message is one sentence that names the thing, the value and the way out; th
 command line prints it as it is and exits with 2.
 """
 
+_MOST = 1_000
+"""Characters of a message."""
+
+
+def printable(text: str, most: int = _MOST) -> str:
+    r"""Escape what a terminal would obey or hide, and cut out the middle of long text.
+
+    Examples
+    --------
+    >>> print(printable("a\x1b[2Jb"), printable("from the first to the last", 9))
+    a\x1b[2Jb from…last
+    """
+    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    if len(text) <= most:
+        return text
+    half = (most - 1) // 2
+    return f"{text[:half]}…{text[-half:]}"
+
 
 class TrajanonError(Exception):
     """Anything that the user, not the program, has to mend."""
+
+    def __str__(self) -> str:
+        """Give the message, whatever the names in it hold."""
+        return printable(super().__str__())
 
 
 class BadInput(TrajanonError, ValueError):

@@ -2,13 +2,12 @@
 
 import logging
 import os
-import secrets
-import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from trajanon.drafts import Draft, drafting
 from trajanon.errors import BadInput, FileProblem, TrajanonError
 
 _LOG = logging.getLogger(__name__)
@@ -16,7 +15,7 @@ _LOG = logging.getLogger(__name__)
 
 @contextmanager
 def replacing(
-    *outputs: Path, inputs: Iterable[Path] = ()
+    *outputs: Path, inputs: Iterable[Path] = (), public: Collection[Path] = ()
 ) -> Iterator[tuple[Path, ...]]:
     """Give a file to write in for each output; move all into place at the end.
 
@@ -30,11 +29,15 @@ def replacing(
         what it leads to is replaced.
     inputs
         Files that are read; none of them may be an output.
+    public
+        Those outputs that are for publication: they get the permissions of any new
+        file. All others, like all drafts, are for their owner only (0600), whatever
+        the permissions of the files that they replace.
 
     Yields
     ------
     tuple[Path, ...]
-        Empty files in the same folders, with the outputs' suffixes.
+        Empty files of the same names, in hidden folders beside the outputs.
 
     Raises
     ------
@@ -47,19 +50,21 @@ def replacing(
     for output in outputs:
         _refuse_input(output, inputs)
     with ExitStack() as stack:
-        drafts = tuple(stack.enter_context(_draft(output)) for output in outputs)
+        drafts = [stack.enter_context(_draft(output)) for output in outputs]
         try:
-            yield drafts
+            yield tuple(draft.path for draft in drafts)
         except TrajanonError:
             raise
         except OSError as error:  # such as a full disk, which names no file
             named = outputs if error.filename is None else ()
             for draft, output in zip(drafts, outputs, strict=True):
-                if error.filename is not None and draft == Path(error.filename):
+                if error.filename is not None and draft.path == Path(error.filename):
                     named = (output,)
             if not named:
                 raise
             raise _cannot_write(named[0], error.strerror or str(error)) from error
+        for draft, output in zip(drafts, outputs, strict=True):
+            _permit(draft.path, draft.mode if output in public else 0o600)
         _move_all(drafts, outputs)
 
 
@@ -67,7 +72,7 @@ def replacing(
 def replacing_folder(
     output: Path, ours: Callable[[str], bool], inputs: Iterable[Path] = ()
 ) -> Iterator[Path]:
-    """Give a folder to write in; move it into place at the end.
+    """Give a folder to write in; move it into place at the end, for its owner only.
 
     If the block is left by any exception, the output is as it was.
 
@@ -85,7 +90,7 @@ def replacing_folder(
     Yields
     ------
     Path
-        An empty folder beside the output.
+        An empty folder in a hidden one beside the output.
 
     Raises
     ------
@@ -106,36 +111,34 @@ def replacing_folder(
         for name in sorted(path.name for path in place.iterdir()):
             if not ours(name):
                 raise _cannot_write(output, f"there is {name} in it, not ours")
-    if not place.parent.is_dir():
-        raise _cannot_write(output, f"there is no folder {place.parent}")
     there = _states(place)
-    draft, before = _hidden(place), _hidden(place)
-    try:
-        draft.mkdir()
-        yield draft
+    with _draft(output, folder=True) as (draft, before, _):
         try:
-            if place.exists():
-                place.replace(before)
-                _refuse_others(output, ours, there, _states(before))
-            draft.replace(place)
-        except BaseException:
-            if before.exists() and not place.exists():
-                before.replace(place)
+            yield draft
+            for path in draft.iterdir():
+                _permit(path, 0o600)
+            try:
+                if place.exists():
+                    place.replace(before)
+                    _refuse_others(output, ours, there, _states(before))
+                draft.replace(place)
+            except BaseException:
+                if before.exists() and not place.exists():
+                    before.replace(place)
+                raise
+        except TrajanonError:
             raise
-    except TrajanonError:
-        raise
-    except OSError as error:
-        named = error.filename
-        if isinstance(named, str) and not any(
-            Path(named).is_relative_to(folder) for folder in (draft, before, place)
-        ):
-            raise  # it is of something else, and says of what
-        raise _cannot_write(output, error.strerror or str(error)) from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-        if place.exists() and before.exists():
-            with suppress(OSError):
-                _clear(before, there, place)
+        except OSError as error:
+            named = error.filename
+            if isinstance(named, str) and not any(
+                Path(named).is_relative_to(folder) for folder in (draft.parent, place)
+            ):
+                raise  # it is of something else, and says of what
+            raise _cannot_write(output, error.strerror or str(error)) from error
+        finally:
+            if place.exists() and before.exists():
+                with suppress(OSError):
+                    _clear(before, there, place)
 
 
 def _states(folder: Path) -> dict[str, tuple[int, int, int]]:
@@ -173,6 +176,30 @@ def _clear(before: Path, there: Mapping[str, Any], place: Path) -> None:
     before.rmdir()
 
 
+@contextmanager
+def making(folder: Path) -> Iterator[None]:
+    """Make a folder and what it stands in; if the block fails, those that are empty go.
+
+    Raises
+    ------
+    FileProblem
+        If it cannot be made.
+    """
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
+    try:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            msg = f"cannot make the folder {folder}: {error.strerror}; name another one"
+            raise FileProblem(msg) from error
+        yield
+    except BaseException:
+        with suppress(OSError):  # it is not empty, or was never made
+            for one in made:
+                one.rmdir()
+        raise
+
+
 def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
     """Find out before long work what `replacing` would refuse after it.
 
@@ -190,30 +217,26 @@ def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
             stack.enter_context(_draft(output))
 
 
-def _move_all(drafts: Sequence[Path], outputs: Sequence[Path]) -> None:
+def _move_all(drafts: Sequence[Draft], outputs: Sequence[Path]) -> None:
     """Rename all drafts, or none: a release with an old report is worse than none."""
-    moves = [
-        (draft, Path(os.path.realpath(output)), output)
-        for draft, output in zip(drafts, outputs, strict=True)
-    ]
-    for draft, _, output in moves:
-        if not draft.is_file():
+    for draft, output in zip(drafts, outputs, strict=True):
+        if not draft.path.is_file():
             raise _cannot_write(output, "its draft was removed")
         _refuse_other_than_file(output)
     with ExitStack() as undo:
-        for draft, place, output in moves:
+        for draft, output in zip(drafts, outputs, strict=True):
+            place = Path(os.path.realpath(output))
             try:
                 if output is not outputs[-1]:
-                    undo.enter_context(_put_aside(place))
-                draft.replace(place)
+                    undo.enter_context(_put_aside(place, draft.before))
+                draft.path.replace(place)
             except OSError as error:
                 raise _cannot_write(output, error.strerror) from error
 
 
 @contextmanager
-def _put_aside(place: Path) -> Iterator[None]:
+def _put_aside(place: Path, before: Path) -> Iterator[None]:
     """Keep what stood in a place until all is well; else put it back."""
-    before = _hidden(place)
     existed = place.exists()
     try:
         if existed:
@@ -228,9 +251,15 @@ def _put_aside(place: Path) -> Iterator[None]:
     before.unlink(missing_ok=True)
 
 
-def _hidden(place: Path) -> Path:
-    """A name in the same folder that nobody has."""
-    return place.with_name(f".{place.stem}-{secrets.token_hex(4)}{place.suffix}")
+def _permit(path: Path, mode: int) -> None:
+    """Say who may read a file, where its disk knows of that."""
+    try:
+        path.chmod(mode)
+    except FileNotFoundError:
+        pass  # moving it will say so
+    except OSError as error:
+        if not mode & 0o077:
+            _LOG.warning("others may read what is written: %s", error.strerror)
 
 
 def _cannot_write(output: Path, reason: str | None) -> FileProblem:
@@ -259,25 +288,22 @@ def _refuse_other_than_file(output: Path) -> None:
 
 
 @contextmanager
-def _draft(output: Path) -> Iterator[Path]:
-    """Make an empty file beside the output, hidden, under a name nobody has."""
+def _draft(output: Path, *, folder: bool = False) -> Iterator[Draft]:
+    """Make an empty draft; what is in its way is the output's problem."""
     place = Path(os.path.realpath(output))
-    draft = _hidden(place)
-    try:
-        _make(draft, output, place)
+    with ExitStack() as stack:
+        try:
+            if not folder:
+                _refuse_other_than_file(output)
+            if not place.parent.is_dir():
+                raise _cannot_write(output, f"there is no folder {place.parent}")
+            draft = stack.enter_context(drafting(place))
+            if folder:
+                draft.path.mkdir(mode=0o700)
+            else:
+                draft.path.touch(mode=0o600, exist_ok=False)
+        except FileProblem:
+            raise
+        except OSError as error:
+            raise _cannot_write(output, error.strerror) from error
         yield draft
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
-
-
-def _make(draft: Path, output: Path, place: Path) -> None:
-    try:
-        _refuse_other_than_file(output)
-        if not place.parent.is_dir():
-            raise _cannot_write(output, f"there is no folder {place.parent}")
-        draft.touch(exist_ok=False)
-    except FileProblem:
-        raise
-    except OSError as error:
-        raise _cannot_write(output, error.strerror) from error

@@ -1,12 +1,13 @@
 """What people see while a command works, and when it is done."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from types import TracebackType
 from typing import Any, Self
 
-from rich.console import Console
+import rich.console
+from rich.console import ConsoleOptions, RenderableType
 from rich.progress import (
     BarColumn,
     Progress,
@@ -15,10 +16,28 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from trajanon.benchmark.measurement import Measurement
+from trajanon.errors import printable
+
+_NAME = 80
+"""Characters of a name on the screen."""
+
+
+class Console(rich.console.Console):
+    """A terminal that no name in a file can steer."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Render as ever, but for control characters."""
+        for text, style, control in super().render(renderable, options):
+            if not control:
+                text = "\n".join(map(printable, text.split("\n")))
+            yield Segment(text, style, control)
 
 
 class Bars:
@@ -27,7 +46,7 @@ class Bars:
     def __init__(self) -> None:
         console = Console(stderr=True)
         self._bars = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.percentage:>3.0f} %"),
             TextColumn("{task.fields[note]}"),
@@ -57,7 +76,8 @@ class Bars:
     ) -> None:
         """Move the bar of a task; a `trajanon.progress.Progress`."""
         if task not in self._tasks:
-            self._tasks[task] = self._bars.add_task(task, total=total, note="")
+            shown = printable(task, _NAME)
+            self._tasks[task] = self._bars.add_task(shown, total=total, note="")
         self._bars.update(self._tasks[task], completed=done, total=total, note=note)
 
 
@@ -248,7 +268,7 @@ def show_certificate(account: Mapping[str, Any]) -> None:
     table.add_column()
     table.add_column()
     table.add_row("Rows", f"{account['n']:,}")
-    table.add_row("Columns", Text(", ".join(account["columns"])))
+    table.add_row("Columns", _list(account["columns"]))
     table.add_row("Rows in each group", f"at least {account['k']}")
     _add_stages(table, account["stages"])
     reached, bound, gap = (
@@ -287,14 +307,19 @@ def show_microaggregated(report: Mapping[str, Any]) -> None:
         ("Columns kept", report["kept"]),
         ("Columns dropped", report["dropped"]),
     ):
-        if names:  # as they are: a name in brackets is no markup
-            table.add_row(part, Text(", ".join(names)))
+        if names:
+            table.add_row(part, _list(names))
     table.add_row("Groups", f"{report['groups']:,}")
     counted = "Different subjects" if report["counted"] == "subjects" else "Rows"
     table.add_row(f"{counted} in each group", f"at least {report['k']}")
     table.add_row("Group sizes", f"{sizes['min']} to {sizes['max']}")
     _add_stages(table, report["stages"])
     Console().print(table)
+
+
+def _list(names: Iterable[str]) -> Text:
+    """List names as they are: one in brackets is no markup."""
+    return Text(printable(", ".join(printable(name, _NAME) for name in names)))
 
 
 def _add_stages(table: Table, stages: Sequence[Mapping[str, Any]]) -> None:

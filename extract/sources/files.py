@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from stat import S_ISREG
 
+from trajanon.drafts import UNFINISHED
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.ahead import Item, ahead
 from trajanon.extract.sources.formats import (
@@ -30,9 +31,6 @@ from trajanon.trajectories import OSM_ATTRIBUTION
 logger = logging.getLogger(__name__)
 
 UNREADABLE = "files that could not be read"
-
-UNFINISHED = ".unfinished"
-"""How the name of a folder ends in which an extraction keeps what it has found."""
 
 Found = tuple[Path, str, os.stat_result]
 """A file, its format, and what the system says of it."""

@@ -79,4 +79,4 @@ def group(matched: Match, number: int | None) -> Picture:
         "centroid that is released once for each of them; mean displacement "
         f"{far.mean():,.0f} m."
     )
-    return Picture("group", figure, caption)
+    return Picture("group", figure, caption, private=True)

@@ -22,11 +22,14 @@ class Picture:
         As matplotlib knows it.
     caption
         What is shown, and of how many runs; one paragraph.
+    private
+        Whether it shows originals.
     """
 
     name: str
     figure: Figure
     caption: str
+    private: bool = False
 
     def _repr_png_(self) -> bytes:
         png = BytesIO()

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from trajanon.errors import FileProblem
 from trajanon.maps.figures.picture import Picture
 from trajanon.maps.figures.style import styled
-from trajanon.outputs import replacing
+from trajanon.outputs import making, replacing
 
 CAPTIONS = "captions.md"
 
@@ -27,7 +26,8 @@ def save(
 ) -> None:
     """Write each figure as SVG and PNG, and a page with all captions.
 
-    Equal figures are equal files: they hold no date.
+    Figures that show originals, and captions of such, are for their owner only. Equal
+    figures are equal files: they hold no date.
 
     Parameters
     ----------
@@ -45,9 +45,16 @@ def save(
     FileProblem
         If the folder or a file cannot be written.
     """
-    folder = _made(folder)
     outputs = [folder / name for name in file_names(pictures)]
-    with replacing(*outputs, inputs=inputs) as drafts, styled():
+    private = {p.name for p in pictures if p.private}
+    if private:
+        private.add(Path(CAPTIONS).stem)
+    public = [out for out in outputs if out.stem not in private]
+    with (
+        making(folder),
+        replacing(*outputs, inputs=inputs, public=public) as drafts,
+        styled(),
+    ):
         rest = iter(drafts)
         for picture in pictures:
             for metadata in _FORMATS.values():
@@ -59,14 +66,3 @@ def save(
 def _captions(pictures: Sequence[Picture]) -> str:
     parts = [f"## {picture.name}\n\n{picture.caption}\n" for picture in pictures]
     return "\n".join(["# Captions\n", *parts])
-
-
-def _made(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        msg = (
-            f"cannot make the folder {folder}: {error.strerror}; name another by --out"
-        )
-        raise FileProblem(msg) from error
-    return folder

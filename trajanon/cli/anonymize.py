@@ -5,8 +5,6 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from trajanon.cli import anonymize_options as option
 from trajanon.cli.options import (
     ANONYMIZED,
@@ -25,7 +23,7 @@ from trajanon.cli.options import (
     ShuffleProbability,
     Subsets,
 )
-from trajanon.cli.telling import STOPPED, announce_compilation, say, say_written
+from trajanon.cli.telling import STOPPED, announce_compilation, say, say_written, tell
 from trajanon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -102,7 +100,7 @@ def anonymize(
         show_json(without_lists(report))
         return
     show_release(report)
-    typer.echo(f"{beside}: {report['notice']}")
+    tell(f"{beside}: {report['notice']}")
     say_written(
         f"{report['n']:,} trajectories", out, str(ANONYMIZED), "check", k, digits
     )
@@ -120,7 +118,7 @@ def _of_file(
 
     check_format(out)
     report = report_path(out)
-    with replacing(out, report, inputs=[trajectories]) as drafts:
+    with replacing(out, report, inputs=[trajectories], public=[out]) as drafts:
         release = make_release(read_trajectories(trajectories), **how, **options)
         release.write_drafts(*drafts)
     return str(report), release.report

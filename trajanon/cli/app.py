@@ -8,6 +8,7 @@ from trajanon.cli.anonymize import anonymize
 from trajanon.cli.benchmark import benchmark
 from trajanon.cli.bound import bound
 from trajanon.cli.check import check
+from trajanon.cli.clean import clean
 from trajanon.cli.demo import demo
 from trajanon.cli.evaluate import evaluate
 from trajanon.cli.extract import extract
@@ -35,6 +36,7 @@ app.command()(bound)
 app.command()(benchmark)
 app.command()(figures)
 app.command()(demo)
+app.command()(clean)
 
 
 @app.callback(invoke_without_command=True)
@@ -48,7 +50,7 @@ def about(
     if version:
         from importlib.metadata import version as version_of
 
-        typer.echo(f"trajanon {version_of('trajanon')}")
+        typer.echo(f"trajanon {version_of('trajanon')}")  # noqa: TID251
         raise typer.Exit
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        typer.echo(context.get_help())  # noqa: TID251

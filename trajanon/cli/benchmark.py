@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from trajanon.cli.options import BENCHMARK, Json
-from trajanon.cli.telling import announce_compilation
+from trajanon.cli.telling import announce_compilation, tell
 from trajanon.errors import BadInput
 
 
@@ -53,11 +53,11 @@ def benchmark(
         for found in measure(table, data, repeats=repeats, progress=bars):
             measured += found
             # Written anew after each table: an end in between loses only the last.
-            with replacing(out, page, inputs=read) as drafts:
+            with replacing(out, page, inputs=read, public=[out, page]) as drafts:
                 write_csv(drafts[0], measured)
                 write_markdown(drafts[1], measured)
     if as_json:
         show_json({"measurements": [asdict(m) for m in measured]})
         return
     show_measurements(measured)
-    typer.echo(f"Wrote {len(measured):,} measurements to {out}, and a page to {page}.")
+    tell(f"Wrote {len(measured):,} measurements to {out}, and a page to {page}.")

@@ -7,7 +7,7 @@ import typer
 
 from trajanon.cli.names import names_of
 from trajanon.cli.options import Effort, Json, Seed
-from trajanon.cli.telling import announce_compilation
+from trajanon.cli.telling import announce_compilation, tell
 
 
 def bound(
@@ -50,8 +50,8 @@ def bound(
         return
     show_certificate(certificate.account)
     if certificate.partition.stopped:
-        typer.echo("Stopped by Ctrl-C: a longer search might bring the two closer.")
-    typer.echo(
+        tell("Stopped by Ctrl-C: a longer search might bring the two closer.")
+    tell(
         "The bound is certified: it is that of a linear programme over all groups, and "
         "was proven anew. Groups that reach it need not exist."
         if certificate.bound.certified

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from trajanon.cli.options import ANONYMIZED, Json
+from trajanon.cli.telling import tell
 
 
 def check(
@@ -66,14 +67,14 @@ def check(
     if as_json:
         show_json({**asdict(findings), "holds": findings.holds})
     elif findings.holds:
-        typer.echo(
+        tell(
             f"{released} holds: each of its {findings.groups:,} different "
             f"trajectories occurs at least {k} times ({findings.trajectories:,} in "
             f"all), and nothing else is in the file{counted}.{onward}"
         )
     else:
-        typer.echo(f"{released} must not be published:")
+        tell(f"{released} must not be published:")
         for problem in findings.problems:
-            typer.echo(f"- {problem}")
+            tell(f"- {problem}")
     if not findings.holds:
         raise typer.Exit(1)

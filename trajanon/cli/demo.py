@@ -10,6 +10,7 @@ from trajanon.cli.check import check
 from trajanon.cli.extract import extract
 from trajanon.cli.map import draw
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES
+from trajanon.cli.telling import tell
 
 
 def demo(
@@ -19,19 +20,22 @@ def demo(
 ) -> None:
     """Run the whole chain on the bundled synthetic sample, without network."""
     from trajanon.data import sample
-    from trajanon.errors import FileProblem
+    from trajanon.outputs import making
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        msg = f"cannot make the folder {folder}: {error.strerror}; name another one"
-        raise FileProblem(msg) from error
+    with making(folder):
+        _run(sample(), folder)
+
+
+def _run(sample: Path, folder: Path) -> None:
     trajectories, released = folder / TRAJECTORIES, folder / ANONYMIZED
-    typer.echo("1. trajanon extract --bbox madrid --source (the bundled sample)")
-    extract(source=[str(sample())], bbox=["madrid"], out=trajectories)
-    typer.echo("\n2. trajanon anonymize -k 4")
+    tell("1. trajanon extract --bbox madrid --source (the bundled sample)")
+    extract(source=[str(sample)], bbox=["madrid"], out=trajectories)
+    tell()
+    tell("2. trajanon anonymize -k 4")
     anonymize(str(trajectories), k=4, out=str(released))
-    typer.echo("\n3. trajanon check -k 4")
+    tell()
+    tell("3. trajanon check -k 4")
     check(released, k=4)
-    typer.echo("\n4. trajanon map")
+    tell()
+    tell("4. trajanon map")
     draw([trajectories, released], out=folder / MAP)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trajanon.cli.options import ANONYMIZED, TRAJECTORIES, Json
-from trajanon.cli.telling import announce_compilation
+from trajanon.cli.telling import announce_compilation, tell
 from trajanon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ def evaluate(
     originals, released = given
     outputs = (out, out.with_suffix(".json"), out.with_name(DATASHEET))
     read = [*given, report_path(released), *([] if pbf is None else [pbf])]
-    with replacing(*outputs, inputs=read) as (page, account, sheet), Bars() as bars:
+    replaced = replacing(*outputs, inputs=read, public=outputs[-1:])
+    with replaced as (page, account, sheet), Bars() as bars:
         announce_compilation()
         report = read_report(released)
         k, _ = promise_in(report)
@@ -83,11 +84,11 @@ def evaluate(
         show_json(evaluation.account)
     else:
         for kind, sentence in evaluation.verdict:
-            typer.echo({"good": "+ ", "caution": "! ", "bad": "X "}[kind] + sentence)
+            tell({"good": "+ ", "caution": "! ", "bad": "X "}[kind] + sentence)
         sheet_is = "to be published with the release"
         if not evaluation.holds:
             sheet_is = "which says why there is none to publish"
-        typer.echo(
+        tell(
             f"Wrote {outputs[0]} and {outputs[1]}, for you alone, and {outputs[2]}, "
             f"{sheet_is}."
         )

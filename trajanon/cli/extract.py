@@ -3,11 +3,9 @@
 from contextlib import suppress
 from pathlib import Path
 
-import typer
-
 from trajanon.cli import extract_options as option
 from trajanon.cli.options import PARTS, TRAJECTORIES, Json
-from trajanon.cli.telling import announce_compilation, say_written
+from trajanon.cli.telling import announce_compilation, say_written, tell
 from trajanon.errors import BadInput
 
 ONE_TRAJECTORY = "A group needs two at least, of two subjects."
@@ -102,9 +100,9 @@ def extract(
     what = f"{n:,} trajector{'y' if n == 1 else 'ies'}"
     limits = {name: provenance[name] for name in ("max_pause", "max_gap")}
     if n < counts["recordings read"] and (hint := cut_most(counts, **limits)):
-        typer.echo(f"{counts['recordings read']:,} recordings gave {what}: {hint}")
+        tell(f"{counts['recordings read']:,} recordings gave {what}: {hint}")
     if min(n, subjects) < 2:
-        typer.echo(f"Wrote {what} to {out}. {ONE_SUBJECT if n > 1 else ONE_TRAJECTORY}")
+        tell(f"Wrote {what} to {out}. {ONE_SUBJECT if n > 1 else ONE_TRAJECTORY}")
         return
     # Folders are named in any case: the next command's default is a file.
     say_written(what, out, TRAJECTORIES, "anonymize", min(4, subjects))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trajanon.cli.options import ANONYMIZED, TRAJECTORIES
-from trajanon.cli.telling import say
+from trajanon.cli.telling import say, tell
 from trajanon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -60,11 +60,11 @@ def figures(
     save(pictures, out, inputs=read)
     for sentence in left_out:
         say(f"left out: {sentence}")
-    typer.echo(f"Wrote {len(file_names(pictures))} files to {out}:")
+    tell(f"Wrote {len(file_names(pictures))} files to {out}:")
     for picture in pictures:
-        typer.echo(f"  {picture.name}.svg, .png")
+        tell(f"  {picture.name}.svg, .png")
     if len(given) == 2:
-        typer.echo("The group shows originals: it is for you alone.")
+        tell("The group shows originals: it is for you alone.")
 
 
 def _of_release(

@@ -1,9 +1,10 @@
 """Run the command line: what ends it badly becomes a sentence and an exit code."""
 
+import io
 import signal
 import sys
 import traceback
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 import typer
 
@@ -11,13 +12,40 @@ from trajanon.cli.app import app
 from trajanon.cli.telling import STOPPED, log_to_screen, say
 from trajanon.errors import TrajanonError
 
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
 _HUNG_UP = 129  # for a terminal that was closed
 _TERMINATED = 143  # and for an end from outside
 _DEFECT = 70  # of the program; 1 is a release that does not hold
 
 
+class _Pipe(io.FileIO):
+    """A standard stream whose reader may leave, as `head` does: no answer changes."""
+
+    def write(self, data: "ReadableBuffer", /) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            return memoryview(data).nbytes
+
+
+def _open_ended(stream: TextIO) -> TextIO:
+    """Let a standard stream take any text, and lose it where nobody reads it."""
+    ours = stream in (sys.__stdout__, sys.__stderr__)  # or a program's that calls us
+    if stream is None or not ours or stream.isatty():
+        return stream
+    return io.TextIOWrapper(
+        io.BufferedWriter(_Pipe(stream.fileno(), "w", closefd=False)),
+        stream.encoding,
+        "backslashreplace",
+        line_buffering=True,
+    )
+
+
 def main() -> NoReturn:
     """Run the command line; a user's mistake is one sentence and exit code 2."""
+    sys.stdout, sys.stderr = _open_ended(sys.stdout), _open_ended(sys.stderr)
     log_to_screen()
     # An end from outside, too, shall leave no drafts behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))

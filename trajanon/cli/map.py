@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES
+from trajanon.cli.telling import tell
 from trajanon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -87,13 +88,14 @@ def draw(
     street_map = _street_map(tiles, offline)
     read = [*releases, *map(report_path, releases)]
     read += [path for path in (trajectories, background) if path is not None]
-    with replacing(out, inputs=read) as (draft,):
+    public = [out] if trajectories is None else []
+    with replacing(out, inputs=read, public=public) as (draft,):
         if trajectories is None:
             drawn = _public(releases[0], street_map, background)
         else:
             drawn = _compared(trajectories, releases, view, street_map, background)
-        maps.save(drawn, draft)
-    typer.echo(f"Open {out.resolve()} in a browser.")
+        draft.write_text(maps.html(drawn), encoding="utf-8")
+    tell(f"Open {out.resolve()} in a browser.")
 
 
 def _inputs(

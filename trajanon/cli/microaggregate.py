@@ -21,7 +21,7 @@ from trajanon.cli.options import (
     ShuffleProbability,
     Subsets,
 )
-from trajanon.cli.telling import announce_compilation
+from trajanon.cli.telling import announce_compilation, tell
 
 
 def microaggregate(
@@ -77,7 +77,7 @@ def microaggregate(
 
     check_format(out)
     announce_compilation()
-    with replacing(out, inputs=[file]) as (draft,), Bars() as bars:
+    with replacing(out, inputs=[file], public=[out]) as (draft,), Bars() as bars:
         result = microaggregate_table(
             file,
             k,
@@ -103,7 +103,7 @@ def microaggregate(
         return
     show_microaggregated(result.report)
     if result.report["stopped"]:
-        typer.echo(STOPPED)
+        tell(STOPPED)
     for notice in result.report["notices"]:
-        typer.echo(notice)
-    typer.echo(f"Wrote {len(result.table):,} rows to {out}.")
+        tell(notice)
+    tell(f"Wrote {len(result.table):,} rows to {out}.")

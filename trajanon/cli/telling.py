@@ -2,9 +2,13 @@
 
 import logging
 import shlex
+import sys
+import warnings
 from functools import cache
 
 import typer
+
+from trajanon.errors import printable
 
 STOPPED = 130
 """The shell's exit code for Ctrl-C."""
@@ -12,19 +16,29 @@ STOPPED = 130
 
 def say(message: str) -> None:
     """Say a sentence beside the results."""
-    typer.echo(f"trajanon: {message}", err=True)
+    typer.echo(f"trajanon: {printable(message)}", err=True)  # noqa: TID251
+
+
+def tell(line: str = "") -> None:
+    """Tell a line of the results; names in it cannot steer the terminal."""
+    typer.echo(printable(line))  # noqa: TID251
+
+
+class _ToScreen(logging.Handler):
+    """What is logged, as sentences."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say(record.getMessage())
 
 
 def log_to_screen() -> None:
-    """Let what the package logs be seen."""
-
-    class ToScreen(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            say(record.getMessage())
-
+    """Let what is logged be seen: all of the package, and what others warn of."""
     logger = logging.getLogger("trajanon")
-    logger.handlers = [ToScreen()]
+    logger.handlers = [_ToScreen()]
     logger.setLevel(logging.INFO)
+    logging.lastResort = _ToScreen(logging.WARNING)
+    if not sys.warnoptions:  # warnings of other packages are for programmers
+        warnings.showwarning = lambda *_, **__: None
 
 
 @cache
@@ -53,4 +67,4 @@ def say_written(
     """Say what was written where, and which command comes next."""
     name = "" if out == default else f" {shlex.quote(str(out))}"
     finer = "" if digits == 4 else f" --digits {digits}"
-    typer.echo(f"Wrote {what} to {out}. Next: trajanon {verb}{name} -k {k}{finer}")
+    tell(f"Wrote {what} to {out}. Next: trajanon {verb}{name} -k {k}{finer}")

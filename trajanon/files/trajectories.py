@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import geoparquet, lines, native, pieces
+from trajanon.outputs import replacing
 from trajanon.subjects import Whose, whose
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories, with_counts
@@ -30,9 +31,10 @@ def write_trajectories(
 
     Columns: trajectory (row number), subject, trace, geometry; with tracks also run,
     start and track, as `trajanon.files.pieces` describes. The provenance stands in the
-    file's metadata under ``trajanon``.
+    file's metadata under ``trajanon``. The file is readable by its owner only.
     """
-    write_parts(path, [trajectories], trajectories.provenance)
+    with replacing(Path(path)) as (draft,):
+        write_parts(draft, [trajectories], trajectories.provenance)
 
 
 def write_parts(

@@ -13,6 +13,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.drafts import UNFINISHED
 from trajanon.errors import FileProblem, TrajanonError
 
 _TRIES = 20
@@ -67,7 +68,7 @@ class Folder:
     @property
     def beside(self) -> "Folder":
         """The folder with what a run writes while it is not done."""
-        return Folder(f"{self.url.rstrip('/')}.unfinished")
+        return Folder(self.url.rstrip("/") + UNFINISHED)
 
     @property
     def exists(self) -> bool:
@@ -76,6 +77,12 @@ class Folder:
         with self._told():
             system.invalidate_cache()
             return bool(system.exists(path))
+
+    @property
+    def local(self) -> Path | None:
+        """Its path; None where it is of no disk."""
+        system, path = self._place()
+        return Path(path) if _is_local(system) else None
 
     @property
     def absolute(self) -> "Folder":
@@ -194,9 +201,11 @@ class Folder:
             system.mv(path, other._place()[1], recursive=True)
 
     def move_file(self, name: str, url: str) -> None:
-        """Move a file out of it."""
+        """Move a file out of it, for its owner only."""
         system, path = self._place()
         with self._told(name):
+            if _is_local(system):
+                Path(path, name).chmod(0o600)
             system.mv(f"{path}/{name}", Folder(url)._place()[1])
 
     def remove_file(self, name: str) -> None:

@@ -3,7 +3,9 @@
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
+from trajanon.drafts import BEFORE, why_kept
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.partition import is_part
 from trajanon.shards.folder import Folder
@@ -11,6 +13,8 @@ from trajanon.shards.releasing import DRAFT
 from trajanon.shards.scratch import Scratch
 
 _LOG = logging.getLogger(__name__)
+
+_STRANGE = "%s was put into %s during the run: it stays, and is not of the release"
 
 
 def report_of(out: str) -> str:
@@ -25,6 +29,13 @@ def refuse_places(source: Folder, out: Folder) -> None:
     if not source.exists:
         msg = f"there is no {source}; make it with: trajanon extract --partition 100000"
         raise FileProblem(msg)
+    left = out.beside
+    if left.exists and (left.local is None or why_kept(left.local, Path(out.url))):
+        msg = (
+            f"{left} is of a run that is still at work, or was killed: wait for it, or "
+            "remove the folder"
+        )
+        raise FileProblem(msg)
     if out.exists:
         others = [name for name in out.names() if not is_part(name)]
         if others:
@@ -33,12 +44,6 @@ def refuse_places(source: Folder, out: Folder) -> None:
                 "another folder with --out"
             )
             raise FileProblem(msg)
-    if out.beside.exists:
-        msg = (
-            f"{out.beside} is of a run that is still at work, or was killed: wait for "
-            "it, or remove the folder"
-        )
-        raise FileProblem(msg)
 
 
 def read_as_input(out: Folder) -> BadInput:
@@ -67,20 +72,17 @@ def replacing(out: Folder, report: str) -> Iterator[Scratch]:
     """
     scratch = Scratch(out.beside.url)
     there = out.states() if out.exists else {}
-    scratch.begin()  # of two runs that begin at once, one is refused
-    before = scratch / "before"
-    try:
-        yield scratch
-        for name in _replace(out, report, scratch, there):
-            (before / name).move(out / name)
-            msg = (
-                "%s was put into %s during the run: it stays, and is not of the release"
-            )
-            _LOG.warning(msg, name, out)
-    except BaseException:
-        _clear(scratch, before)
-        raise
-    scratch.remove()
+    with scratch.at_work():  # of two runs that begin at once, one is refused
+        before = scratch / BEFORE
+        try:
+            yield scratch
+            for name in _replace(out, report, scratch, there):
+                (before / name).move(out / name)
+                _LOG.warning(_STRANGE, name, out)
+        except BaseException:
+            _clear(scratch, before)
+            raise
+        scratch.remove()
 
 
 def _clear(scratch: Scratch, before: Folder) -> None:
@@ -102,7 +104,7 @@ def _replace(
 
     Returns the names of what was put there since, and now stands with what was there.
     """
-    before = scratch / "before"
+    before = scratch / BEFORE
     now = out.states() if out.exists else None
     strange: list[str] = []
     try:

@@ -1,9 +1,10 @@
 """The folder of a run that is not done: nothing stays in it that comes too late."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import IO
 
+from trajanon.drafts import holding
 from trajanon.errors import FileProblem
 from trajanon.shards.folder import Folder
 
@@ -22,15 +23,20 @@ class Scratch(Folder):
 
     __slots__ = ()
 
-    def begin(self) -> None:
-        """Make it, for this user's eyes only; refuse one that is there."""
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Make it, for this user's eyes only, and hold it; refuse one that is there."""
         self.make_for_oneself()
-        try:
-            with Folder.writing(self, _AT_WORK):
-                pass
-        except BaseException:  # such as a full disk; the next run would be refused
-            Folder.remove(self)
-            raise
+        with ExitStack() as held:
+            try:
+                if self.local is not None:
+                    held.enter_context(holding(self.local))
+                with Folder.writing(self, _AT_WORK):
+                    pass
+            except BaseException:  # such as a full disk; the next run would be refused
+                Folder.remove(self)
+                raise
+            yield
 
     @contextmanager
     def writing(self, name: str) -> Iterator[IO[bytes]]:

@@ -33,7 +33,8 @@ class PageCache:
     def open(self) -> None:
         """Make the folder; discard or announce what is in it."""
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._folder.chmod(0o700)  # an earlier version made it for everybody
             for path in self._folder.glob("page*.gpx.gz") if self._refresh else ():
                 path.unlink()
         except OSError as error:

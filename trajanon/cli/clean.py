@@ -1,0 +1,32 @@
+"""trajanon clean."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trajanon.cli.telling import tell
+
+
+def clean(
+    folder: Annotated[
+        Path, typer.Argument(help="Folder of outputs; those in it are not searched.")
+    ] = Path(),
+    unfinished: Annotated[
+        bool,
+        typer.Option(
+            "--unfinished",
+            help="Also remove extractions that extract --resume could continue.",
+        ),
+    ] = False,
+) -> None:
+    """Remove drafts that killed runs left; they hold originals."""
+    from trajanon.drafts import clean as clean_folder
+
+    removed, kept = clean_folder(folder, unfinished=unfinished)
+    for left in removed:
+        tell(f"Removed {left}")
+    for left, why in kept.items():
+        tell(f"Kept {left}: {why}")
+    if not removed and not kept:
+        tell(f"Nothing to remove in {folder}")

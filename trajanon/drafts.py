@@ -1,0 +1,164 @@
+"""Hidden folders beside outputs, in which runs write; a lock tells who is alive."""
+
+import logging
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from trajanon.errors import FileProblem
+
+try:
+    import fcntl
+except ImportError:  # Windows: what a killed run leaves is removed by hand
+    fcntl = None  # type: ignore[assignment]
+
+_LOG = logging.getLogger(__name__)
+
+LOCK = "trajanon.lock"
+"""The file by which a run holds a folder; it marks the folder as one of ours."""
+
+BEFORE = "before"
+"""What stood in an output, until the new one is in place."""
+
+UNFINISHED = ".unfinished"
+"""How the name of a folder ends in which a run keeps what it has found."""
+
+STATE = "state.json"
+"""What only a folder has that ``trajanon extract --resume`` can go on from."""
+
+_DRAFT = re.compile(r"\.(.+)\.\d+-[0-9a-f]{8}\.draft", re.DOTALL)
+
+
+class Draft(NamedTuple):
+    """Where an output is written, and the permissions that a new file gets there."""
+
+    path: Path
+    before: Path
+    mode: int
+
+
+@contextmanager
+def drafting(place: Path) -> Iterator[Draft]:
+    """Make a hidden folder beside an output, for its owner only, for the block.
+
+    What killed runs left of this output is removed first.
+    """
+    with suppress(OSError):  # who may write in a folder need not see what is in it
+        for folder in place.parent.iterdir():
+            if (found := _DRAFT.fullmatch(folder.name)) and found[1] == place.name:
+                why_kept(folder, place)
+    token = f"{os.getpid()}-{secrets.token_hex(4)}"
+    folder = place.with_name(f".{place.name}.{token}.draft")
+    try:
+        folder.mkdir(mode=0o700)
+        with holding(folder) as lock:
+            mode = os.fstat(lock.fileno()).st_mode & 0o666
+            yield Draft(folder / place.name, folder / BEFORE, mode)
+    finally:
+        if not (folder / BEFORE).exists():  # else nobody else has what stood there
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def holding(folder: Path) -> Iterator[IO[str]]:
+    """Lock a folder that this run has just made, if its disk has locks."""
+    # It gets its name once it is locked: nobody may take us for dead meanwhile.
+    with (unnamed := folder / "lock").open("w", encoding="utf-8") as lock:
+        with suppress(OSError):
+            _lock(lock)
+            unnamed.rename(folder / LOCK)
+        yield lock
+
+
+def hold(folder: Path) -> IO[str]:
+    """Lock a folder that may be there, until the file given is closed.
+
+    Raises BlockingIOError if another run holds it.
+    """
+    lock = (folder / LOCK).open("w", encoding="utf-8")
+    try:
+        _lock(lock)
+    except BlockingIOError:
+        lock.close()
+        raise
+    except OSError as error:
+        _LOG.debug("%s cannot be locked: %s", folder, error)
+    return lock
+
+
+def _lock(file: IO[str]) -> None:
+    if fcntl is None:
+        raise OSError
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def why_kept(folder: Path, place: Path) -> str:
+    """Remove what a killed run left of an output; else say why not.
+
+    An output that the run had put aside, without a new one in its place, is put back.
+    """
+    before = folder / BEFORE
+    try:
+        with (folder / LOCK).open("r+", encoding="utf-8") as lock:
+            _lock(lock)
+            if before.exists() and not place.exists():
+                before.replace(place)
+                _LOG.warning("%s is put back: a run was killed meanwhile", place)
+            if before.exists():
+                return f"it holds {before.name}, what stood in {place.name}"
+            shutil.rmtree(folder)
+    except BlockingIOError:
+        return "a run is at work in it"
+    except OSError as error:
+        return f"whether its run is at work cannot be told ({error.strerror})"
+    return ""
+
+
+def clean(
+    folder: str | os.PathLike[str] = ".", *, unfinished: bool = False
+) -> tuple[list[Path], dict[Path, str]]:
+    """Remove what killed runs left in a folder.
+
+    Parameters
+    ----------
+    folder
+        Where the outputs stand; folders in it are not searched.
+    unfinished
+        Whether to remove extractions, too, that can be resumed.
+
+    Returns
+    -------
+    removed, kept
+        What was removed, and what was not, with the reason. Nothing is removed that a
+        run at work holds.
+
+    Raises
+    ------
+    FileProblem
+        If there is no such folder.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        msg = f"there is no folder {folder}; name the one with your outputs"
+        raise FileProblem(msg)
+    removed, kept = [], {}
+    for left in sorted(folder.iterdir()):
+        found = _DRAFT.fullmatch(left.name)
+        if not found and not (left.suffix == UNFINISHED and (left / LOCK).exists()):
+            continue
+        place = folder / (found[1] if found else left.stem)
+        why = (
+            "trajanon extract --resume goes on from it"
+            if not unfinished and (left / STATE).exists()
+            else why_kept(left, place)
+        )
+        if why:
+            kept[left] = why
+        else:
+            removed.append(left)
+    return removed, kept
