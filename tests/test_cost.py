@@ -9,6 +9,7 @@ from toy import NORTH, toy
 import trajanon
 from trajanon.evaluation.cost import (
     BESIDE_MDAV,
+    CROWDED,
     LENGTH_LOST,
     OF_OWN_LENGTH,
     TRIPS_LOST,
@@ -70,6 +71,15 @@ def test_both_faces_of_sliding_are_told_and_the_worse_is_no_secret() -> None:
     for trips, more in ((0.5 / BESIDE_MDAV + 1e-6, 0), (0.5 / BESIDE_MDAV - 1e-6, 1)):
         near = ways | {RELEASE: moved(50.0, trips)}
         assert len(list(cost(near))) == 3 + more
+
+
+def test_windows_that_crowd_busy_streets_are_told() -> None:
+    for busier, more in ((CROWDED - 1e-6, 0), (CROWDED + 1e-6, 1)):
+        as_cut, slid = (replace(LEFT, busyness=one) for one in (1.0, busier))
+        told = list(cost({RELEASE: as_cut, AS_SLID: slid}))
+        assert len(told) == 3 + more
+        assert ("5 % busier than as cut" in told[-1][1]) == bool(more)
+    assert len(list(cost({RELEASE: LEFT, AS_SLID: replace(LEFT)}))) == 3
 
 
 def test_lines_that_stand_still_have_a_colour() -> None:

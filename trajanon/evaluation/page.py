@@ -139,7 +139,12 @@ def _measures() -> Iterator[tuple[str, Callable[[Usefulness], str]]]:
     yield "Distribution of lengths moved by", lambda one: metres(one.length_shift)
     yield "Trips kept", lambda one: percent(one.flow_similarity)
     yield "Density map differs by", lambda one: f"{one.density_divergence:.3g}"
+    yield "Busyness of the windows' places", _busyness
     yield "Counts in boxes are off by", lambda one: percent(one.query_error)
+
+
+def _busyness(one: Usefulness) -> str:
+    return "–" if one.busyness is None else f"{one.busyness:.3g}"
 
 
 def _signed(share: float) -> str:

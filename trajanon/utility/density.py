@@ -29,12 +29,44 @@ def density_divergence(
     J. Lin, "Divergence measures based on the Shannon entropy", IEEE Trans. Inform.
     Theory 37 (1991).
     """
-    one, other = (cells(points, cell).reshape(-1) for points in (original, released))
-    found, place = np.unique(np.concatenate([one, other]), return_inverse=True)
-    before = np.bincount(place[: len(one)], minlength=len(found)) / len(one)
-    after = np.bincount(place[len(one) :], minlength=len(found)) / len(other)
+    before, after = _shares(original, released, cell)
     middle = (before + after) / 2
     return (_bits(before, middle) + _bits(after, middle)) / 2
+
+
+def busyness(
+    runs: NDArray[np.float64], points: NDArray[np.float64], cell: float
+) -> float:
+    """Compare how busy places are with how busy those of the runs are.
+
+    Parameters
+    ----------
+    runs, points
+        Latitude and longitude in degrees, shape (..., 2).
+    cell
+        Side of the cells, metres.
+
+    Returns
+    -------
+    float
+        Mean number of points of the runs in the cell of a point, beside that in the
+        cell of a point of the runs: 1 if the points lie as the runs do.
+    """
+    everywhere, there = _shares(runs, points, cell)
+    return float((there * everywhere).sum() / (everywhere * everywhere).sum())
+
+
+def _shares(
+    one: NDArray[np.float64], other: NDArray[np.float64], cell: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Share of the points of each of two sets in each cell that either is in."""
+    places = [cells(points, cell).reshape(-1) for points in (one, other)]
+    found, place = np.unique(np.concatenate(places), return_inverse=True)
+    first, second = np.split(place, [len(places[0])])
+    return (
+        np.bincount(first, minlength=len(found)) / len(first),
+        np.bincount(second, minlength=len(found)) / len(second),
+    )
 
 
 def _bits(share: NDArray[np.float64], of: NDArray[np.float64]) -> float:

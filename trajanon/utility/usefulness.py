@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
-from trajanon.tracks import Tracks
+from trajanon.tracks import STEPS, Tracks
 from trajanon.utility.closeness import closeness
-from trajanon.utility.density import density_divergence
+from trajanon.utility.density import busyness, density_divergence
 from trajanon.utility.flows import flow_similarity
 from trajanon.utility.metres import displacement, summary
 from trajanon.utility.on_roads import ToRoad, share_on_roads
@@ -47,6 +47,9 @@ class Usefulness:
     from_runs
         How far points of the release are from the whole runs of the originals,
         likewise; None where no runs are known.
+    busyness
+        How busy the places of the originals are beside all places of their runs: 1 if
+        they lie as these do; None where no runs are known.
     frechet
         Discrete Fréchet distance from each original to its released line, likewise.
     warping
@@ -71,6 +74,7 @@ class Usefulness:
 
     displacement: Mapping[str, float]
     from_runs: Mapping[str, float] | None
+    busyness: float | None
     frechet: Mapping[str, float]
     warping: Mapping[str, float]
     length: float
@@ -131,6 +135,11 @@ def usefulness(
             None
             if tracks is None
             else summary(from_runs(tracks, released, np.arange(len(released))))
+        ),
+        busyness=(
+            None
+            if tracks is None
+            else busyness(tracks.points[::STEPS], original, DENSITY_CELL)
         ),
         frechet=summary(frechet),
         warping=summary(warping),
