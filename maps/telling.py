@@ -16,10 +16,14 @@ Row = tuple[str, int]
 def facts(report: Mapping[str, Any], sizes: NDArray[np.int64]) -> list[list[str]]:
     """Name and value of what a holder wants to know first."""
     moved = report["displacement"]
+    people = report.get("subjects_per_group") or []
+    few = sum(number < report["k"] for number in people)
+    lack = [[f"Groups of fewer than {report['k']} subjects", f"{few:,}"]] if few else []
     return [
         ["Trajectories, n", f"{int(sizes.sum()):,}"],
         ["Groups", f"{len(sizes):,}"],
         [f"{counted(report).capitalize()} in each group", f"at least {report['k']}"],
+        *lack,
         ["Information loss, IL", percent(report["information_loss"])],
         ["Mean displacement", metres(moved["mean"])],
         ["Median displacement", metres(moved["median"])],

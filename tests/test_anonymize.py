@@ -246,8 +246,8 @@ def test_counting_records_says_how_many_groups_lack_subjects() -> None:
     few = sum(number < 4 for number in report["subjects_per_group"])
     assert few == report["groups"]
     assert (
-        f"k counts trajectories, not subjects: {few} of {few} groups hold fewer than 4"
-        in report["notice"]
+        f"4 records stand behind each line, but not 4 people: {few} of {few} groups "
+        "hold fewer than 4 different subjects" in report["notice"]
     )
 
 

@@ -64,6 +64,6 @@ def test_counting_records_is_said_in_the_first_line_of_the_report(
         "--no-align",
     )
     assert answer.code == 0
-    assert "k counts trajectories, not subjects" in answer.out
+    assert "150 records stand behind each line, but not 150 people" in answer.out
     first = (here / "anonymized.report.json").read_text().splitlines()[0]
-    assert "k counts trajectories, not subjects" in first
+    assert "150 records stand behind each line, but not 150 people" in first

@@ -39,8 +39,8 @@ def test_a_group_of_one_subject_is_found_by_the_holder(tmp_path: Path) -> None:
         learned = Trajectories(trajectories.points, subject=whose)
         found = trajanon.check(path, K, trajectories=learned).problems
         assert found == [
-            f"1 of {report['groups']} groups hold trajectories of fewer than 4 "
-            f"different subjects (the poorest of {people})"
+            "4 records stand behind each line, but not 4 people: 1 of "
+            f"{report['groups']} groups hold fewer than 4 different subjects"
         ]
     assert trajanon.check(path, K).holds
 

@@ -128,6 +128,6 @@ def test_the_command_line_checks_a_folder(run: Run) -> None:
     assert run("anonymize", "trajectories", "-k", "3", "--effort", "fast").code == 0
     answer = run("check", "anonymized", "-k", "3")
     assert answer.code == 0
-    assert answer.out.startswith("anonymized holds: each of its ")
+    assert answer.out.startswith("anonymized holds for rows: each of its ")
     assert "trajanon map" not in answer.out
     assert run("check", "anonymized", "-k", "40").code == 1

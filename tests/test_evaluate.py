@@ -135,20 +135,23 @@ def test_a_promise_that_is_not_kept_comes_first() -> None:
     evaluation = trajanon.evaluate(toy(), release, {**report, "k": 3})
     assert not evaluation.holds
     assert evaluation.verdict[0] == ("bad", "This release must not be published.")
-    assert "2 of 2 groups of 2 to 2" in evaluation.verdict[1][1]
+    few = "2 of 2 groups hold fewer than 3 different subjects."
+    assert evaluation.verdict[1] == ("bad", few)
     assert evaluation.account["violations"] == {"records": 2, "subjects": 2}
 
 
 def test_a_group_of_one_person_is_told() -> None:
     release, report = released(toy(people=1), count="records")
-    evaluation = trajanon.evaluate(toy(people=1), release, report)
-    assert evaluation.holds
-    assert evaluation.account["violations"] == {"records": 0, "subjects": 2}
-    said = "\n".join(sentence for _, sentence in evaluation.verdict)
-    assert "2 groups hold fewer than 2 different subjects" in said
-    # The same report, were it to promise subjects, would not be true.
-    report["counted"] = "subjects"
-    assert not trajanon.evaluate(toy(people=1), release, report).holds
+    for counted in ("records", "subjects"):
+        report["counted"] = counted
+        evaluation = trajanon.evaluate(toy(people=1), release, report)
+        assert not evaluation.holds
+        assert evaluation.account["violations"] == {"records": 0, "subjects": 2}
+        assert evaluation.verdict[1] == (
+            "bad",
+            "2 records stand behind each line, but not 2 people: 2 of 2 groups hold "
+            "fewer than 2 different subjects.",
+        )
 
 
 def test_without_subjects_nothing_is_said_of_them() -> None:

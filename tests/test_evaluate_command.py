@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from commands import Run
+from commands import FAST, Run
 from osm_xml import OsmFile
 from toy import toy
 
@@ -50,6 +50,31 @@ def test_the_command_exits_1_where_the_promise_is_broken(run: Run, here: Path) -
     sheet = (here / "datasheet.md").read_text(encoding="utf-8")
     assert "must not be published" in sheet
     assert "3" not in sheet  # nothing is promised
+
+
+def test_one_release_gets_one_answer(run: Run, here: Path) -> None:
+    """Rows hold and people do not: each command says which of the two it answers."""
+    lack = "2 records stand behind each line, but not 2 people: 2 of 2 groups"
+    trajanon.write_trajectories("trajectories.parquet", toy(people=1))
+    made = run("anonymize", "-k", 2, "--count", "records", *FAST)
+    assert made.code == 0
+    assert lack in made.out
+    alone = run("check", "-k", 2)
+    assert alone.code == 0
+    assert "anonymized.parquet holds for rows: " in alone.out
+    assert "How many people stand behind each cannot be seen" in alone.out
+    assert json.loads(run("check", "-k", 2, "--json").out)["answered"] == "rows"
+    by_holder = ("check", "-k", 2, "--trajectories", "trajectories.parquet")
+    counted, evaluated = run(*by_holder), run("evaluate")
+    assert (counted.code, evaluated.code) == (1, 1)
+    assert lack in counted.out
+    assert lack in evaluated.out
+    assert json.loads(run(*by_holder, "--json").out)["answered"] == "people"
+    sheet = (here / "datasheet.md").read_text(encoding="utf-8")
+    assert "too few people stand behind some of its lines" in sheet
+    assert run("map").code == 0
+    page = (here / "map.html").read_text(encoding="utf-8")
+    assert "Groups of fewer than 2 subjects" in page
 
 
 @pytest.mark.parametrize(

@@ -242,7 +242,7 @@ def test_one_account_is_refused_and_works_by_records(run: Run, tmp_path: Path) -
     worked = run("anonymize", "-k", 4, "--count", "records")
     assert worked.code == 0
     first = (tmp_path / "anonymized.report.json").read_text().splitlines()[0]
-    assert "k counts trajectories, not subjects" in first
+    assert "4 records stand behind each line, but not 4 people" in first
     assert "fewer than 4 different subjects" in first
     assert run("check", "-k", 4).code == 0
     assert trajanon.check("anonymized.parquet", k=4).holds

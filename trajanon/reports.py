@@ -5,6 +5,21 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 
+def too_few(k: int, groups: int, *, records: int | None, people: int | None) -> str:
+    """Say which k does not hold, of records or of people; empty if both hold.
+
+    ``records`` and ``people`` count the groups that hold fewer than k; None is unknown.
+    """
+    if people:
+        lack = f"{people:,} of {groups:,} groups hold fewer than {k} different subjects"
+        if records:
+            return lack
+        return f"{k} records stand behind each line, but not {k} people: {lack}"
+    if records:
+        return f"{records:,} of {groups:,} groups hold fewer than {k} trajectories"
+    return ""
+
+
 class Counted(NamedTuple):
     """What k counts, and what the holder must know of it.
 
@@ -51,10 +66,12 @@ class Counted(NamedTuple):
             return (
                 f"{notice} k counts trajectories: nothing is known of their subjects."
             )
-        return (
-            f"{notice} k counts trajectories, not subjects: {self.few} of "
-            f"{self.groups} groups hold fewer than {self.k} different subjects."
-        )
+        if not self.few:
+            return (
+                f"{notice} k counts trajectories; each group also holds {self.k} "
+                "different subjects."
+            )
+        return f"{notice} {too_few(self.k, self.groups, records=0, people=self.few)}."
 
 
 def versions() -> dict[str, str]:

@@ -38,7 +38,11 @@ def check(
     ] = 4,
     as_json: Json = False,
 ) -> None:
-    """Check a released file by itself: exit code 0 it holds, 1 not, 2 unreadable."""
+    """Check a released file by itself: exit code 0 it holds, 1 not, 2 unreadable.
+
+    By itself, a file tells that each trajectory occurs k times. Whether k different
+    people stand behind each is counted with --trajectories.
+    """
     from dataclasses import asdict
 
     from trajanon.files.trajectories import read_trajectories
@@ -55,8 +59,11 @@ def check(
         onward = ""
     elif released != ANONYMIZED:
         onward += f" --view public {shlex.quote(str(released))}"
-    counted = ""
+    answered, counted = "rows", ""
+    unseen = " How many people stand behind each cannot be seen in a release"
+    unseen += "." if released.is_dir() else ": --trajectories counts them."
     if originals is not None:
+        answered, unseen = "people", ""
         counted = f"; {k} different subjects in each group"
         if unknown := nameless(originals.provenance):
             counted += (
@@ -65,12 +72,13 @@ def check(
     if against is not None:
         counted += f"; also beside {against} no fewer than {k} stand behind each"
     if as_json:
-        show_json({**asdict(findings), "holds": findings.holds})
+        show_json({**asdict(findings), "holds": findings.holds, "answered": answered})
     elif findings.holds:
         tell(
-            f"{released} holds: each of its {findings.groups:,} different "
-            f"trajectories occurs at least {k} times ({findings.trajectories:,} in "
-            f"all), and nothing else is in the file{counted}.{onward}"
+            f"{released} holds for {answered}: each of its {findings.groups:,} "
+            f"different trajectories occurs at least {k} times "
+            f"({findings.trajectories:,} in all), and nothing else is in the file"
+            f"{counted}.{unseen}{onward}"
         )
     else:
         tell(f"{released} must not be published:")

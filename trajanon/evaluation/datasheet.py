@@ -32,6 +32,12 @@ _NONE = """\
 This release must not be published: it does not keep what it promises.
 """
 
+_NO_PEOPLE = """\
+# No datasheet
+
+This release must not be published: too few people stand behind some of its lines.
+"""
+
 
 def datasheet(evaluation: "Evaluation") -> str:
     """Write the datasheet.
@@ -46,9 +52,9 @@ def datasheet(evaluation: "Evaluation") -> str:
         Markdown.
     """
     if not evaluation.holds:
-        return _NONE
+        return _NO_PEOPLE if evaluation.violations["subjects"] else _NONE
     k, sizes = evaluation.k, evaluation.sizes
-    what = "subjects" if evaluation.counted == "subjects" else "trajectories"
+    what = "trajectories" if evaluation.subjects is None else "subjects"
     facts = [
         ("Trajectories", f"{evaluation.trajectories:,}"),
         ("Points of each", f"{evaluation.points}"),
@@ -121,7 +127,7 @@ def _loss(evaluation: "Evaluation") -> str:
 
 
 def _whose(evaluation: "Evaluation") -> str:
-    if evaluation.counted != "subjects":
+    if evaluation.subjects is None:
         return "Several of the trajectories behind a line may be of one person."
     whose = f"At least {evaluation.k} different subjects stand behind each."
     if evaluation.nameless:

@@ -24,6 +24,7 @@ from trajanon.privacy.holder import nameless
 from trajanon.privacy.source_order import by_line, told_by_source_order
 from trajanon.privacy.suite import attacks, attacks_on_release
 from trajanon.progress import Progress, silent
+from trajanon.reports import too_few
 from trajanon.trajectories import Trajectories
 from trajanon.utility.on_roads import ToRoad, share_on_roads
 from trajanon.utility.usefulness import ROAD, Usefulness, usefulness
@@ -91,9 +92,21 @@ class Evaluation:
 
     @property
     def holds(self) -> bool:
-        """Whether the promise is kept: k as counted, and a file with nothing else."""
-        counted = "subjects" if self.counted == "subjects" else "records"
-        return not self.problems and self.violations[counted] == 0
+        """Whether k stand behind each line, and nothing else is in the file.
+
+        k different subjects, if anything is known of them: also where the report
+        promises records alone.
+        """
+        few = self.violations["subjects"]
+        if few is None and self.counted == "records":
+            few = self.violations["records"]
+        return not self.problems and few == 0
+
+    @property
+    def too_few(self) -> str:
+        """Say how many groups are too small; empty if none is."""
+        records, people = self.violations["records"], self.violations["subjects"]
+        return too_few(self.k, len(self.sizes), records=records, people=people)
 
     @property
     def aligned(self) -> bool:

@@ -36,7 +36,8 @@ def verdict(evaluation: "Evaluation") -> list[tuple[str, str]]:
 def _promise(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
     k, sizes = evaluation.k, evaluation.sizes
     by_subjects = evaluation.counted == "subjects"
-    what = "different subjects" if by_subjects else "trajectories"
+    few = evaluation.violations["subjects"]
+    what = "trajectories" if few is None else "different subjects"
     groups = f"{len(sizes):,} groups of {sizes.min()} to {sizes.max()} trajectories"
     if evaluation.holds:
         yield (
@@ -46,13 +47,8 @@ def _promise(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
         )
     else:
         yield BAD, "This release must not be published."
-        counted = "subjects" if by_subjects else "records"
-        if few := evaluation.violations[counted]:
-            yield (
-                BAD,
-                f"{few:,} of {groups} hold fewer than {k} {what}, which the report "
-                "promises.",
-            )
+        if sentence := evaluation.too_few:
+            yield BAD, f"{sentence}."
         elif by_subjects and few is None:
             yield (
                 BAD,
@@ -61,20 +57,13 @@ def _promise(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
             )
         for problem in evaluation.problems or []:
             yield BAD, f"In the released file: {problem}."
-    few = evaluation.violations["subjects"]
     if few is None:
         yield (
             CAUTION,
             "Nothing is known of subjects: several trajectories of one person may fill "
             "a group.",
         )
-    elif evaluation.counted == "records" and few:
-        yield (
-            CAUTION,
-            f"k counts trajectories, not subjects: {few:,} groups hold fewer than {k} "
-            "different subjects.",
-        )
-    elif by_subjects and evaluation.nameless:
+    elif evaluation.nameless:
         yield (
             CAUTION,
             f"{evaluation.nameless:,} recordings of the source name no subject, and "

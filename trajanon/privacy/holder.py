@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.partition import subjects_per_group
+from trajanon.partition import broken_promises, subjects_per_group
+from trajanon.reports import too_few
 
 
 def nameless(provenance: Mapping[str, Any]) -> int:
@@ -45,14 +46,10 @@ def too_few_subjects(
     k
         The promise.
     """
-    held = subjects_per_group(labels, subjects)
-    few = int((held < k).sum())
-    if not few:
-        return []
-    return [
-        f"{few} of {len(held)} groups hold trajectories of fewer than {k} different "
-        f"subjects (the poorest of {held.min()})"
-    ]
+    sizes = np.bincount(labels)
+    records, people = int((sizes < k).sum()), broken_promises(labels, subjects, k)
+    told = too_few(k, len(sizes), records=records, people=people)
+    return [told] if people else []
 
 
 def told_by_both(
