@@ -4,6 +4,8 @@
 const trajanonCanvas = (() => {
   const BUDGET = 12; // milliseconds of a frame
   const AT_ONCE = 50; // lines between two looks at the clock
+  const LEAST = 4; // pixels of a line; one of more points is longer
+  const DOT = [[-1.5, 0], [0, 1.5], [1.5, 0], [0, -1.5], [-1.5, 0]];
 
   // The next picture of a canvas grows out of sight, and the one before stays until it
   // is whole. One after the other, so that they can share the sheet.
@@ -23,10 +25,14 @@ const trajanonCanvas = (() => {
   };
 
   const Quick = L.Canvas.extend({
-    // From afar a line is a point, which canvases leave out: draw a dot.
+    // From afar a line is a point: draw a dot that can be seen.
     _updatePoly(line, closed) {
-      line._parts.forEach((part) => {
-        if (part.length === 2 && part[0].equals(part[1])) part[1] = part[1].add([0.1, 0]);
+      if (!closed) line._parts.forEach((part) => {
+        if (part.length > LEAST) return;
+        const { min, max } = L.bounds(part);
+        if (max.x - min.x >= LEAST || max.y - min.y >= LEAST) return;
+        const middle = min.add(max).divideBy(2);
+        part.splice(0, part.length, ...DOT.map((corner) => middle.add(corner)));
       });
       L.Canvas.prototype._updatePoly.call(this, line, closed);
     },

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.evaluation.words import metres
 from trajanon.maps import telling
 from trajanon.maps.colours import colours, weights
 from trajanon.maps.hexagons import honeycomb
@@ -66,6 +67,7 @@ def released_alone(points: NDArray[np.float64]) -> Drawing:
             ["Smallest group", f"{sizes.min():,}"],
         ],
         "stages": [],
+        "glossary": [],
         "drawn": _together(left_out, _beyond(lines)),
         "counts": {"sizes": telling.by_size(sizes)},
         "groups": _groups(drawn, sizes, lines),
@@ -111,9 +113,10 @@ def with_originals(name: str, matched: Match, releases: int = 1) -> Drawing:
         "headline": f"k = {report['k']} {telling.counted(report)}",
         "facts": telling.facts(report, sizes),
         "stages": telling.stages(report),
+        "glossary": telling.glossary(report),
         "summary": [
             telling.percent(report["information_loss"]),
-            telling.metres(report["displacement"]["mean"]),
+            metres(report["displacement"]["mean"]),
         ],
         "drawn": _together(_of_all(shown, labels, sizes), _beyond(points)),
         "counts": {

@@ -80,12 +80,21 @@ const trajanonLayers = (() => {
     })),
   };
 
-  const cells = ({ radius, cells }, options) => {
+  // The largest count of all hexagons, and how far these are across.
+  const densest = ({ layers }) => {
+    let most = 1, metres = 0;
+    Object.keys(layers).filter((name) => name.startsWith("density")).forEach((name) => {
+      const { cells, metres: wide } = read(layers[name]);
+      for (let at = 2; at < cells.length; at += 3) most = Math.max(most, cells[at]);
+      metres = wide;
+    });
+    return { most, metres };
+  };
+
+  const cells = ({ radius, cells }, most, options) => {
     const [up, right] = radius.map((degrees) => degrees / UNIT);
     const side = (right * Math.sqrt(3)) / 2;
     const corners = [[up, 0], [up / 2, side], [-up / 2, side], [-up, 0], [-up / 2, -side], [up / 2, -side]];
-    let most = 1;
-    for (let at = 2; at < cells.length; at += 3) most = Math.max(most, cells[at]);
     const drawn = [];
     for (let at = 0; at < cells.length; at += 3) {
       const [lat, lon] = [cells[at] / UNIT, cells[at + 1] / UNIT];
@@ -99,7 +108,9 @@ const trajanonLayers = (() => {
 
   // The lines or cells of a layer, ready to be put on a map.
   const shapes = (name, release, palette, options) => {
-    if (name.startsWith("density")) return cells(read(release.layers[name]), options);
+    if (name.startsWith("density")) {
+      return cells(read(release.layers[name]), densest(release).most, options);
+    }
     return lines[name](release, palette).map(({ group, shape, ...style }) => {
       const drawn = L.polyline(shape, { ...options, ...style });
       return Object.assign(drawn, { group, nearWeight: style.weight });
@@ -120,5 +131,5 @@ const trajanonLayers = (() => {
     ];
   };
 
-  return { read, members, centroid, runs, shapes, background };
+  return { read, members, centroid, runs, densest, shapes, background };
 })();

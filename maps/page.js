@@ -11,11 +11,12 @@ const trajanonPage = (map) => {
   // The frame: the panel beside the maps, so that it hides nothing of the city.
 
   const { panel, details, headline, body } = frame(page);
-  const maps = node("main", { className: page.view });
+  const maps = node("main", { className: page.view, ariaLabel: "Map" });
   const first = map.getContainer();
   first.before(panel, maps);
   maps.append(first);
   details.open = !narrow;
+  document.querySelector("meta[name=viewport]").content = "width=device-width, initial-scale=1";
 
   const twin = () => {
     const container = node("div", { className: "folium-map" });
@@ -37,10 +38,13 @@ const trajanonPage = (map) => {
   };
   const right = beside ? twin() : map;
   const both = beside ? [map, right] : [map];
+  const label = (on, text) => Object.assign(on.getContainer(), {
+    role: "region", ariaLabel: `Map of ${text}: arrow keys move it, plus and minus zoom`,
+  });
   if (beside) {
-    first.append(node("b", { className: "side" }, "originals"));
-    right.getContainer().append(node("b", { className: "side" }, "release"));
-  }
+    label(map, "originals").append(node("b", { className: "side" }, "originals"));
+    label(right, "the release").append(node("b", { className: "side" }, "release"));
+  } else label(map, alone ? "the release" : "originals and release");
 
   L.control.scale({ imperial: false }).addTo(map);
   const leaflet = '<a href="https://leafletjs.com">Leaflet</a>';
@@ -49,7 +53,8 @@ const trajanonPage = (map) => {
   if (document.fullscreenEnabled) {
     const button = L.control({ position: "topleft" });
     button.onAdd = () => {
-      const link = node("a", { href: "#", title: "Full screen", role: "button" }, node("i"));
+      const link = node("a",
+        { href: "#", title: "Full screen", ariaLabel: "Full screen", role: "button" }, node("i"));
       const bar = node("div", { className: "leaflet-bar leaflet-control full" }, link);
       L.DomEvent.disableClickPropagation(bar);
       L.DomEvent.on(link, "click", (event) => {
@@ -131,8 +136,11 @@ const trajanonPage = (map) => {
 
   const lit = both.map((each) =>
     ({ options: canvas(each, "lit", 460), layer: L.layerGroup().addTo(each) }));
-  const EDGE = 4, ABOVE = 12, BUTTONS = { x: 50, y: 150 }; // pixels
-  const tip = L.tooltip({ direction: "top", opacity: 1 });
+  const EDGE = 4, AWAY = 14, BUTTONS = { x: 50, y: 150 }; // pixels
+  const AROUND = [[0, -1], [0, 1], [1, 0], [-1, 0], [1, -1], [-1, -1], [1, 1], [-1, 1]];
+  const LET_GO = "Escape, or a click elsewhere, deselects it.";
+  const tip = L.tooltip({ direction: "center", opacity: 1 });
+  const said = node("output");
   let chosen = null, kept = false;
 
   const light = () => {
@@ -164,6 +172,7 @@ const trajanonPage = (map) => {
       else light();
     }
     if (group === null) tip.remove();
+    said.textContent = kept ? `${about(release(), group)}. ${LET_GO}` : "";
   };
 
   const REACH = 8; // pixels around the mouse
@@ -185,17 +194,38 @@ const trajanonPage = (map) => {
     return null;
   };
 
+  // How much of the chosen group a box would hide: of its released line above all.
+  const hidden = (on, box) => {
+    let sum = 0;
+    lit[both.indexOf(on)].layer.eachLayer(({ _parts, options }) => _parts.forEach((part) => {
+      for (let at = 1; at < part.length; at += 1) {
+        if (L.LineUtil.clipSegment(part[at - 1], part[at], box)) sum += options.weight ** 2;
+      }
+    }));
+    return sum;
+  };
+
+  // Beside the place, where the tip hides least of its group; never over edge or buttons.
   const say = (on, latlng) => {
     if (chosen === null) return;
-    tip.setContent(node("span", {}, about(release(), chosen))).setLatLng(latlng).addTo(on);
-    // Above the place; where it would reach over the edge, beside it or below. In the
-    // upper corner are the buttons.
-    const { x, y } = on.latLngToContainerPoint(latlng);
-    const { offsetWidth: wide, offsetHeight: high } = tip.getElement();
-    const least = wide / 2 + (y < BUTTONS.y ? BUTTONS.x : EDGE);
-    const most = on.getSize().x - wide / 2 - EDGE;
-    const beside = Math.min(most, Math.max(least, x)) - x;
-    tip.options.offset = [beside, y < high + ABOVE + EDGE ? high + 2 * ABOVE : -ABOVE];
+    const words = node("span", {}, about(release(), chosen));
+    if (kept) words.append(node("small", {}, LET_GO));
+    tip.setContent(words).setLatLng(latlng).addTo(on);
+    const { x, y } = on.latLngToContainerPoint(latlng), { x: right, y: bottom } = on.getSize();
+    const place = on.latLngToLayerPoint(latlng);
+    const half = L.point(tip.getElement().offsetWidth, tip.getElement().offsetHeight).divideBy(2);
+    const places = [AWAY, 4 * AWAY, 10 * AWAY].flatMap((far) => AROUND.map(([over, down]) =>
+      [x + over * (half.x + far), y + down * (half.y + far)]));
+    let best = Infinity;
+    for (const [over, down] of places) {
+      const below = Math.min(bottom - half.y - EDGE, Math.max(half.y + EDGE, down)) - y;
+      const least = half.x + (y + below - half.y < BUTTONS.y ? BUTTONS.x : EDGE);
+      const beside = Math.min(right - half.x - EDGE, Math.max(least, over)) - x;
+      const middle = place.add([beside, below]);
+      const cost = hidden(on, L.bounds(middle.subtract(half), middle.add(half)));
+      if (cost < best) [best, tip.options.offset] = [cost, [beside, below]];
+      if (best === 0) break;
+    }
     tip.update();
   };
   both.forEach((each) => {
@@ -212,6 +242,7 @@ const trajanonPage = (map) => {
       waiting = latlng;
     });
     each.on("mouseout", () => { if (!kept) choose(null); });
+    each.on("moveend", () => { if (kept && tip._map === each) say(each, tip.getLatLng()); });
     each.on("click", ({ latlng }) => {
       choose(near(each, latlng), true);
       say(each, latlng);
@@ -231,10 +262,11 @@ const trajanonPage = (map) => {
   const find = (wanted) => {
     const { groups, total } = release();
     const group = groups.number.indexOf(wanted);
-    if (group >= 0) visit(group);
-    else if (wanted < total.groups) return `Group ${number(wanted)} is not among those drawn.`;
-    else return `There is no group ${number(wanted)}: the last is ${number(total.groups - 1)}.`;
-    return null;
+    if (group >= 0) return visit(group);
+    choose(null);
+    said.textContent = wanted < total.groups
+      ? `Group ${number(wanted)} is not among those drawn.`
+      : `There is no group ${number(wanted)}: the last is ${number(total.groups - 1)}.`;
   };
 
   // A release: its layers, and its panel.
@@ -247,7 +279,8 @@ const trajanonPage = (map) => {
     layers = named(release()).map((layer) =>
       ({ ...layer, on: on.get(layer.name) ?? Boolean(layer.on) }));
     headline.textContent = release().headline;
-    fill(body, page, current, layers, { choose: open, toggle, find, show: visit });
+    const densest = trajanonLayers.densest(release());
+    fill(body, page, current, layers, { choose: open, toggle, find, show: visit, said, densest });
     layers.filter((layer) => layer.on).forEach((layer) => toggle(layer, true));
   };
 

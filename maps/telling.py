@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.evaluation.words import STAGES, metres
+
 _ROWS = 10  # of sizes; larger groups share the last one
 
 Row = tuple[str, int]
@@ -41,6 +43,24 @@ def stages(report: Mapping[str, Any]) -> list[list[str]]:
     ]
 
 
+def glossary(report: Mapping[str, Any]) -> list[list[str]]:
+    """Each term of the panel, and what it means."""
+    named = (str(stage["name"]) for stage in report["stages"])
+    terms = [
+        ["Subject", "whose a trajectory is: a person, an account or a vehicle"],
+        ["IL", "information loss: share of the points' spread that is averaged away"],
+        ["Displacement", "from a point to the same point of its group's line"],
+        *([name, STAGES[name]] for name in dict.fromkeys(named) if name in STAGES),
+    ]
+    if report.get("alignment") is not None:
+        slid = (
+            "each original is a window of a longer track; it is drawn, and its "
+            "displacement measured, where it slid to"
+        )
+        terms.append(["As slid", slid])
+    return terms
+
+
 def counted(report: Mapping[str, Any]) -> str:
     """What k counts."""
     return "subjects" if report["counted"] == "subjects" else "trajectories"
@@ -50,11 +70,6 @@ def percent(loss: float) -> str:
     """Information loss with three digits."""
     digits = np.format_float_positional(loss, precision=3, fractional=False, trim="-")
     return f"{digits} %"
-
-
-def metres(distance: float) -> str:
-    """Metres, below ten with a decimal."""
-    return f"{distance:,.0f} m" if distance >= 9.95 else f"{distance:.1f} m"
 
 
 def by_size(sizes: NDArray[np.int64]) -> list[Row]:
@@ -81,6 +96,12 @@ def by_displacement(moved: NDArray[np.float64]) -> list[Row]:
     counts = np.bincount(step, minlength=len(edges))
     lowest, highest = int(step.min()), int(step.max())
     return [
-        (f"{edges[at]:,}–{edges[at + 1]:,} m", int(counts[at]))
+        (_between(int(edges[at]), int(edges[at + 1])), int(counts[at]))
         for at in range(lowest, highest + 1)
     ]
+
+
+def _between(low: int, high: int) -> str:
+    if high > 10_000:
+        return f"{low // 1000:,}–{high // 1000:,} km"
+    return f"{low:,}–{high:,} m"

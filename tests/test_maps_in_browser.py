@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import folium
 import numpy as np
@@ -26,7 +27,9 @@ from browsing import (
     trajectories,
 )
 from playwright.sync_api import Browser, ConsoleMessage, Route, sync_playwright
+from toy import toy
 
+import trajanon
 from trajanon.maps import Background, compare, compare_releases, html, public
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -126,11 +129,21 @@ def test_every_layer_can_be_switched_on(see: Open) -> None:
     for name in ("originals", "released", "displacement"):
         seen.toggle(name)
     before = seen.coloured()
+    scale = seen.page.locator(".scale")
+    assert not scale.is_visible()
     seen.toggle("density-originals")
     assert seen.coloured() > before + 1_000
+    said = scale.inner_text().split()
+    assert said[0] == "1"
+    assert int(said[2]) == max(
+        max(seen.js(f"trajanonLayers.read('0-density-{name}').cells.slice(2)")[::3])
+        for name in ("originals", "released")
+    )
+    assert " ".join(said[3:7]) == "points in a hexagon"
     seen.toggle("density-originals")
     seen.toggle("density-released")
     assert seen.coloured() > before + 1_000
+    assert scale.is_visible()
 
 
 def test_tracks_are_offered_only_where_windows_slid(see: Open) -> None:
@@ -152,7 +165,7 @@ def test_the_group_under_the_mouse_stands_out_in_every_map(
             assert len(widths) == size + 1
             assert widths[-1] > 2 * max(widths[:-1])  # originals thin, centroid thick
         said = seen.page.locator(".leaflet-tooltip").inner_text()
-        assert said.startswith(f"group {group} · {size} trajectories · mean displace")
+        assert said.startswith(f"Group {group} · {size} trajectories · mean displace")
     seen.page.mouse.move(400, 790)
     seen.js("() => new Promise((done) => requestAnimationFrame(done))")
     assert seen.lit() == [[]] * sides
@@ -163,6 +176,42 @@ def test_all_else_fades_while_a_group_stands_out(see: Open) -> None:
     everything = seen.coloured()
     seen.hover(means(trajectories().points, LABELS)[1, 15])
     assert 500 < seen.coloured() < 0.7 * everything
+
+
+def test_the_tip_hides_neither_its_line_nor_the_layers_switched_on(see: Open) -> None:
+    """Streets to the north, which a tip above the mouse would lie upon."""
+    points = trajectories().points - (40.40, -3.70)
+    northward = points[..., ::-1] + (40.40, -3.70)
+    seen = see(drawn(Trajectories(northward.round(7))))
+    for name in ("displacement", "density-originals"):
+        seen.toggle(name)
+    tip = seen.page.locator(".leaflet-tooltip")
+
+    def hides(line: np.ndarray[Any, Any]) -> bool:
+        box = tip.bounding_box()
+        assert box is not None
+        return any(
+            0 <= x - box["x"] <= box["width"] and 0 <= y - box["y"] <= box["height"]
+            for x, y in map(seen.place, line)
+        )
+
+    lines = means(northward, LABELS)
+    for line in lines:
+        seen.hover(line[15])
+        assert not hides(line)
+    assert "Escape" not in tip.inner_text()
+    seen.page.mouse.click(*seen.place(lines[1, 15]))
+    assert "Escape" in tip.inner_text()
+    assert "Group 1 · 3 trajectories" in seen.page.locator("output").inner_text()
+    assert not hides(lines[1])
+    shown = "getComputedStyle(trajanon.maps[0].getPane('{}')).opacity"
+    seen.page.wait_for_function(f"{shown.format('released')} < 0.3")
+    for name in ("displacement", "density-originals"):
+        assert float(seen.js(shown.format(name))) == 1.0
+    seen.page.keyboard.press("Escape")
+    assert seen.lit() == [[]]
+    assert seen.page.locator("output").inner_text() == ""
+    tip.wait_for(state="detached")  # it fades
 
 
 def test_an_original_under_the_mouse_lights_its_group(see: Open) -> None:
@@ -187,7 +236,7 @@ def test_a_group_is_found_by_its_number(see: Open) -> None:
     box.fill("1")
     box.press("Enter")
     assert len(seen.lit()[0]) == 4
-    assert answer.inner_text() == ""
+    assert answer.inner_text().startswith("Group 1 · 3 trajectories · mean displ")
     box.fill("3")
     box.press("Enter")
     assert answer.inner_text() == "There is no group 3: the last is 2."
@@ -217,8 +266,12 @@ def test_the_panel_says_what_the_report_says(see: Open) -> None:
         "Mean displacement 126 m",
         "Information loss after MHM 15.3 % descent 12.3 %",
         "Groups by mean displacement",
+        "Each group has one colour",
     ):
         assert expected in words
+    meanings = " ".join(seen.page.locator("#trajanon dl").all_text_contents())
+    assert "the optimal cut of that path" in meanings
+    assert "averaged away" in meanings
     credits = seen.page.locator(".leaflet-control-attribution").inner_text()
     assert OSM_ATTRIBUTION in credits
     assert seen.page.locator(".leaflet-control-scale").is_visible()
@@ -347,14 +400,36 @@ def test_credits_of_two_lines_do_not_hide_the_scale_of_a_phone(see: Open) -> Non
     assert scale["y"] + scale["height"] <= credits["y"]
 
 
-def test_escape_lets_a_group_go(see: Open) -> None:
-    seen = see(drawn())
-    seen.page.locator("input[name=group]").fill("1")
-    seen.page.locator("input[name=group]").press("Enter")
-    assert len(seen.lit()[0]) == 4
-    seen.page.keyboard.press("Escape")
-    assert seen.lit() == [[]]
-    assert seen.page.locator(".leaflet-tooltip").count() == 0
+def test_a_screen_reader_finds_its_way(see: Open) -> None:
+    seen = see(drawn(view="side-by-side"))
+    regions = seen.page.get_by_role("region", name="Map of")
+    assert regions.count() == 2
+    assert seen.page.get_by_role("main", name="Map").count() == 1
+    assert seen.page.get_by_role("complementary", name="About").count() == 1
+    assert seen.page.locator("html").get_attribute("lang") == "en"
+    assert "trajanon" in seen.page.title()
+    assert seen.page.locator("h1").all_inner_texts() == ["trajanon · k = 3 subjects"]
+    assert seen.page.locator("#trajanon h2").first.inner_text() == "Layers"
+    unnamed = "[...document.querySelectorAll('caption, summary')].filter"
+    assert seen.js(f"{unnamed}((one) => !one.querySelector('h1, h2')).length") == 0
+    assert seen.page.locator("th:not([scope])").count() == 0
+    zoom = seen.page.locator("meta[name=viewport]").get_attribute("content")
+    assert zoom is not None
+    assert "scalable" not in zoom
+
+
+def test_the_evaluation_fits_a_phone(see: Open) -> None:
+    """Wide tables scroll by themselves, their first column stays, and not the page."""
+    release = trajanon.anonymize(toy(), 2, effort="fast")
+    found = trajanon.evaluate(toy(), release.trajectories, release.report)
+    seen = see(found.html, PHONE)
+    assert seen.js("document.documentElement.scrollWidth") <= PHONE[0]
+    table = seen.page.get_by_role("region", name="Attacks")
+    assert table.evaluate("(one) => one.scrollWidth > one.clientWidth")
+    table.evaluate("(one) => { one.scrollLeft = 60; }")
+    box = table.locator("th[scope=row]").first.bounding_box()
+    assert box is not None
+    assert 0 <= box["x"] < 30
 
 
 def test_on_paper_bars_keep_their_colour_and_buttons_are_gone(see: Open) -> None:
@@ -480,7 +555,10 @@ def test_a_trajectory_that_does_not_move_is_a_map(see: Open) -> None:
     still = Trajectories(np.full((3, 30, 2), (40.4, -3.7)))
     seen = see(drawn(still, report=report([0, 0, 0])))
     assert (seen.lines("originals"), seen.lines("released")) == (3, 1)
-    assert seen.coloured() > 5  # a dot
+    for zoom in (17, 5):
+        seen.js(f"void trajanon.maps[0].setZoom({zoom}, {{ animate: false }})")
+        assert seen.coloured() > 12  # a dot
+    seen.js("void trajanon.maps[0].setZoom(17, { animate: false })")
     seen.toggle("density-originals")
     seen.toggle("worst")
     assert seen.coloured() > 50

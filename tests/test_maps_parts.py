@@ -17,8 +17,10 @@ from trajanon.maps.telling import by_displacement
 def test_every_group_is_in_the_row_of_its_displacement(moved: list[float]) -> None:
     rows = by_displacement(np.array(moved))
     for label, count in rows:
+        edges, unit = label.split()
         low, high = (
-            int(edge.replace(",", "")) for edge in label.removesuffix(" m").split("–")
+            int(edge.replace(",", "")) * (1000 if unit == "km" else 1)
+            for edge in edges.split("–")
         )
         assert count == sum(low <= each < high for each in moved)
     assert sum(count for _, count in rows) == len(moved)

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from trajanon.evaluation.names import AS_SLID, RELEASE
+from trajanon.evaluation.words import STAGES
 from trajanon.files.report import digits_in
 from trajanon.methods import METHODS
 from trajanon.refine import REFINEMENTS
@@ -10,15 +11,6 @@ from trajanon.trajectories import OSM_ATTRIBUTION
 
 if TYPE_CHECKING:
     from trajanon.evaluation.evaluation import Evaluation
-
-_WORDS = {
-    "path": "a short path through all trajectories",
-    "MHM": "the optimal cut of that path into groups (MHM)",
-    "descent": "descent by moves of records and groups",
-    "annealing": "annealing by random moves",
-    "alignment": "windows slid on their own tracks towards their groups",
-}
-
 
 _LEFT_OUT = {
     "outliers": "those unlike all others",
@@ -113,9 +105,9 @@ def _method(evaluation: "Evaluation") -> str:
         if isinstance(stage, dict)
     ]
     known = [
-        _WORDS.get(name, name)
+        STAGES.get(name, name)
         for name in names
-        if name in _WORDS or name in METHODS or name in REFINEMENTS
+        if name in STAGES or name in METHODS or name in REFINEMENTS
     ]
     return "; ".join(dict.fromkeys(known)) or "microaggregation"
 

@@ -1,4 +1,12 @@
-"""Numbers as people read them."""
+"""Numbers as people read them, and the stages of a release in words."""
+
+STAGES = {
+    "path": "a short path through all trajectories",
+    "MHM": "the optimal cut of that path into groups (MHM)",
+    "descent": "descent by moves of records and groups",
+    "annealing": "annealing by random moves",
+    "alignment": "windows slid on their own tracks towards their groups",
+}
 
 
 def metres(distance: float) -> str:
@@ -6,11 +14,13 @@ def metres(distance: float) -> str:
 
     Examples
     --------
-    >>> metres(1234.5), metres(2.04), metres(0.0)
-    ('1,234 m', '2.0 m', '0 m')
+    >>> metres(1234.5), metres(2.04), metres(0.0), metres(47_403.0)
+    ('1,234 m', '2.0 m', '0 m', '47.4 km')
     """
     if distance == 0.0:
         return "0 m"
+    if distance >= 9_999.5:
+        return f"{distance / 1000:,.1f} km"
     return f"{distance:,.0f} m" if distance >= 9.95 else f"{distance:.1f} m"
 
 
