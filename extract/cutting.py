@@ -20,6 +20,7 @@ from trajanon.extract.recordings import Recordings
 from trajanon.extract.resample import Windows, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.selection import select
+from trajanon.extract.sources.reading import COLUMNS
 from trajanon.extract.split import clip, hide, split
 from trajanon.extract.trace import Trace
 from trajanon.partition import dense
@@ -250,7 +251,16 @@ class Cutter:
             "box": None if area is None else list(area.bounds.sides),
             **rules,
             "fill": far / max(1, self.counts["points placed"]),
-            "counts": {**self.read, **self.counts},
+            "columns": {
+                name.removeprefix(COLUMNS): tables
+                for name, tables in self.read.items()
+                if name.startswith(COLUMNS)
+            },
+            "counts": {
+                name: count
+                for name, count in {**self.read, **self.counts}.items()
+                if not name.startswith(COLUMNS)
+            },
         }
 
     def why_nothing(self) -> str:

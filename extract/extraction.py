@@ -141,7 +141,9 @@ class Extraction:
             msg = f"--jobs must be at least 1 (got {self.jobs})"
             raise BadInput(msg)
         self._place, of_the_city = area_of(self.area)
-        self._reading = Reading(columns=self.columns, strict=self.strict)
+        self._reading = Reading(
+            columns=self.columns, strict=self.strict, timed=self.untimed == "reject"
+        )
         self.files = self._found()
         if not self.files and self._place is None:
             msg = f"say where: --bbox {KNOWN}, or four degrees W,S,E,N"
@@ -352,7 +354,7 @@ def traces(
     columns, format, untimed, strict, jobs, progress
         As in `Extraction`.
     counts
-        Told of what was left out, in words.
+        Told of what was left out, in words, and which columns of tables were used.
 
     Raises
     ------
@@ -361,7 +363,8 @@ def traces(
     """
     counts = Counter() if counts is None else counts
     check_untimed(untimed)
-    how = Reading(columns=columns or {}, strict=strict, counts=counts)
+    timed = untimed == "reject"
+    how = Reading(columns=columns or {}, strict=strict, timed=timed, counts=counts)
     names = [source] if isinstance(source, str | os.PathLike) else source
     if OSM_API in map(str, names):
         msg = f"traces reads files and folders; of {OSM_API} take extract"

@@ -18,7 +18,7 @@ from trajanon.errors import BadInput
 from trajanon.extract.sources.geo import features
 from trajanon.extract.sources.geo.layer import Layer
 from trajanon.extract.sources.geo.reference_system import check_degrees, to_degrees
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.reading import COLUMNS, Reading
 from trajanon.extract.sources.tables.columns import names
 from trajanon.extract.trace import Trace
 from trajanon.trajectories import Trajectories
@@ -70,11 +70,15 @@ def from_frame(
         names=list(attributes.columns),
         system=frame.crs,
         features=[(geometry, attributes)],
+        first=lambda names: attributes[list(names)],
         count=len(geometry),
     )
     yield from features.traces(layer, how)
     for what, count in how.counts.items():
-        logger.warning("left out of the frame: %s %s", f"{count:,}", what)
+        if what.startswith(COLUMNS):
+            logger.info("the frame: %s", what)
+        else:
+            logger.warning("left out of the frame: %s %s", f"{count:,}", what)
 
 
 def _parts(frame: "GeoDataFrame") -> tuple[pd.DataFrame, NDArray[Any]]:

@@ -10,6 +10,7 @@ import geopandas
 import numpy as np
 import pandas as pd
 import shapely
+from point_tables import without_columns
 
 from trajanon.extract.sources.geo import geo_files
 from trajanon.extract.sources.reading import Reading
@@ -83,7 +84,8 @@ def read_counting(
 ) -> tuple[list[Trace], Counter[str]]:
     """Read the traces of a file, and what was left out of it."""
     how = Reading(columns=columns, strict=strict)
-    return list(geo_files.read(path, "f", how)), how.counts
+    found = list(geo_files.read(path, "f", how))
+    return found, without_columns(how.counts)
 
 
 def names(found: list[Trace]) -> list[tuple[str, str | None]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.reading import COLUMNS, Reading
 from trajanon.extract.sources.tables import table_files
 from trajanon.extract.trace import Trace
 
@@ -29,12 +29,19 @@ def read(
 ) -> list[Trace]:
     """Read tables; the label of each is its name without suffixes."""
     counts = Counter() if counts is None else counts
-    how = Reading(columns=columns, strict=strict, counts=counts)
-    return [
+    how = Reading(columns=columns, strict=strict)
+    found = [
         trace
         for path in paths
         for trace in table_files.read(path, path.name.split(".")[0], how)
     ]
+    counts.update(without_columns(how.counts))
+    return found
+
+
+def without_columns(counts: Counter[str]) -> Counter[str]:
+    """What was left out, without the use of the columns."""
+    return Counter({k: n for k, n in counts.items() if not k.startswith(COLUMNS)})
 
 
 def csv(folder: Path, text: str | bytes, name: str = "points.csv") -> Path:

@@ -64,8 +64,10 @@ def test_the_next_command_reads_what_was_written(run: Run, here: Path) -> None:
     """Whoever copies it must not get the file of the day before."""
     (here / "a b").mkdir()
     (here / "a.gpx").write_text(track())
-    extracted = run("extract", "a.gpx", "--spacing", 5, "--out", "a b/t.parquet")
-    assert "Next: trajanon anonymize 'a b/t.parquet' -k 4" in extracted.out
+    (here / "b.gpx").write_text(track(40.5))
+    sources = ("a.gpx", "b.gpx")
+    extracted = run("extract", *sources, "--spacing", 5, "--out", "a b/t.parquet")
+    assert "Next: trajanon anonymize 'a b/t.parquet' -k 2" in extracted.out
     anonymized = run("anonymize", "-k", 4, "--out", "a b/r.csv", *FAST)
     assert "Next: trajanon check 'a b/r.csv' -k 4" in anonymized.out
 

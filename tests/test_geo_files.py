@@ -270,7 +270,7 @@ def test_traces_do_not_depend_on_the_batches(
             (frame.geometry.to_numpy()[part], columns.iloc[part].reset_index(drop=True))
             for part in parts
         ]
-        layer = Layer("it", "f", list(columns), "EPSG:4326", batches)
+        layer = Layer("it", "f", list(columns), "EPSG:4326", batches, pd.DataFrame)
         return list(features.traces(layer, Reading()))
 
     assert same(in_batches(*cuts), in_batches())

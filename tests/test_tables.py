@@ -288,7 +288,7 @@ def test_columns_that_are_not_understood_are_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["lat=a,lon=a,id=b", "lat=y,lat=x"])
-def test_one_column_cannot_play_two_roles_nor_one_role_be_played_twice(
+def test_no_column_is_two_coordinates_and_no_role_is_played_twice(
     text: str,
 ) -> None:
     with pytest.raises(BadInput, match="--columns"):

@@ -105,6 +105,9 @@ _ALWAYS = (
 )
 """Steps that are worth a row even if they dropped nothing."""
 
+_HEADERS = 5
+"""Kinds of tables whose columns are listed."""
+
 
 def show_extraction(provenance: Mapping[str, Any]) -> None:
     """Print what extraction read, dropped and kept, and what to know of it."""
@@ -116,7 +119,7 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
             table.add_row(step, f"{count:,}", style="bold" * (step == "trajectories"))
     console = Console()
     console.print(table)
-    notes = []
+    notes = _columns(provenance["columns"])
     if unknown := counts.get("recordings of unknown subjects"):
         recordings = "recording names" if unknown == 1 else "recordings name"
         notes.append(f"{unknown:,} {recordings} no subject: each counts as its own.")
@@ -135,6 +138,19 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
         notes.append(provenance["attribution"])
     for note in notes:
         console.print(Text(note), soft_wrap=True)
+
+
+def _columns(tables: Mapping[str, int]) -> list[str]:
+    """Say how the columns of tables were used, those of most tables first."""
+    most = sorted(tables.items(), key=lambda use: -use[1])
+    notes = [
+        f"Columns{f' of {count:,} tables' * (count > 1)}: {use}."
+        for use, count in most[:_HEADERS]
+    ]
+    if len(most) > _HEADERS:
+        more = sum(count for _, count in most[_HEADERS:])
+        notes.append(f"{more:,} more tables have other columns: --json lists them.")
+    return notes
 
 
 def show_release(report: Mapping[str, Any]) -> None:

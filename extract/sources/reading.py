@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
 """What reading from a packed stream raises where it is damaged or cut off."""
 
+COLUMNS = "columns "
+"""How the words begin under which tables are counted by the use of their columns."""
+
 _BUFFER = 1 << 18
 
 _PACKED: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
@@ -42,14 +45,18 @@ class Reading:
     strict
         Whether a broken row or member is refused; otherwise it is counted and left
         out.
+    timed
+        Whether times that a table has but nobody named are refused.
     counts
-        Told of what was left out while reading, in words.
+        Told of what was left out while reading, in words; and of tables, under the use
+        of their columns.
     read
         Told of each number of bytes taken from a file, for the progress.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     strict: bool = False
+    timed: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     read: Callable[[int], None] = lambda size: None
 

@@ -10,8 +10,8 @@ from trajanon.errors import BadInput
 
 ONE_TRAJECTORY = "A group needs two at least, of two subjects."
 ONE_SUBJECT = (
-    "All are of one subject, and a group needs two at least: name the column of "
-    "subjects with --columns subject=..., or count trajectories with trajanon "
+    "All are of one subject, and a group needs two at least: add recordings of others, "
+    "name a column with --columns subject=..., or count trajectories with trajanon "
     "anonymize --count records"
 )
 

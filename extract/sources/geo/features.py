@@ -17,6 +17,7 @@ from trajanon.extract.sources.geo.reference_system import check_degrees, to_degr
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables import columns as meaning
 from trajanon.extract.sources.tables.gathering import gathered
+from trajanon.extract.sources.tables.use import count_use, tell_use
 from trajanon.extract.trace import Trace
 
 NO_GEOMETRY = "features without geometry"
@@ -131,8 +132,9 @@ def _traces_of_points(
     degrees: Callable[[Floats], tuple[Floats, Floats]],
     how: Reading,
 ) -> Iterator[Trace]:
-    role_of = layer.roles(how.columns, of_points=True)
-    if layer.sorted_by_place and "time" not in role_of.values():
+    column_of = layer.roles(how.columns, of_points=True)
+    tell_use(layer.names, column_of, layer.first, layer.what, how)
+    if layer.sorted_by_place and "time" not in column_of:
         msg = (
             f"{layer.what} has its points sorted by place, and no column known as time "
             "that tells their order; say --columns time=..., or write it without a "
@@ -146,7 +148,7 @@ def _traces_of_points(
             lat, lon = degrees(_coordinates(points.geometry))
             columns = {
                 role: _single_values(layer, points, name)
-                for name, role in role_of.items()
+                for role, name in column_of.items()
             }
             yield pd.DataFrame({"lat": lat, "lon": lon, **columns})
 
@@ -159,9 +161,10 @@ def _traces_of_lines(
     degrees: Callable[[Floats], tuple[Floats, Floats]],
     how: Reading,
 ) -> Iterator[Trace]:
-    role_of = layer.roles(how.columns, of_points=False)
-    column = {role: name for name, role in role_of.items()}
+    column = layer.roles(how.columns, of_points=False)
     timed = [*TIMES_OF_POINTS, column.get("time")]
+    lists = next((name for name in TIMES_OF_POINTS if name in layer.names), None)
+    count_use(layer.names, column if lists is None else {"time": lists, **column}, how)
     times = LineTimes(layer.what, how)
     for batch in batches:
         lines = _only(batch, ~_is_point(batch.geometry), POINTS_BESIDE, how)

@@ -2,11 +2,13 @@
 
 import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyogrio
 
@@ -26,6 +28,8 @@ logger = logging.getLogger(__name__)
 GEOPACKAGE = b"SQLite format 3\x00"
 FLATGEOBUF = b"fgb\x03"
 SHAPEFILE = b"\x00\x00\x27\x0a"
+
+_JUDGED = 1_000  # features by which unused columns are judged
 
 
 def layers(path: Path, head: bytes, what: str, label: str, how: Reading) -> list[Layer]:
@@ -105,6 +109,7 @@ def _layer(
         names=info["fields"].tolist(),
         system=info["crs"],
         features=(),
+        first=partial(_first, path, name),
         count=info["features"] if info["features"] > 0 else None,
         # Without an index, a FlatGeobuf has its features as they were written.
         sorted_by_place=(
@@ -150,6 +155,15 @@ def _features(
         geo_damage.check_count(read, layer.count, layer.what)
     elif driver == "GeoJSONSeq":
         geo_damage.check_lines(path, read, layer.what, how)
+
+
+def _first(path: Path, layer: str | None, names: Sequence[str]) -> pd.DataFrame:
+    """Read the first rows of some columns."""
+    columns = list(names)
+    _, table = pyogrio.read_arrow(
+        path, layer=layer, columns=columns, read_geometry=False, max_features=_JUDGED
+    )
+    return table.to_pandas()[columns]
 
 
 def _refuse_holes(geometries: pa.Array, driver: str, what: str) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from trajanon.extract.sources.geo.layer import (
 )
 from trajanon.extract.sources.geo.wkb import from_wkb
 from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.tables.table_parquet import first_rows
 
 MAGIC = b"PAR1"
 
@@ -89,6 +91,7 @@ def layer(path: Path, what: str, label: str, how: Reading) -> Layer:
         names=[name for name in file.schema_arrow.names if name != geometry],
         system=described.get("crs", _DEFAULT_SYSTEM),
         features=(),
+        first=partial(first_rows, file),
         count=file.metadata.num_rows,
     )
     columns = found.needed(how.columns)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from trajanon.errors import BadInput
 from trajanon.extract.sources.geo.line_times import TIMES_OF_POINTS
 from trajanon.extract.sources.tables.columns import roles
+from trajanon.extract.sources.tables.use import First
 
 POINTS_OF_A_BATCH = 65_536
 LINES_OF_A_BATCH = 2_048  # lines may be long
@@ -39,6 +40,8 @@ class Layer:
         What pyproj takes for a reference system; None if it is not known.
     features
         Batch by batch.
+    first
+        Reads the first rows of some columns, of points to see whether they hold times.
     count
         How many there are, if known.
     sorted_by_place
@@ -50,6 +53,7 @@ class Layer:
     names: Sequence[str]
     system: Any
     features: Iterable[Features]
+    first: First
     count: int | None = None
     sorted_by_place: bool = False
 
@@ -66,7 +70,7 @@ class Layer:
         Returns
         -------
         dict[str, str]
-            Role by column.
+            Column by role.
 
         Raises
         ------
@@ -80,18 +84,18 @@ class Layer:
                 raise BadInput(msg)
         every = [*self.names, *_PLACE, "id"]  # all that is asked for is there
         found = roles(every, {**own, **_PLACE}, Path(self.what))
-        role_of = {
-            name: role
-            for name, role in found.items()
+        column_of = {
+            role: name
+            for role, name in found.items()
             if name in self.names and role not in _PLACE
         }
-        if of_points and not {"id", "subject"} & set(role_of.values()):
+        if of_points and not {"id", "subject"} & set(column_of):
             msg = (
                 f"{self.what} has no column known as id; {self._columns}: say "
                 "--columns id=..."
             )
             raise BadInput(msg)
-        return role_of
+        return column_of
 
     @property
     def _columns(self) -> str:
@@ -99,8 +103,8 @@ class Layer:
 
     def needed(self, wanted: Mapping[str, str]) -> list[str]:
         """List the columns that matter, whether the features are points or lines."""
-        found = self.roles(wanted, of_points=False)
-        return [name for name in self.names if name in found or name in TIMES_OF_POINTS]
+        found = {*self.roles(wanted, of_points=False).values(), *TIMES_OF_POINTS}
+        return [name for name in self.names if name in found]
 
     def with_features(self, features: Iterable[Features]) -> "Layer":
         """Give the layer these features."""

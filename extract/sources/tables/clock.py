@@ -1,6 +1,7 @@
 """How the times of a table are written: found on its first rows, and then held."""
 
 import logging
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +23,11 @@ logger = logging.getLogger(__name__)
 UNREAD_TIMES = "times that could not be read"
 
 _OF_DAY = r"^\s*\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*$"
+
+_LIKE_A_TIME = r"\d{4}[-/. ]?\d{2}|[-/. ]\d{4}\b|\d:\d\d"
+
+_JUDGED, _MOST = 100, 0.9
+"""Values by which a column is judged, and the share of them that must be times."""
 
 _MIDNIGHT = r"[T ]00:00(:00(\.0+)?)?\s*$"
 
@@ -209,8 +215,17 @@ def _format(values: pd.Series) -> str | None:
             break
     if len(found) < 2:
         return found[0] if found else None
-    read = [_dates(texts.to_pandas(), format=form).notna().sum() for form in found]
-    return found[int(np.argmax(read))]
+    return max(found, key=lambda form: _likelihood(form, texts))
+
+
+def _likelihood(form: str, texts: pa.StringArray) -> tuple[int, float, bool]:
+    """Compare formats: by the texts they read, then by the shorter span of time.
+
+    Of one day alone either may be right; more of the world writes it before the month.
+    """
+    read = _dates(texts.to_pandas(), format=form)
+    span = 0.0 if read.isna().all() else (read.max() - read.min()).total_seconds()
+    return int(read.notna().sum()), -span, form.startswith("%d") != ("%p" in form)
 
 
 @contextmanager
@@ -233,3 +248,26 @@ def _since_1970(times: pd.Series) -> NDArray[np.float64]:
 def _are_days(times: NDArray[np.float64]) -> bool:
     read = times[np.isfinite(times)]
     return len(times) > 1 and len(read) > 0 and not (read % 86_400).any()
+
+
+def holds_times(values: pd.Series, name: str) -> bool:
+    """Say whether a column seems to hold times or dates, by its first values.
+
+    Numbers are times if their column is named so, and they lie between 1980 and 2100.
+    """
+    some = pd.Series(values.dropna().head(_JUDGED).tolist())  # of whatever type
+    kind = pd.api.types.infer_dtype(some)
+    if _is_of_dates(some) or kind in ("date", "datetime", "time"):
+        return True
+    if kind not in ("string", "integer", "floating", "decimal"):
+        return False
+    epochs = numbers(some)
+    if np.isfinite(epochs).any():
+        seconds = epochs / _unit(epochs)
+        named = re.search(r"time|date|stamp|epoch|utc|\bts$|_ts$", name, re.IGNORECASE)
+        return bool(named and ((seconds > 3.1e8) & (seconds < 4.1e9)).all())
+    texts = _texts(some)
+    written = pc.sum(pc.match_substring_regex(texts, _LIKE_A_TIME)).as_py()
+    if written < _MOST * len(texts):
+        return False
+    return bool(_dates(texts.to_pandas(), format="mixed").notna().mean() >= _MOST)

@@ -1,5 +1,6 @@
 """What the columns of a table of points mean, and what their values are."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -13,9 +14,17 @@ from trajanon.errors import BadInput
 from trajanon.extract.sources.tables.layout import is_row
 
 KNOWN_NAMES: Mapping[str, Sequence[str]] = {
-    "lat": ("lat", "latitude", "y"),
-    "lon": ("lon", "lng", "long", "longitude", "x"),
-    "time": ("time", "timestamp", "datetime", "date_time", "t", "date"),
+    "lat": ("lat", "latitude", "location_lat", "y"),
+    "lon": ("lon", "lng", "long", "longitude", "location_long", "x"),
+    "time": (
+        "time",
+        "timestamp",
+        "datetime",
+        "base_date_time",
+        "ais_pos_timestamp",
+        "t",
+        "date",
+    ),
     "date": ("date", "day"),
     "id": (
         "trajectory_id",
@@ -59,13 +68,35 @@ KNOWN_NAMES: Mapping[str, Sequence[str]] = {
         "mmsi",
         "imei",
         "icao24",
+        "individual_local_identifier",
+        "tag_local_identifier",
     ),
 }
-"""Column names found without asking, best first; case does not matter. Among them are
-those of the cabspotting tables, scikit-mobility, movingpandas and GDAL. A date is the
-day of times that are times of day; a part is a piece of what has the id."""
+"""Column names found without asking, best first, as `plain` makes them equal. Among
+them are those of the cabspotting tables, scikit-mobility, movingpandas, GDAL, Movebank,
+MDS and ships' AIS. A date is the day of times that are times of day; a part is a piece
+of what has the id."""
 
 _EXACT = 2.0**53  # below it, a float is not the neighbour of the number meant
+
+
+def plain(name: str) -> str:
+    """Make names equal that differ in case, blanks, and signs between words.
+
+    Examples
+    --------
+    >>> plain("# Location-Long"), plain("location.long")
+    ('locationlong', 'locationlong')
+    """
+    return re.sub(r"[-_.#\s\ufeff]", "", name).casefold()
+
+
+_KNOWN = {role: [plain(name) for name in known] for role, known in KNOWN_NAMES.items()}
+
+
+def known_as(name: str) -> list[str]:
+    """List the roles that a column of this name may play."""
+    return [role for role, known in _KNOWN.items() if plain(name) in known]
 
 
 def parse_columns(text: str) -> dict[str, str]:
@@ -85,13 +116,14 @@ def parse_columns(text: str) -> dict[str, str]:
     for part in text.split(","):
         role, _, name = (word.strip() for word in part.partition("="))
         understood = role in KNOWN_NAMES and name and not set(name) & set("=;")
-        if not understood or role in columns or name in columns.values():
+        if not understood or role in columns:
             msg = (
                 f"--columns {text!r} is not understood at {part!r}; write "
                 "id=...,lat=...,lon=...,time=...,subject=... with your column names"
             )
             raise BadInput(msg)
         columns[role] = name
+    _check_wanted(columns)
     return columns
 
 
@@ -105,23 +137,25 @@ def roles(
     names
         Columns of the table.
     wanted
-        Column by role, as the user gave them.
+        Column by role, as the user gave them; one may have several roles, but for
+        those of lat and lon.
     path
         The table, for messages.
 
     Returns
     -------
     dict[str, str]
-        Role by column.
+        Column by role.
 
     Raises
     ------
     BadInput
         If a wanted column is not there, or one that is needed is not found.
     """
+    _check_wanted(wanted)
     found: dict[str, str] = {}
-    by_lower = {name.lower(): name for name in reversed(names)}
-    for role, known in KNOWN_NAMES.items():
+    by_name = {plain(name): name for name in reversed(names)}
+    for role, known in _KNOWN.items():
         if role in wanted:
             if wanted[role] not in names:
                 _check_names(names, path)
@@ -130,16 +164,16 @@ def roles(
                     f"its columns are {', '.join(names)}"
                 )
                 raise BadInput(msg)
-            found[wanted[role]] = role
+            found[role] = wanted[role]
             continue
-        candidates = (by_lower[name] for name in known if name in by_lower)
-        taken = {*found, *wanted.values()}
+        taken = {*found.values(), *wanted.values()}
+        candidates = (by_name[name] for name in known if name in by_name)
         name = next((n for n in candidates if n not in taken), None)
         if name is not None:
-            found[name] = role
-    if "part" not in wanted and found.get(by_lower.get("track_fid", "")) != "id":
-        found = {name: role for name, role in found.items() if role != "part"}
-    there = set(found.values())
+            found[role] = name
+    if "part" not in wanted and plain(found.get("id", "")) != "trackfid":
+        found.pop("part", None)
+    there = set(found)
     missing = [role for role in ("lat", "lon") if role not in there]
     if not there & {"id", "subject"}:
         missing.append("id")
@@ -151,6 +185,21 @@ def roles(
         )
         raise BadInput(msg)
     return found
+
+
+def _check_wanted(wanted: Mapping[str, str]) -> None:
+    """Refuse roles that there are not, and a column that is a coordinate and more."""
+    for role, name in wanted.items():
+        if role not in KNOWN_NAMES:
+            msg = f"columns have no role {role!r}: choose from {', '.join(KNOWN_NAMES)}"
+            raise BadInput(msg)
+        others = [other for other in wanted if other != role and wanted[other] == name]
+        if others and role in ("lat", "lon"):
+            msg = (
+                f"--columns {role}={name},{others[0]}={name} names one column twice: "
+                "lat and lon each have a column of their own"
+            )
+            raise BadInput(msg)
 
 
 def _check_names(names: Sequence[str], path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables import table_csv, table_parquet
-from trajanon.extract.sources.tables.columns import KNOWN_NAMES
+from trajanon.extract.sources.tables.columns import known_as
 from trajanon.extract.sources.tables.layout import separator_of
 from trajanon.extract.sources.tables.text_blocks import ABOVE, BYTE_ORDER_MARK
 from trajanon.extract.trace import Trace
@@ -68,9 +68,9 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
 
 def _names_places(header: str) -> bool:
-    fields = header.lower().split(separator_of(header))
-    names = {field.strip(' "#') for field in fields}
-    return all(names & set(KNOWN_NAMES[role]) for role in ("lat", "lon"))
+    fields = header.split(separator_of(header))
+    found = {role for field in fields for role in known_as(field.strip(' "'))}
+    return {"lat", "lon"} <= found
 
 
 def _is_parquet(path: Path) -> bool:

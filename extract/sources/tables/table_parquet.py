@@ -1,6 +1,7 @@
 """Tables of points in Parquet -> traces."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,11 @@ from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables.columns import numbers, roles
 from trajanon.extract.sources.tables.gathering import gathered
 from trajanon.extract.sources.tables.text_blocks import unreadable
-from trajanon.extract.sources.tables.whose import candidates, warn_of_subjects
+from trajanon.extract.sources.tables.use import tell_use
 from trajanon.extract.trace import Trace
 
 _CHUNK = 250_000  # rows that are read at a time
-_JUDGED = 100_000  # rows by which is judged whether a column names subjects
+_JUDGED = 100_000  # rows by which unused columns are judged
 _BUFFER = 1 << 20  # bytes that are read at a time of each column
 
 
@@ -29,11 +30,12 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         except (pa.ArrowException, OSError) as error:
             raise unreadable(path, str(error)) from error
         schema = file.schema_arrow
-        role_of = roles(schema.names, how.columns, path)
-        for name in role_of:
+        column_of = roles(schema.names, how.columns, path)
+        for name in column_of.values():
             _check_column(schema, name, path)
-        _ask_whose(file, role_of, path)
-        chunks = _chunks(file, role_of, path, how)
+        first = partial(first_rows, file)
+        tell_use(schema.names, column_of, first, str(path), how)
+        chunks = _chunks(file, column_of, path, how)
         yield from gathered(chunks, label, how, rows=file.metadata.num_rows)
 
 
@@ -50,35 +52,28 @@ def _check_column(schema: pa.Schema, name: str, path: Path) -> None:
         raise BadInput(msg)
 
 
-def _ask_whose(file: pq.ParquetFile, role_of: Mapping[str, str], path: Path) -> None:
-    schema = file.schema_arrow
-    plain = [field.name for field in schema if not pa.types.is_nested(field.type)]
-    may_be = candidates(plain, role_of)
-    if not may_be:
-        return
-    try:
-        first = next(
-            file.iter_batches(_JUDGED, columns=may_be, use_threads=False), None
-        )
-    except (pa.ArrowException, OSError) as error:
-        raise unreadable(path, str(error)) from error
-    if first is not None:
-        warn_of_subjects(pa.Table.from_batches([first]).select(may_be), str(path))
+def first_rows(file: pq.ParquetFile, names: Sequence[str]) -> pd.DataFrame:
+    """Read the first rows of some columns."""
+    columns = list(names)
+    rows = next(file.iter_batches(_JUDGED, columns=columns, use_threads=False), None)
+    found = pd.DataFrame(columns=columns) if rows is None else rows.to_pandas()
+    return found[columns]
 
 
 def _chunks(
-    file: pq.ParquetFile, role_of: Mapping[str, str], path: Path, how: Reading
+    file: pq.ParquetFile, column_of: Mapping[str, str], path: Path, how: Reading
 ) -> Iterator[pd.DataFrame]:
     """Read some rows at a time, their columns under the names of their roles."""
     before = 0
+    columns = list(dict.fromkeys(column_of.values()))
     try:
-        for part in file.iter_batches(_CHUNK, columns=list(role_of), use_threads=False):
-            rows = part.to_pandas(
+        for part in file.iter_batches(_CHUNK, columns=columns, use_threads=False):
+            read = part.to_pandas(
                 ignore_metadata=True,
                 date_as_object=False,
                 integer_object_nulls=True,  # as floats, long ids would become one
             )
-            rows = rows.rename(columns=role_of)
+            rows = pd.DataFrame({role: read[name] for role, name in column_of.items()})
             for role in ("lat", "lon"):
                 values, rows[role] = rows[role], numbers(rows[role])
                 if how.strict:

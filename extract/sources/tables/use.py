@@ -1,0 +1,123 @@
+"""Which columns of a table are used, and as what; and which of the others matter."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+from pandas.api.types import is_list_like
+
+from trajanon.errors import BadInput, FileProblem
+from trajanon.extract.sources.reading import COLUMNS, Reading
+from trajanon.extract.sources.tables.clock import holds_times
+from trajanon.extract.sources.tables.columns import known_as
+from trajanon.extract.sources.tables.whose import candidates, warn_of_subjects
+
+logger = logging.getLogger(__name__)
+
+First = Callable[[Sequence[str]], pd.DataFrame]
+"""Reads the first rows of some columns."""
+
+_LISTED = 40
+_LETTERS = 40
+"""Columns without use that are listed, and letters of each name."""
+
+
+def tell_use(
+    names: Sequence[str],
+    column_of: Mapping[str, str],
+    first: First,
+    what: str,
+    how: Reading,
+) -> None:
+    """Count a table of points under the use of its columns; warn of what is not used.
+
+    Parameters
+    ----------
+    names
+        Of all columns.
+    column_of
+        Column by role.
+    first
+        Reads the first rows of some columns.
+    what
+        The table, for messages.
+    how
+        Told; says whether times that are not used are refused.
+
+    Raises
+    ------
+    BadInput
+        If a column holds times, none is used, and strictness or times are asked for.
+    """
+    count_use(names, column_of, how)
+    unused = [
+        name
+        for name in names
+        if name not in column_of.values() and list(names).count(name) == 1
+    ]
+    for name in unused:
+        for role in known_as(name):
+            if role in column_of and role != "date":
+                logger.warning(
+                    "%s: %r is taken for the %s, though %r could be; if it is, say "
+                    "--columns %s=%s",
+                    what,
+                    column_of[role],
+                    role,
+                    name,
+                    role,
+                    name,
+                )
+                break
+    if unused and "time" not in column_of:
+        owner = column_of.get("id") or column_of["subject"]
+        _warn_of_times(_single_values(first, [owner, *unused]), what, how)
+    if may_be := candidates(unused, column_of):
+        warn_of_subjects(_single_values(first, may_be), what)
+
+
+def count_use(names: Sequence[str], column_of: Mapping[str, str], how: Reading) -> None:
+    """Count a table under the use of its columns, in words."""
+    used = [f"{role}={_shown(name)}" for role, name in column_of.items()]
+    others = [_shown(name) for name in names if name not in column_of.values()]
+    more = len(others) - _LISTED
+    words = f"{', '.join(used) or 'none'}; not used: {', '.join(others[:_LISTED])}"
+    words += f" and {more:,} more" if more > 0 else "" if others else "none"
+    how.counts[COLUMNS + words] += 1
+
+
+def _single_values(first: First, names: Sequence[str]) -> pd.DataFrame:
+    """Read the first rows of columns, but of those that hold lists or are damaged.
+
+    Nobody asked for these: what is wrong with them is no reason to stop.
+    """
+    try:
+        rows = first(names)
+    except (FileProblem, OSError, ValueError, RuntimeError):
+        return pd.DataFrame(columns=list(names))
+    lists = [name for name in rows if rows[name].map(is_list_like).any()]
+    return rows.iloc[:0] if names[0] in lists else rows.drop(columns=lists)
+
+
+def _warn_of_times(rows: pd.DataFrame, what: str, how: Reading) -> None:
+    """Warn of a column of times that differ within an owner, as those of points do."""
+    owner, *unused = rows.columns
+    for name in unused:
+        if not holds_times(rows[name], name):
+            continue
+        times = rows[name].dropna()
+        if times.map(str).groupby(rows[owner].map(str)).nunique().max() < 2:
+            continue
+        msg = (
+            f"{what}: no column is used as time, but {name!r} holds times, such as "
+            f"{str(times.iloc[0])!r}: say --columns time={name}"
+        )
+        if how.strict or how.timed:
+            raise BadInput(msg)
+        logger.warning("%s; without, points are taken in their order", msg)
+        return
+
+
+def _shown(name: str) -> str:
+    """Write a name without what a terminal would obey, cut if it is long."""
+    return repr(name)[1:-1][:_LETTERS]
