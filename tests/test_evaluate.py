@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from trajanon.errors import BadInput
 from trajanon.evaluation.evaluation import Evaluation
 from trajanon.evaluation.names import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE, SLID
 from trajanon.evaluation.price import price
+from trajanon.evaluation.words import metres
 from trajanon.files.release import write_release
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import displacement
@@ -125,6 +127,7 @@ def test_groups_are_as_tight_as_the_windows_that_were_averaged(
     assert len(evaluation.diversity.alarms) < tight
     said = "\n".join(sentence for _, sentence in evaluation.verdict)
     assert f"In {tight} of {len(lines)} groups every member stays within 50 m" in said
+    assert "--min-radius 50 leaves these groups out" in said
     assert "groups all windows as slid begin within one cell" in said
     assert evaluation.account["diversity_as_slid"]["alarms"] == tight
     assert evaluation.diversity_as_slid.words in evaluation.html
@@ -206,6 +209,7 @@ def test_the_page_is_for_the_holder_and_says_the_verdict_first(
     body = evaluation.html.partition("<body>")[2]
     places = [body.index(sentence[:40]) for _, sentence in evaluation.verdict]
     assert places == sorted(places)
+    assert f"evaluated on {evaluation.date}" in body
     assert body.index(NOTICE) < places[0] < body.index("<table>")
     assert places[-1] < body.index("<h2>")
 
@@ -282,10 +286,47 @@ def test_the_datasheet_holds_nothing_that_a_release_may_not(
     text = evaluation.datasheet
     assert "k-anonymity is not differential privacy" in text
     assert f"| Trajectories | {report['n']} |" in text
-    assert "measured on the windows as slid" in text
     assert "madrid" not in text.lower()
-    # No places: no number of a degree, no metres, no year, hour or day.
-    assert not re.findall(r"\d+\.\d{4,}|\d{4}-\d\d|\d\d:\d\d|\d m\b", text)
+    # No places: no number of a degree beyond hundredths, no hour, no day but one.
+    assert not re.findall(r"\d+\.\d{4,}|\d\d:\d\d", text)
+    assert re.findall(r"\d{4}-\d\d-\d\d", text) == [evaluation.date.isoformat()]
+
+
+def test_the_datasheet_names_what_it_is_of(
+    sample: tuple[Evaluation, Mapping[str, Any]],
+) -> None:
+    evaluation, _ = sample
+    text = replace(evaluation, file="a|b`c\n.csv").datasheet
+    assert "| File | `a?b?c?.csv` |" in text
+    assert "| File | not named |" in evaluation.datasheet
+    assert "| Metres between points | 150 |" in text
+    slid, in_file = (evaluation.usefulness[way] for way in (AS_SLID, RELEASE))
+    assert in_file.from_runs is not None
+    moved = (
+        (slid.displacement, "from the windows as slid"),
+        (in_file.displacement, "from the windows as in the file"),
+        (in_file.from_runs, "from the whole tracks"),
+    )
+    said = ", ".join(f"{metres(far['mean'])} {what}" for far, what in moved)
+    assert f"| Points moved, on average | {said} |" in text
+    lost = [f"{evaluation.loss[way]:.3g} %" for way in (AS_SLID, RELEASE)]
+    assert f"| {lost[0]} of the windows as slid, {lost[1]} of those as in" in text
+    west, south, east, north = evaluation.area
+    area = f"latitudes {south:.2f} to {north:.2f}, longitudes {west:.2f} to {east:.2f}"
+    assert f"| Area | {area} |" in text
+
+
+def test_the_area_holds_all_released_lines_and_is_no_finer_than_hundredths() -> None:
+    release, report = released(toy())
+    area = trajanon.evaluate(toy(), release, report).area
+    assert area == (0.0, 0.0, 0.01, 0.02)  # to 222 m east, and to 2,010 m north
+
+
+@pytest.mark.parametrize("told", [None, "50", True, [5], -5.0, float("nan")])
+def test_a_spacing_that_is_no_number_is_not_repeated(told: object) -> None:
+    odd = Trajectories(toy().points, provenance={"spacing": told})
+    release, report = released(toy())
+    assert trajanon.evaluate(odd, release, report).spacing is None
 
 
 def test_the_datasheet_repeats_no_words_of_a_report() -> None:
@@ -305,6 +346,7 @@ def test_the_datasheet_repeats_no_words_of_a_report() -> None:
 def test_the_datasheet_says_what_was_left_out_and_not_how_much() -> None:
     ten = Trajectories(np.random.default_rng(0).uniform(40, 41, (10, 3, 2)))
     assert "left out on purpose" not in evaluated(ten).datasheet
+    ten.points[8:] += np.array([[[20.0]], [[-20.0]]])  # two unlike all others
     few = evaluated(ten, suppress=0.2)
     said = "\n".join(sentence for _, sentence in few.verdict)
     assert "2 of 10 trajectories were left out of the release" in said

@@ -31,9 +31,29 @@ def test_the_command_writes_three_files(run: Run, here: Path) -> None:
     assert NOTICE in page.splitlines()[0]
     assert NOTICE in text.splitlines()[0]
     assert json.loads(text)["problems"] == []
-    assert (here / "datasheet.md").read_text(encoding="utf-8").startswith("# Datasheet")
+    sheet = (here / "anonymized.datasheet.md").read_text(encoding="utf-8")
+    assert sheet.startswith("# Datasheet")
+    assert "| File | `anonymized.parquet` |" in sheet
+    assert "anonymized.parquet, evaluated on" in page
+    assert json.loads(text)["file"] == "anonymized.parquet"
     told = run("evaluate", "--json", "--out", "e.html")
     assert json.loads(told.out) == json.loads(text)
+
+
+def test_each_release_keeps_a_datasheet_of_its_own(run: Run, here: Path) -> None:
+    (here / "other").mkdir()
+    for name in ("b.csv", "other/anonymized.parquet"):
+        trajanon.anonymize(toy(), 4, effort="fast").write(here / name)
+    assert run("evaluate").code == 0
+    first = (here / "anonymized.datasheet.md").read_bytes()
+    for name in ("b.csv", "other/anonymized.parquet"):
+        given = ("trajectories.parquet", name, "--out", "other.html")
+        answer = run("evaluate", *given)
+        assert answer.code == 0
+        sheet = (here / name).with_suffix(".datasheet.md")
+        assert str(sheet.relative_to(here)) in answer.out
+        assert "| k | 4 " in sheet.read_text(encoding="utf-8")
+    assert (here / "anonymized.datasheet.md").read_bytes() == first
 
 
 def test_the_command_exits_1_where_the_promise_is_broken(run: Run, here: Path) -> None:
@@ -47,7 +67,7 @@ def test_the_command_exits_1_where_the_promise_is_broken(run: Run, here: Path) -
         encoding="utf-8"
     )
     assert "to be published" not in answer.out
-    sheet = (here / "datasheet.md").read_text(encoding="utf-8")
+    sheet = (here / "anonymized.datasheet.md").read_text(encoding="utf-8")
     assert "must not be published" in sheet
     assert "3" not in sheet  # nothing is promised
 
@@ -70,7 +90,7 @@ def test_one_release_gets_one_answer(run: Run, here: Path) -> None:
     assert lack in counted.out
     assert lack in evaluated.out
     assert json.loads(run(*by_holder, "--json").out)["answered"] == "people"
-    sheet = (here / "datasheet.md").read_text(encoding="utf-8")
+    sheet = (here / "anonymized.datasheet.md").read_text(encoding="utf-8")
     assert "too few people stand behind some of its lines" in sheet
     assert run("map").code == 0
     page = (here / "map.html").read_text(encoding="utf-8")

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from trajanon.utility.on_roads import ToRoad
 
 EVALUATION = Path("evaluation.html")
-DATASHEET = "datasheet.md"
 
 
 def evaluate(
@@ -31,7 +30,10 @@ def evaluate(
     ] = None,
     out: Annotated[
         Path,
-        typer.Option(help="Page to write; .json and datasheet.md are written beside."),
+        typer.Option(
+            help="Page to write, with a .json beside it. The datasheet stands beside "
+            "the release, as RELEASE.datasheet.md.",
+        ),
     ] = EVALUATION,
     as_json: Json = False,
 ) -> None:
@@ -44,7 +46,13 @@ def evaluate(
 
     from trajanon.evaluation.evaluation import evaluate as evidence_of
     from trajanon.files.release import read_release
-    from trajanon.files.report import digits_in, promise_in, read_report, report_path
+    from trajanon.files.report import (
+        datasheet_path,
+        digits_in,
+        promise_in,
+        read_report,
+        report_path,
+    )
     from trajanon.files.trajectories import read_trajectories
     from trajanon.outputs import replacing
     from trajanon.privacy.checker import check as findings_of
@@ -58,7 +66,7 @@ def evaluate(
         msg = f"an evaluation is a page: {out} must end in .html"
         raise BadInput(msg)
     originals, released = given
-    outputs = (out, out.with_suffix(".json"), out.with_name(DATASHEET))
+    outputs = (out, out.with_suffix(".json"), datasheet_path(released))
     read = [*given, report_path(released), *([] if pbf is None else [pbf])]
     replaced = replacing(*outputs, inputs=read, public=outputs[-1:])
     with replaced as (page, account, sheet), Bars() as bars:
@@ -71,6 +79,7 @@ def evaluate(
             trajectories,
             release,
             report,
+            file=released.name,
             findings=findings_of(released, k, digits=digits_in(report)),
             to_road=None if pbf is None else _roads(pbf, trajectories),
             progress=bars,

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from trajanon.evaluation.names import AS_SLID, RELEASE
-from trajanon.evaluation.words import STAGES
+from trajanon.evaluation.words import STAGES, metres
 from trajanon.files.report import digits_in
 from trajanon.methods import METHODS
 from trajanon.refine import REFINEMENTS
@@ -34,9 +34,9 @@ This release must not be published: too few people stand behind some of its line
 def datasheet(evaluation: "Evaluation") -> str:
     """Write the datasheet.
 
-    It holds nothing that a release may not: no names, no files, no times, no places,
-    and no number of a single trajectory. Where the promise is not kept it says so, and
-    nothing else.
+    It holds nothing that a release may not: no names or files of the originals, no
+    times, no places but the area of the released lines, and no number of a single
+    trajectory. Where the promise is not kept it says so, and nothing else.
 
     Returns
     -------
@@ -47,13 +47,23 @@ def datasheet(evaluation: "Evaluation") -> str:
         return _NO_PEOPLE if evaluation.violations["subjects"] else _NONE
     k, sizes = evaluation.k, evaluation.sizes
     what = "trajectories" if evaluation.subjects is None else "subjects"
+    west, south, east, north = evaluation.area
     facts = [
+        ("File", "not named" if evaluation.file is None else _code(evaluation.file)),
+        ("Date of this datasheet", evaluation.date.isoformat()),
+        (
+            "Area",
+            f"latitudes {south:.2f} to {north:.2f}, longitudes {west:.2f} to "
+            f"{east:.2f}",
+        ),
+        ("Metres between points", _spacing(evaluation)),
         ("Trajectories", f"{evaluation.trajectories:,}"),
         ("Points of each", f"{evaluation.points}"),
         ("k", f"{k} ({what} in each group, at least)"),
         ("Groups", f"{len(sizes):,}, of {sizes.min()} to {sizes.max()} trajectories"),
         ("Decimals of degrees", f"{digits_in(evaluation.report)}"),
         ("Method", _method(evaluation)),
+        ("Points moved, on average", _moved(evaluation)),
         ("Information loss", _loss(evaluation)),
     ]
     rows = "\n".join(f"| {name} | {value} |" for name, value in facts)
@@ -112,10 +122,37 @@ def _method(evaluation: "Evaluation") -> str:
     return "; ".join(dict.fromkeys(known)) or "microaggregation"
 
 
-def _loss(evaluation: "Evaluation") -> str:
+def _code(name: str) -> str:
+    """Quote a file name so that it cannot be anything but text in a table."""
+    shown = "".join(c if c.isprintable() and c not in "`|" else "?" for c in name)
+    return f"`{shown}`"
+
+
+def _spacing(evaluation: "Evaluation") -> str:
+    spacing = evaluation.spacing
+    return "not known" if spacing is None else f"{spacing:g}"
+
+
+def _moved(evaluation: "Evaluation") -> str:
+    ways = evaluation.usefulness
+    in_file = ways[RELEASE]
+    said = f"{metres(in_file.displacement['mean'])} from the windows as in the file"
     if evaluation.aligned:
-        return f"{evaluation.loss[AS_SLID]:.3g} %, measured on the windows as slid"
-    return f"{evaluation.loss[RELEASE]:.3g} %"
+        said = (
+            f"{metres(ways[AS_SLID].displacement['mean'])} from the windows as slid, "
+            + said
+        )
+    if in_file.from_runs is not None:
+        said += f", {metres(in_file.from_runs['mean'])} from the whole tracks"
+    return said
+
+
+def _loss(evaluation: "Evaluation") -> str:
+    in_file = f"{evaluation.loss[RELEASE]:.3g} %"
+    if evaluation.aligned:
+        as_slid = f"{evaluation.loss[AS_SLID]:.3g} %"
+        return f"{as_slid} of the windows as slid, {in_file} of those as in the file"
+    return in_file
 
 
 def _whose(evaluation: "Evaluation") -> str:

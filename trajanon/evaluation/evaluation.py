@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,15 @@ class Evaluation:
 
     Attributes
     ----------
+    file
+        Name of the released file; None if it is not known.
+    date
+        The day of the evaluation.
+    area
+        West, south, east and north of the released lines, in degrees, rounded outward
+        to hundredths.
+    spacing
+        Metres between the points of a trajectory; None if they are not known.
     k
         The promise, and what it ``counted``: subjects, or records.
     trajectories, points, subjects
@@ -71,6 +81,10 @@ class Evaluation:
         The holder's report of the release.
     """
 
+    file: str | None
+    date: date
+    area: tuple[float, float, float, float]
+    spacing: float | None
     k: int
     counted: str
     trajectories: int
@@ -123,6 +137,10 @@ class Evaluation:
         """Ready for JSON: nothing of single trajectories, subjects or groups."""
         return {
             "notice": NOTICE,
+            "file": self.file,
+            "date": self.date.isoformat(),
+            "area": list(self.area),
+            "spacing": self.spacing,
             "holds": self.holds,
             "verdict": [sentence for _, sentence in self.verdict],
             "k": self.k,
@@ -168,6 +186,7 @@ def evaluate(
     release: Trajectories,
     report: Mapping[str, Any],
     *,
+    file: str | None = None,
     findings: Findings | None = None,
     to_road: ToRoad | None = None,
     seed: int = 0,
@@ -187,6 +206,8 @@ def evaluate(
         What was released of them, in any order.
     report
         The holder's report of that release.
+    file
+        Name of the released file, for the page and the datasheet.
     findings
         What `trajanon.check` found in the released file, for the verdict.
     to_road
@@ -224,6 +245,10 @@ def evaluate(
     progress(task, 4, steps, "utility")
     sizes = np.bincount(labels)
     return Evaluation(
+        file=file,
+        date=date.today(),
+        area=_area(release.points),
+        spacing=_spacing(trajectories),
         k=k,
         counted=counted,
         trajectories=len(trajectories),
@@ -322,3 +347,19 @@ def _ways(
     if mdav is not None:
         ways[MDAV] = (original, mdav)
     return {**ways, NOTHING: (original, original)}
+
+
+def _area(points: NDArray[np.float64]) -> tuple[float, float, float, float]:
+    """West, south, east and north of points, rounded outward."""
+    places = points.reshape(-1, 2)
+    south, west = (np.floor(places.min(axis=0) * 100.0) / 100.0).tolist()
+    north, east = (np.ceil(places.max(axis=0) * 100.0) / 100.0).tolist()
+    return west, south, east, north
+
+
+def _spacing(trajectories: Trajectories) -> float | None:
+    """Metres between points, where the file tells and says a number."""
+    told = trajectories.provenance.get("spacing")
+    if isinstance(told, bool) or not isinstance(told, int | float):
+        return None
+    return float(told) if 0.0 < told < np.inf else None

@@ -117,8 +117,9 @@ def _diversity(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
             CAUTION,
             f"In {tight:,} of {groups:,} groups every member stays within "
             f"{slid['tight']:g} m of the released line all along"
-            f"{', as its window slid' if evaluation.aligned else ''}: where they all "
-            "went is told.",
+            f"{', as its window slid' if evaluation.aligned else ''}: the release "
+            "shows where all of them went. anonymize --min-radius "
+            f"{slid['tight']:g} leaves these groups out.",
         )
     ends = (("begin", "one_origin"), ("end", "one_destination"))
     for name, one in ends:
@@ -126,13 +127,14 @@ def _diversity(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
             yield (
                 CAUTION,
                 f"In {told[one]:,} of {groups:,} groups all members {name} within one "
-                f"cell of {told['cell']:g} m: the release does not hide that place.",
+                f"cell of {told['cell']:g} m: the release does not hide that place. "
+                "extract --trim-ends leaves the ends of traces out.",
             )
     for name, one in ends if evaluation.aligned else ():
         if slid[one]:
             yield (
                 CAUTION,
                 f"In {slid[one]:,} of {groups:,} groups all windows as slid {name} "
-                f"within one cell of {slid['cell']:g} m: that all members passed there "
-                "is told.",
+                f"within one cell of {slid['cell']:g} m: the release shows that every "
+                "member passed through it.",
             )

@@ -24,6 +24,11 @@ def report_path(release: Path) -> Path:
     return release.with_suffix(".report.json")
 
 
+def datasheet_path(release: Path) -> Path:
+    """Where the datasheet of a release stands: each release has its own."""
+    return release.with_suffix(".datasheet.md")
+
+
 def read_report(release: Path) -> dict[str, Any]:
     """Read the report that stands beside a release.
 
