@@ -8,20 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
-from trajanon.files.report import STRANGERS, released_of
+from trajanon.files.report import STRANGERS, Report, checked, released_of
 from trajanon.privacy.belonging import belonging
 from trajanon.trajectories import Trajectories
-
-_NEEDED = (
-    "n",
-    "k",
-    "counted",
-    "labels",
-    "information_loss",
-    "stages",
-    "displacement",
-    "notice",
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +33,7 @@ class Match:
     trajectories: Trajectories
     labels: NDArray[np.int64]
     lines: NDArray[np.float64]
-    report: Mapping[str, Any]
+    report: Report
 
     @property
     def aligned(self) -> bool:
@@ -67,16 +56,13 @@ def match(
     BadInput
         If there is nothing to draw, or the three do not belong together.
     """
-    originals = released_of(trajectories, report)
+    told = checked(report)
+    originals = released_of(trajectories, told)
     if len(originals) == 0:
         msg = "there are no trajectories to draw: extract a larger area"
         raise BadInput(msg)
-    missing = [key for key in _NEEDED if key not in report]
-    if missing:
-        msg = f"the report lacks {', '.join(missing)}: run trajanon anonymize again"
-        raise BadInput(msg)
     try:
-        found = belonging(originals, release.points, report)
+        found = belonging(originals, release.points, told)
     except BadInput as error:  # labels that are no groups are another report's, too
         raise BadInput(STRANGERS) from error
-    return Match(found.slid, found.labels, found.lines, report)
+    return Match(found.slid, found.labels, found.lines, told)

@@ -1,13 +1,12 @@
 """What the panel says of a release: facts, stages, and counts in rows."""
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.evaluation.words import STAGES, metres
+from trajanon.files.report import Report
 
 _ROWS = 10  # of sizes; larger groups share the last one
 
@@ -15,7 +14,7 @@ Row = tuple[str, int]
 """A label, and how many groups it counts."""
 
 
-def facts(report: Mapping[str, Any], sizes: NDArray[np.int64]) -> list[list[str]]:
+def facts(report: Report, sizes: NDArray[np.int64]) -> list[list[str]]:
     """Name and value of what a holder wants to know first."""
     moved = report["displacement"]
     people = report.get("subjects_per_group") or []
@@ -34,18 +33,18 @@ def facts(report: Mapping[str, Any], sizes: NDArray[np.int64]) -> list[list[str]
     ]
 
 
-def stages(report: Mapping[str, Any]) -> list[list[str]]:
+def stages(report: Report) -> list[list[str]]:
     """Name and information loss of the stages after which there were groups."""
     return [
-        [str(stage["name"]), percent(stage["information_loss"])]
+        [stage["name"], percent(loss)]
         for stage in report["stages"]
-        if stage["information_loss"] is not None
+        if (loss := stage["information_loss"]) is not None
     ]
 
 
-def glossary(report: Mapping[str, Any]) -> list[list[str]]:
+def glossary(report: Report) -> list[list[str]]:
     """Each term of the panel, and what it means."""
-    named = (str(stage["name"]) for stage in report["stages"])
+    named = (stage["name"] for stage in report["stages"])
     terms = [
         ["Subject", "whose a trajectory is: a person, an account or a vehicle"],
         ["IL", "information loss: share of the points' spread that is averaged away"],
@@ -61,7 +60,7 @@ def glossary(report: Mapping[str, Any]) -> list[list[str]]:
     return terms
 
 
-def counted(report: Mapping[str, Any]) -> str:
+def counted(report: Report) -> str:
     """What k counts."""
     return "subjects" if report["counted"] == "subjects" else "trajectories"
 

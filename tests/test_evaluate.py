@@ -331,7 +331,9 @@ def test_a_spacing_that_is_no_number_is_not_repeated(told: object) -> None:
 
 def test_the_datasheet_repeats_no_words_of_a_report() -> None:
     release, report = released(toy())
-    report["stages"] += [{"name": "alice/her.gpx"}, {"name": "none"}, 7]
+    report["stages"] += [
+        {"name": name, "information_loss": None} for name in ("alice/her.gpx", "none")
+    ]
     report["attribution"] = "alice"
     report["notice"] = "alice"
     text = trajanon.evaluate(toy(), release, report).datasheet
@@ -409,17 +411,17 @@ def test_the_order_of_the_originals_is_found_in_the_released_file(
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"k": None}, "lacks k"),
-        ({"k": "2"}, "k must be a whole number"),
-        ({"k": True}, "k must be a whole number"),
+        ({"k": None}, "k should be a whole number, and is None"),
+        ({"k": "2"}, "k should be a whole number"),
+        ({"k": True}, "k should be a whole number"),
         ({"k": 1}, "k must be at least 2"),
-        ({"counted": "people"}, "lacks k or what it counts"),
-        ({"labels": None}, "lacks the labels"),
+        ({"counted": "people"}, "counts 'people', and neither"),
+        ({"labels": None}, "labels should be a list"),
         ({"labels": [0, 0, 0]}, "not its groups"),
         ({"labels": [0, 1, 0, 1]}, "do not belong together"),
         ({"n": 5}, "do not belong together"),
         ({"alignment": {"starts": [0, 0, 0, 0]}}, "do not belong together"),
-        ({"alignment": {}}, "do not belong together"),
+        ({"alignment": {}}, "it lacks alignment.starts"),
     ],
 )
 def test_a_report_that_does_not_fit_is_refused(

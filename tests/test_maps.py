@@ -246,7 +246,7 @@ def test_a_report_that_lacks_something_is_refused_by_its_name() -> None:
     short = report()
     del short["labels"]
     original = trajectories()
-    with pytest.raises(BadInput, match="the report lacks labels"):
+    with pytest.raises(BadInput, match="it lacks labels"):
         compare(original, release(original), short)
 
 

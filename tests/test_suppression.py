@@ -148,8 +148,9 @@ def test_nobody_is_left_out_if_the_others_gain_nothing(
     assert "Nothing was left out for its cost: without the 3 that cost" in answer.out
     report = read_report(Path("anonymized.parquet"))
     assert report["n"] == 60
-    assert report["suppressed"]["declined"] == 3
-    assert report["suppressed"]["rows"] == []
+    suppressed: Any = report["suppressed"]
+    assert suppressed["declined"] == 3
+    assert suppressed["rows"] == []
 
 
 def test_the_screen_names_the_command_that_mends_wide_groups(run: Run) -> None:

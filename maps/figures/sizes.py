@@ -1,11 +1,9 @@
 """How many groups have how many trajectories."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.files.report import Report
 from trajanon.maps.colours import PALETTE
 from trajanon.maps.figures.picture import Picture
 from trajanon.maps.figures.style import ONE_COLUMN, panels
@@ -14,7 +12,7 @@ from trajanon.maps.telling import by_size, counted
 _HEIGHT = 2.1  # inches
 
 
-def sizes(report: Mapping[str, Any], labels: NDArray[np.int64]) -> Picture:
+def sizes(report: Report, labels: NDArray[np.int64]) -> Picture:
     """Draw a bar for each size of groups.
 
     Parameters

@@ -1,8 +1,6 @@
 """Information loss after each stage of an anonymisation."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from trajanon.files.report import Report
 from trajanon.maps.colours import PALETTE
 from trajanon.maps.figures.picture import Picture
 from trajanon.maps.figures.style import ONE_COLUMN, panels
@@ -11,7 +9,7 @@ from trajanon.maps.telling import counted, percent
 _BAR, _REST = 0.24, 0.55  # inches: of a stage, and of the axis
 
 
-def stages(report: Mapping[str, Any]) -> Picture:
+def stages(report: Report) -> Picture:
     """Draw a bar for each stage after which there were groups.
 
     Parameters
@@ -19,9 +17,13 @@ def stages(report: Mapping[str, Any]) -> Picture:
     report
         The holder's, of a release.
     """
-    told = [s for s in report["stages"] if s["information_loss"] is not None]
-    names = [str(stage["name"]) for stage in told]
-    losses = [float(stage["information_loss"]) for stage in told]
+    told = [
+        (stage["name"], loss)
+        for stage in report["stages"]
+        if (loss := stage["information_loss"]) is not None
+    ]
+    names = [name for name, _ in told]
+    losses = [loss for _, loss in told]
     figure, (ax,) = panels(1, 1, ONE_COLUMN, _REST + _BAR * len(told))
     bars = ax.barh(range(len(told)), losses, height=0.65, color=PALETTE[0])
     ax.bar_label(bars, [percent(loss) for loss in losses], padding=2)

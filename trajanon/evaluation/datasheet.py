@@ -1,5 +1,6 @@
 """The datasheet: what may be published beside a release."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from trajanon.evaluation.names import AS_SLID, RELEASE
@@ -109,11 +110,7 @@ stand for the common; what is rare was moved farthest.
 
 def _method(evaluation: "Evaluation") -> str:
     """Name the stages; words that no step of trajanon has are not repeated."""
-    names = [
-        str(stage.get("name"))
-        for stage in evaluation.report.get("stages") or []
-        if isinstance(stage, dict)
-    ]
+    names = [stage["name"] for stage in evaluation.report["stages"]]
     known = [
         STAGES.get(name, name)
         for name in names
@@ -169,7 +166,7 @@ def _whose(evaluation: "Evaluation") -> str:
 
 def _left_out(evaluation: "Evaluation") -> str:
     """Say why trajectories are missing, and not how many: that may be one."""
-    told = evaluation.report.get("suppressed") or {}
+    told: Mapping[str, object] = evaluation.report.get("suppressed") or {}
     why = [reason for name, reason in _LEFT_OUT.items() if told.get(name)]
     if not why:
         return ""

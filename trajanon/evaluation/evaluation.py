@@ -13,7 +13,7 @@ from trajanon.evaluation.names import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE, S
 from trajanon.evaluation.page import page
 from trajanon.evaluation.price import Price, price
 from trajanon.evaluation.verdict import verdict
-from trajanon.files.report import promise_in, released_of
+from trajanon.files.report import Report, checked, promise_in, released_of
 from trajanon.loss import loss_to
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense, subjects_per_group
@@ -102,7 +102,7 @@ class Evaluation:
     diversity: Diversity
     diversity_as_slid: Diversity
     roads_before: float | None
-    report: Mapping[str, Any]
+    report: Report
 
     @property
     def holds(self) -> bool:
@@ -223,12 +223,13 @@ def evaluate(
     BadInput
         If the three do not belong together.
     """
-    k, counted = promise_in(report)
+    told = checked(report)
+    k, counted = promise_in(told)
     task, steps = "Evaluating", 5
     progress(task, 0, steps)
     all_of_them = len(trajectories)
-    trajectories = released_of(trajectories, report)
-    found = belonging(trajectories, release.points, report)
+    trajectories = released_of(trajectories, told)
+    found = belonging(trajectories, release.points, told)
     labels, subjects = found.labels, None
     if trajectories.subject is not None:
         subjects = dense(trajectories.subject)
@@ -290,7 +291,7 @@ def evaluate(
         roads_before=(
             None if to_road is None else share_on_roads(original, to_road, ROAD)
         ),
-        report=report,
+        report=told,
     )
 
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.files import native
 from trajanon.files.beside_rows import beside_rows
 from trajanon.files.released import Lines, ReleasedFile, unknown_attribution
+from trajanon.files.typed import parsed, typed
 
 # No "crs": that means longitude, latitude on WGS 84 (OGC:CRS84).
 _LINES = {"encoding": "WKB", "geometry_types": ["LineString"]}
@@ -79,20 +80,44 @@ def _table(
     return pa.table({**columns, **lines})
 
 
-@contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Say in a sentence what keeps a file from being read as Parquet."""
-    import pyarrow as pa
+class Column(TypedDict):
+    """What GeoParquet says of a column of geometries."""
 
-    if path.is_dir():
-        msg = f"{path} is a folder; name a file"
-        raise FileProblem(msg)
+    encoding: NotRequired[str]
+    geometry_types: NotRequired[list[str]]
+    crs: NotRequired[dict[str, Any] | str | None]
+
+
+class Geo(TypedDict):
+    """What GeoParquet says of its columns of geometries."""
+
+    primary_column: str
+    columns: dict[str, Column]
+
+
+def described(schema: Any, what: object) -> Geo:
+    """Read what a file says of its geometries, of which the primary ones are there.
+
+    Raises
+    ------
+    FileProblem
+        If it says nothing that can be read.
+    """
     try:
-        yield
-    except (OSError, pa.ArrowException) as error:
-        reason = " ".join(str(error).split())[:200]
-        msg = f"cannot read {path} as Parquet: {reason}"
+        geo = parsed((schema.metadata or {}).get(b"geo", b"{}"), Geo)
+        name = geo["primary_column"]
+        typed(geo["columns"].get(name), Column, name)
+    except BadInput as error:
+        msg = (
+            f"{what} is not GeoParquet: its footer does not describe its geometries, "
+            f"{error}"
+        )
         raise FileProblem(msg) from error
+    if (count := schema.names.count(name)) != 1:
+        there = "two columns" if count else "no column"
+        msg = f"{what} has {there} {name!r}, where its footer says geometries are"
+        raise FileProblem(msg)
+    return geo
 
 
 @contextmanager
@@ -107,12 +132,12 @@ def understanding(path: Path) -> Iterator[None]:
         raise FileProblem(msg) from error
 
 
-def refuse_other_system(where: object, geo: Mapping[str, Any], geometry: str) -> None:
-    """Refuse a column of geometries that is not in WGS 84."""
+def refuse_other_system(where: object, geo: Geo) -> None:
+    """Refuse geometries that are not in WGS 84."""
     from pyproj import CRS
     from pyproj.exceptions import CRSError
 
-    column = geo.get("columns", {}).get(geometry, {})
+    column = geo["columns"][geo["primary_column"]]
     system = column.get("crs", "OGC:CRS84")  # the default of GeoParquet
     with suppress(CRSError):
         if system is None or CRS.from_user_input(system).equals(
@@ -150,12 +175,12 @@ class Table:
         import pyarrow.parquet as pq
         import shapely
 
-        with reading(path), native.opened(path) as file:
+        with native.reading(path), native.opened(path) as file:
             table = pq.read_table(file)
         self.metadata = metadata_of(table.schema)
+        self.geo = described(table.schema, path)
+        self.geometry = self.geo["primary_column"]
         with understanding(path):
-            self.geo = json.loads(self.metadata["geo"])
-            self.geometry = str(self.geo["primary_column"])
             self._wkb = native.values(table[self.geometry])
             with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
                 self.geometries = shapely.from_wkb(self._wkb)

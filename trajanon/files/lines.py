@@ -79,8 +79,12 @@ def _as_numbers(column: Any) -> Lines | None:
 
 
 def _as_geometries(column: Any, on_invalid: Literal["raise", "ignore"]) -> Lines:
+    import pyarrow as pa
     import shapely
 
+    if not (pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)):
+        msg = f"geometries are bytes (WKB), and these are {column.type}"
+        raise TypeError(msg)
     with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
         geometries = shapely.from_wkb(
             column.to_numpy(zero_copy_only=False), on_invalid=on_invalid

@@ -1,10 +1,20 @@
 """Parquet files as Arrow reads them best: by itself, and with plain values."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from numpy.typing import NDArray
+
+from trajanon.errors import FileProblem, TrajanonError
+
+_DAYS = (-719_162, 2_932_897)
+"""Of the years 1 and 10,000: the first, counted from 1970."""
+
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def opened(path: Path) -> Any:
@@ -25,15 +35,107 @@ def opened(path: Path) -> Any:
         return pa.OSFile(os.fsencode(path))
 
 
+@contextmanager
+def reading(what: object, kind: str = "Parquet") -> Iterator[None]:
+    """Say in a sentence what keeps a file from being read."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except TrajanonError:
+        raise
+    except IsADirectoryError as error:
+        msg = f"{what} is a folder; name a file"
+        raise FileProblem(msg) from error
+    except (OSError, UnicodeError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())[:200]
+        msg = f"cannot read {what} as {kind}: {reason}"
+        raise FileProblem(msg) from error
+
+
 def values(column: Any) -> NDArray[Any]:
     """Read the values of a column of Arrow; missing ones are None or NaN.
 
     Categories are read as the values they stand for: as they are, Arrow takes a
     missing one for the last category, and can read nothing if all are missing.
     """
+    read: NDArray[Any] = _sound(column).to_numpy()
+    return read
+
+
+def frame(table: Any, what: object, **options: bool) -> pd.DataFrame:
+    """Read a table or batch as numbers, texts, times, truths and lists of these.
+
+    Whatever a file says of its types, nothing else comes out: categories and types of
+    others' making are the values they stand for, bytes are text, and times that no
+    calendar has are missing.
+
+    Raises
+    ------
+    FileProblem
+        If the values are not what the file says they are, or a text is not UTF-8.
+    """
     import pyarrow as pa
 
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    read: NDArray[Any] = column.to_numpy()
+    columns = []
+    for name, column in zip(table.schema.names, table.columns, strict=True):
+        with reading(f"the column {name!r} of {what}", "numbers or UTF-8 text"):
+            columns.append(_without_bytes(_sound(column)))
+    if not columns:
+        return pd.DataFrame(index=range(table.num_rows))
+    plain = pa.Table.from_arrays(columns, table.schema.names)
+    with reading(what):
+        read: pd.DataFrame = plain.to_pandas(use_threads=False, **options)
     return read
+
+
+def _sound(column: Any) -> Any:
+    """Turn a column into one of few types, of which each value is what it says."""
+    import pyarrow as pa
+
+    kinds = pa.types
+    if isinstance(column.type, pa.BaseExtensionType):
+        column = column.cast(column.type.storage_type)
+    if kinds.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if kinds.is_fixed_size_binary(kind) or kinds.is_binary_view(kind):
+        column = column.cast(pa.large_binary())
+    elif kinds.is_float16(kind):
+        column = column.cast(pa.float32())
+    elif kinds.is_time(kind) or kinds.is_string_view(kind):
+        column = column.cast(pa.large_string())
+    elif kinds.is_timestamp(kind) or kinds.is_date(kind):
+        column = _within_calendar(column)
+    column.validate(full=True)
+    return column
+
+
+def _without_bytes(column: Any) -> Any:
+    import pyarrow as pa
+
+    if not (pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)):
+        return column
+    texts = (
+        None if value is None else value.decode("utf-8", "backslashreplace")
+        for value in column.to_pylist()
+    )
+    return pa.array(texts, pa.large_string())
+
+
+def _within_calendar(column: Any) -> Any:
+    """Leave out times beyond the years 1 to 9999, which no calendar of Python knows."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        column = column.cast(pa.timestamp(kind.unit, "UTC"))  # whatever zone is named
+    if pa.types.is_date32(kind):
+        count, of_day = column.cast(pa.int32()).cast(pa.int64()), 1.0
+    else:
+        count = column.cast(pa.int64())
+        of_day = 86_400 * _PER_SECOND[getattr(kind, "unit", "ms")]
+    first, last = (max(min(int(day * of_day), 2**63 - 1), -(2**63)) for day in _DAYS)
+    inside = pc.and_(pc.greater_equal(count, first), pc.less(count, last))
+    return pc.if_else(inside, column, None)

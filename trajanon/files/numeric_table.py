@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from trajanon.errors import BadInput, FileProblem
+from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.files import native
 
 FORMATS = (".csv", ".parquet")
@@ -48,7 +48,7 @@ def read(path: Path) -> pd.DataFrame:
         raise FileProblem(msg)
     try:
         table = _read_parquet(path) if _is_parquet(path) else _read_csv(path)
-    except BadInput:
+    except TrajanonError:
         raise
     except pd.errors.EmptyDataError as error:
         msg = (
@@ -108,15 +108,16 @@ def _refuse_other_separator(path: Path, header: Sequence[str]) -> None:
 def _read_parquet(path: Path) -> pd.DataFrame:
     import pyarrow.parquet as pq
 
-    file = pq.ParquetFile(path)
-    if b"geo" in (file.metadata.metadata or {}):
+    with native.reading(path), native.opened(path) as file:
+        table = pq.ParquetFile(file).read()
+    if b"geo" in (table.schema.metadata or {}):
         msg = (
             f"{path} holds geometries, which are no table of numbers; trajectories go "
             "to trajanon anonymize"
         )
         raise BadInput(msg)
     # What pandas took for an index is a column like the others.
-    return file.read().to_pandas(ignore_metadata=True)
+    return native.frame(table, path)
 
 
 def _refuse_names(path: Path, names: Sequence[str]) -> None:

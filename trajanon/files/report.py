@@ -1,15 +1,15 @@
 """The holder's report beside a release: which trajectory is in which group."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.released import MOST, check_digits
+from trajanon.files.typed import parsed, typed
 from trajanon.partition import check_k
 from trajanon.trajectories import Trajectories
 
@@ -17,6 +17,53 @@ STRANGERS = (
     "these trajectories, release and report do not belong together: "
     "run trajanon anonymize again"
 )
+
+
+class Stage(TypedDict):
+    """A step of the search; the loss is None where there were no groups yet."""
+
+    name: str
+    information_loss: float | None
+
+
+class Displacement(TypedDict):
+    """Metres."""
+
+    mean: float
+    median: float
+    p95: float
+    max: float
+
+
+class Alignment(TypedDict):
+    """Where on their tracks the windows began when they were averaged."""
+
+    starts: list[int]
+
+
+class Suppressed(TypedDict):
+    """Rows of the trajectories that were left out."""
+
+    rows: list[int]
+
+
+class Report(TypedDict):
+    """What is read of a report; there may be more in it."""
+
+    notice: str
+    n: int
+    k: int
+    counted: str
+    information_loss: float
+    stages: list[Stage]
+    displacement: Displacement
+    labels: list[int]
+    alignment: NotRequired[Alignment | None]
+    suppressed: NotRequired[Suppressed | None]
+    attribution: NotRequired[str | None]
+    subjects_per_group: NotRequired[list[int] | None]
+    digits: NotRequired[int]
+    groups_of_equal_lines: NotRequired[list[list[int]]]
 
 
 def report_path(release: Path) -> Path:
@@ -29,7 +76,7 @@ def datasheet_path(release: Path) -> Path:
     return release.with_suffix(".datasheet.md")
 
 
-def read_report(release: Path) -> dict[str, Any]:
+def read_report(release: Path) -> Report:
     """Read the report that stands beside a release.
 
     Raises
@@ -39,7 +86,7 @@ def read_report(release: Path) -> dict[str, Any]:
     """
     path = report_path(release)
     try:
-        report = json.loads(path.read_text(encoding="utf-8"))
+        return parsed(path.read_bytes(), Report)
     except FileNotFoundError as error:
         msg = (
             f"there is no {path}, which says what belongs to which group, and "
@@ -47,16 +94,30 @@ def read_report(release: Path) -> dict[str, Any]:
             "release alone with trajanon map --view public"
         )
         raise FileProblem(msg) from error
-    except (OSError, ValueError) as error:
-        msg = f"cannot read the report {path}: run trajanon anonymize again"
+    except OSError as error:
+        msg = f"cannot read the report {path}: {error.strerror}"
         raise FileProblem(msg) from error
-    if not isinstance(report, dict):
-        msg = f"{path} is not a report of trajanon: run trajanon anonymize again"
-        raise FileProblem(msg)
-    return report
+    except BadInput as error:
+        msg = f"{path} is no report of trajanon, {error}: run trajanon anonymize again"
+        raise FileProblem(msg) from error
 
 
-def promise_in(report: Mapping[str, Any]) -> tuple[int, str]:
+def checked(report: Mapping[str, Any]) -> Report:
+    """Take a report that anybody may have made.
+
+    Raises
+    ------
+    BadInput
+        If it is none; names what is not as it should be.
+    """
+    try:
+        return typed(report, Report)
+    except BadInput as error:
+        msg = f"this is no report of trajanon, {error}: run trajanon anonymize again"
+        raise BadInput(msg) from error
+
+
+def promise_in(report: Report) -> tuple[int, str]:
     """Take from a report the group size promised, and what it counts.
 
     Returns
@@ -69,17 +130,19 @@ def promise_in(report: Mapping[str, Any]) -> tuple[int, str]:
     Raises
     ------
     BadInput
-        If there is none, or it is no promise.
+        If it is no promise.
     """
-    k, counted = report.get("k"), report.get("counted")
-    if k is None or counted not in ("subjects", "records"):
-        msg = "the report lacks k or what it counts: run trajanon anonymize again"
+    if report["counted"] not in ("subjects", "records"):
+        msg = (
+            f"the report counts {report['counted']!r}, and neither subjects nor "
+            "records: run trajanon anonymize again"
+        )
         raise BadInput(msg)
-    check_k(k)
-    return k, str(counted)
+    check_k(report["k"])
+    return report["k"], report["counted"]
 
 
-def digits_in(report: Mapping[str, Any]) -> int:
+def digits_in(report: Report) -> int:
     """Take the decimals of a release from its report; all had 7 before one said so.
 
     Raises
@@ -89,10 +152,10 @@ def digits_in(report: Mapping[str, Any]) -> int:
     """
     digits = report.get("digits", MOST)
     check_digits(digits)
-    return int(digits)
+    return digits
 
 
-def labels_in(report: Mapping[str, Any]) -> NDArray[np.int64]:
+def labels_in(report: Report) -> NDArray[np.int64]:
     """Take the group of each trajectory from a report.
 
     Returns
@@ -103,21 +166,17 @@ def labels_in(report: Mapping[str, Any]) -> NDArray[np.int64]:
     Raises
     ------
     BadInput
-        If the report has none, or they are no groups.
+        If they are no groups.
     """
-    told = report.get("labels")
-    whole = isinstance(told, list) and all(type(label) is int for label in told)
-    if not told or not whole:
-        msg = "the report lacks the labels of groups: run trajanon anonymize again"
-        raise BadInput(msg)
+    told = report["labels"]
     found = set(told)
-    if report.get("n") != len(told) or found != set(range(len(found))):
+    if not report["n"] == len(told) > 0 or found != set(range(len(found))):
         msg = "the report's labels are not its groups: run trajanon anonymize again"
         raise BadInput(msg)
     return np.array(told, dtype=np.int64)
 
 
-def released_of(trajectories: Trajectories, report: Mapping[str, Any]) -> Trajectories:
+def released_of(trajectories: Trajectories, report: Report) -> Trajectories:
     """Take those trajectories that were released: all, unless some were suppressed.
 
     Raises
@@ -129,7 +188,7 @@ def released_of(trajectories: Trajectories, report: Mapping[str, Any]) -> Trajec
     return trajectories if kept.all() else trajectories.take(kept)
 
 
-def all_labels_in(report: Mapping[str, Any]) -> NDArray[np.int64]:
+def all_labels_in(report: Report) -> NDArray[np.int64]:
     """Take the group of each trajectory of the file; -1 of those that were suppressed.
 
     Raises
@@ -144,7 +203,7 @@ def all_labels_in(report: Mapping[str, Any]) -> NDArray[np.int64]:
     return of_all
 
 
-def all_lines_in(report: Mapping[str, Any]) -> NDArray[np.int64]:
+def all_lines_in(report: Report) -> NDArray[np.int64]:
     """As `all_labels_in`; groups that were released as one line have one number.
 
     Raises
@@ -154,15 +213,14 @@ def all_lines_in(report: Mapping[str, Any]) -> NDArray[np.int64]:
     """
     labels = all_labels_in(report)
     line = np.arange(labels.max() + 1)
-    try:
-        for groups in report.get("groups_of_equal_lines", []):
-            line[groups] = min(groups)
-    except (TypeError, ValueError, IndexError) as error:
-        raise BadInput(STRANGERS) from error
+    for groups in report.get("groups_of_equal_lines", []):
+        if not groups or not 0 <= min(groups) <= max(groups) < len(line):
+            raise BadInput(STRANGERS)
+        line[groups] = min(groups)
     return np.where(labels < 0, -1, line[labels])
 
 
-def kept_in(report: Mapping[str, Any], n: int) -> NDArray[np.bool_]:
+def kept_in(report: Report, n: int) -> NDArray[np.bool_]:
     """Tell which of n trajectories were released, shape (n,).
 
     Raises
@@ -175,15 +233,12 @@ def kept_in(report: Mapping[str, Any], n: int) -> NDArray[np.bool_]:
     if any(not 0 <= row < n for row in rows):
         raise BadInput(STRANGERS)
     kept[rows] = False
-    if kept.sum() != n - len(rows) or report.get("n") != kept.sum():
+    if kept.sum() != n - len(rows) or report["n"] != kept.sum():
         raise BadInput(STRANGERS)
     return kept
 
 
-def _left_out(report: Mapping[str, Any]) -> list[int]:
+def _left_out(report: Report) -> list[int]:
     """Rows that were suppressed."""
-    told = report.get("suppressed") or {}
-    rows = told.get("rows", []) if isinstance(told, Mapping) else None
-    if not isinstance(rows, list) or any(type(row) is not int for row in rows):
-        raise BadInput(STRANGERS)
-    return rows
+    told = report.get("suppressed")
+    return told["rows"] if told else []

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import geoparquet, lines, native, pieces
+from trajanon.files.typed import parsed
 from trajanon.outputs import replacing
 from trajanon.subjects import Whose, whose
 from trajanon.tracks import Tracks
@@ -96,7 +97,7 @@ def read_trajectories(
         msg = f"there is no {path}; make it with: trajanon extract --bbox madrid"
         raise FileProblem(msg)
     with _Opened(path) as file:
-        geoparquet.refuse_other_system(path, file.geo, file.geometry)
+        geoparquet.refuse_other_system(path, file.geo)
         points = _points(path, file)
         found = _whose(path, file, exact=subjects_exact)
         provenance = _provenance(file.metadata.get("trajanon", "{}"))
@@ -128,18 +129,16 @@ class _Opened:
         import pyarrow.parquet as pq
 
         self._path = path
-        with geoparquet.reading(path):
+        with native.reading(path):
             self._file = native.opened(path)
         try:
-            with geoparquet.reading(path):
+            with native.reading(path):
                 self._parquet = pq.ParquetFile(self._file)
-            schema = self._parquet.schema_arrow
-            self.n, self.columns = self._parquet.metadata.num_rows, schema.names
-            self.metadata = geoparquet.metadata_of(schema)
-            with geoparquet.understanding(path):
-                self.geo = json.loads(self.metadata["geo"])
-                self.geometry = str(self.geo["primary_column"])
-                schema.field(self.geometry)
+                schema = self._parquet.schema_arrow
+                self.n, self.columns = self._parquet.metadata.num_rows, schema.names
+                self.metadata = geoparquet.metadata_of(schema)
+            self.geo = geoparquet.described(schema, path)
+            self.geometry = self.geo["primary_column"]
         except BaseException:
             self._file.close()
             raise
@@ -154,14 +153,28 @@ class _Opened:
         """Read a column that holds single values; None if there is none."""
         if name not in self.columns:
             return None
-        with geoparquet.reading(self._path):
+        self._refuse_other_kinds(name)
+        with native.reading(self._path):
             return native.values(self._parquet.read([name])[name])
 
     def batches(self, name: str) -> Iterator[Any]:
         """Read a column some rows at a time."""
-        with geoparquet.reading(self._path):
+        with native.reading(self._path):
             for batch in self._parquet.iter_batches(_AT_ONCE, columns=[name]):
                 yield batch.column(0)
+
+    def _refuse_other_kinds(self, name: str) -> None:
+        """Refuse columns of lists and such, and two of one name."""
+        import pyarrow as pa
+
+        kinds = [one.type for one in self._parquet.schema_arrow if one.name == name]
+        if len(kinds) > 1 or pa.types.is_nested(kinds[0]):
+            holds = "stands there twice" if len(kinds) > 1 else f"holds {kinds[0]}"
+            msg = (
+                f"the column {name!r} of {self._path} {holds}, and not one value a "
+                "row; leave it out"
+            )
+            raise BadInput(msg)
 
 
 def _points(path: Path, file: _Opened) -> NDArray[np.float64]:
@@ -179,7 +192,7 @@ def _points(path: Path, file: _Opened) -> NDArray[np.float64]:
             points = np.empty((file.n, most, 2))
         points[row : row + len(batch)] = some.points.reshape(len(batch), -1, 2)
         row += len(batch)
-    if not file.n or not whole:
+    if not file.n or not whole or most < 2:
         msg = (
             f"{path} does not hold trajectories: they are LineStrings of equally many "
             f"points without heights, and this has {file.n} lines of "
@@ -204,7 +217,7 @@ def _whose(path: Path, file: _Opened, *, exact: bool) -> Whose:
 
 def _tracks(path: Path, file: _Opened, points: NDArray[np.float64]) -> Tracks | None:
     """Read the tracks; None where another program means something else by the word."""
-    if "track" not in file.columns or "track" not in file.geo.get("columns", {}):
+    if "track" not in file.columns or "track" not in file.geo["columns"]:
         return None
     try:
         return pieces.read(
@@ -224,7 +237,6 @@ def _tracks(path: Path, file: _Opened, points: NDArray[np.float64]) -> Tracks | 
 def _provenance(text: str) -> dict[str, Any]:
     """Read the provenance; what another program wrote under its name is ignored."""
     try:
-        provenance = json.loads(text)
-    except ValueError:
+        return parsed(text, dict[str, Any])
+    except BadInput:
         return {}
-    return provenance if isinstance(provenance, dict) else {}

@@ -1,8 +1,6 @@
 """Whether originals, release and report belong together, and which line is whose."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +8,7 @@ from scipy.spatial import KDTree
 
 from trajanon.errors import BadInput
 from trajanon.files.released import rounded
-from trajanon.files.report import STRANGERS, digits_in, labels_in
+from trajanon.files.report import STRANGERS, Report, digits_in, labels_in
 from trajanon.loss import group_means
 from trajanon.partition import dense
 from trajanon.trajectories import Trajectories
@@ -42,7 +40,7 @@ class Belonging:
 def belonging(
     trajectories: Trajectories,
     released: NDArray[np.float64],
-    report: Mapping[str, Any],
+    report: Report,
 ) -> Belonging:
     """Find each group's line in the release, which holds it once for each member.
 
@@ -81,11 +79,12 @@ def belonging(
     return Belonging(labels, lines[found].reshape(-1, *released.shape[1:]), slid)
 
 
-def _as_slid(trajectories: Trajectories, report: Mapping[str, Any]) -> Trajectories:
+def _as_slid(trajectories: Trajectories, report: Report) -> Trajectories:
     """Move trajectories to where they were when they were averaged."""
-    if report.get("alignment") is None:
+    alignment = report.get("alignment")
+    if alignment is None:
         return trajectories
     try:
-        return trajectories.slid(np.asarray(report["alignment"]["starts"]))
-    except (BadInput, LookupError, TypeError, ValueError) as error:
+        return trajectories.slid(np.array(alignment["starts"], dtype=np.int64))
+    except BadInput as error:
         raise BadInput(STRANGERS) from error

@@ -1,12 +1,20 @@
 """How trajectories stand in a part of a folder."""
 
-import json
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from trajanon.errors import BadInput
-from trajanon.files.geoparquet import refuse_other_system
+from trajanon.files.geoparquet import described, refuse_other_system
+from trajanon.files.lines import from_wkb
+from trajanon.files.typed import parsed
 from trajanon.shards.whose import NOTHING, WHOSE, is_nothing
+
+
+class _Told(TypedDict):
+    """What is read of the provenance in a part."""
+
+    attribution: NotRequired[str | None]
+    counts: NotRequired[dict[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +60,19 @@ def form_of(where: str, part: Any) -> Form:
         if name in schema.names
     )
     try:
-        geo = json.loads(metadata.get(b"geo", b"{}"))
-        geometry = str(geo.get("primary_column", ""))
-        provenance = json.loads(metadata.get(b"trajanon", b"{}"))
-        attribution = provenance.get("attribution")
-        if not isinstance(attribution, str | None):
-            raise TypeError
-        counts = provenance.get("counts", {})
-        unknown = (
-            int(counts.get("recordings of unknown subjects", 0)),
-            int(counts.get("recordings read", 0)),
-        )
-    except (ValueError, AttributeError, TypeError) as error:
-        msg = f"{where} has metadata that cannot be read; extract it again"
+        told = parsed(metadata.get(b"trajanon", b"{}"), _Told)
+    except BadInput as error:
+        msg = f"{where} has metadata that cannot be read, {error}; extract it again"
         raise BadInput(msg) from error
-    if geometry in schema.names:
-        refuse_other_system(where, geo, geometry)
+    counts = told.get("counts", {})
+    unknown = (
+        counts.get("recordings of unknown subjects", 0),
+        counts.get("recordings read", 0),
+    )
+    if b"geo" in metadata:
+        geo = described(schema, where)
+        refuse_other_system(where, geo)
+        geometry = geo["primary_column"]
         points, single = _points_of_first(where, part, geometry), False
         if points < 2:
             msg = (
@@ -90,7 +95,7 @@ def form_of(where: str, part: Any) -> Form:
         if not single and not all(pa.types.is_floating(kind) for kind in types):
             msg = f"{where} has coordinates that are no floating-point numbers"
             raise BadInput(msg)
-    return Form(geometry, points, single, known, attribution, unknown)
+    return Form(geometry, points, single, known, told.get("attribution"), unknown)
 
 
 def filled(form: Form, other: Form) -> Form:
@@ -129,11 +134,10 @@ def _points_of_first(where: str, part: Any, geometry: str) -> int:
     for batch in part.iter_batches(1, columns=[geometry], use_threads=False):
         if len(batch):
             try:
-                line = shapely.from_wkb(batch.column(0).to_numpy(zero_copy_only=False))
+                return int(from_wkb(batch.column(0)).size[0])
             except (shapely.errors.ShapelyError, TypeError) as error:
                 msg = f"{where} has a geometry column that cannot be read"
                 raise BadInput(msg) from error
-            return int(shapely.get_num_coordinates(line[0]))
     raise AssertionError(where)  # asked only of parts that have rows
 
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.errors import BadInput, FileProblem, TrajanonError
+from trajanon.errors import BadInput, FileProblem
+from trajanon.files import native
 from trajanon.files.lines import from_wkb
 from trajanon.shards.folder import Folder
 from trajanon.shards.forms import (
@@ -243,21 +244,10 @@ def _parquet(folder: Folder, name: str) -> Iterator[Any]:
     It is a file of Python's, which Arrow must not read in threads of its own: see
     `trajanon.files.native`.
     """
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        with folder.open(name) as file:
-            yield pq.ParquetFile(file)
-    except TrajanonError:
-        raise
-    except (pa.ArrowException, OSError) as error:
-        reason = " ".join(str(error).split())[:200]
-        msg = (
-            f"cannot read {folder}/{name} as Parquet: {reason}; write it again, or "
-            "take it out of the folder"
-        )
-        raise FileProblem(msg) from error
+    with native.reading(f"{folder}/{name}"), folder.open(name) as file:
+        yield pq.ParquetFile(file)
 
 
 def _points_of_lines(where: str, column: Any, points: int) -> NDArray[np.float64]:

@@ -22,6 +22,7 @@ from trajanon.extract.sources.geo.layer import (
 )
 from trajanon.extract.sources.geo.wkb import from_wkb
 from trajanon.extract.sources.reading import Reading
+from trajanon.files.native import frame
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +67,7 @@ def layers(path: Path, head: bytes, what: str, label: str, how: Reading) -> list
     with _plain_words(what):
         names: list[str | None] = [None]
         if head.startswith(GEOPACKAGE):
-            names = [str(name) for name in pyogrio.list_layers(path)[:, 0]]
+            names = [str(name) for name, _ in pyogrio.list_layers(path).reshape(-1, 2)]
         infos = [pyogrio.read_info(path, layer=name) for name in names]
     found: list[Layer] = []
     refused: list[str] = []
@@ -148,7 +149,7 @@ def _features(
                 break
             read += batch.num_rows
             table = pa.Table.from_batches([batch]).drop_columns([geometry])
-            others = table.to_pandas(integer_object_nulls=True)
+            others = frame(table, layer.what, integer_object_nulls=True)
             _refuse_holes(batch[geometry], driver, layer.what)
             yield from_wkb(batch[geometry], layer.what, strict=how.strict), others
     if driver == "FlatGeobuf":
@@ -160,10 +161,15 @@ def _features(
 def _first(path: Path, layer: str | None, names: Sequence[str]) -> pd.DataFrame:
     """Read the first rows of some columns."""
     columns = list(names)
-    _, table = pyogrio.read_arrow(
-        path, layer=layer, columns=columns, read_geometry=False, max_features=_JUDGED
-    )
-    return table.to_pandas()[columns]
+    with _plain_words(str(path)):
+        _, table = pyogrio.read_arrow(
+            path,
+            layer=layer,
+            columns=columns,
+            read_geometry=False,
+            max_features=_JUDGED,
+        )
+    return frame(table, path)[columns]
 
 
 def _refuse_holes(geometries: pa.Array, driver: str, what: str) -> None:

@@ -1,6 +1,5 @@
 """GeoParquet: Parquet with geometries, which its footer describes."""
 
-import json
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -20,8 +19,13 @@ from trajanon.extract.sources.geo.layer import (
 from trajanon.extract.sources.geo.wkb import from_wkb
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables.table_parquet import first_rows
+from trajanon.files.geoparquet import described
+from trajanon.files.native import frame, reading
 
 MAGIC = b"PAR1"
+
+_LISTS = {"point": 0, "linestring": 1, "multipoint": 1, "multilinestring": 2}
+"""How deep the points lie in lists, by the encodings that have points or lines."""
 
 _DEFAULT_SYSTEM = "OGC:CRS84"  # of GeoParquet
 
@@ -70,10 +74,9 @@ def layer(path: Path, what: str, label: str, how: Reading) -> Layer:
     FileProblem
         If it cannot be read.
     """
-    try:
+    with reading(what, "GeoParquet"):
         file = pq.ParquetFile(path)
-    except (OSError, pa.ArrowException) as error:
-        raise _unreadable(what, error) from error
+        schema = file.schema_arrow
     metadata = file.metadata.metadata or {}
     if b"trajanon" in metadata:
         msg = (
@@ -84,19 +87,23 @@ def layer(path: Path, what: str, label: str, how: Reading) -> Layer:
     if b"geo" not in metadata:
         msg = f"{what} is Parquet without geometries; read it with --format table"
         raise BadInput(msg)
-    geometry, described = _primary(metadata[b"geo"], file.schema_arrow.names, what)
+    geo = described(schema, what)
+    geometry = geo["primary_column"]
+    column = geo["columns"][geometry]
     found = Layer(
         what=what,
         label=label,
-        names=[name for name in file.schema_arrow.names if name != geometry],
-        system=described.get("crs", _DEFAULT_SYSTEM),
+        names=[name for name in schema.names if name != geometry],
+        system=column.get("crs", _DEFAULT_SYSTEM),
         features=(),
         first=partial(first_rows, file),
         count=file.metadata.num_rows,
     )
     columns = found.needed(how.columns)
-    encoding = str(described.get("encoding", "WKB"))
-    only_points = set(described.get("geometry_types") or "?") <= {"Point", "Point Z"}
+    encoding = column.get("encoding", "WKB")
+    if encoding != "WKB":
+        _refuse_other_shapes(encoding, schema.field(geometry).type, what)
+    only_points = set(column.get("geometry_types") or "?") <= {"Point", "Point Z"}
     size = POINTS_OF_A_BATCH if only_points else LINES_OF_A_BATCH
     batches = file.iter_batches(size, columns=[geometry, *columns])
     return found.with_features(
@@ -104,19 +111,24 @@ def layer(path: Path, what: str, label: str, how: Reading) -> Layer:
     )
 
 
-def _primary(text: bytes, columns: list[str], what: str) -> tuple[str, dict[str, Any]]:
-    """Find the column of geometries and its description."""
-    try:
-        geo = json.loads(text)
-        name = str(geo["primary_column"])
-        described = dict(geo["columns"][name])
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
-        msg = f"{what} is no GeoParquet: its footer does not describe its geometries"
-        raise FileProblem(msg) from error
-    if name not in columns:
-        msg = f"{what} has no column {name!r}, where its footer says geometries are"
+def _refuse_other_shapes(encoding: str, kind: pa.DataType, what: str) -> None:
+    """Refuse geometries that are not lists of points as their encoding has them."""
+    depth = _LISTS.get(encoding, -1)
+    while pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        depth, kind = depth - 1, kind.value_type
+    if pa.types.is_struct(kind):
+        numbers = [kind.field(i) for i in range(kind.num_fields)]
+        placed = [number.name for number in numbers][:2] == ["x", "y"]
+        placed = placed and all(pa.types.is_float64(one.type) for one in numbers)
+    else:
+        placed = pa.types.is_fixed_size_list(kind)
+        placed = placed and pa.types.is_float64(kind.value_type) and kind.list_size > 1
+    if depth or not placed:
+        msg = (
+            f"{what} has geometries in the encoding {encoding!r}, which cannot be "
+            f"read as {kind}; write them as WKB"
+        )
         raise FileProblem(msg)
-    return name, described
 
 
 def _features(
@@ -128,17 +140,15 @@ def _features(
     strict: bool,
 ) -> Iterator[Features]:
     while True:
-        try:
+        with reading(what, "GeoParquet"):
             batch = next(batches, None)
-        except (OSError, pa.ArrowException) as error:
-            raise _unreadable(what, error) from error
         if batch is None:
             return
-        table = pa.Table.from_batches([batch])
-        others = table.drop_columns([geometry]).to_pandas(
-            ignore_metadata=True, integer_object_nulls=True
+        others = pa.Table.from_batches([batch]).drop_columns([geometry])
+        yield (
+            _geometries(batch[geometry], encoding, what, strict=strict),
+            frame(others, what, integer_object_nulls=True),
         )
-        yield _geometries(batch[geometry], encoding, what, strict=strict), others
 
 
 def _geometries(
@@ -151,18 +161,6 @@ def _geometries(
     meant = {"ARROW:extension:name": f"geoarrow.{encoding}"}
     field = pa.field("geometry", column.type, metadata=meant)
     batch = pa.record_batch([column], schema=pa.schema([field]))
-    try:
-        frame = geopandas.GeoDataFrame.from_arrow(batch)
-    except (TypeError, ValueError, NotImplementedError) as error:
-        msg = (
-            f"{what} has geometries in the encoding {encoding!r}, which cannot be "
-            "read; write them as WKB"
-        )
-        raise FileProblem(msg) from error
-    geometries: NDArray[Any] = frame.geometry.to_numpy()
+    found = geopandas.GeoDataFrame.from_arrow(batch)
+    geometries: NDArray[Any] = found.geometry.to_numpy()
     return geometries
-
-
-def _unreadable(what: str, error: Exception) -> FileProblem:
-    reason = " ".join(str(error).split())[:200]
-    return FileProblem(f"cannot read {what} as GeoParquet: {reason}")

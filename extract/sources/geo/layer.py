@@ -89,6 +89,13 @@ class Layer:
             for role, name in found.items()
             if name in self.names and role not in _PLACE
         }
+        for name in (*column_of.values(), *TIMES_OF_POINTS):
+            if list(self.names).count(name) > 1:
+                msg = (
+                    f"the column {name!r} stands more than once in {self.what}: "
+                    "rename one of them"
+                )
+                raise BadInput(msg)
         if of_points and not {"id", "subject"} & set(column_of):
             msg = (
                 f"{self.what} has no column known as id; {self._columns}: say "

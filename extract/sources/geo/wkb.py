@@ -41,9 +41,13 @@ def from_wkb(column: pa.Array, what: str, *, strict: bool) -> NDArray[Any]:
     xy = _plain_points(column)
     if xy is not None:
         return xy
-    geometries: NDArray[Any] = shapely.from_wkb(
-        column.to_numpy(zero_copy_only=False), on_invalid="ignore"
-    )
+    if not (pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)):
+        msg = f"{what} has no geometries (WKB) where it should: {column.type}"
+        raise FileProblem(msg)
+    with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
+        geometries: NDArray[Any] = shapely.from_wkb(
+            column.to_numpy(zero_copy_only=False), on_invalid="ignore"
+        )
     unreadable = int(shapely.is_missing(geometries).sum()) - column.null_count
     if unreadable and strict:
         msg = (

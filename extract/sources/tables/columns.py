@@ -225,10 +225,6 @@ def names(values: pd.Series) -> list[str | None]:
     """
     if pd.api.types.is_integer_dtype(values) and not values.hasnans:
         return list(map(str, values.tolist()))
-    if pd.api.types.infer_dtype(values, skipna=True) == "bytes":
-        values = values.map(
-            lambda name: name.decode("utf-8", "backslashreplace"), na_action="ignore"
-        )
     texts = values.astype("string")
     if pd.api.types.is_float_dtype(values):
         whole = (values % 1 == 0) & (values.abs() < _EXACT)

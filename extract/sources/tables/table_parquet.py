@@ -13,9 +13,11 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables.columns import numbers, roles
 from trajanon.extract.sources.tables.gathering import gathered
-from trajanon.extract.sources.tables.text_blocks import unreadable
 from trajanon.extract.sources.tables.use import tell_use
 from trajanon.extract.trace import Trace
+from trajanon.files.native import frame, reading
+
+_KIND = "a table of points"
 
 _CHUNK = 250_000  # rows that are read at a time
 _JUDGED = 100_000  # rows by which unused columns are judged
@@ -25,11 +27,9 @@ _BUFFER = 1 << 20  # bytes that are read at a time of each column
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read the traces of a Parquet file with a point a row; see `table_files.read`."""
     with how.open(path) as stream:
-        try:
+        with reading(path, _KIND):
             file = pq.ParquetFile(stream, buffer_size=_BUFFER, pre_buffer=False)
-        except (pa.ArrowException, OSError) as error:
-            raise unreadable(path, str(error)) from error
-        schema = file.schema_arrow
+            schema = file.schema_arrow
         column_of = roles(schema.names, how.columns, path)
         for name in column_of.values():
             _check_column(schema, name, path)
@@ -56,7 +56,7 @@ def first_rows(file: pq.ParquetFile, names: Sequence[str]) -> pd.DataFrame:
     """Read the first rows of some columns."""
     columns = list(names)
     rows = next(file.iter_batches(_JUDGED, columns=columns, use_threads=False), None)
-    found = pd.DataFrame(columns=columns) if rows is None else rows.to_pandas()
+    found = pd.DataFrame(columns=columns) if rows is None else frame(rows, "a table")
     return found[columns]
 
 
@@ -66,13 +66,10 @@ def _chunks(
     """Read some rows at a time, their columns under the names of their roles."""
     before = 0
     columns = list(dict.fromkeys(column_of.values()))
-    try:
+    with reading(path, _KIND):
         for part in file.iter_batches(_CHUNK, columns=columns, use_threads=False):
-            read = part.to_pandas(
-                ignore_metadata=True,
-                date_as_object=False,
-                integer_object_nulls=True,  # as floats, long ids would become one
-            )
+            # As floats, long ids would become one.
+            read = frame(part, path, date_as_object=False, integer_object_nulls=True)
             rows = pd.DataFrame({role: read[name] for role, name in column_of.items()})
             for role in ("lat", "lon"):
                 values, rows[role] = rows[role], numbers(rows[role])
@@ -80,10 +77,6 @@ def _chunks(
                     _refuse_no_numbers(values, rows[role].to_numpy(), path, before)
             before += len(rows)
             yield rows
-    except FileProblem:
-        raise
-    except (pa.ArrowException, OSError) as error:
-        raise unreadable(path, str(error)) from error
 
 
 def _refuse_no_numbers(

@@ -19,7 +19,7 @@ def candidates(unused: Sequence[str], column_of: Mapping[str, str]) -> list[str]
     return [column_of["id"], *may_be] if may_be else []
 
 
-def warn_of_subjects(frame: pd.DataFrame, what: str) -> None:
+def warn_of_subjects(rows: pd.DataFrame, what: str) -> None:
     """Warn if a column is the same within each id, and of several ids, too.
 
     Parameters
@@ -29,11 +29,11 @@ def warn_of_subjects(frame: pd.DataFrame, what: str) -> None:
     what
         The table, for the warning.
     """
-    ids, *others = frame.columns
+    ids, *others = rows.columns
     for name in others:
-        if not 0 < frame[name].nunique() < frame[ids].nunique():
+        if not 0 < rows[name].nunique() < rows[ids].nunique():
             continue
-        within = frame.groupby(ids, observed=True)[name].nunique()
+        within = rows.groupby(ids, observed=True)[name].nunique()
         if within.max() == 1:
             logger.warning(
                 "the column %r of %s may say whose the traces are: if it does, name it "

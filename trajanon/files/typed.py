@@ -1,0 +1,77 @@
+"""JSON that anybody may have written: of known types, or refused by name."""
+
+import json
+import sys
+from collections.abc import Mapping
+from reprlib import repr  # in short, however deep
+from types import NoneType, UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints, is_typeddict
+
+from trajanon.errors import BadInput
+
+T = TypeVar("T")
+
+_WORDS = {
+    int: "a whole number",
+    float: "a finite number",
+    str: "a text",
+    list: "a list",
+    Mapping: "an object",
+    NoneType: "null",
+}
+
+
+def parsed(text: str | bytes, kind: type[T]) -> T:
+    """Read JSON of a kind, as for `typed`; BadInput says what is wrong, not where."""
+    try:
+        value = json.loads(text)
+    except RecursionError as error:
+        msg = "it is nested too deeply"
+        raise BadInput(msg) from error
+    except ValueError as error:  # a text that is not UTF-8, too
+        msg = f"it is no JSON: {str(error)[:100]}"
+        raise BadInput(msg) from error
+    return typed(value, kind)
+
+
+def typed(value: Any, kind: type[T], key: str = "") -> T:
+    """Give a value back if it is of a kind; BadInput names the key that is not.
+
+    A kind is int (of 64 bits), float (any finite number), str, a TypedDict, a list or
+    a dict of these, a union of them, or Any.
+    """
+    kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
+    found: Any = next((one for one in kinds if _is(value, one)), None)
+    if found is None:
+        words = " or ".join(_WORDS[_outer(one)] for one in kinds)
+        msg = f"{key or 'it'} should be {words}, and is {repr(value)}"
+        raise BadInput(msg)
+    if is_typeddict(found):
+        for name, its in get_type_hints(found).items():
+            inner = f"{key}.{name}".lstrip(".")
+            if name in value:
+                typed(value[name], its, inner)
+            elif name in found.__required_keys__:
+                msg = f"it lacks {inner}"
+                raise BadInput(msg)
+    elif inside := get_args(found):
+        pairs = value.items() if isinstance(value, Mapping) else enumerate(value)
+        for place, one in pairs:
+            if inside[-1] is not int or not _is(one, int):  # labels are many
+                typed(one, inside[-1], f"{key}[{repr(place)}]")
+    return value  # type: ignore[no-any-return]
+
+
+def _outer(kind: Any) -> Any:
+    outer = dict if is_typeddict(kind) else get_origin(kind) or kind
+    return Mapping if outer is dict else outer
+
+
+def _is(value: Any, kind: Any) -> bool:
+    """Whether a value is of a kind, whatever is in it."""
+    if kind is int:
+        return type(value) is int and abs(value) <= sys.maxsize
+    if kind is float:
+        number = isinstance(value, int | float) and type(value) is not bool
+        return number and abs(value) <= sys.float_info.max
+    return kind is Any or isinstance(value, _outer(kind))
