@@ -24,6 +24,7 @@ from trajanon.extract.sources.reading import COLUMNS
 from trajanon.extract.split import clip, hide, split
 from trajanon.extract.trace import Trace
 from trajanon.partition import dense
+from trajanon.subjects import NAMELESS
 from trajanon.trajectories import Trajectories, joined
 
 BATCH = 200_000
@@ -134,12 +135,12 @@ class Cutter:
             told, to tell another one.
         """
         points = batch(some)
-        told = marks(some, points)
+        told = marks(some, points, subjects_exact=self.rules.subjects_exact)
         entered = self.recordings.enter(told)
         sizes = np.array([len(one) for one in some])
         self.counts["recordings read"] += int(entered.new.sum())
         unknown = int((entered.new & told.nameless).sum())
-        self.counts["recordings of unknown subjects"] += unknown
+        self.counts[NAMELESS] += unknown
         self.counts["points read"] += len(points)
         self.counts["recordings repeated"] += int(entered.repeated.sum())
         again = int(sizes[entered.repeated].sum())
@@ -236,6 +237,8 @@ class Cutter:
         people = self.recordings.people()
         person = dense(people[subject])
         self.counts["subjects read"] = len(np.unique(people))
+        merged = self.recordings.merged().counts
+        self.counts.update({what: many for what, many in merged.items() if many})
         taken = select(person, trace, self.rules, self.counts)
         self.counts["subjects of trajectories"] = len(np.unique(person[taken]))
         self.counts["trajectories"] = int(taken.sum())

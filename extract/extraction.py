@@ -75,6 +75,9 @@ class Extraction:
         Trajectories of one subject at most; None for all.
     limit
         Trajectories in all at most; None for all.
+    subjects_exact
+        Whether subjects whose names differ only in upper and lower case are different
+        ones. Blanks and the encoding of accents never make a difference.
     hidden
         A zone that is cut out of all tracks, such as `trajanon.extract.hidden` gives;
         None for none.
@@ -123,6 +126,7 @@ class Extraction:
     per_trace: int | None = None
     max_per_subject: int | None = None
     limit: int | None = None
+    subjects_exact: bool = False
     hidden: Zone | None = None
     tracks: bool = True
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -142,7 +146,10 @@ class Extraction:
             raise BadInput(msg)
         self._place, of_the_city = area_of(self.area)
         self._reading = Reading(
-            columns=self.columns, strict=self.strict, timed=self.untimed == "reject"
+            columns=self.columns,
+            subjects_exact=self.subjects_exact,
+            strict=self.strict,
+            timed=self.untimed == "reject",
         )
         self.files = self._found()
         if not self.files and self._place is None:
@@ -160,6 +167,7 @@ class Extraction:
             per_trace=self.per_trace,
             max_per_subject=self.max_per_subject,
             limit=self.limit,
+            subjects_exact=self.subjects_exact,
         )
 
     def trajectories(self) -> Trajectories:
@@ -340,6 +348,7 @@ def traces(
     columns: Mapping[str, str] | None = None,
     format: str | None = None,
     untimed: str = "accept",
+    subjects_exact: bool = False,
     strict: bool = False,
     jobs: int = 1,
     counts: Counter[str] | None = None,
@@ -351,7 +360,7 @@ def traces(
     ----------
     source
         Files and folders.
-    columns, format, untimed, strict, jobs, progress
+    columns, format, untimed, subjects_exact, strict, jobs, progress
         As in `Extraction`.
     counts
         Told of what was left out, in words, and which columns of tables were used.
@@ -363,8 +372,13 @@ def traces(
     """
     counts = Counter() if counts is None else counts
     check_untimed(untimed)
-    timed = untimed == "reject"
-    how = Reading(columns=columns or {}, strict=strict, timed=timed, counts=counts)
+    how = Reading(
+        columns=columns or {},
+        subjects_exact=subjects_exact,
+        strict=strict,
+        timed=untimed == "reject",
+        counts=counts,
+    )
     names = [source] if isinstance(source, str | os.PathLike) else source
     if OSM_API in map(str, names):
         msg = f"traces reads files and folders; of {OSM_API} take extract"

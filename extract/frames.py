@@ -19,7 +19,7 @@ from trajanon.extract.sources.geo import features
 from trajanon.extract.sources.geo.layer import Layer
 from trajanon.extract.sources.geo.reference_system import check_degrees, to_degrees
 from trajanon.extract.sources.reading import COLUMNS, Reading
-from trajanon.extract.sources.tables.columns import names
+from trajanon.extract.sources.tables.columns import as_given, names
 from trajanon.extract.trace import Trace
 from trajanon.trajectories import Trajectories
 
@@ -32,7 +32,10 @@ _INDEX = "DatetimeIndex"  # what the column that is made of one is called
 
 
 def from_frame(
-    frame: "GeoDataFrame", *, columns: Mapping[str, str] | None = None
+    frame: "GeoDataFrame",
+    *,
+    columns: Mapping[str, str] | None = None,
+    subjects_exact: bool = False,
 ) -> Iterator[Trace]:
     """Read the traces of a GeoDataFrame of points or lines.
 
@@ -47,6 +50,8 @@ def from_frame(
         be degrees, x = longitude and y = latitude.
     columns
         Column by role (id, subject, time), where the usual names do not say.
+    subjects_exact
+        Whether subjects whose names differ only in case are different ones.
 
     Yields
     ------
@@ -63,7 +68,7 @@ def from_frame(
     wanted = dict(columns or {})
     if _INDEX in attributes:
         wanted = {"time": _INDEX, **wanted}
-    how = Reading(columns=wanted)
+    how = Reading(columns=wanted, subjects_exact=subjects_exact)
     layer = Layer(
         what="the frame",
         label="frame",
@@ -136,7 +141,7 @@ def from_collection(collection: Any) -> Iterator[Trace]:
         )
         raise BadInput(msg)
     ids = names(pd.Series([one.id for one in trajectories], dtype=object))
-    subjects = names(pd.Series([one.obj_id for one in trajectories], dtype=object))
+    subjects = as_given(pd.Series([one.obj_id for one in trajectories], dtype=object))
     for number, one in enumerate(trajectories):
         name = ids[number] or f"collection#{number + 1}"
         with _of_older_pandas():

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from trajanon.extract.points import Points
 from trajanon.extract.trace import Trace
+from trajanon.subjects import key_of, spelled
 
 SKETCH = 16
 """Points remembered of each recording at least, if it has them: those with the smallest
@@ -54,6 +55,9 @@ class Marks:
         are.
     size
         How many of the sketch are of each trace, shape (traces,).
+    spellings
+        Hashes of each different name of a subject as the source has it, as it is
+        spelled, and of what all its spellings have in common, shape (names, 3).
     """
 
     trace: NDArray[np.uint64]
@@ -63,12 +67,15 @@ class Marks:
     points: NDArray[np.int64]
     sketch: NDArray[np.uint64]
     size: NDArray[np.int64]
+    spellings: NDArray[np.uint64]
 
     def __len__(self) -> int:
         return len(self.trace)
 
 
-def marks(traces: Sequence[Trace], points: Points) -> Marks:
+def marks(
+    traces: Sequence[Trace], points: Points, *, subjects_exact: bool = False
+) -> Marks:
     """Take the marks of a batch of traces, of at most 2**20.
 
     Parameters
@@ -77,6 +84,8 @@ def marks(traces: Sequence[Trace], points: Points) -> Marks:
         The recordings.
     points
         Their points, as `trajanon.extract.points.batch` puts them side by side.
+    subjects_exact
+        Whether subjects whose names differ only in case are different ones.
     """
     tells, every = _hashes_by_trace(points)
     trace = (every >> _POINT).astype(np.int64)
@@ -90,20 +99,36 @@ def marks(traces: Sequence[Trace], points: Points) -> Marks:
     telling = np.bincount(trace, minlength=len(traces))
     place = np.arange(len(tells)) - (np.cumsum(telling) - telling)[trace]
     remembered = (place < SKETCH) | (tells % _TRACE < _MUTE // _ONE_IN)
-    names = [_hash(one.subject, one.name) for one in traces]
+    known = {
+        name: key_of(name, exact=subjects_exact)
+        for name in {name for one in traces for name in _written(one)}
+    }
+    keys = [next((known[name] for name in _written(one)), "") or None for one in traces]
+    names = [_hash(key, one.name) for key, one in zip(keys, traces, strict=True)]
     subjects = [
-        name if one.subject is None else _hash(one.subject)
-        for one, name in zip(traces, names, strict=True)
+        name if key is None else _hash(key)
+        for key, name in zip(keys, names, strict=True)
+    ]
+    hashed = [
+        [_hash(given), _hash(spelled(given)), _hash(key)]
+        for given, key in known.items()
+        if key
     ]
     return Marks(
         trace=np.array(names, dtype=np.uint64),
         subject=np.array(subjects, dtype=np.uint64),
-        nameless=np.array([one.subject is None for one in traces], dtype=np.bool_),
+        nameless=np.array([key is None for key in keys], dtype=np.bool_),
         content=total,
         points=count,
         sketch=tells[remembered] << np.uint64(_TRACES),
         size=np.bincount(trace[remembered], minlength=len(traces)),
+        spellings=np.array(hashed, dtype=np.uint64).reshape(-1, 3),
     )
+
+
+def _written(trace: Trace) -> tuple[str, ...]:
+    """How the source writes the subject; nothing where it has none."""
+    return trace.spellings or (() if trace.subject is None else (trace.subject,))
 
 
 def joined(parts: Sequence[Marks]) -> Marks:

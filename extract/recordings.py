@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from trajanon.extract.marks import Marks
 from trajanon.extract.owners import Owners
+from trajanon.subjects import Merged
 
 _SHARED = 3
 """So many equal points, in place and time, are no accident."""
@@ -46,6 +47,7 @@ class Recordings:
         self._same_as: list[int] = []
         self._subject_of_content: dict[int, int] = {}
         self._owners = Owners()
+        self._spellings: tuple[set[int], ...] = (set(), set(), set())
 
     def enter(self, marks: Marks) -> Entered:
         """Number recordings and their subjects; find those that came before.
@@ -58,6 +60,8 @@ class Recordings:
         self._same_as += range(len(self._same_as), len(self._subject_number))
         # Numbers rise where, and only where, a name is new.
         highest = np.maximum.accumulate(np.append(known - 1, trace))
+        for found, hashes in zip(self._spellings, marks.spellings.T, strict=True):
+            found.update(hashes.tolist())
         foreign = self._foreign_owners(marks, subject)
         repeated = np.zeros(len(marks), dtype=np.bool_)
         contents = marks.content.tolist()
@@ -102,6 +106,10 @@ class Recordings:
         while self._same_as[subject] != subject:
             subject = self._same_as[subject]
         return subject
+
+    def merged(self) -> Merged:
+        """Count the names that were another one's spelling."""
+        return Merged.among(*self._spellings)
 
     def people(self) -> NDArray[np.int64]:
         """For each number of a subject the lowest one of the same person."""

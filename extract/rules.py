@@ -44,6 +44,9 @@ class Rules:
         Trajectories of one subject at most; None for all.
     limit
         Trajectories in all at most, as many of each subject as can be; None for all.
+    subjects_exact
+        Whether subjects whose names differ only in upper and lower case are different
+        ones.
 
     Raises
     ------
@@ -63,6 +66,7 @@ class Rules:
     per_trace: int | None = None
     max_per_subject: int | None = None
     limit: int | None = None
+    subjects_exact: bool = False
 
     def __post_init__(self) -> None:
         for limit in ("max_gap", "max_pause"):

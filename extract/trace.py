@@ -16,11 +16,14 @@ class Trace:
         The source's own name of the recording. Pieces of one recording share it.
     subject
         Whoever made the recording (account, person, vehicle), or None if the source
-        does not say; a recording without one counts as its own subject.
+        does not say; a recording without one counts as its own subject. Spellings of
+        one name, as `trajanon.subjects` tells, are one subject.
     lat, lon
         Degrees, WGS 84, shape (points,); NaN where the source gave no number.
     time
         Seconds since 1970-01-01 UTC, shape (points,); NaN where there is none.
+    spellings
+        How the source writes the subject, if in several ways or not as above.
     """
 
     name: str
@@ -28,6 +31,7 @@ class Trace:
     lat: NDArray[np.float64]
     lon: NDArray[np.float64]
     time: NDArray[np.float64]
+    spellings: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.lat)

@@ -22,6 +22,7 @@ from rich.text import Text
 
 from trajanon.benchmark.measurement import Measurement
 from trajanon.errors import printable
+from trajanon.subjects import Merged
 
 _NAME = 80
 """Characters of a name on the screen."""
@@ -123,6 +124,8 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
     if unknown := counts.get("recordings of unknown subjects"):
         recordings = "recording names" if unknown == 1 else "recordings name"
         notes.append(f"{unknown:,} {recordings} no subject: each counts as its own.")
+    if merged := Merged.told_by(provenance).sentence:
+        notes.append(merged)
     if counts.get("points near hidden places") == 0:
         notes.append(
             "No point lies near a hidden place: look whether the file of --pbf holds "

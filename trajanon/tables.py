@@ -10,13 +10,13 @@ from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, TrajanonError
 from trajanon.files import numeric_table
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition
 from trajanon.pipeline import Options
+from trajanon.subjects import Numbered, numbered
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +62,7 @@ def microaggregate_table(
     columns: Sequence[str] | None = None,
     keep: Sequence[str] = (),
     subject: str | None = None,
+    subjects_exact: bool = False,
     **options: Unpack[Options],
 ) -> MicroaggregatedTable:
     """Replace the rows of numeric columns by the means of groups of at least k.
@@ -84,6 +85,9 @@ def microaggregate_table(
         Those to keep as they are, or ``["all"]``; all others are dropped.
     subject
         The column that says whose a row is; it is counted, and dropped.
+    subjects_exact
+        Whether names there that differ only in upper and lower case are different
+        subjects.
     options
         As in `trajanon.microaggregate`, from ``method`` to ``progress``.
 
@@ -110,10 +114,13 @@ def microaggregate_table(
             raise BadInput(msg)
     table = numeric_table.read(path)
     chosen, kept = choose_columns(path, table, columns, keep, subject)
+    whose = None
+    if subject is not None:
+        whose = _subjects(path, table[subject], exact=subjects_exact)
     partition = microaggregate(
         numeric_table.records(path, table[chosen]),
         k,
-        subjects=None if subject is None else _subjects(path, table[subject]),
+        subjects=None if whose is None else whose.number,
         **options,
     )
     means = dict(zip(chosen, partition.aggregated.T, strict=True))
@@ -128,7 +135,7 @@ def microaggregate_table(
             "kept": kept,
             "dropped": [name for name in table if name not in written],
             **_account(partition),
-            "notices": _notices(path, kept, subject),
+            "notices": _notices(path, kept, whose),
         },
     )
 
@@ -194,16 +201,16 @@ def _listed(names: Sequence[str]) -> str:
     return textwrap.shorten(", ".join(names), 400, placeholder=" ...")
 
 
-def _subjects(path: Path, column: pd.Series) -> NDArray[np.object_]:
-    names = column.astype(str).str.strip()
-    nameless = np.flatnonzero(column.isna() | (names == ""))
+def _subjects(path: Path, column: pd.Series, *, exact: bool) -> Numbered:
+    found = numbered(column, exact=exact)
+    nameless = np.flatnonzero(found.missing)
     if len(nameless):
         msg = (
             f"column {column.name!r} of {path}, which says whose a row is, is empty in "
             f"data row {nameless[0] + 1}; fill it in, or drop the row"
         )
         raise BadInput(msg)
-    return np.asarray(names.to_numpy(dtype=object))
+    return found
 
 
 def _account(partition: Partition) -> dict[str, Any]:
@@ -217,7 +224,7 @@ def _account(partition: Partition) -> dict[str, Any]:
     }
 
 
-def _notices(path: Path, kept: Sequence[str], subject: str | None) -> list[str]:
+def _notices(path: Path, kept: Sequence[str], whose: Numbered | None) -> list[str]:
     notices = []
     if kept:
         notices.append(
@@ -228,7 +235,9 @@ def _notices(path: Path, kept: Sequence[str], subject: str | None) -> list[str]:
         f"The rows keep the order of {path.name}: whoever knows that order knows whose "
         "row each is, and with it the means of its group."
     )
-    if subject is None:
+    if whose is not None and whose.merged.sentence:
+        notices.append(whose.merged.sentence)
+    if whose is None:
         notices.append(
             "k counts rows: if several can be of one person or company, name the "
             "column that says whose they are with --subject."

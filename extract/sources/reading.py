@@ -42,6 +42,8 @@ class Reading:
     columns
         Of tables: column by role (lat, lon, time, id, subject), where the usual names
         do not say.
+    subjects_exact
+        Whether subjects whose names differ only in case are different ones.
     strict
         Whether a broken row or member is refused; otherwise it is counted and left
         out.
@@ -55,6 +57,7 @@ class Reading:
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
+    subjects_exact: bool = False
     strict: bool = False
     timed: bool = False
     counts: Counter[str] = field(default_factory=Counter)

@@ -21,6 +21,7 @@ from trajanon.cli.options import (
     Refine,
     Seed,
     ShuffleProbability,
+    SubjectsExact,
     Subsets,
 )
 from trajanon.cli.telling import STOPPED, announce_compilation, say, say_written, tell
@@ -49,6 +50,7 @@ def anonymize(
     suppress: option.Suppress = "0%",
     min_radius: option.MinRadius = 0.0,
     digits: option.Digits = 4,
+    subjects_exact: SubjectsExact = False,
     seed: Seed = 0,
     memory: option.Memory = None,
     cluster: option.Cluster = None,
@@ -95,6 +97,7 @@ def anonymize(
                 suppress=_share(suppress),
                 min_radius=min_radius,
                 digits=digits,
+                subjects_exact=subjects_exact,
             )
     if as_json:
         show_json(without_lists(report))
@@ -107,7 +110,12 @@ def anonymize(
 
 
 def _of_file(
-    trajectories: Path, out: Path, options: "Options", **how: Any
+    trajectories: Path,
+    out: Path,
+    options: "Options",
+    *,
+    subjects_exact: bool,
+    **how: Any,
 ) -> tuple[str, dict[str, Any]]:
     """Anonymise a file; say where the report is, and what is in it."""
     from trajanon.anonymization import anonymize as make_release
@@ -119,7 +127,8 @@ def _of_file(
     check_format(out)
     report = report_path(out)
     with replacing(out, report, inputs=[trajectories], public=[out]) as drafts:
-        release = make_release(read_trajectories(trajectories), **how, **options)
+        originals = read_trajectories(trajectories, subjects_exact=subjects_exact)
+        release = make_release(originals, **how, **options)
         release.write_drafts(*drafts)
     return str(report), release.report
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from trajanon.cli.options import ANONYMIZED, Json
+from trajanon.cli.options import ANONYMIZED, Json, SubjectsExact
 from trajanon.cli.telling import tell
 
 
@@ -36,6 +36,7 @@ def check(
             min=4, max=7, help="Decimals of degrees that the release claims to have."
         ),
     ] = 4,
+    subjects_exact: SubjectsExact = False,
     as_json: Json = False,
 ) -> None:
     """Check a released file by itself: exit code 0 it holds, 1 not, 2 unreadable.
@@ -50,7 +51,9 @@ def check(
     from trajanon.privacy.holder import nameless
     from trajanon.screen import show_json
 
-    originals = None if trajectories is None else read_trajectories(trajectories)
+    originals = None
+    if trajectories is not None:
+        originals = read_trajectories(trajectories, subjects_exact=subjects_exact)
     findings = findings_of(
         released, k, trajectories=originals, against=against, digits=digits
     )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trajanon.cli.options import ANONYMIZED, TRAJECTORIES, Json
+from trajanon.cli.options import ANONYMIZED, TRAJECTORIES, Json, SubjectsExact
 from trajanon.cli.telling import announce_compilation, tell
 from trajanon.errors import BadInput
 
@@ -35,6 +35,7 @@ def evaluate(
             "the release, as RELEASE.datasheet.md.",
         ),
     ] = EVALUATION,
+    subjects_exact: SubjectsExact = False,
     as_json: Json = False,
 ) -> None:
     """Say what a release protects and what it costs: a page for the holder.
@@ -73,7 +74,7 @@ def evaluate(
         announce_compilation()
         report = read_report(released)
         k, _ = promise_in(report)
-        trajectories = read_trajectories(originals)
+        trajectories = read_trajectories(originals, subjects_exact=subjects_exact)
         release = read_release(released)
         evaluation = evidence_of(
             trajectories,

@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from trajanon.cli import extract_options as option
-from trajanon.cli.options import PARTS, TRAJECTORIES, Json
+from trajanon.cli.options import PARTS, TRAJECTORIES, Json, SubjectsExact
 from trajanon.cli.telling import announce_compilation, say_written, tell
 from trajanon.errors import BadInput
 
@@ -40,6 +40,7 @@ def extract(
     per_trace: option.PerTrace = None,
     max_per_subject: option.MaxPerSubject = None,
     limit: option.Limit = None,
+    subjects_exact: SubjectsExact = False,
     no_tracks: option.NoTracks = False,
     jobs: option.Jobs = 1,
     api_url: option.ApiUrl = "https://api.openstreetmap.org",
@@ -78,6 +79,7 @@ def extract(
             per_trace=per_trace,
             max_per_subject=max_per_subject,
             limit=limit,
+            subjects_exact=subjects_exact,
             hidden=out_of_sight(hide_near, radius, pbf, where),
             tracks=not no_tracks,
             columns=parse_columns(columns) if columns else {},

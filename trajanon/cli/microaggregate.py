@@ -19,6 +19,7 @@ from trajanon.cli.options import (
     Refine,
     Seed,
     ShuffleProbability,
+    SubjectsExact,
     Subsets,
 )
 from trajanon.cli.telling import announce_compilation, tell
@@ -50,6 +51,7 @@ def microaggregate(
         str | None,
         typer.Option(help="The column that says whose a row is; it is dropped."),
     ] = None,
+    subjects_exact: SubjectsExact = False,
     method: Method = "hm2",
     heuristic: Heuristic = "or-opt",
     compression: Compression = 1,
@@ -84,6 +86,7 @@ def microaggregate(
             columns=None if columns is None else names_of(columns),
             keep=names_of(keep),
             subject=subject,
+            subjects_exact=subjects_exact,
             method=method,
             heuristic=heuristic,
             compression=compression,

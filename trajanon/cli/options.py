@@ -57,5 +57,12 @@ Effort = Annotated[
         "so far)."
     ),
 ]
+SubjectsExact = Annotated[
+    bool,
+    typer.Option(
+        "--subjects-exact",
+        help="Names that differ only in upper and lower case are different subjects.",
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Repeats the groups bit for bit.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from trajanon.partition import broken_promises, subjects_per_group
 from trajanon.reports import too_few
+from trajanon.subjects import NAMELESS
 
 
 def nameless(provenance: Mapping[str, Any]) -> int:
@@ -18,7 +19,7 @@ def nameless(provenance: Mapping[str, Any]) -> int:
     provenance
         Of trajectories; anybody may have written it, and 0 is what is not understood.
     """
-    return _counted(provenance, "recordings of unknown subjects") or 0
+    return _counted(provenance, NAMELESS) or 0
 
 
 def recordings(provenance: Mapping[str, Any]) -> int | None:

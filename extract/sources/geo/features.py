@@ -207,10 +207,8 @@ def _names(
     numbered = [f"{layer.label}#{number}" for number in lines.number.tolist()]
     nothing: list[str | None] = [None] * len(numbered)
     subjects, ids = (
-        meaning.names(_single_values(layer, lines, column[role]))
-        if role in column
-        else nothing
-        for role in ("subject", "id")
+        read(_single_values(layer, lines, column[role])) if role in column else nothing
+        for role, read in (("subject", meaning.as_given), ("id", meaning.names))
     )
     prefix = "" if "subject" in column else f"{layer.label}#"
     names = [

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
 from trajanon.extract.sources.tables.layout import is_row
+from trajanon.subjects import spelled
 
 KNOWN_NAMES: Mapping[str, Sequence[str]] = {
     "lat": ("lat", "latitude", "location_lat", "y"),
@@ -219,16 +218,17 @@ def numbers(values: pd.Series) -> NDArray[np.float64]:
 
 
 def names(values: pd.Series) -> list[str | None]:
-    """Read names; 7.0, which a gap in the column makes of 7, is 7 again.
+    """Read names in their one spelling; None where there is none."""
+    return [None if name is None else spelled(name) for name in as_given(values)]
 
-    One person under two spellings would count as two. What is empty is None.
-    """
+
+def as_given(values: pd.Series) -> list[str | None]:
+    """Read names as they are written; None where there is none."""
     if pd.api.types.is_integer_dtype(values) and not values.hasnans:
         return list(map(str, values.tolist()))
     texts = values.astype("string")
     if pd.api.types.is_float_dtype(values):
         whole = (values % 1 == 0) & (values.abs() < _EXACT)
         texts[whole] = values[whole].astype("Int64").astype("string")
-    stripped = pc.utf8_trim_whitespace(pa.array(texts, from_pandas=True))
-    named = pc.replace_substring_regex(stripped, r"^(\d+)\.0+$", r"\1")
-    return [name or None for name in named.to_pylist()]
+    given = texts.astype(object).where(texts.notna(), None).tolist()
+    return [name if name is not None and spelled(name) else None for name in given]

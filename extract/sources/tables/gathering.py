@@ -13,6 +13,7 @@ from trajanon.extract.sources.tables.on_earth import check_on_earth
 from trajanon.extract.sources.tables.rows import NOBODY, Rows, joined, rows_of
 from trajanon.extract.sources.tables.rows_aside import Aside
 from trajanon.extract.trace import Trace
+from trajanon.subjects import key_of, spelled
 
 FIRST = 250_000
 """Rows at the beginning of a table by which it is judged, however it is cut."""
@@ -77,11 +78,11 @@ def gathered(
             if size > HELD:
                 aside.put(held)
         if size <= HELD:
-            yield from _traces(held, prefix)
+            yield from _traces(held, prefix, how)
             return
         aside.put(held)
         for bucket in aside.buckets():
-            yield from _traces(bucket, prefix)
+            yield from _traces(bucket, prefix, how)
 
 
 def _beginning(
@@ -100,12 +101,18 @@ def _beginning(
     return (first if len(first) <= FIRST else first.iloc[:FIRST]), chain(begun, rest)
 
 
-def _traces(held: list[Rows], prefix: str) -> Iterator[Trace]:
+def _traces(held: list[Rows], prefix: str, how: Reading) -> Iterator[Trace]:
     """Put the rows of each trace together; empties the list, for the memory."""
     if not any(map(len, held)):
         return
     owner, owners = joined((r.owner for r in held), (r.owners for r in held))
-    subject, subjects = joined((r.subject for r in held), (r.subjects for r in held))
+    subject, written = joined((r.subject for r in held), (r.subjects for r in held))
+    keys = [key_of(name, exact=how.subjects_exact) for name in written]
+    spellings: dict[str, tuple[str, ...]] = {}
+    for key, name in zip(keys, written, strict=True):
+        spellings[key] = (*spellings.get(key, ()), name)
+    subject, subjects = joined([subject], [keys])
+    names = [spellings[key] for key in subjects]
     subject = _filled(subject, owner)
     # A number for each pair, in the order of first appearance.
     pairs = (owner.astype(np.int64) << 32) + (subject.astype(np.int64) - NOBODY)
@@ -119,10 +126,11 @@ def _traces(held: list[Rows], prefix: str) -> Iterator[Trace]:
         number = (pair & 0xFFFFFFFF) + NOBODY
         yield Trace(
             name=prefix + owners[pair >> 32],
-            subject=None if number == NOBODY else subjects[number],
+            subject=None if number == NOBODY else spelled(names[number][0]),
             lat=lat[start:end],
             lon=lon[start:end],
             time=time[start:end],
+            spellings=() if number == NOBODY else names[number],
         )
         start = end
 

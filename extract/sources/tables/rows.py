@@ -1,6 +1,6 @@
 """What is kept of rows of points: where, when, and numbers for the names."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables import columns
+from trajanon.subjects import key_of
 
 NOBODY = -1
 """The number of a name that is not there."""
@@ -32,7 +33,7 @@ class Rows:
     time
         Seconds since 1970 UTC, or NaN.
     owners, subjects
-        Names.
+        Names; those of subjects as they are written.
     """
 
     owner: Numbers
@@ -71,8 +72,12 @@ def rows_of(chunk: pd.DataFrame, time: Floats, how: Reading) -> Rows:
     subjects: list[str] = []
     subject = np.full(len(chunk), NOBODY, np.int32)
     if "subject" in chunk:
-        subject, subjects = _numbered(chunk["subject"])
-    owner, owners = (subject, subjects) if "id" not in chunk else _numbered(chunk["id"])
+        subject, subjects = _numbered(chunk["subject"], columns.as_given)
+    if "id" in chunk:
+        owner, owners = _numbered(chunk["id"], columns.names)
+    else:
+        exact = how.subjects_exact
+        owner, owners = subject, [key_of(name, exact=exact) for name in subjects]
     lat, lon = (chunk[role].to_numpy(np.float64) for role in ("lat", "lon"))
     rows = Rows(owner, subject, lat, lon, time, owners, subjects)
     owned = owner != NOBODY
@@ -94,11 +99,13 @@ def joined(
     return np.concatenate(parts), list(number)
 
 
-def _numbered(values: pd.Series) -> tuple[Numbers, list[str]]:
+def _numbered(
+    values: pd.Series, read: Callable[[pd.Series], list[str | None]]
+) -> tuple[Numbers, list[str]]:
     code, found = pd.factorize(values)
     if isinstance(found, pd.CategoricalIndex):  # which is slow to make texts of
         found = found.categories.take(found.codes)
-    names = columns.names(pd.Series(found))
+    names = read(pd.Series(found))
     named = np.array([name is not None for name in names], bool)
     places = np.where(named, np.cumsum(named) - 1, NOBODY)
     return _with_nobody(places.tolist())[code], [name for name in names if name]
