@@ -6,7 +6,7 @@ are remembered, and one number for all of them.
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +122,7 @@ def marks(
         points=count,
         sketch=tells[remembered] << np.uint64(_TRACES),
         size=np.bincount(trace[remembered], minlength=len(traces)),
-        spellings=np.array(hashed, dtype=np.uint64).reshape(-1, 3),
+        spellings=np.unique(np.array(hashed, dtype=np.uint64).reshape(-1, 3), axis=0),
     )
 
 
@@ -133,12 +133,13 @@ def _written(trace: Trace) -> tuple[str, ...]:
 
 def joined(parts: Sequence[Marks]) -> Marks:
     """Put the marks of several batches one after another."""
-    return Marks(
+    whole = Marks(
         *(
             np.concatenate([getattr(part, field.name) for part in parts])
             for field in fields(Marks)
         )
     )
+    return replace(whole, spellings=np.unique(whole.spellings, axis=0))
 
 
 def _hash(*names: str | None) -> int:

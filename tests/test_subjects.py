@@ -1,17 +1,24 @@
 """One person under several spellings is one subject, wherever names come in."""
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import naive
 import numpy as np
+import pandas as pd
 import pytest
+from commands import FAST, Run
+from geopandas import GeoDataFrame, points_from_xy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import trajanon
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.subjects import Merged, key_of, numbered, spelled
+from trajanon.extract import Rules, cut, extract, from_frame, to_frame
+from trajanon.files.trajectories import read_trajectories
+from trajanon.subjects import BY_BLANKS, BY_CASE, Merged, key_of, numbered, spelled
 from trajanon.trajectories import Trajectories
 
 ANN = ["ann", "ann ", " ann", "ann\u00a0", "\ufeffann\u200b", "Ann", "ANN"]
@@ -146,3 +153,118 @@ def test_no_trajectories_are_refused_in_one_sentence(tmp_path: Path) -> None:
         trajanon.check(out, 2, trajectories=none)
     with pytest.raises(BadInput, match="0 records cannot form a group"):
         trajanon.microaggregate(np.empty((0, 2)), 2, subjects=[])
+
+
+def points_of(names: Sequence[str | None], ids: bool) -> pd.DataFrame:
+    """A table of points: 60 for each name, some metres apart on a way of its own."""
+    rows = [
+        {
+            "lat": 40.0 + 0.01 * way + 1e-4 * step,
+            "lon": -3.7,
+            "time": 1e9 + 5 * step + 1e5 * way,
+            "subject": name,
+            **({"id": f"t{way}"} if ids else {}),
+        }
+        for way, name in enumerate(names)
+        for step in range(60)
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("ids", [True, False])
+def test_extraction_merges_spellings_and_counts_them(run: Run, ids: bool) -> None:
+    points_of([*ANN, *JOSE, "bob"], ids).to_csv("t.csv", index=False)
+    command = ("extract", "--source", "t.csv", "--spacing", 20, "--points", 5)
+    answer = run(*command)
+    assert answer.code == 0, answer.err
+    said = " ".join(answer.out.split())
+    assert "2 only in upper and lower case (--subjects-exact keeps these apart)" in said
+    assert "5 only in blanks or in how accents are encoded." in said
+    assert of_file(exact=False) == (3, 2, 5)
+    assert run(*command, "--subjects-exact").code == 0
+    assert of_file(exact=True) == (5, None, 5)
+
+
+def of_file(*, exact: bool) -> tuple[int, int | None, int | None]:
+    """Subjects in the file, and how many names were merged."""
+    found = read_trajectories("trajectories.parquet", subjects_exact=exact)
+    counts = found.provenance["counts"]
+    assert found.subject is not None
+    subjects = len(set(found.subject.tolist()))
+    assert counts["subjects read"] == subjects
+    return subjects, counts.get(BY_CASE), counts.get(BY_BLANKS)
+
+
+@pytest.mark.parametrize(("jobs", "size"), [(1, 1), (1, 10**9), (2, 10**9)])
+def test_what_is_merged_does_not_depend_on_files_or_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int, size: int
+) -> None:
+    monkeypatch.setattr("trajanon.extract.cutting.BATCH", size)
+    for number, name in enumerate(ANN):
+        table = points_of([*["bob"] * number, name], ids=True).iloc[60 * number :]
+        table.to_parquet(tmp_path / f"{number}.parquet")
+    found = extract(tmp_path, spacing=20, points=5, jobs=jobs)
+    assert found.subject is not None
+    assert set(found.subject.tolist()) == {0}
+    counts = found.provenance["counts"]
+    assert (counts[BY_CASE], counts[BY_BLANKS]) == (2, 4)
+
+
+def test_names_of_blanks_name_nobody(tmp_path: Path) -> None:
+    points_of(["\u00a0 ", None, "\ufeff", "ann"], ids=True).to_csv(tmp_path / "t.csv")
+    found = extract(tmp_path / "t.csv", spacing=20, points=5)
+    assert found.subject is not None
+    assert set(found.subject.tolist()) == {0, 1, 2, 3}
+    assert found.provenance["counts"]["recordings of unknown subjects"] == 3
+
+
+def test_a_geo_file_and_frames_merge_spellings(tmp_path: Path) -> None:
+    table = points_of(ANN, ids=True)
+    frame = GeoDataFrame(
+        table[["id", "subject", "time"]],
+        geometry=points_from_xy(table["lon"], table["lat"]),
+        crs="EPSG:4326",
+    )
+    frame.to_file(tmp_path / "t.gpkg")
+    for exact, subjects in ((False, 1), (True, 3)):
+        rules = Rules(spacing=20, points=5, subjects_exact=exact)
+        of_frame = cut(from_frame(frame, subjects_exact=exact), rules)
+        of_file = extract(
+            tmp_path / "t.gpkg", spacing=20, points=5, subjects_exact=exact
+        )
+        for found in (of_frame, of_file):
+            assert found.subject is not None
+            assert len(set(found.subject.tolist())) == subjects
+            assert found.provenance["counts"][BY_BLANKS] == 4
+
+
+def test_files_of_other_programs_merge_spellings(run: Run) -> None:
+    some = lines(range(7))
+    frame = to_frame(some)
+    frame["subject"] = ANN
+    frame["trace"] = np.arange(7)
+    frame.to_parquet("trajectories.parquet")
+    refused = run("anonymize", "-k", 2, *FAST)
+    assert refused.code == 2
+    assert "Subject names that differ from another one" in refused.err
+    assert "come from 1 subject" in refused.err
+    made = run("anonymize", "-k", 2, "--subjects-exact", *FAST)
+    assert made.code == 0
+    report = json.loads(Path("anonymized.report.json").read_text(encoding="utf-8"))
+    assert report["subject_names_merged"] == {"case": 0, "blanks": 4}
+    by_holder = ("check", "-k", 2, "--trajectories", "trajectories.parquet")
+    assert run(*by_holder, "--subjects-exact").code == 0
+    assert run("evaluate", "--subjects-exact").code == 0
+    assert run(*by_holder).code == run("evaluate").code == 1
+
+
+def test_a_table_merges_spellings(run: Run) -> None:
+    table = pd.DataFrame({"x": np.arange(8.0), "who": [*ANN, "bob"]})
+    table.to_csv("t.csv", index=False)
+    command = ("microaggregate", "t.csv", "-k", 2, "--subject", "who", *FAST)
+    answer = run(*command)
+    assert answer.code == 0
+    assert "2 only in upper and lower case (--subjects-exact" in answer.out
+    assert pd.read_csv("microaggregated.csv")["x"].nunique() == 1
+    assert run(*command, "--subjects-exact").code == 0
+    assert pd.read_csv("microaggregated.csv")["x"].nunique() == 2
