@@ -1,6 +1,7 @@
 """Measure alignment: what sliding on their tracks brings trajectories, and changes.
 
     python benchmarks/alignment.py numbers cabs.parquet
+    python benchmarks/alignment.py runs cabs.parquet --subjects -k 4 10
     python benchmarks/alignment.py figure cabs.parquet group.png
     python benchmarks/alignment.py scale --sizes 10000 100000
     python benchmarks/alignment.py scale cabs.parquet
@@ -34,13 +35,20 @@ from trajanon.align.alignment import align
 from trajanon.loss import group_means
 from trajanon.partition import Partition
 from trajanon.pipeline import EFFORTS
+from trajanon.privacy.belonging import belonging
 from trajanon.progress import Progress, silent
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement, moved_to
+from trajanon.utility.density import busyness, density_divergence
+from trajanon.utility.grid import cells
+from trajanon.utility.runs import from_runs
+from trajanon.utility.shape import lengths
+from trajanon.utility.usefulness import DENSITY_CELL, FLOW_CELL
 
 KS = (3, 4, 5, 10)
 SEED = 1
+SEEDS = (0, 1, 2)
 SIZES = (10_000, 100_000, 1_000_000)
 
 _SHARES = (0.6, 0.3, 0.1)  # of runs with one window, two, three
@@ -79,20 +87,6 @@ def aligned(
     return groups, slid, others, between - start, perf_counter() - between
 
 
-def busyness(tracks: Tracks, points: NDArray[np.float64], metres: float) -> float:
-    """How many runs cross the cells of these points, so many metres wide: the mean."""
-    degree = 111_200.0 * np.array([1.0, np.cos(np.radians(tracks.points[0, 0]))])
-
-    def in_cells(some: NDArray[np.float64]) -> NDArray[np.int64]:
-        north, east = np.moveaxis(np.floor(some * degree / metres), -1, 0)
-        return (north * 10**6 + east).astype(np.int64)
-
-    run = np.repeat(np.arange(len(tracks.first) - 1), np.diff(tracks.first))
-    crossed = np.unique(np.column_stack([in_cells(tracks.points), run]), axis=0)
-    cells, runs = np.unique(crossed[:, 0], return_counts=True)
-    return float(runs[np.searchsorted(cells, in_cells(points))].mean())
-
-
 def ends_covered(tracks: Tracks, m: int) -> tuple[float, float]:
     """The shares of runs with a window within a spacing of their begin, and end."""
     size = np.diff(tracks.first)
@@ -111,7 +105,7 @@ def numbers(cut: Trajectories, subjects: NDArray[np.int64] | None) -> None:
     spacing = STEPS * float(np.median(step_lengths(tracks)))
     print(
         "k | MDAV: mean, median m | IL % | mean m | median m | seconds "
-        "| runs where windows are | tracks near the release | slid "
+        "| tracks near the release | slid "
         "| first metres | last metres"
     )
     for k in KS:
@@ -121,7 +115,6 @@ def numbers(cut: Trajectories, subjects: NDArray[np.int64] | None) -> None:
         far = moved(cut, mdav)
         groups, slid, others, took, more = aligned(cut, k, subjects)
         was, now = moved(cut, groups), moved(slid, others)
-        busy = [busyness(tracks, points.points, spacing) for points in (cut, slid)]
         assert slid.tracks is not None
         share = float((slid.tracks.start != tracks.start).mean())
         near = [
@@ -138,7 +131,6 @@ def numbers(cut: Trajectories, subjects: NDArray[np.int64] | None) -> None:
             f"{was.mean():.1f} -> {now.mean():.1f}",
             f"{np.median(was):.1f} -> {np.median(now):.1f}",
             f"{took:.1f} + {more:.1f}",
-            f"{busy[0]:.1f} -> {busy[1]:.1f}",
             f"{near[0]:.1%} -> {near[1]:.1%}",
             f"{share:.0%}",
             f"{begun[0]:.0%} -> {begun[1]:.0%}",
@@ -146,6 +138,91 @@ def numbers(cut: Trajectories, subjects: NDArray[np.int64] | None) -> None:
             sep=" | ",
             flush=True,
         )
+
+
+def every_window(
+    tracks: Tracks, m: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """All windows that could be cut from the runs, and how much each counts.
+
+    A window begins at every spacing; those of a run count as much as it has windows.
+    """
+    starts = np.diff(tracks.first) - STEPS * (m - 1)
+    many = -(-starts // STEPS)
+    run = np.repeat(np.arange(len(many)), many)
+    start = STEPS * (np.arange(len(run)) - np.repeat(np.cumsum(many) - many, many))
+    windows = Tracks(tracks.points, tracks.first, run, start).windows(m)
+    return windows, (np.bincount(tracks.run) / many)[run]
+
+
+def flows_kept(
+    windows: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    lines: NDArray[np.float64],
+) -> float:
+    """As `flow_similarity`, with weights."""
+    trips = [cells(some[:, [0, -1]], FLOW_CELL) for some in (windows, lines)]
+    flows, place = np.unique(np.concatenate(trips), axis=0, return_inverse=True)
+    first, second = np.split(place.reshape(-1), [len(windows)])
+    before = np.bincount(first, weights, minlength=len(flows))
+    after = np.bincount(second, minlength=len(flows))
+    return float(np.minimum(before, after).sum() / len(lines))
+
+
+def piled(runs: NDArray[np.float64], points: NDArray[np.float64]) -> float:
+    """Share of the points in cells that get more than twice their share of the runs."""
+    places = [cells(some, DENSITY_CELL).reshape(-1) for some in (runs, points)]
+    found, place = np.unique(np.concatenate(places), return_inverse=True)
+    first, second = np.split(place, [len(places[0])])
+    before, after = (
+        np.bincount(some, minlength=len(found)) for some in (first, second)
+    )
+    much = after / len(second) > 2.0 * before / len(first)
+    return float(after[much].sum() / len(second))
+
+
+def against_runs(
+    cut: Trajectories, k: int, count: str, slide: bool, seed: int
+) -> dict[str, float]:
+    """What a release leaves of the whole runs that windows were cut from.
+
+    With seven decimals: with fewer, the steps of rounding would hide what sliding does.
+    """
+    tracks = cut.tracks
+    assert tracks is not None
+    release = trajanon.anonymize(cut, k, count=count, align=slide, seed=seed, digits=7)
+    found = belonging(cut, release.trajectories.points, release.report)
+    lines, runs = found.lines[found.labels], tracks.points
+    windows, weights = every_window(tracks, cut.points.shape[1])
+    away = from_runs(tracks, found.lines, found.labels)
+    length = np.average(lengths(windows), weights=weights)
+    return {
+        "as slid, m": displacement(found.slid.points, lines).mean(),
+        "as cut, m": displacement(cut.points, lines).mean(),
+        "from runs, mean m": away.mean(),
+        "median m": float(np.median(away)),
+        "density, bits": density_divergence(runs, lines, DENSITY_CELL),
+        "flows kept, %": 100.0 * flows_kept(windows, weights, lines),
+        "length, %": 100.0 * (lengths(lines).mean() / length - 1.0),
+        "piled, %": 100.0 * piled(runs, lines),
+        "windows: density, bits": density_divergence(
+            runs, found.slid.points, DENSITY_CELL
+        ),
+        "windows: busyness": busyness(runs, found.slid.points, DENSITY_CELL),
+        "windows: piled, %": 100.0 * piled(runs, found.slid.points),
+    }
+
+
+def runs(cut: Trajectories, count: str, ks: list[int]) -> None:
+    """Print what releases leave of the whole runs: mean and half the range of seeds."""
+    for k in ks:
+        for slide in (True, False):
+            found = [against_runs(cut, k, count, slide, seed) for seed in SEEDS]
+            print(f"k = {k}, {'aligned' if slide else 'not aligned'}")
+            for name in found[0]:
+                values = np.array([one[name] for one in found])
+                print(f"  {name}: {values.mean():.4g} (+- {np.ptp(values) / 2:.2g})")
+            sys.stdout.flush()
 
 
 def figure(cut: Trajectories, out: Path) -> None:
@@ -293,10 +370,11 @@ def scale(tracks: Path | None, sizes: list[int]) -> None:
 def main() -> None:
     """Run the measurement asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["numbers", "figure", "scale", "one"])
+    parser.add_argument("what", choices=["numbers", "runs", "figure", "scale", "one"])
     parser.add_argument("trajectories", nargs="?")
     parser.add_argument("out", type=Path, nargs="?", default=Path("group.png"))
     parser.add_argument("--subjects", action="store_true")
+    parser.add_argument("-k", type=int, nargs="+", default=[4])
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     asked = parser.parse_args()
     if asked.what == "scale":
@@ -317,7 +395,9 @@ def main() -> None:
     assert cut.tracks is not None
     some = Trajectories(cut.points[few], tracks=cut.tracks.take(few))
     aligned(some, 3, None)
-    if asked.what == "figure":
+    if asked.what == "runs":
+        runs(cut, "subjects" if asked.subjects else "records", asked.k)
+    elif asked.what == "figure":
         figure(cut, asked.out)
     else:
         numbers(cut, cut.subject if asked.subjects else None)

@@ -30,12 +30,12 @@ def moved(metres: float, trips: float = 1.0) -> Usefulness:
 @pytest.mark.parametrize("which", [0, 1])
 def test_each_threshold_changes_the_colour(which: int) -> None:
     def lost(share: float, of: str) -> str:
-        left = {
-            "moved": moved(1_000.0 * share),
-            "length": replace(LEFT, length_change=-share),
-            "trips": moved(0.0, 1.0 - share),
+        left, kept = {
+            "moved": (moved(1_000.0 * share), 1.0),
+            "length": (LEFT, 1.0 - share),
+            "trips": (moved(0.0, 1.0 - share), 1.0),
         }[of]
-        colours = [colour for colour, _ in cost({RELEASE: left})]
+        colours = [colour for colour, _ in cost({RELEASE: left}, kept)]
         place = ("moved", "length", "trips").index(of)
         assert colours == ["good"] * place + [colours[place]] + ["good"] * (2 - place)
         return colours[place]
@@ -52,7 +52,7 @@ def test_each_threshold_changes_the_colour(which: int) -> None:
 def test_a_release_that_moves_more_than_mdav_is_not_good() -> None:
     for metres, colour in ((0.999, "good"), (1.001, "caution")):
         ways = {RELEASE: moved(50.0 * BESIDE_MDAV * metres), MDAV: moved(50.0)}
-        (told, said), *_ = cost(ways)
+        (told, said), *_ = cost(ways, 1.0)
         assert told == colour
         assert ("--effort best" in said) == (colour == "caution")
 
@@ -63,29 +63,29 @@ def test_both_faces_of_sliding_are_told_and_the_worse_is_no_secret() -> None:
         AS_SLID: moved(20.0, 0.8),
         MDAV: moved(50.0, 0.5),
     }
-    told = list(cost(ways))
+    told = list(cost(ways, 1.0))
     assert "20 m as slid, 90 m as cut" in told[0][1]
     assert "80 % as slid, 40 % as cut" in told[2][1]
     assert [colour for colour, _ in told] == ["good", "good", "good", "caution"]
     assert "--no-align" in told[3][1]
     for trips, more in ((0.5 / BESIDE_MDAV + 1e-6, 0), (0.5 / BESIDE_MDAV - 1e-6, 1)):
         near = ways | {RELEASE: moved(50.0, trips)}
-        assert len(list(cost(near))) == 3 + more
+        assert len(list(cost(near, 1.0))) == 3 + more
 
 
 def test_windows_that_crowd_busy_streets_are_told() -> None:
     for busier, more in ((CROWDED - 1e-6, 0), (CROWDED + 1e-6, 1)):
         as_cut, slid = (replace(LEFT, busyness=one) for one in (1.0, busier))
-        told = list(cost({RELEASE: as_cut, AS_SLID: slid}))
+        told = list(cost({RELEASE: as_cut, AS_SLID: slid}, 1.0))
         assert len(told) == 3 + more
         assert ("5 % busier than as cut" in told[-1][1]) == bool(more)
-    assert len(list(cost({RELEASE: LEFT, AS_SLID: replace(LEFT)}))) == 3
+    assert len(list(cost({RELEASE: LEFT, AS_SLID: replace(LEFT)}, 1.0))) == 3
 
 
 def test_lines_that_stand_still_have_a_colour() -> None:
     still = replace(LEFT, length=0.0)
-    assert next(cost({RELEASE: still}))[0] == "good"
-    assert next(cost({RELEASE: replace(moved(1.0), length=0.0)}))[0] == "bad"
+    assert next(cost({RELEASE: still}, 1.0))[0] == "good"
+    assert next(cost({RELEASE: replace(moved(1.0), length=0.0)}, 1.0))[0] == "bad"
 
 
 def test_short_lines_that_go_anywhere_are_no_good_release() -> None:
@@ -103,8 +103,12 @@ def test_short_lines_that_go_anywhere_are_no_good_release() -> None:
     said = {sentence: colour for colour, sentence in found.verdict}
     moved_by, length = (
         next(one for one in said if one.startswith(beginning))
-        for beginning in ("Points moved by", "Released lines keep")
+        for beginning in ("Points moved by", "The means of groups keep")
     )
     assert said[moved_by] == "bad"
-    assert said[length] in ("caution", "bad")
+    assert said[length] == "bad"
+    assert found.length_kept < 1.0 - LENGTH_LOST[1]
     assert "--spacing" in moved_by
+    # Four decimals are longer than a hop: the file has longer lines than the means.
+    assert found.usefulness[RELEASE].length_change > found.length_kept - 1.0 + 0.05
+    assert "The rounding adds steps" in length

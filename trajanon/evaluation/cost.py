@@ -19,17 +19,17 @@ LENGTH_LOST = (0.20, 0.50)
 TRIPS_LOST = (0.50, 0.75)
 BESIDE_MDAV = 1.05
 CROWDED = 1.05
+STEPS_OF_ROUNDING = 0.05  # of the length: below it, nobody need know
 
 
-def cost(ways: Mapping[str, Usefulness]) -> Iterator[tuple[str, str]]:
+def cost(
+    ways: Mapping[str, Usefulness], length_kept: float
+) -> Iterator[tuple[str, str]]:
     """Say what a release costs; information loss, which hides much, has no say."""
     as_cut, mdav = ways[RELEASE], ways.get(MDAV)
     averaged = ways.get(AS_SLID, as_cut)
     yield _moved(averaged, as_cut, mdav)
-    lost = -averaged.length_change
-    colour = _colour(lost, LENGTH_LOST)
-    said = f"Released lines keep {percent(1.0 - lost, 2)} of the originals' length"
-    yield colour, said + ("." if colour == GOOD else ": members go different ways.")
+    yield _length(length_kept, 1.0 + averaged.length_change)
     kept = _both(averaged, as_cut, lambda one: percent(one.flow_similarity, 2))
     beside = "" if mdav is None else f" (MDAV: {percent(mdav.flow_similarity, 2)})"
     yield (
@@ -81,6 +81,19 @@ def _moved(
         f"Points moved by {said} on average{beside}, {percent(of_length, 2)} of the "
         f"length of a trajectory.{advice}"
     )
+
+
+def _length(kept: float, written: float) -> tuple[str, str]:
+    colour = _colour(1.0 - kept, LENGTH_LOST)
+    said = f"The means of groups keep {percent(kept, 2)} of their members' length"
+    if colour != GOOD:
+        said += ": members go different ways"
+    if abs(written - kept) > STEPS_OF_ROUNDING:
+        said += (
+            f". The rounding adds steps: as written they have {percent(written, 2)} "
+            "(anonymize --digits)"
+        )
+    return colour, said + "."
 
 
 def _worse_as_cut(as_cut: Usefulness, mdav: Usefulness) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,7 @@ from trajanon.evaluation.page import page
 from trajanon.evaluation.price import Price, price
 from trajanon.evaluation.verdict import verdict
 from trajanon.files.report import Report, checked, promise_in, released_of
-from trajanon.loss import loss_to
+from trajanon.loss import group_means, loss_to
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense, subjects_per_group
 from trajanon.privacy.attack import Attack
@@ -28,6 +28,7 @@ from trajanon.progress import Progress, silent
 from trajanon.reports import too_few
 from trajanon.trajectories import Trajectories
 from trajanon.utility.on_roads import ToRoad, share_on_roads
+from trajanon.utility.shape import length_change
 from trajanon.utility.usefulness import ROAD, Usefulness, usefulness
 
 
@@ -68,6 +69,9 @@ class Evaluation:
         What each way to publish leaves, by its name: this release, also measured on
         the windows as slid if they were; MDAV of the same k and subjects, where there
         are enough; no protection.
+    length_kept
+        Mean share of its length that a trajectory keeps in the mean of its group,
+        before the rounding, whose steps make short lines longer.
     price
         What counting subjects costs; None where nothing is known of them.
     attacks
@@ -97,6 +101,7 @@ class Evaluation:
     problems: Sequence[str] | None
     loss: Mapping[str, float]
     usefulness: Mapping[str, Usefulness]
+    length_kept: float
     price: Sequence[Price] | None
     attacks: Sequence[Attack]
     diversity: Diversity
@@ -165,6 +170,7 @@ class Evaluation:
             "attacks": [attack.account for attack in self.attacks],
             "diversity": self.diversity.account,
             "diversity_as_slid": self.diversity_as_slid.account,
+            "length_kept": self.length_kept,
             "utility": {name: one.account for name, one in self.usefulness.items()},
             "roads_before": self.roads_before,
             "attribution": self.report.get("attribution"),
@@ -284,6 +290,7 @@ def evaluate(
             )
             for name, pair in ways.items()
         },
+        length_kept=_length_kept(found),
         price=None if subjects is None else price(trajectories.records, k, subjects),
         attacks=attacked,
         diversity=diverse,
@@ -348,6 +355,12 @@ def _ways(
     if mdav is not None:
         ways[MDAV] = (original, mdav)
     return {**ways, NOTHING: (original, original)}
+
+
+def _length_kept(found: Belonging) -> float:
+    means = group_means(found.slid.records, found.labels)[found.labels]
+    lines = means.reshape(found.slid.points.shape)
+    return 1.0 + float(length_change(found.slid.points, lines).mean())
 
 
 def _area(points: NDArray[np.float64]) -> tuple[float, float, float, float]:

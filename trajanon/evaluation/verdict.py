@@ -23,7 +23,7 @@ def verdict(evaluation: "Evaluation") -> list[tuple[str, str]]:
         *_promise(evaluation),
         *_attacks(evaluation),
         *_diversity(evaluation),
-        *cost(evaluation.usefulness),
+        *cost(evaluation.usefulness, evaluation.length_kept),
         (
             CAUTION,
             "k-anonymity is not differential privacy. It does not hold against "
