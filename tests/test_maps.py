@@ -285,11 +285,11 @@ def test_a_single_group_can_be_drawn() -> None:
     assert len(layer(html(public(Trajectories(mean))), "released")) == 1
 
 
-def test_groups_with_the_same_mean_are_each_drawn() -> None:
+def test_groups_with_the_same_mean_are_one_line() -> None:
     points = np.repeat(trajectories().points[:1], 6, axis=0)
     same = report(n=6, labels=[0, 1, 0, 1, 0, 1])
     page = html(compare(Trajectories(points), Trajectories(points), same))
-    assert len(layer(page, "released")) == 2
+    assert len(layer(page, "released")) == 1
 
 
 def test_an_unknown_view_is_refused() -> None:
