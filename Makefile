@@ -25,7 +25,7 @@ tests: .venv/dev
 
 docs: .venv/dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
-	@echo "Open build/site/index.html in a browser; to search: $(BIN)/mkdocs serve"
+	@echo "Open build/site/index.html in a browser."
 
 format: .venv/dev
 	$(BIN)/ruff format .

@@ -1,30 +1,37 @@
-"""What the docs site needs beyond its pages: two pages made, and links that leave."""
+"""What the docs site needs beyond its pages: pages made, and links that leave."""
 
+import base64
 import inspect
-import json
+import os
 import re
 import sys
+from html import unescape
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import griffe
+import nbformat
 import typer
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+from nbclient import NotebookClient
 
 REPOSITORY = "https://github.com/trajanon/trajanon/blob/main/"
 NOTEBOOK = Path(__file__).with_name("tutorial.ipynb")
 
 WIDTH = 80  # letters, as many as a page has room for
+FRAME = """\
+<iframe src="{0}" title="The map" allow="fullscreen" loading="lazy"
+ style="width: 100%; height: 32rem; border: 1px solid #ccc"></iframe>
+<a href="{0}">The map alone</a>"""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add what is written elsewhere: the tutorial, and the help of the commands."""
-    for name, content in (
-        ("tutorial.md", tutorial()),
-        ("reference/commands.md", commands()),
-    ):
+    """Add what is made here: the tutorial with its results, and the commands' help."""
+    made = {**tutorial(), "reference/commands.md": commands()}
+    for name, content in made.items():
         files.append(File.generated(config, name, content=content))
     return files
 
@@ -36,17 +43,45 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     return re.sub(r"\]\(\.\./", f"]({REPOSITORY}", markdown)
 
 
-def tutorial() -> str:
-    """Write the notebook's cells as a page."""
-    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
-    parts = []
-    for cell in cells:
-        text = "".join(cell["source"])
-        code = cell["cell_type"] == "code"
-        parts.append(f"```python\n{text}\n```" if code else text)
+def tutorial() -> dict[str, str | bytes]:
+    """Run the notebook: its cells and results as a page, and the files shown there."""
+    parts, shown = [], {}
+    for cell in executed().cells:
+        code = cell.cell_type == "code"
+        parts.append(f"```python\n{cell.source}\n```" if code else cell.source)
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if "text/markdown" in data:
+                parts.append(data["text/markdown"])
+            elif "image/png" in data:
+                name = f"tutorial-{len(shown)}.png"
+                shown[name] = base64.b64decode(data["image/png"])
+                parts.append(f"![Result of the cell above]({name})")
+            elif "text/html" in data:  # folium's: a frame with the page in it
+                name = f"tutorial-{len(shown)}.html"
+                shown[name] = unescape(
+                    data["text/html"].split('srcdoc="')[1].split('"')[0]
+                )
+                parts.append(FRAME.format(name))
+            else:
+                text = data.get("text/plain") or output.text
+                parts.append(f"```text\n{text}\n```")
     first, *rest = parts
     download = "As a notebook to run: [tutorial.ipynb](tutorial.ipynb)."
-    return "\n\n".join([first, download, *rest]) + "\n"
+    return {"tutorial.md": "\n\n".join([first, download, *rest]) + "\n", **shown}
+
+
+def executed() -> nbformat.NotebookNode:
+    """Run the notebook with this checkout, in a folder that is removed."""
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    paths = [str(NOTEBOOK.parents[1]), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    with TemporaryDirectory() as folder:
+        at = {"metadata": {"path": folder}}
+        client = NotebookClient(notebook, kernel_name="python3", resources=at)
+        kernel = client.create_kernel_manager()
+        kernel.transport, kernel.ip = "ipc", f"{folder}/kernel"  # no port is opened
+        return client.execute(env=environment)
 
 
 def commands() -> str:

@@ -4,17 +4,26 @@ Pictures are judged by counting pixels, in the browser itself.
 """
 
 import base64
+import os
+import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import folium
 import numpy as np
+import pytest
 from playwright.sync_api import Page
 
 from trajanon.maps import compare
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+needs_chromium = pytest.mark.skipif(
+    CHROMIUM is None and "CI" not in os.environ,  # there it fails: nobody reads skips
+    reason="no program chromium is on the PATH to look at pages with",
+)
 
 LABELS = np.array([0, 1, 0, 2, 1, 0, 2, 2, 1, 2, 0])  # sizes 4, 3, 4
 

@@ -3,11 +3,13 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import efforts
 import numpy as np
 import platformdirs
 import pytest
+from browsing import CHROMIUM
 from commands import Answer, Run
 from hypothesis import HealthCheck, settings
 from naive_sliding import slide_in_blocks
@@ -18,6 +20,9 @@ from trajanon.data import sample
 from trajanon.extract import extract
 from trajanon.files.trajectories import write_trajectories
 from trajanon.trajectories import Trajectories
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 settings.register_profile(
     "trajanon",
@@ -69,6 +74,18 @@ def here(made: Path, run: Run, tmp_path: Path) -> Path:
     for path in made.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["Browser"]:
+    """A headless Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield started
+        started.close()
 
 
 @pytest.fixture

@@ -1,15 +1,22 @@
 """The docs site: built without network, every link and every public name in it."""
 
+import fcntl
 import re
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import nbformat
 import pytest
+from browsing import needs_chromium
 
 from trajanon import errors
 from trajanon.cli.app import app
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -26,16 +33,22 @@ sys.exit(cli())
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    built = subprocess.run(
-        [sys.executable, "-c", ALONE, "build", "--strict", "--site-dir", str(folder)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert built.returncode == 0, built.stderr
+def site(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """Built once: of several workers, the first builds it and the others wait."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "site"
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if folder.exists():
+            return folder
+        built = subprocess.run(
+            [sys.executable, "-c", ALONE, "build", "--strict", "--site-dir", folder],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert built.returncode == 0, built.stderr
     return folder
 
 
@@ -109,13 +122,54 @@ def test_every_error_is_in_the_reference(site: Path) -> None:
             assert f'id="trajanon.errors.{name}"' in text
 
 
-def test_the_tutorial_is_a_page_and_a_notebook(site: Path) -> None:
+def test_the_tutorial_is_stored_without_results() -> None:
+    """So that no path of anybody's machine, and no stale number, is in it."""
+    notebook = nbformat.read(DOCS / "tutorial.ipynb", as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert code
+    assert all(cell.outputs == [] for cell in code)
+    assert all(cell.execution_count is None for cell in code)
+
+
+def test_the_tutorial_is_a_page_with_results_and_a_notebook(site: Path) -> None:
     text = (site / "tutorial.html").read_text(encoding="utf-8")
     assert "From traces to a release" in text
-    assert "anonymize" in text
     assert 'href="tutorial.ipynb"' in text
     notebook = (DOCS / "tutorial.ipynb").read_bytes()
     assert (site / "tutorial.ipynb").read_bytes() == notebook
+    # Eight cells of code, four of them with a text; nothing is printed beside.
+    assert text.count('<div class="highlight">') == 8 + 4
+    assert "<li>The promise holds" in text
+    figures = re.findall(r'<img [^>]*src="(tutorial-\d.png)"', text)
+    assert len(figures) == 2
+    for name in figures:
+        assert (site / name).read_bytes().startswith(b"\x89PNG")
+    (name,) = re.findall('<iframe src="(.+?)"', text)
+    page = (site / name).read_text(encoding="utf-8")
+    assert "originals and release" in page
+    assert "Content-Security-Policy" in page
+
+
+@needs_chromium
+def test_the_site_can_be_searched_from_disk(site: Path, browser: "Browser") -> None:
+    page = browser.new_page(viewport={"width": 1200, "height": 800})
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((site / "reference/errors.html").as_uri())
+    page.click("input[name=query]")
+    page.keyboard.type("displacement")
+    found = page.locator(".md-search-result__item a").first
+    found.wait_for(timeout=20_000)
+    link = found.get_attribute("href")
+    assert link is not None
+    assert link.startswith(site.as_uri())
+    assert all(url.startswith(("file:", "data:")) for url in asked)
+    page.goto((site / "tutorial.html").as_uri())
+    page.locator("iframe[title]").scroll_into_view_if_needed()
+    panel = page.frame_locator("iframe[title]").locator("#trajanon h1")
+    panel.wait_for(timeout=20_000)
+    assert panel.inner_text() == "trajanon · k = 4 subjects"
+    page.close()
 
 
 def test_every_command_says_what_it_does(site: Path) -> None:

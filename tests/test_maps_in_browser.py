@@ -4,8 +4,6 @@ Pictures are judged by counting pixels, in the browser itself.
 """
 
 import base64
-import os
-import shutil
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -22,37 +20,25 @@ from browsing import (
     drawn,
     many,
     means,
+    needs_chromium,
     report,
     slid,
     trajectories,
 )
-from playwright.sync_api import Browser, ConsoleMessage, Route, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Route
 from toy import toy
 
 import trajanon
 from trajanon.maps import Background, compare, compare_releases, html, public
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None and "CI" not in os.environ,  # there it fails: nobody reads skips
-    reason="no program chromium is on the PATH to look at maps with",
-)
+pytestmark = needs_chromium
 
 DESKTOP, PHONE = (1280, 800), (390, 844)
 TILE = base64.b64decode(  # a white pixel
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTjMZgAAAABJ"
     "RU5ErkJggg=="
 )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
-        yield started
-        started.close()
 
 
 @pytest.fixture
