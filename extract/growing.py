@@ -33,6 +33,7 @@ from trajanon.extract.marks import joined as marks_joined
 from trajanon.extract.sources.source import Source
 from trajanon.files import native
 from trajanon.files.trajectories import read_trajectories, write_trajectories
+from trajanon.inputs import regular
 from trajanon.trajectories import Trajectories, joined
 
 logger = logging.getLogger(__name__)
@@ -83,7 +84,7 @@ class State:
     @classmethod
     def read(cls, path: Path) -> "State":
         """Read what `write` wrote; raises ValueError or such where it is damaged."""
-        entries = json.loads(path.read_text(encoding="utf-8"))
+        entries = json.loads(regular(path).read_text(encoding="utf-8"))
         for name in ("counts", "left_out"):
             entries[name] = Counter(entries[name])
         done, taken = map(int, entries["position"])
@@ -180,7 +181,7 @@ class Growing:
         for number in range(len(self.state.rows)):
             path = self._file(_KNOWN, number)
             try:
-                with path.open("rb") as file, np.load(file) as arrays:
+                with regular(path).open("rb") as file, np.load(file) as arrays:
                     known = dict(arrays)
                 anchors = known.pop("anchors")
                 cutter.recordings.enter(Marks(**known))

@@ -12,7 +12,17 @@ ROOT = Path(__file__).parents[1]
 
 FLOORS = [  # from the ground up; a module imports from its own floor or below
     {"_kernels"},
-    {"loss", "errors", "mixing", "progress", "drafts", "outputs", "reports", "workers"},
+    {
+        "loss",
+        "errors",
+        "mixing",
+        "progress",
+        "drafts",
+        "inputs",
+        "outputs",
+        "reports",
+        "workers",
+    },
     {
         "grouping",
         "neighbours",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.earth.regions import Region
+from trajanon.inputs import regular
 
 if TYPE_CHECKING:
     from osmium import FileProcessor
@@ -38,7 +39,7 @@ def opened(pbf: Path, entities: "osm_entity_bits | None" = None) -> "FileProcess
     import osmium
 
     try:
-        pbf.open("rb").close()
+        regular(pbf).open("rb").close()
     except OSError as error:
         msg = f"cannot read {pbf}: {error.strerror}"
         raise FileProblem(msg) from error

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.earth.border import Border
 from trajanon.extract.earth.box import Box
+from trajanon.inputs import regular
 
 if TYPE_CHECKING:
     from geopandas import GeoSeries
@@ -137,7 +138,7 @@ def _geometries(path: Path) -> "GeoSeries":
     import shapely
 
     try:
-        with path.open("rb") as file:
+        with regular(path).open("rb") as file:
             parquet = file.read(4) == b"PAR1"
         if parquet:
             table = geopandas.read_parquet(path)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from stat import S_ISREG
 
 from trajanon.drafts import UNFINISHED
 from trajanon.errors import BadInput, FileProblem
@@ -25,6 +24,7 @@ from trajanon.extract.sources.osm.trackpoints import Joiner
 from trajanon.extract.sources.reading import Meter, Reading
 from trajanon.extract.sources.source import LeftOut, Numbered
 from trajanon.extract.trace import Trace
+from trajanon.inputs import regular
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION
 
@@ -96,9 +96,7 @@ def _stat(path: Path) -> os.stat_result:
     except OSError as error:
         msg = f"cannot read {path}: {error.strerror}"
         raise FileProblem(msg) from error
-    if not S_ISREG(stat.st_mode):
-        msg = f"{path} is a device or a pipe: save it to a file, and name that"
-        raise BadInput(msg)
+    regular(path)
     return stat
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trajanon.errors import FileProblem
+from trajanon.inputs import regular
 from trajanon.progress import Progress
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Reading:
             If it cannot be opened.
         """
         try:
-            return io.BufferedReader(_Metered(path, self.read), _BUFFER)
+            return io.BufferedReader(_Metered(regular(path), self.read), _BUFFER)
         except OSError as error:
             msg = f"cannot read {path}: {error.strerror}"
             raise FileProblem(msg) from error

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
+from trajanon.inputs import regular
 
 _TEXT = ("table", "dataset", "method", "by", "setting", "statistic")
 _NUMBERS = ("k", "ours")
@@ -53,6 +54,7 @@ def read_results(path: Path) -> Results:
         If it cannot be read.
     """
     way_out = "name the CSV that trajanon benchmark wrote"
+    regular(path)
     try:
         rows = pd.read_csv(path, dtype=str, keep_default_na=False)
     except FileNotFoundError as error:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.trajectories import read_trajectories
+from trajanon.inputs import regular
 from trajanon.loss import standardise
 
 PAPERS = ("Census", "Tarragona", "EIA")
@@ -84,6 +85,7 @@ def find_datasets(folder: Path) -> list[Callable[[], Dataset]]:
 
 
 def _of_a_paper(name: str, table: Path) -> Dataset:
+    regular(table)
     try:
         frame = pd.read_csv(table).drop(columns=_LEFT_OUT.get(name, []))
         records = standardise(frame.to_numpy())

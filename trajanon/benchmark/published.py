@@ -9,6 +9,7 @@ import pandas as pd
 
 from trajanon.benchmark.measurement import Measurement
 from trajanon.errors import FileProblem
+from trajanon.inputs import regular
 
 _FILES = {
     "hm2": "hm2micro.csv",
@@ -48,7 +49,7 @@ def read_published(folder: Path) -> dict[Cell, Published]:
     found: dict[Cell, Published] = {}
     for table, name in _FILES.items():
         file = folder / name
-        if not file.exists():
+        if not regular(file).exists():
             continue
         try:
             rows = pd.read_csv(file, dtype=str, keep_default_na=False)

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem, TrajanonError
+from trajanon.inputs import regular
 
 _DAYS = (-719_162, 2_932_897)
 """Of the years 1 and 10,000: the first, counted from 1970."""
@@ -26,12 +27,14 @@ def opened(path: Path) -> Any:
 
     Raises
     ------
+    BadInput
+        If it is a device or a pipe.
     OSError
         As `Path.open` does, in its words.
     """
     import pyarrow as pa
 
-    with path.open("rb"):
+    with regular(path).open("rb"):
         return pa.OSFile(os.fsencode(path))
 
 

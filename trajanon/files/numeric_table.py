@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.files import native
+from trajanon.inputs import regular
 
 FORMATS = (".csv", ".parquet")
 
@@ -43,7 +44,7 @@ def read(path: Path) -> pd.DataFrame:
         If it cannot be read.
     """
     check_format(path)
-    if not path.exists():
+    if not regular(path).exists():
         msg = f"there is no {path}; name a table that ends in {' or '.join(FORMATS)}"
         raise FileProblem(msg)
     try:

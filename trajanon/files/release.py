@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import geojson, geopackage, geoparquet, gpx, table
 from trajanon.files.released import ReleasedFile
+from trajanon.inputs import regular
 from trajanon.trajectories import Trajectories
 
 Writer = Callable[[Path, NDArray[np.float64], str | None], None]
@@ -58,7 +59,7 @@ def read_as_found(path: Path) -> ReleasedFile:
         msg = f"there is no {path}; make it with: trajanon anonymize -k 4"
         raise FileProblem(msg)
     _, reader = FORMATS[path.suffix.lower()]
-    return reader(path)
+    return reader(regular(path))
 
 
 def read_release(path: str | os.PathLike[str]) -> Trajectories:

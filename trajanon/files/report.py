@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.released import MOST, check_digits
 from trajanon.files.typed import parsed, typed
+from trajanon.inputs import regular
 from trajanon.partition import check_k
 from trajanon.trajectories import Trajectories
 
@@ -84,7 +85,7 @@ def read_report(release: Path) -> Report:
     FileProblem
         If there is none, or it is damaged.
     """
-    path = report_path(release)
+    path = regular(report_path(release))
     try:
         return parsed(path.read_bytes(), Report)
     except FileNotFoundError as error:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from trajanon.drafts import UNFINISHED
 from trajanon.errors import FileProblem, TrajanonError
+from trajanon.inputs import regular
 
 _TRIES = 20
 """To remove a folder in which somebody still writes."""
@@ -150,6 +151,8 @@ class Folder:
     def open(self, name: str) -> IO[bytes]:
         """Open a file in it for reading."""
         system, path = self._place()
+        if self.local is not None:
+            regular(self.local / name)
         with self._told(name):
             file: IO[bytes] = system.open(f"{path}/{name}", "rb")
             return file

@@ -1,0 +1,47 @@
+"""Files that are read: nothing is waited for that may never come."""
+
+import os
+from pathlib import Path
+
+import pytest
+from commands import Run
+from shards import walks, write_folder
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "anonymize pipe.parquet -k 4",
+        "anonymize parts -k 4",
+        "check parts -k 4",
+        *(f"check pipe.{kind} -k 4" for kind in ("parquet", "gpkg", "csv", "gpx")),
+        "check device.geojson -k 4",
+        "check anonymized.parquet -k 4 --trajectories pipe.parquet",
+        "check anonymized.parquet -k 4 --against pipe.parquet",
+        "map trajectories.parquet r.parquet",
+        "map --background pipe.pbf",
+        "evaluate --pbf pipe.pbf",
+        "microaggregate pipe.csv -k 4",
+        "microaggregate pipe.parquet -k 4",
+        "bound device.csv -k 4",
+        "figures pipe.csv",
+        "benchmark --table hm2 --data tables",
+        "extract pipe.gpx --spacing 5",
+        "extract device.csv --spacing 5 --format table",
+        "extract a.gpx --spacing 5 --hide-near amenity=hospital --pbf pipe.pbf",
+    ],
+)
+def test_a_pipe_or_a_device_is_no_file(run: Run, here: Path, command: str) -> None:
+    write_folder(here / "parts", walks(12))
+    (here / "tables").mkdir()
+    (here / "r.parquet").write_bytes((here / "anonymized.parquet").read_bytes())
+    (here / "a.gpx").write_text("<gpx/>")
+    for name in command.split():
+        if name.startswith("device"):
+            (here / name).symlink_to("/dev/zero")
+        elif name.startswith("pipe"):
+            os.mkfifo(here / name)
+    for name in ("parts/part-99999.parquet", "tables/census.csv", "r.report.json"):
+        os.mkfifo(here / name)
+    said = run(*command.split()).sentence
+    assert "is a device or a pipe: save it to a file" in said
