@@ -215,3 +215,60 @@ def test_an_end_of_file_inside_is_not_taken_for_ctrl_c(
     except EOFError:
         return
     assert code != 130
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["check", "-k", "4"], 0),
+        (["check", "-k", "99"], 1),
+        (["check", "-k", "99", "--json"], 1),
+        (["check", "-k", "1"], 2),
+        (["microaggregate", "t.csv", "-k", "2", *FAST], 0),  # a table of rich
+    ],
+)
+def test_a_pipe_that_closes_changes_no_answer(
+    here: Path, arguments: list[str], code: int
+) -> None:
+    (here / "t.csv").write_text("a\n1\n2\n")
+    ours, theirs = os.pipe()
+    os.close(ours)  # as head does
+    errors = theirs if code else subprocess.PIPE
+    program = [sys.executable, "-m", "trajanon", *arguments]
+    done = subprocess.run(program, cwd=here, stdout=theirs, stderr=errors, check=False)
+    os.close(theirs)
+    assert done.returncode == code
+    assert not done.stderr
+
+
+NAME = "a\x1b[2Jb\u202ec\x9b\udcffd\n" + 2_000 * "e"
+
+
+def test_no_name_steers_the_terminal(
+    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither in what is refused, nor in findings, warnings, tables or bars."""
+    short = NAME[:12]
+    (here / f"{short}.gpx").write_text(track())
+    column = NAME.replace("\udcff", "").replace("\n", "")
+    (here / "bad.gpx").write_text(f"<gpx><{column}")
+    (here / "t.csv").write_text(f"{column},b\n1,2\n3,4\n")
+    collection = json.loads('{"type": "FeatureCollection", "features": []}')
+    (here / "r.geojson").write_text(json.dumps({**collection, NAME: NAME}))
+    answers = [
+        run("anonymize", NAME, "-k", 4),
+        run("frobnicate", NAME),
+        run(NAME),
+        run("extract", f"{short}.gpx", "--spacing", 5, "--out", f"{short}.parquet"),
+        run("extract", here, "--spacing", 5, "--out", "o.parquet"),
+        run("check", "r.geojson", "-k", 4),
+        run("microaggregate", "t.csv", "-k", 2, *FAST),
+        run("microaggregate", "t.csv", "-k", 2, "--columns", NAME),
+        run("map", NAME, NAME),
+    ]
+    for answer in answers:
+        for line in (answer.out + answer.err).splitlines():
+            assert line.isprintable(), line
+            assert len(line) <= 1_100
+    assert not [a.err[-900:] for a in answers if a.code == 70]
+    assert {answer.code for answer in answers} == {0, 1, 2}

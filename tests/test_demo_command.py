@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import Run, names
+from commands import Run, files_of_at_most, names
 from numba.core import event
 
 from trajanon.cli.telling import announce_compilation
@@ -65,3 +65,12 @@ def test_demo_in_a_place_that_cannot_be_written_says_so(run: Run) -> None:
     Path("file").touch()
     assert "cannot make the folder file/x" in run("demo", "file/x").sentence
     assert "cannot make the folder file" in run("demo", "file").sentence
+
+
+def test_a_demo_that_fails_leaves_no_empty_folder(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    with files_of_at_most(1000):
+        for folder in ("a/b", "there"):
+            assert f"cannot write {folder}/trajectories" in run("demo", folder).err
+    assert names(tmp_path) == {"there"}
+    assert names(tmp_path / "there") == set()

@@ -1,5 +1,7 @@
 """A release as GeoPackage."""
 
+import errno
+import os
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,9 +29,10 @@ def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> N
     options = {} if attribution is None else {"DESCRIPTION": attribution}
     try:
         table.to_file(path, driver="GPKG", layer=LAYER, engine="pyogrio", **options)
-    except RuntimeError as error:  # the base of pyogrio's errors
-        raise OSError(" ".join(str(error).split())[:200]) from error
-    untimed(path)
+        untimed(path)
+    except (RuntimeError, sqlite3.Error) as error:  # pyogrio's errors are such
+        number = errno.ENOSPC if "full" in str(error) else errno.EIO
+        raise OSError(number, os.strerror(number)) from error  # the words are SQL
 
 
 def read_released(path: Path) -> ReleasedFile:

@@ -9,11 +9,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.drafts import drafting
 from trajanon.errors import BadInput, FileProblem
 from trajanon.paths.journey import Journey
 from trajanon.paths.length import path_length
@@ -74,7 +75,8 @@ def solve(journey: Journey, solver: str, command: Command) -> NDArray[np.int64]:
     seed = int(journey.random.integers(1, 2**31 - 1))
     journey.progress(f"Finding a short path by {solver}", 0, None)
     try:
-        with TemporaryDirectory(prefix="trajanon-") as folder:
+        with drafting(Path(gettempdir(), "trajanon-tour")) as draft:
+            folder = draft.path.parent
             problem, solution = Path(folder, "problem.tsp"), Path(folder, "problem.sol")
             write_problem(problem, records, start)
             last_words = _run(solver, command(problem, solution, seed), folder)

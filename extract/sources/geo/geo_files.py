@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from trajanon.drafts import drafting
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.geo import features, gdal, geo_parquet
 from trajanon.extract.sources.geo.geo_parquet import is_geoparquet, is_our_own
@@ -114,8 +115,8 @@ def _plain(path: Path, how: Reading) -> Iterator[tuple[Path, int]]:
     if not packed:
         yield path, path.stat().st_size
         return
-    with tempfile.TemporaryDirectory(prefix="trajanon-") as folder:
-        plain = Path(folder) / path.stem
+    with drafting(Path(tempfile.gettempdir(), "trajanon-unpacked")) as draft:
+        plain = draft.path.with_name(path.stem)
         try:
             with how.open(path) as stream, plain.open("wb") as file:
                 shutil.copyfileobj(unpacked(stream), file, 1 << 20)
