@@ -176,7 +176,7 @@ def _line(first: int, others: NDArray[np.int64]) -> str:
     return " ".join(map(str, [first, *others.tolist()])) + "\n"
 
 
-def _run(solver: str, command: Sequence[str], folder: str) -> str:
+def _run(solver: str, command: Sequence[str], folder: Path) -> str:
     """Run a solver to its end, and not beyond ours; give the last line it wrote."""
     try:
         process = subprocess.Popen(

@@ -20,7 +20,7 @@ from trajanon.extract.sources.geo.wkb import from_wkb
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables.table_parquet import first_rows
 from trajanon.files.geoparquet import described
-from trajanon.files.native import frame, reading
+from trajanon.files.native import frame, opened, reading
 
 MAGIC = b"PAR1"
 
@@ -45,7 +45,7 @@ def _metadata(path: Path) -> dict[bytes, bytes]:
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 return {}
-        return dict(pq.read_metadata(path).metadata or {})
+        return dict(pq.read_metadata(opened(path)).metadata or {})
     except (OSError, pa.ArrowException):
         return {}  # what is wrong with it, its reader says
 
@@ -75,7 +75,7 @@ def layer(path: Path, what: str, label: str, how: Reading) -> Layer:
         If it cannot be read.
     """
     with reading(what, "GeoParquet"):
-        file = pq.ParquetFile(path)
+        file = pq.ParquetFile(opened(path))
         schema = file.schema_arrow
     metadata = file.metadata.metadata or {}
     if b"trajanon" in metadata:
