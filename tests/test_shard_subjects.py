@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shards import groups_told, shards_of, walks, write_folder
 
-from trajanon.errors import BadInput
+from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.partition import dense, subjects_per_group
 from trajanon.progress import silent
@@ -150,6 +150,27 @@ def test_names_are_looked_for_only_where_some_are_missing(tmp_path: Path) -> Non
     anonymize_parts(str(folder), out, 3, effort="fast", progress=listen)
     assert "Reading parts" in tasks
     assert "Looking for names" not in tasks
+
+
+@pytest.mark.parametrize("kind", ["names", "categories"])
+def test_spellings_of_one_person_are_one_subject_in_all_parts(
+    tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    names = ["ann", "ann ", "Jos\u00e9", "\u00a0ann", "ANN", "Jose\u0301", "Ann"]
+    rows: list[Row] = [(name, None) for name in [*names, "bob", " ", "7.0", "7"] * 4]
+    folder = write_rows(tmp_path / "trips", rows, [15, 29], subject=KINDS[kind][0])
+    once = [0, 0, 1, 0, 0, 1, 0, 2]
+    expected = [*once, 3, 4, 4, *once, 5, 4, 4, *once, 6, 4, 4, *once, 7, 4, 4]
+    assert whose(surveyed(folder)) == expected
+    out = str(tmp_path / "out")
+    with pytest.raises(TooFewSubjects, match="come from 8 subjects"):
+        anonymize_parts(str(folder), out, 9, effort="fast")
+    assert "2 only in upper and lower case" in caplog.messages[-1]
+    report = anonymize_parts(
+        str(folder), out, 9, effort="fast", subjects_exact=True, refine="none"
+    )
+    assert report["subject_names_merged"] == {"case": 0, "blanks": 4}
+    assert "4 recordings name no subject" in report["notice"]
 
 
 @pytest.mark.parametrize("first", [True, False])

@@ -83,7 +83,15 @@ def anonymize(
         if in_parts:
             _refuse_of_parts(suppress, min_radius)
             beside, report = _of_parts(
-                trajectories, out, k, count, digits, memory, cluster, options
+                trajectories,
+                out,
+                options,
+                memory,
+                cluster,
+                k=k,
+                count=count,
+                digits=digits,
+                subjects_exact=subjects_exact,
             )
         else:
             _refuse_of_file(memory, cluster)
@@ -136,12 +144,10 @@ def _of_file(
 def _of_parts(
     folder: str,
     out: str,
-    k: int,
-    count: str,
-    digits: int,
+    options: "Options",
     memory: str | None,
     cluster: str | None,
-    options: "Options",
+    **how: Any,
 ) -> tuple[str, dict[str, Any]]:
     """Anonymise a folder of parts; say where the report is, and what is in it."""
     from trajanon.files.release import FORMATS
@@ -156,14 +162,7 @@ def _of_parts(
     with ExitStack() as closing:
         client = None if cluster is None else closing.enter_context(connected(cluster))
         report = anonymize_parts(
-            folder,
-            out,
-            k,
-            count=count,
-            digits=digits,
-            memory=memory,
-            client=client,
-            **options,
+            folder, out, memory=memory, client=client, **how, **options
         )
     return report_of(out), report
 

@@ -1,6 +1,7 @@
 """Anonymisation beyond memory: parts -> shards -> a release in parts, on one page."""
 
 import json
+import logging
 import secrets
 from collections import defaultdict
 from dataclasses import replace
@@ -43,9 +44,12 @@ from trajanon.shards.splitting import joined_where_few, split
 from trajanon.shards.survey import Survey, look, origin_of, survey
 from trajanon.shards.using import Uses
 from trajanon.shards.watching import Watch
+from trajanon.subjects import Merged
 
 if TYPE_CHECKING:
     from distributed import Client
+
+_LOG = logging.getLogger(__name__)
 
 COUNTS = ("subjects", "records")
 
@@ -57,6 +61,7 @@ def anonymize_parts(
     *,
     count: str = "subjects",
     digits: int = DIGITS,
+    subjects_exact: bool = False,
     memory: str | float = "4GB",
     client: "Client | None" = None,
     **options: Unpack[Options],
@@ -80,6 +85,9 @@ def anonymize_parts(
         release that is there is replaced.
     k, count, digits
         As in `trajanon.anonymize`.
+    subjects_exact
+        Whether subjects whose names differ only in upper and lower case are different
+        ones.
     memory
         What the search may take, in bytes or as ``4GB``; of each worker, where there is
         a client. It decides on the number of shards, and with these on the result.
@@ -119,7 +127,7 @@ def anonymize_parts(
     stages = _Stages()
     watch = Watch(folder)
     with watch.unchanged():
-        parts = survey_parts(folder)
+        parts = replace(survey_parts(folder), subjects_exact=subjects_exact)
     if any(release.holds(folder / unit.name) for unit in parts.units):  # as links
         raise read_as_input(release)
     if parts.n < k:
@@ -224,7 +232,20 @@ def _survey(crew: Crew, parts: Parts, progress: Progress) -> tuple[Survey, Parts
         "Reading parts", partial(look, parts, origin), parts.units, progress
     )
     whole = survey(origin, looks)
-    return whole, with_names(crew, parts, [look.nameless for look in looks], progress)
+    traces = [look.nameless for look in looks]
+    parts = with_names(crew, parts, traces, progress)
+    names = [set(n.tolist()) for n in np.concatenate([k.spellings for k in looks]).T]
+    nobody = sum(look.nobody for look in looks)
+    parts = replace(
+        parts,
+        merged=Merged.among(*names),
+        unnamed=nobody
+        + len(np.unique(np.concatenate(traces)))
+        - len(parts.named.trace),
+    )
+    if parts.merged.sentence:
+        _LOG.warning("%s: %s", parts.folder, parts.merged.sentence)
+    return whole, parts
 
 
 def _shards(plan: Plan, scattered: list[Scattered]) -> list[Shard]:
@@ -289,8 +310,8 @@ def _report(
         known=plan.parts.knows_subjects,
         groups=tally.sizes.total(),
         few=tally.few,
-        nameless=form.unknown[0],
-        read=form.unknown[1],
+        nameless=max(form.unknown[0], plan.parts.unnamed),
+        read=form.unknown[1] or None,
     )
     return {
         "notice": counted.notice,
@@ -305,6 +326,7 @@ def _report(
         "stopped": False,
         "displacement": tally.moved.summary,
         "alignment": None,
+        "subject_names_merged": plan.parts.merged._asdict(),
         "attribution": form.attribution,
         "versions": versions(),
         "shards": shards,

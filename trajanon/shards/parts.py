@@ -22,10 +22,12 @@ from trajanon.shards.forms import (
 from trajanon.shards.whose import (
     Named,
     Said,
+    missing,
     nameless,
     subjects,
     what_is_said,
 )
+from trajanon.subjects import Merged
 from trajanon.tracks import on_earth
 
 UNIT = 100_000
@@ -86,11 +88,17 @@ class Part(NamedTuple):
         known of subjects.
     nameless
         Traces that name no subject in some of the rows, as numbers that rise, (t,).
+    nobody
+        Rows of which neither subject nor trace is known.
+    spellings
+        Of the subjects' names, as in `trajanon.shards.whose.Said`.
     """
 
     points: NDArray[np.floating]
     subject: NDArray[np.int64] | None
     nameless: NDArray[np.uint64]
+    nobody: int
+    spellings: NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,12 +115,21 @@ class Parts:
         In which they are read, in the order of the names.
     named
         Who traces are that name nobody in some rows.
+    subjects_exact
+        Whether subjects whose names differ only in case are different ones.
+    merged
+        Names that were another one's spelling, once all rows were read.
+    unnamed
+        Subjects without a name, once all rows were read.
     """
 
     folder: Folder
     form: Form
     units: tuple[Unit, ...]
     named: Named = field(default_factory=Named.none)
+    subjects_exact: bool = False
+    merged: Merged = field(default_factory=Merged)
+    unnamed: int = 0
 
     @property
     def n(self) -> int:
@@ -160,9 +177,16 @@ class Parts:
             )
             raise BadInput(msg)
         if not names:
-            return Part(points, None, np.empty(0, dtype=np.uint64))
-        said = what_is_said(where, table, dict(self.form.known))
-        return Part(points, subjects(said, self.named, unit.first), nameless(said))
+            none = np.empty(0, dtype=np.uint64)
+            return Part(points, None, none, 0, none.reshape(0, 3))
+        said = self._said(where, table)
+        return Part(
+            points,
+            subjects(said, self.named, unit.first),
+            nameless(said),
+            int(missing(said).sum()),
+            next(iter(said.values())).spellings,
+        )
 
     def read_whose(self, unit: Unit) -> dict[str, Said]:
         """Read what some rows say of whose they are, without points; as `read`."""
@@ -170,7 +194,11 @@ class Parts:
         with _parquet(self.folder, unit.name) as part:
             table = part.read_row_groups(list(unit.groups), names, use_threads=False)
         where = f"{self.folder}/{unit.name}"
-        return what_is_said(where, table, dict(self.form.known))
+        return self._said(where, table)
+
+    def _said(self, where: str, table: Any) -> dict[str, Said]:
+        known = dict(self.form.known)
+        return what_is_said(where, table, known, exact=self.subjects_exact)
 
 
 def survey_parts(folder: Folder) -> Parts:

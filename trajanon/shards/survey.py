@@ -30,8 +30,8 @@ class Look(NamedTuple):
         Least and largest value of each column, (p,).
     sample
         Some of the records, (s, p).
-    nameless
-        Traces that name no subject in some rows, as in `trajanon.shards.parts.Part`.
+    nameless, nobody, spellings
+        Of the subjects, as in `trajanon.shards.parts.Part`.
     """
 
     rows: int
@@ -41,6 +41,8 @@ class Look(NamedTuple):
     high: NDArray[np.float64]
     sample: NDArray[np.float64]
     nameless: NDArray[np.uint64]
+    nobody: int
+    spellings: NDArray[np.uint64]
 
 
 class Survey(NamedTuple):
@@ -96,6 +98,8 @@ def look(parts: Parts, origin: NDArray[np.float64], unit: Unit) -> Look:
         high,
         sample,
         part.nameless,
+        part.nobody,
+        part.spellings,
     )
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
 from trajanon.mixing import mixed
+from trajanon.subjects import key_of, spelled
 
 WHOSE = ("subject", "trace")
 
@@ -28,10 +29,14 @@ class Said(NamedTuple):
         Of each row's value, (r,): the same in all parts.
     missing
         Rows without a value, (r,); their numbers mean nothing.
+    spellings
+        Hashes of each different name as written, as spelled, and of what all its
+        spellings have in common, (names, 3); none of numbers.
     """
 
     number: NDArray[np.uint64]
     missing: NDArray[np.bool_]
+    spellings: NDArray[np.uint64] = np.empty((0, 3), dtype=np.uint64)
 
 
 class Named(NamedTuple):
@@ -69,10 +74,14 @@ class Named(NamedTuple):
         return numbers
 
 
-def what_is_said(where: str, table: Any, kinds: Mapping[str, str]) -> dict[str, Said]:
+def what_is_said(
+    where: str, table: Any, kinds: Mapping[str, str], *, exact: bool
+) -> dict[str, Said]:
     """Number what the columns say that are known, in the order of `WHOSE`."""
     said = {
-        name: _numbered(where, table[name], name, kinds[name])
+        name: _numbered(
+            where, table[name], name, kinds[name], exact=exact or name == "trace"
+        )
         for name in WHOSE
         if name in kinds
     }
@@ -88,6 +97,12 @@ def nameless(said: dict[str, Said]) -> NDArray[np.uint64]:
         return np.empty(0, dtype=np.uint64)
     subject, trace = said["subject"], said["trace"]
     return np.unique(trace.number[subject.missing & ~trace.missing])
+
+
+def missing(said: dict[str, Said]) -> NDArray[np.bool_]:
+    """Tell the rows of which nothing is known, (r,)."""
+    nobody: NDArray[np.bool_] = np.all([one.missing for one in said.values()], axis=0)
+    return nobody
 
 
 def subjects(said: dict[str, Said], named: Named, first: int) -> NDArray[np.int64]:
@@ -106,17 +121,17 @@ def subjects(said: dict[str, Said], named: Named, first: int) -> NDArray[np.int6
         Number of the first row: those of which nothing is known are nobody else's.
     """
     numbers = named.fill(said) if len(said) == len(WHOSE) else None
-    missing = np.logical_and.reduce([one.missing for one in said.values()])
+    nobody = missing(said)
     if numbers is None:
         (only,) = said.values()
         numbers = only.number
-    if missing.any():
-        rows = first + np.flatnonzero(missing)
-        numbers[missing] = mixed(mixed(rows.astype(np.uint64)) ^ _OF_TRACES)
+    if nobody.any():
+        rows = first + np.flatnonzero(nobody)
+        numbers[nobody] = mixed(mixed(rows.astype(np.uint64)) ^ _OF_TRACES)
     return numbers.view(np.int64)
 
 
-def _numbered(where: str, column: Any, name: str, kind: str) -> Said:
+def _numbered(where: str, column: Any, name: str, kind: str, *, exact: bool) -> Said:
     """Make a number of each value, and tell which are missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -131,19 +146,27 @@ def _numbered(where: str, column: Any, name: str, kind: str) -> Said:
         except (pa.ArrowException, UnicodeError) as error:
             msg = f"{where} has a {name} whose bytes are no text (UTF-8)"
             raise BadInput(msg) from error
-        words = values.astype(object)
-        return Said(pd.util.hash_array(words, categorize=True), missing)
+        code, names = pd.factorize(values.astype(object))
+        keys = [key_of(name, exact=exact) for name in names]
+        hashed = np.column_stack(
+            [
+                pd.util.hash_array(np.array(words, dtype=object))
+                for words in (names, [spelled(name) for name in names], keys)
+            ]
+        )
+        blank = np.array([not key for key in keys], dtype=np.bool_)
+        return Said(hashed[code, 2], missing | blank[code], hashed[~blank])
     try:
         filled = pc.if_else(pc.is_null(column, nan_is_null=True), 0, column)
         whole = filled.cast(pa.int64()).to_numpy()
     except pa.ArrowException as error:
         msg = f"{where} has a {name} that is no whole number, or beyond 64 bits"
         raise BadInput(msg) from error
-    exact = _exact_to(column.type)
-    if exact is not None and ((whole >= exact) | (whole <= -exact)).any():
+    most = _exact_to(column.type)
+    if most is not None and ((whole >= most) | (whole <= -most)).any():
         # Another part may write the same one in full, and it would count as two.
         msg = (
-            f"{where} has a {name} of {exact:,} or more as a floating-point number "
+            f"{where} has a {name} of {most:,} or more as a floating-point number "
             "that cannot tell it from the next one: write whole numbers, or names"
         )
         raise BadInput(msg)
