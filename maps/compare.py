@@ -10,6 +10,7 @@ from trajanon.maps.background import Background
 from trajanon.maps.drawing import with_originals
 from trajanon.maps.matching import match
 from trajanon.maps.page import page
+from trajanon.releases import Release, with_report
 from trajanon.trajectories import Trajectories
 
 VIEWS = ("overlay", "side-by-side")
@@ -17,8 +18,8 @@ VIEWS = ("overlay", "side-by-side")
 
 def compare(
     trajectories: Trajectories,
-    release: Trajectories,
-    report: Mapping[str, Any],
+    release: Release | Trajectories,
+    report: Mapping[str, Any] | None = None,
     *,
     view: str = "overlay",
     tiles: str | None = "OpenStreetMap",
@@ -35,9 +36,9 @@ def compare(
     trajectories
         The originals; where they slid on their tracks, they are drawn as slid.
     release
-        What was released of them, in any order.
+        What `trajanon.anonymize` gave; or what was released, in any order.
     report
-        The holder's report of that release.
+        The holder's report, if the release comes without.
     view
         ``overlay``, both on one map; or ``side-by-side``, on two that move together.
     tiles
@@ -58,7 +59,7 @@ def compare(
     """
     return compare_releases(
         trajectories,
-        {"release": (release, report)},
+        {"release": with_report(release, report)},
         view=view,
         tiles=tiles,
         background=background,
@@ -67,7 +68,7 @@ def compare(
 
 def compare_releases(
     trajectories: Trajectories,
-    releases: Mapping[str, tuple[Trajectories, Mapping[str, Any]]],
+    releases: Mapping[str, Release | tuple[Trajectories, Mapping[str, Any]]],
     *,
     view: str = "overlay",
     tiles: str | None = "OpenStreetMap",
@@ -78,7 +79,7 @@ def compare_releases(
     Parameters
     ----------
     releases
-        By name, each with the holder's report of it.
+        By name: what `trajanon.anonymize` gave, or what was released and its report.
     trajectories, view, tiles, background
         As for `compare`.
 
@@ -99,8 +100,11 @@ def compare_releases(
         msg = "there is no release to draw: name at least one"
         raise BadInput(msg)
     matches = {
-        name: match(trajectories, release, report)
-        for name, (release, report) in releases.items()
+        name: match(
+            trajectories,
+            *(with_report(each, None) if isinstance(each, Release) else each),
+        )
+        for name, each in releases.items()
     }
     notices = dict.fromkeys(str(each.report["notice"]) for each in matches.values())
     reported = (each.report.get("attribution") for each in matches.values())

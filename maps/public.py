@@ -6,11 +6,12 @@ from trajanon.errors import BadInput
 from trajanon.maps.background import Background
 from trajanon.maps.drawing import released_alone
 from trajanon.maps.page import page
+from trajanon.releases import Release
 from trajanon.trajectories import Trajectories
 
 
 def public(
-    release: Trajectories,
+    release: Release | Trajectories,
     *,
     tiles: str | None = "OpenStreetMap",
     background: Background | None = None,
@@ -23,7 +24,8 @@ def public(
     Parameters
     ----------
     release
-        What was released.
+        What was released; or what `trajanon.anonymize` gave, of which the report stays
+        out.
     tiles
         Name of a street map that folium knows; None to ask no server.
     background
@@ -39,6 +41,8 @@ def public(
     BadInput
         If there is nothing to draw, or no street map has this name.
     """
+    if isinstance(release, Release):
+        release = release.trajectories
     if len(release) == 0:
         msg = "there are no released trajectories to draw: run trajanon anonymize again"
         raise BadInput(msg)

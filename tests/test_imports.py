@@ -35,6 +35,7 @@ FLOORS = [  # from the ground up; a module imports from its own floor or below
         "trajectories",
         "vicinity",
         "files",
+        "releases",
     },
     {"paths", "refine", "privacy", "utility"},
     {"methods"},

@@ -13,7 +13,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trajanon.anonymization import Release as Release
     from trajanon.anonymization import anonymize as anonymize
     from trajanon.bound import Bound as Bound
     from trajanon.bound import lower_bound as lower_bound
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from trajanon.partition import Partition as Partition
     from trajanon.privacy.checker import check as check
     from trajanon.privacy.findings import Findings as Findings
+    from trajanon.releases import Release as Release
     from trajanon.shards.anonymization import anonymize_parts as anonymize_parts
     from trajanon.trajectories import Trajectories as Trajectories
 
@@ -36,7 +36,7 @@ _HOME = {
     "Evaluation": "trajanon.evaluation.evaluation",
     "Findings": "trajanon.privacy.findings",
     "Partition": "trajanon.partition",
-    "Release": "trajanon.anonymization",
+    "Release": "trajanon.releases",
     "Trajectories": "trajanon.trajectories",
     "TrajanonError": "trajanon.errors",
     "anonymize": "trajanon.anonymization",

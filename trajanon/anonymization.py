@@ -1,10 +1,6 @@
 """Anonymisation: trajectories -> a release and its report, on one page."""
 
-import json
-import os
 import random
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
@@ -13,20 +9,18 @@ from numpy.typing import NDArray
 from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
 from trajanon.errors import BadInput, TooFewSubjects
-from trajanon.files.release import check_format, write_release
 from trajanon.files.released import (
     DIGITS,
     check_digits,
     line_numbers,
     unknown_attribution,
 )
-from trajanon.files.report import report_path
 from trajanon.microaggregation import microaggregate
-from trajanon.outputs import replacing
 from trajanon.partition import Partition, subjects_per_group
 from trajanon.pipeline import BY_DEFAULT, EFFORTS, Options
 from trajanon.privacy.holder import nameless, recordings
 from trajanon.privacy.wide import wide_groups
+from trajanon.releases import Release
 from trajanon.reports import Counted, versions
 from trajanon.subjects import Merged
 from trajanon.suppression import (
@@ -42,52 +36,6 @@ from trajanon.utility import moved_to, summary
 from trajanon.utility.runs import from_runs
 
 COUNTS = ("subjects", "records")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Release:
-    """What may be published, and what the holder should know of it.
-
-    Attributes
-    ----------
-    trajectories
-        The released trajectories: centroids in random order, without subjects.
-    report
-        For the holder, ready for JSON. Not for publication: ``labels`` links each
-        original to its group.
-    """
-
-    trajectories: Trajectories
-    report: dict[str, Any]
-
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the release, and its report beside it.
-
-        Parameters
-        ----------
-        path
-            Ends in .parquet, .gpkg, .geojson, .csv or .gpx; the report has the same
-            name, ends in .report.json, and is readable by its owner only. Both are
-            replaced, or neither is.
-
-        Raises
-        ------
-        BadInput
-            If the suffix is not that of a format.
-        FileProblem
-            If one of the two cannot be written.
-        """
-        path = Path(path)
-        check_format(path)
-        with replacing(path, report_path(path), public=[path]) as drafts:
-            self.write_drafts(*drafts)
-
-    def write_drafts(self, release_draft: Path, report_draft: Path) -> None:
-        """Write the two files where somebody else moves them into place."""
-        write_release(release_draft, self.trajectories)
-        text = json.dumps(self.report, indent=1, ensure_ascii=False)
-        # The notice stands in the first line, beside the brace.
-        report_draft.write_text("{ " + text[1:].lstrip() + "\n", encoding="utf-8")
 
 
 def anonymize(

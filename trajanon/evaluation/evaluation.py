@@ -25,6 +25,7 @@ from trajanon.privacy.holder import nameless
 from trajanon.privacy.source_order import by_line, told_by_source_order
 from trajanon.privacy.suite import attacks, attacks_on_release
 from trajanon.progress import Progress, silent
+from trajanon.releases import Release, with_report
 from trajanon.reports import too_few
 from trajanon.trajectories import Trajectories
 from trajanon.utility.on_roads import ToRoad, share_on_roads
@@ -189,8 +190,8 @@ class Evaluation:
 
 def evaluate(
     trajectories: Trajectories,
-    release: Trajectories,
-    report: Mapping[str, Any],
+    release: Release | Trajectories,
+    report: Mapping[str, Any] | None = None,
     *,
     file: str | None = None,
     findings: Findings | None = None,
@@ -209,9 +210,9 @@ def evaluate(
     trajectories
         The originals.
     release
-        What was released of them, in any order.
+        What `trajanon.anonymize` gave; or what was released, in any order.
     report
-        The holder's report of that release.
+        The holder's report, if the release comes without.
     file
         Name of the released file, for the page and the datasheet.
     findings
@@ -229,6 +230,7 @@ def evaluate(
     BadInput
         If the three do not belong together.
     """
+    release, report = with_report(release, report)
     told = checked(report)
     k, counted = promise_in(told)
     task, steps = "Evaluating", 5

@@ -31,15 +31,16 @@ from trajanon.privacy.holder import told_by_both, too_few_subjects
 from trajanon.privacy.order import told_by_order
 from trajanon.privacy.parts import check_parts
 from trajanon.privacy.source_order import by_line, told_by_source_order
+from trajanon.releases import Release, written
 from trajanon.trajectories import Trajectories
 
 
 def check(
-    release_path: str | os.PathLike[str],
+    release: str | os.PathLike[str] | Release,
     k: int,
     *,
     trajectories: Trajectories | None = None,
-    against: str | os.PathLike[str] | None = None,
+    against: str | os.PathLike[str] | Release | None = None,
     digits: int = DIGITS,
 ) -> Findings:
     """Check a released file: from the file alone, unless the holder gives more.
@@ -56,9 +57,10 @@ def check(
 
     Parameters
     ----------
-    release_path
+    release
         A release in any of the formats that `trajanon.anonymize` writes, or a folder
-        of parts as `trajanon.anonymize_parts` does.
+        of parts as `trajanon.anonymize_parts` does; or what `trajanon.anonymize` gave,
+        which is checked as it would be written.
     k
         The group size promised, at least 2.
     trajectories
@@ -85,9 +87,19 @@ def check(
     FileProblem
         If a file cannot be read, or a report that is needed is not there.
     """
+    if isinstance(release, Release):
+        with written(release) as path:
+            return check(
+                path, k, trajectories=trajectories, against=against, digits=digits
+            )
+    if isinstance(against, Release):
+        with written(against) as path:
+            return check(
+                release, k, trajectories=trajectories, against=path, digits=digits
+            )
     check_k(k)
     check_digits(digits)
-    release = Path(release_path)
+    release = Path(release)
     if release.is_dir():
         if trajectories is not None or against is not None:
             msg = (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pandas as pd
 from pandas.api.types import is_list_like
 
-from trajanon.errors import BadInput, FileProblem
+from trajanon.errors import BadInput, FileProblem, printable
 from trajanon.extract.sources.reading import COLUMNS, Reading
 from trajanon.extract.sources.tables.clock import holds_times
 from trajanon.extract.sources.tables.columns import known_as
@@ -78,8 +78,10 @@ def tell_use(
 
 def count_use(names: Sequence[str], column_of: Mapping[str, str], how: Reading) -> None:
     """Count a table under the use of its columns, in words."""
-    used = [f"{role}={_shown(name)}" for role, name in column_of.items()]
-    others = [_shown(name) for name in names if name not in column_of.values()]
+    used = [f"{role}={printable(name, _LETTERS)}" for role, name in column_of.items()]
+    others = [
+        printable(name, _LETTERS) for name in names if name not in column_of.values()
+    ]
     more = len(others) - _LISTED
     words = f"{', '.join(used) or 'none'}; not used: {', '.join(others[:_LISTED])}"
     words += f" and {more:,} more" if more > 0 else "" if others else "none"
@@ -116,8 +118,3 @@ def _warn_of_times(rows: pd.DataFrame, what: str, how: Reading) -> None:
             raise BadInput(msg)
         logger.warning("%s; without, points are taken in their order", msg)
         return
-
-
-def _shown(name: str) -> str:
-    """Write a name without what a terminal would obey, cut if it is long."""
-    return repr(name)[1:-1][:_LETTERS]
