@@ -19,6 +19,12 @@ def facts(report: Report, sizes: NDArray[np.int64]) -> list[list[str]]:
     moved = report["displacement"]
     people = report.get("subjects_per_group") or []
     few = sum(number < report["k"] for number in people)
+    alignment, others = report.get("alignment"), []
+    if alignment and "as_cut" in alignment:
+        as_cut = alignment["as_cut"]["displacement"]["mean"]
+        others.append(["Mean displacement, as cut", metres(as_cut)])
+    if from_runs := report.get("from_runs"):
+        others.append(["Mean distance from the runs", metres(from_runs["mean"])])
     lack = [[f"Groups of fewer than {report['k']} subjects", f"{few:,}"]] if few else []
     return [
         ["Trajectories, n", f"{int(sizes.sum()):,}"],
@@ -26,7 +32,8 @@ def facts(report: Report, sizes: NDArray[np.int64]) -> list[list[str]]:
         [f"{counted(report).capitalize()} in each group", f"at least {report['k']}"],
         *lack,
         ["Information loss, IL", percent(report["information_loss"])],
-        ["Mean displacement", metres(moved["mean"])],
+        [f"Mean displacement{', as slid' if alignment else ''}", metres(moved["mean"])],
+        *others,
         ["Median displacement", metres(moved["median"])],
         ["95 % of points moved at most", metres(moved["p95"])],
         ["Farthest point moved", metres(moved["max"])],
@@ -57,6 +64,10 @@ def glossary(report: Report) -> list[list[str]]:
             "displacement measured, where it slid to"
         )
         terms.append(["As slid", slid])
+        terms.append(["As cut", "where the window lies in the file"])
+    if report.get("from_runs"):
+        runs = "the whole unbroken tracks that the windows were cut from"
+        terms.append(["Runs", runs])
     return terms
 
 

@@ -36,10 +36,17 @@ class Displacement(TypedDict):
     max: float
 
 
+class AsCut(TypedDict):
+    """What a release costs beside the windows as cut, although they slid."""
+
+    displacement: Displacement
+
+
 class Alignment(TypedDict):
     """Where on their tracks the windows began when they were averaged."""
 
     starts: list[int]
+    as_cut: NotRequired[AsCut]
 
 
 class Suppressed(TypedDict):
@@ -58,6 +65,7 @@ class Report(TypedDict):
     information_loss: float
     stages: list[Stage]
     displacement: Displacement
+    from_runs: NotRequired[Displacement | None]
     labels: list[int]
     alignment: NotRequired[Alignment | None]
     suppressed: NotRequired[Suppressed | None]
