@@ -45,7 +45,8 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 def tutorial() -> dict[str, str | bytes]:
     """Run the notebook: its cells and results as a page, and the files shown there."""
-    parts, shown = [], {}
+    parts: list[str] = []
+    shown: dict[str, str | bytes] = {}
     for cell in executed().cells:
         code = cell.cell_type == "code"
         parts.append(f"```python\n{cell.source}\n```" if code else cell.source)
