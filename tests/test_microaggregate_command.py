@@ -92,6 +92,10 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
     assert report.pop("information_loss") == report["stages"][-1]["information_loss"]
     assert [stage["name"] for stage in report.pop("stages")] == ["mdav"]
     assert "name, town" in report.pop("notices")[0]
+    assert list(report.pop("loss_by_column")) == ["income", "age"]
+    risk = report.pop("risk")
+    assert risk.pop("near_original") < 1.0
+    assert risk == {"linkage_highest": 1 / 3, "linkage_mean": pytest.approx(1 / 3)}
     assert report == {
         "n": 9,
         "k": 3,
@@ -99,6 +103,10 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
         "columns": ["income", "age"],
         "kept": ["name", "town"],
         "dropped": [],
+        "like_ids": [],
+        "like_weights": [],
+        "strata": None,
+        "rows_with_missing_values": 0,
         "groups": 3,
         "sizes": {"min": 3, "max": 3},
         "stopped": False,
@@ -124,6 +132,13 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
         (["people.csv", "-k", "3", "--columns", "agee"], "has no column 'agee'; did"),
         (["people.csv", "-k", "3", "--columns", "age,"], "has no column ''"),
         (["people.csv", "-k", "3", "--columns", "town"], "column 'town' of people.csv"),
+        (["people.csv", "-k", "3", "--missing", "skip"], "choose from refuse, drop"),
+        (["people.csv", "-k", "3", "--strata", "age"], "9 of 9 strata of column 'age'"),
+        (["people.csv", "-k", "5", "--strata", "town"], "than k = 5 rows ('B' 4); low"),
+        (
+            ["people.csv", "-k", "2", "--strata", "town", "--subject", "town"],
+            "column 'town' is named by both --subject and --strata",
+        ),
         (["people.csv", "-k", "3", "--keep", "all,age"], "has no column 'all'"),
         (["people.csv", "-k", "3", "--subject", "who"], "has no column 'who'"),
         (
@@ -157,15 +172,18 @@ def test_microaggregate_refuses_in_one_sentence(
         (b"a,b\n", "a.csv has a header but no rows; add a row"),
         (b"a,b,a\n1,2,3\n", "a.csv has two columns 'a'; rename one of them"),
         (b",a\n1,2\n", "column 1 of a.csv has no name; name it in the header"),
-        (b"a;b\n1;2\n", "a.csv has one column, 'a;b': its values seem to be separated"),
-        (b"a;b\n1,5;2,5\n", "separated by ';'; save it with commas"),
-        (b"a\tb\n1\t2\n", "separated by '\\t'"),
-        (b"sep=;\na;b\n1;2\n", "separated by ';'"),
         (b"a,b\n1,2\n1,2,3\n", "in line 3, saw 3; each row needs as many values"),
         (b'a,b\n1,"2\n3,4\n', "cannot read a.csv as a table"),
-        (b"a,b\n1,2\n3,\n", "column 'b' of a.csv is empty in data row 2; fill it in"),
-        (b"a,b\n1,2\n3\n", "column 'b' of a.csv is empty in data row 2"),
-        (b"a,b\n1,2\n1,NA\n", "holds 'NA' in data row 2, which is no finite number"),
+        (
+            b"a,b\n1,2\n3,\n",
+            "1 value is missing in 1 of the 2 rows of a.csv (b 1); fill",
+        ),
+        (b"a,b\n1,2\n3\n", "with --missing drop, or choose other columns"),
+        (b"a,b\n1,2\n,NA\nnan, \n", "4 values are missing in 2 of the 3 rows of a.csv"),
+        (
+            b"a;b\n1,5;2\n2,5;2\n1.234,5;2\n",
+            "holds '1.234,5' in data row 3, which is no finit",
+        ),
         (b"a,b\n1,2\n1,2\n1,2o\n", "column 'b' of a.csv holds '2o' in data row 3"),
         (b"a,b\n1,2\n-inf,2\n", "column 'a' of a.csv holds '-inf' in data row 2"),
         (b"a,b\n1,2\n1,1e999\n", "column 'b' of a.csv holds '1e999' in data row 2"),
@@ -178,8 +196,7 @@ def test_a_table_that_cannot_be_used_is_one_sentence(
     run: Run, tmp_path: Path, content: bytes, says: str
 ) -> None:
     (tmp_path / "a.csv").write_bytes(content)
-    arguments = ["--columns", "b"] if b"NA" in content else []
-    assert says in run("microaggregate", "a.csv", "-k", 2, *arguments).sentence
+    assert says in run("microaggregate", "a.csv", "-k", 2).sentence
     assert names(tmp_path) == {"a.csv"}
 
 
@@ -189,7 +206,90 @@ def test_what_is_no_parquet_is_one_sentence(
 ) -> None:
     (tmp_path / "a.parquet").write_bytes(content)
     said = run("microaggregate", "a.parquet", "-k", 2).sentence
-    assert "cannot read a.parquet as a table" in said
+    assert "cannot read a.parquet as Parquet" in said
+
+
+def test_risk_and_loss_are_told(run: Run, table: Path) -> None:
+    said = words(run("microaggregate", "people.csv", "-k", 3, *FAST))
+    assert "Loss of a column age: " in said
+    assert "Chance to link a row to a person 33.3% on average, 33.3% at most" in said
+    assert "Rows that hardly moved " in said
+
+
+def test_rows_with_missing_values_are_dropped_if_asked(run: Run, table: Path) -> None:
+    rows = TABLE.replace("n3,1063,", "n3,NA,").replace("n5,1175,25", "n5,,")
+    (table / "gaps.csv").write_text(rows)
+    said = run("microaggregate", "gaps.csv", "-k", 3).sentence
+    assert "3 values are missing in 2 of the 9 rows of gaps.csv (income 2, age" in said
+    given = ("gaps.csv", "-k", 3, "--missing", "drop", "--keep", "name", *FAST)
+    assert (
+        "are dropped: 3 values are missing in 2 of" in run("microaggregate", *given).out
+    )
+    written = pd.read_csv("microaggregated.csv")
+    assert written["name"].tolist() == ["n0", "n1", "n2", "n4", "n6", "n7", "n8"]
+    report = json.loads(run("microaggregate", *given, "--json").out)
+    assert report["rows_with_missing_values"] == 2
+    assert report["n"] == 7
+
+
+def test_columns_like_ids_and_weights_are_named_and_not_averaged(
+    run: Run, table: Path
+) -> None:
+    rows = ["customerId,zip,pweight,income"] + [f"{i},{i % 2},1,{i}" for i in range(6)]
+    (table / "survey.csv").write_text("\n".join(rows))
+    answer = run("microaggregate", "survey.csv", "-k", 3, *FAST)
+    assert (
+        "Warning: not averaged: customerId, zip (looks like an identifier); pweight "
+        "(looks like a survey weight). --columns averages" in answer.out
+    )
+    assert pd.read_csv("microaggregated.csv").columns.tolist() == ["income"]
+    run("microaggregate", "survey.csv", "-k", 3, "--keep", "pweight", *FAST)
+    assert pd.read_csv("microaggregated.csv")["pweight"].tolist() == [1] * 6
+    answer = run("microaggregate", "survey.csv", "-k", 3, "--columns", "all", *FAST)
+    assert "not averaged" not in answer.out
+    assert len(pd.read_csv("microaggregated.csv").columns) == 4
+    rows = ["id,weight"] + [f"{i},{i}" for i in range(6)]
+    (table / "survey.csv").write_text("\n".join(rows))
+    said = run("microaggregate", "survey.csv", "-k", 3).sentence
+    assert "(id, weight look like identifiers or weights); name some" in said
+
+
+def test_bound_looks_at_the_same_columns_and_rows(run: Run, table: Path) -> None:
+    rows = ["w,income"] + [f"1,{i * i}" for i in range(6)] + ["1,"]
+    (table / "survey.csv").write_text("\n".join(rows))
+    assert "1 value is missing" in run("bound", "survey.csv", "-k", 3).sentence
+    answer = run("bound", "survey.csv", "-k", 3, "--missing", "drop")
+    assert answer.code == 0
+    assert "not averaged: w (looks like a survey weight)" in answer.err
+    assert "dropped: 1 value is missing in 1 of the 7 rows" in answer.err
+
+
+def test_a_table_is_checked_by_itself(run: Run, table: Path) -> None:
+    run("microaggregate", "people.csv", "-k", 3, "--keep", "town", *FAST)
+    checked = ("check", "microaggregated.csv", "-k", 3, "--columns")
+    answer = run(*checked, "income,age")
+    assert answer.code == 0
+    assert answer.out == (
+        "microaggregated.csv holds for rows: each of its 3 different rows of income, "
+        "age occurs at least 3 times (9 in all). Not looked at: town. How many people "
+        "stand behind each cannot be seen in a table.\n"
+    )
+    answer = run(*checked, "all")
+    assert answer.code == 1
+    assert answer.out == (
+        "microaggregated.csv must not be published:\n"
+        "- 9 of 9 rows of income, age, town occur fewer than 3 times, the rarest 1\n"
+    )
+    found = json.loads(run(*checked, "town", "--json").out)
+    assert (found["holds"], found["smallest"], found["groups"]) == (True, 4, 2)
+    (table / "blank.csv").write_text("a, b\n1, 2\n1,2\n")
+    assert run("check", "blank.csv", "-k", 2, "--columns", "b").code == 1
+    (table / "blank.csv").write_text('a, b\n1, "2,3"\n1, "2,3"\n')
+    said = run("check", "blank.csv", "-k", 2, "--columns", "b").sentence
+    assert "cannot read blank.csv as a table" in said
+    assert "has no column 'agee'; did you mean" in run(*checked, "agee").sentence
+    assert "name the columns" in run(*checked, "").sentence
+    assert "leave one of" in run(*checked, "age", "--against", "a.csv").sentence
 
 
 def test_a_row_that_is_too_rare_is_not_written(

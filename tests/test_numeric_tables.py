@@ -20,6 +20,7 @@ from test_mdav import CLASSIC, DATASETS, LEFT_OUT
 from trajanon.errors import BadInput
 from trajanon.files import numeric_table
 from trajanon.pipeline import Options
+from trajanon.table_columns import looks_like_id, looks_like_weight
 from trajanon.tables import MicroaggregatedTable, microaggregate_table
 
 MDAV: Options = {"method": "mdav", "refine": "none"}
@@ -138,8 +139,8 @@ def test_every_row_as_written_occurs_k_times(
 def test_two_ways_to_write_a_number_make_two_rows(tmp_path: Path) -> None:
     path = tmp_path / "in.csv"
     path.write_text("a,b,c\n0.1,0.0,x\n0.10,0.0,y\n0.1,0.0,z\n0.1,-0.0,x\n")
-    assert numeric_table.rarest(path, ["a"]) == 1
-    assert numeric_table.rarest(path, ["b"]) == 1
+    assert numeric_table.occurrences(path, ["a"]).tolist() == [3, 1]
+    assert numeric_table.occurrences(path, ["b"]).tolist() == [3, 1]
 
 
 @pytest.mark.parametrize("source", ["in.csv", "in.parquet"])
@@ -172,6 +173,99 @@ def test_the_dialect_of_a_csv_makes_no_difference(tmp_path: Path) -> None:
     path.write_bytes(("\ufeff" + "\r\n".join(lines) + "\r\n\r\n").encode())
     table = microaggregate_table(path, 2).table
     assert table.to_dict("list") == {"a b": [2.0, 2.0], "b": [1.25, 1.25]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a b;b;c\n1,5;2;x,y\n2,5;3,25;z\n",
+        "sep=;\na b;b;c\n1,5;2;x,y\n2,5;3,25;z\n",
+        "a b\tb\tc\n1.5\t2\tx,y\n2.5\t3.25\tz\n",
+        "a b|b|c\n1.5|2|x,y\n2.5|3.25|z\n",
+        '\ufeff"a b","b",c\n1.5,2,"x,y"\n2.5,3.25,z\n',
+    ],
+)
+def test_separator_and_decimal_comma_are_found(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text(text, encoding="utf-8")
+    result = microaggregate_table(path, 2, keep=["c"])
+    assert result.table.to_dict("list") == {
+        "a b": [2.0, 2.0],
+        "b": [2.625, 2.625],
+        "c": ["x,y", "z"],
+    }
+
+
+def test_a_name_with_another_separator_in_it_is_no_two_columns(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text("a;b;c\n1\n2\n")
+    assert list(numeric_table.read(path)) == ["a;b;c"]
+    assert rarest(write(microaggregate_table(path, 2), path), ["a;b;c"]) == 2
+
+
+@pytest.mark.parametrize("how", [MDAV, Options(effort="fast")])
+def test_groups_lie_within_strata(tmp_path: Path, how: Options) -> None:
+    rng = np.random.default_rng(0)
+    X, region = rng.normal(size=(40, 2)), rng.integers(0, 3, 40)
+    who = np.arange(40) // 2
+    values = {"a": X[:, 0], "b": X[:, 1], "region": region, "who": who}
+    columns: dict[str, Any] = {name: value.tolist() for name, value in values.items()}
+    path = frame(tmp_path / "in.csv", **columns)
+    result = microaggregate_table(
+        path, 3, strata="region", subject="who", keep=["region"], **how
+    )
+    rows = result.table.astype(str).agg("|".join, axis=1)
+    assert pd.Series(who).groupby(rows).nunique().min() >= 3
+    labels = pd.factorize(rows)[0]
+    lost = naive.sse(naive.standardise(X), labels)
+    loss = 100 * lost / (naive.standardise(X) ** 2).sum()
+    assert result.report["information_loss"] == pytest.approx(loss)
+    assert result.report["groups"] == len(set(rows))
+    losses = result.report["loss_by_column"]
+    assert np.mean(list(losses.values())) == pytest.approx(loss)
+    assert list(losses) == ["a", "b"]
+
+
+def test_risk_counts_rows_of_a_person(tmp_path: Path) -> None:
+    """Of a group's four rows three are ann's: a row is hers with 3 of 4."""
+    path = frame(
+        tmp_path / "in.csv", who=["ann"] * 3 + ["bob", "cy", "di"], a=[1] * 4 + [9, 9]
+    )
+    risk = microaggregate_table(path, 2, subject="who", **MDAV).report["risk"]
+    assert risk == {
+        "linkage_highest": 0.75,
+        "linkage_mean": pytest.approx((3 * 0.75 + 0.25 + 2 * 0.5) / 6),
+        "near_original": 1.0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "is_id", "is_weight"),
+    [
+        ("ID", [1.5, 2.5], True, False),
+        ("customer_id", [1, 1], True, False),
+        ("personId", [1, 1], True, False),
+        ("UTILITYID", [1, 1], True, False),
+        ("zip", [1, 1], True, False),
+        ("PAID", [10, 20], False, False),
+        ("PREPAID", [10.5, 20], False, False),
+        ("humid", [1, 2], False, False),
+        ("x", [*range(5, 30)], True, False),
+        ("x", [*range(5, 24)], False, False),
+        ("income", [i * i for i in range(100)], False, False),
+        ("AFNLWGT", [1, 2], False, True),
+        ("pweight", [1, 2], False, True),
+        ("sampling weight", [1, 2], False, True),
+        ("w", [1, 2], False, True),
+        ("width", [1, 2], False, False),
+        ("wtd_income", [1, 2], False, False),
+    ],
+)
+def test_ids_and_weights_are_known_by_name_or_values(
+    name: str, values: list[float], is_id: bool, is_weight: bool
+) -> None:
+    assert looks_like_id(pd.Series(values, name=name)) is is_id
+    assert looks_like_weight(name) is is_weight
 
 
 def test_a_table_may_be_wide(tmp_path: Path) -> None:
@@ -210,7 +304,10 @@ def test_a_column_of_numbers_is_known_by_most_of_its_cells(
 @pytest.mark.parametrize(
     ("columns", "says"),
     [
-        ({"a": [1.0, float("nan")]}, "column 'a' of in.parquet is empty in data row 2"),
+        (
+            {"a": [1.0, float("nan")]},
+            "1 value is missing in 1 of the 2 rows of in.parquet (a 1); fill",
+        ),
         ({"a": [1.0, float("inf")]}, "column 'a' of in.parquet holds 'inf' in data"),
         ({"a": ["x", "y"]}, "column 'a' of in.parquet holds 'x' in data row 1"),
         ({"a": [True, False]}, "column 'a' of in.parquet holds 'True' in data row 1"),
@@ -263,7 +360,9 @@ def test_groups_hold_k_different_subjects(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize("empty", ["", " ", None])
 def test_a_row_of_nobody_is_refused(tmp_path: Path, empty: str | None) -> None:
     path = frame(tmp_path / "in.csv", who=["ann", empty, "bob"], a=[1, 2, 3])
-    with pytest.raises(BadInput, match="which says whose a row is, is empty in data r"):
+    with pytest.raises(
+        BadInput, match=r"missing in 1 of the 3 rows of .*in.csv \(who 1\); fill"
+    ):
         microaggregate_table(path, 2, subject="who")
 
 

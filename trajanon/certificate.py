@@ -1,5 +1,6 @@
 """How far the groups found are from the best there can be, as a proof."""
 
+import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +13,10 @@ from trajanon.loss import information_loss, standardise
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition
 from trajanon.pipeline import Options
-from trajanon.tables import choose_columns
+from trajanon.table_columns import choose_columns
+from trajanon.tables import complete
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,6 +67,7 @@ def certify_table(
     k: int,
     *,
     columns: Sequence[str] | None = None,
+    missing: str = "refuse",
     **options: Unpack[Options],
 ) -> Certificate:
     """Microaggregate a table of numbers, and bound what any groups would lose.
@@ -73,8 +78,8 @@ def certify_table(
         CSV or Parquet with a header, a record a row.
     k
         Least number of rows in a group.
-    columns
-        Those to microaggregate; None takes all that hold numbers.
+    columns, missing
+        As in `trajanon.tables.microaggregate_table`.
     options
         As in `trajanon.microaggregate`, from ``method`` to ``progress``. Ctrl-C ends
         the search, and the next one the work on the bound: it then is made of the
@@ -91,7 +96,11 @@ def certify_table(
     """
     path = Path(path)
     table = numeric_table.read(path)
-    chosen, _ = choose_columns(path, table, columns, [], None)
+    parts = choose_columns(path, table, columns)
+    chosen = parts.chosen
+    table, told = complete(path, table, chosen, (), missing)
+    for warning in filter(None, (parts.warning, told)):
+        _LOG.warning(warning)
     records = numeric_table.records(path, table[chosen])
     partition = microaggregate(records, k, **options)
     more = {"progress": options["progress"]} if "progress" in options else {}

@@ -331,9 +331,28 @@ def show_microaggregated(report: Mapping[str, Any]) -> None:
     table.add_row("Groups", f"{report['groups']:,}")
     counted = "Different subjects" if report["counted"] == "subjects" else "Rows"
     table.add_row(f"{counted} in each group", f"at least {report['k']}")
+    if report["strata"] is not None:
+        table.add_row("Groups lie within a value of", _list([report["strata"]]))
     table.add_row("Group sizes", f"{sizes['min']} to {sizes['max']}")
     _add_stages(table, report["stages"])
+    losses = sorted(report["loss_by_column"].items(), key=lambda each: -each[1])
+    for name, lost in losses[:_MOST_LOSSES]:
+        table.add_row("Loss of a column", _list([f"{name}: {lost:.3g} %"]))
+    if len(losses) > _MOST_LOSSES:
+        table.add_row("(of all others, at most)", f"{losses[_MOST_LOSSES][1]:.3g} %")
+    risk = report["risk"]
+    table.add_row(
+        "Chance to link a row to a person",
+        f"{risk['linkage_mean']:.1%} on average, {risk['linkage_highest']:.1%} at most",
+    )
+    table.add_row("Rows that hardly moved", f"{risk['near_original']:.1%}")
     Console().print(table)
+    Console().print(HARDLY)
+
+
+HARDLY = "A row hardly moved if no value of it moved by 5 % of its standard deviation."
+
+_MOST_LOSSES = 8
 
 
 def _list(names: Iterable[str]) -> Text:

@@ -1,22 +1,29 @@
 """Tables of numbers: a table in, a microaggregated table and its report out."""
 
-import difflib
 import os
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from trajanon.errors import BadInput, TrajanonError
+from trajanon import loss
+from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
 from trajanon.files import numeric_table
 from trajanon.microaggregation import microaggregate
-from trajanon.partition import Partition
+from trajanon.partition import Partition, Stage, dense, subjects_per_group
 from trajanon.pipeline import Options
 from trajanon.subjects import Numbered, numbered
+from trajanon.table_columns import choose_columns
+
+MISSING = ("refuse", "drop")
+
+NEAR = 0.05  # standard deviations: up to here sdcMicro counts a row as at risk
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +52,7 @@ class MicroaggregatedTable:
             times.
         """
         numeric_table.write(draft, self.table)
-        occurs = numeric_table.rarest(draft, self.report["columns"])
+        occurs = numeric_table.occurrences(draft, self.report["columns"]).min()
         if occurs < self.report["k"]:
             msg = (
                 f"a row of the microaggregated columns occurs {occurs} times as "
@@ -63,6 +70,8 @@ def microaggregate_table(
     keep: Sequence[str] = (),
     subject: str | None = None,
     subjects_exact: bool = False,
+    strata: str | None = None,
+    missing: str = "refuse",
     **options: Unpack[Options],
 ) -> MicroaggregatedTable:
     """Replace the rows of numeric columns by the means of groups of at least k.
@@ -80,7 +89,8 @@ def microaggregate_table(
         Least number of rows in a group, at least 2; with ``subject``, least number of
         different subjects.
     columns
-        Those to microaggregate; None for all that hold numbers.
+        Those to microaggregate, or ``["all"]`` that hold numbers; None for these but
+        for those that look like identifiers or survey weights.
     keep
         Those to keep as they are, or ``["all"]``; all others are dropped.
     subject
@@ -88,6 +98,12 @@ def microaggregate_table(
     subjects_exact
         Whether names there that differ only in upper and lower case are different
         subjects.
+    strata
+        The column within each of whose values groups are formed; it is dropped unless
+        it is kept. Losses are those of the whole table.
+    missing
+        ``refuse`` a table in which a value is missing where it is needed, or ``drop``
+        the rows.
     options
         As in `trajanon.microaggregate`, from ``method`` to ``progress``.
 
@@ -113,112 +129,160 @@ def microaggregate_table(
             msg = f"{name} must be a list of names (got {given!r})"
             raise BadInput(msg)
     table = numeric_table.read(path)
-    chosen, kept = choose_columns(path, table, columns, keep, subject)
-    whose = None
-    if subject is not None:
-        whose = _subjects(path, table[subject], exact=subjects_exact)
-    partition = microaggregate(
-        numeric_table.records(path, table[chosen]),
-        k,
-        subjects=None if whose is None else whose.number,
-        **options,
-    )
-    means = dict(zip(chosen, partition.aggregated.T, strict=True))
-    written = [name for name in table if name in {*chosen, *kept}]
+    n = len(table)
+    parts = choose_columns(path, table, columns, keep, subject, strata)
+    table, told = complete(path, table, parts.chosen, (subject, strata), missing)
+    X = numeric_table.records(path, table[parts.chosen])
+    whose = None if subject is None else numbered(table[subject], exact=subjects_exact)
+    subjects = None if whose is None else whose.number
+    if strata is None:
+        partition = microaggregate(X, k, subjects=subjects, **options)
+    else:
+        stratum = numbered(table[strata], exact=True).number
+        _refuse_small_strata(table[strata], stratum, subjects, k)
+        partition = _in_strata(X, k, subjects, stratum, options)
+    means = dict(zip(parts.chosen, partition.aggregated.T, strict=True))
+    table = table.reset_index(drop=True)
+    written = [name for name in table if name in {*parts.chosen, *parts.kept}]
+    notices = [parts.warning, told]
     return MicroaggregatedTable(
         pd.DataFrame({name: means.get(name, table[name]) for name in written}),
         {
             "n": len(table),
             "k": k,
             "counted": "rows" if subject is None else "subjects",
-            "columns": chosen,
-            "kept": kept,
+            "columns": parts.chosen,
+            "kept": parts.kept,
             "dropped": [name for name in table if name not in written],
-            **_account(partition),
-            "notices": _notices(path, kept, whose),
+            "like_ids": parts.ids,
+            "like_weights": parts.weights,
+            "strata": strata,
+            "rows_with_missing_values": n - len(table),
+            **_account(X, partition, parts.chosen, subjects),
+            "notices": [*filter(None, notices), *_notices(path, parts.kept, whose)],
         },
     )
 
 
-def choose_columns(
+def complete(
     path: Path,
     table: pd.DataFrame,
-    columns: Sequence[str] | None,
-    keep: Sequence[str],
-    subject: str | None,
-) -> tuple[list[str], list[str]]:
-    """Tell which columns to microaggregate and which to keep, in the table's order."""
-    names = list(table)
-    keeps_all = list(keep) == ["all"]
-    asked = {
-        "--columns": columns or (),
-        "--keep": () if keeps_all else keep,
-        "--subject": () if subject is None else (subject,),
-    }
-    _refuse_unknown(path, names, [name for given in asked.values() for name in given])
-    _refuse_two_parts(asked)
-    if columns is None:
-        others = {*asked["--keep"], *asked["--subject"]}
-        columns = [
-            name
-            for name in names
-            if name not in others and numeric_table.holds_numbers(table[name])
-        ]
-    if not columns:
-        msg = (
-            f"no column of {path} is there to microaggregate; name some that hold "
-            f"numbers with --columns, out of {_listed(names)}"
-        )
+    chosen: Sequence[str],
+    names: Sequence[str | None],
+    missing: str,
+) -> tuple[pd.DataFrame, str]:
+    """Take the rows in which no value is missing, and say how many were dropped.
+
+    Parameters
+    ----------
+    path, table
+        The table.
+    chosen, names
+        Columns of numbers, and of names, that are needed.
+    missing
+        ``refuse`` a table in which a value is missing, or ``drop`` the rows.
+
+    Raises
+    ------
+    BadInput
+        If there are missing values and they are refused, or in all rows.
+    """
+    if missing not in MISSING:
+        msg = f"missing {missing!r} is not known; choose from {', '.join(MISSING)}"
         raise BadInput(msg)
-    kept = (
-        [n for n in names if n not in columns and n != subject] if keeps_all else keep
+    gaps = {name: numeric_table.missing(table[name]) for name in chosen}
+    gaps |= {name: numbered(table[name]).missing for name in names if name is not None}
+    out = np.any(list(gaps.values()), axis=0)
+    if not out.any():
+        return table, ""
+    counts = {name: int(where.sum()) for name, where in gaps.items()}
+    cells = sum(counts.values())
+    each = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
+    told = (
+        f"{cells:,} {'value is' if cells == 1 else 'values are'} missing in "
+        f"{out.sum():,} of the {len(table):,} rows of {path} "
+        f"({textwrap.shorten(each, 300, placeholder=' ...')})"
     )
-    return [n for n in names if n in columns], [n for n in names if n in kept]
-
-
-def _refuse_unknown(path: Path, names: Sequence[str], asked: Sequence[str]) -> None:
-    for name in asked:
-        if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            guess = f"did you mean {near[0]!r}? Its" if near else "its"
-            msg = f"{path} has no column {name!r}; {guess} columns are {_listed(names)}"
-            raise BadInput(msg)
-
-
-def _refuse_two_parts(asked: dict[str, Sequence[str]]) -> None:
-    part_of: dict[str, str] = {}
-    for option, names in asked.items():
-        for name in names:
-            if part_of.setdefault(name, option) != option:
-                msg = (
-                    f"column {name!r} is named by both {part_of[name]} and {option}; "
-                    "name it once: microaggregated, kept, or whose a row is"
-                )
-                raise BadInput(msg)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return textwrap.shorten(", ".join(names), 400, placeholder=" ...")
-
-
-def _subjects(path: Path, column: pd.Series, *, exact: bool) -> Numbered:
-    found = numbered(column, exact=exact)
-    nameless = np.flatnonzero(found.missing)
-    if len(nameless):
-        msg = (
-            f"column {column.name!r} of {path}, which says whose a row is, is empty in "
-            f"data row {nameless[0] + 1}; fill it in, or drop the row"
-        )
+    if missing == "refuse" or out.all():
+        drop = "" if out.all() else "leave these rows out with --missing drop, "
+        msg = f"{told}; fill them in, {drop}or choose other columns with --columns"
         raise BadInput(msg)
-    return found
+    return table[~out], f"Rows with missing values are dropped: {told}."
 
 
-def _account(partition: Partition) -> dict[str, Any]:
-    sizes = partition.sizes
+def _in_strata(
+    X: NDArray[np.float64],
+    k: int,
+    subjects: NDArray[np.int64] | None,
+    stratum: NDArray[np.int64],
+    options: Options,
+) -> Partition:
+    """Partition the records of each stratum by themselves."""
+    since, groups, stopped = perf_counter(), 0, False
+    labels = np.empty(len(X), dtype=np.int64)
+    for one in range(stratum.max() + 1):
+        rows = np.flatnonzero(stratum == one)
+        own = None if subjects is None else subjects[rows]
+        part = microaggregate(X[rows], k, subjects=own, **options)
+        labels[rows] = groups + part.labels
+        groups += len(part.sizes)
+        if part.stopped:  # the strata that are left shall not take long
+            stopped, options = True, options | Options(effort="fast")
+    labels, records = dense(labels), loss.standardise(X)
+    lost, total = loss.sse(records, labels), float((records**2).sum())
+    seconds = perf_counter() - since
+    stage = Stage("all strata", loss.information_loss(lost, total), seconds)
+    means = loss.group_means(X, labels)
+    return Partition(labels, means, lost, total, None, (stage,), stopped)
+
+
+def _refuse_small_strata(
+    column: pd.Series,
+    stratum: NDArray[np.int64],
+    subjects: NDArray[np.int64] | None,
+    k: int,
+) -> None:
+    own = np.arange(len(stratum)) if subjects is None else subjects
+    different = subjects_per_group(stratum, own)
+    few = np.flatnonzero(different < k)
+    if len(few):
+        names = [str(column.iloc[np.argmax(stratum == one)])[:40] for one in few[:10]]
+        listed = [f"{n!r} {different[g]}" for n, g in zip(names, few, strict=False)]
+        counted = "rows" if subjects is None else "different subjects"
+        msg = (
+            f"{len(few):,} of {len(different):,} strata of column {column.name!r} have "
+            f"fewer than k = {k} {counted} ({', '.join(listed)}"
+            f"{' ...' * (len(few) > 10)}); lower k, or join small strata"
+        )
+        raise (TooFewRecords if subjects is None else TooFewSubjects)(msg)
+
+
+def _account(
+    X: NDArray[np.float64],
+    partition: Partition,
+    columns: Sequence[str],
+    subjects: NDArray[np.int64] | None,
+) -> dict[str, Any]:
+    """Tell the groups, the loss and the risk of a result, ready for JSON."""
+    labels, sizes = partition.labels, partition.sizes
+    records = loss.standardise(X)
+    away = records - loss.group_means(records, labels)[labels]
+    total = (records**2).sum(axis=0)
+    lost = 100.0 * (away**2).sum(axis=0) / np.where(total > 0.0, total, 1.0)
+    own = np.arange(len(X)) if subjects is None else subjects
+    pairs = np.column_stack([labels, own])
+    _, pair, count = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
+    chance = count[pair.reshape(-1)] / sizes[labels]
     return {
         "groups": len(sizes),
         "sizes": {"min": int(sizes.min()), "max": int(sizes.max())},
         "information_loss": partition.information_loss,
+        "loss_by_column": dict(zip(columns, lost.tolist(), strict=True)),
+        "risk": {
+            "linkage_highest": float(chance.max()),
+            "linkage_mean": float(chance.mean()),
+            "near_original": float((np.abs(away) <= NEAR).all(axis=1).mean()),
+        },
         "stages": [stage.account for stage in partition.stages],
         "stopped": partition.stopped,
     }

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from trajanon.cli.names import names_of
-from trajanon.cli.options import Effort, Json, Seed
+from trajanon.cli.options import Effort, Json, Missing, Seed
 from trajanon.cli.telling import announce_compilation, tell
 
 
@@ -19,10 +19,11 @@ def bound(
     columns: Annotated[
         str | None,
         typer.Option(
-            help="Columns whose loss is meant: a,b,c.",
-            show_default="all that hold numbers",
+            help="Columns whose loss is meant: a,b,c, or all that hold numbers.",
+            show_default="all that hold numbers and look like no id or survey weight",
         ),
     ] = None,
+    missing: Missing = "refuse",
     effort: Effort = "best",
     seed: Seed = 0,
     as_json: Json = False,
@@ -41,6 +42,7 @@ def bound(
             file,
             k,
             columns=None if columns is None else names_of(columns),
+            missing=missing,
             effort=effort,
             seed=seed,
             progress=bars,

@@ -8,6 +8,7 @@ import typer
 
 from trajanon.cli.options import ANONYMIZED, Json, SubjectsExact
 from trajanon.cli.telling import tell
+from trajanon.errors import BadInput
 
 
 def check(
@@ -37,13 +38,30 @@ def check(
         ),
     ] = 4,
     subjects_exact: SubjectsExact = False,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="The file is a table, .csv or .parquet: look at these columns of it, "
+            "a,b,c, or all."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check a released file by itself: exit code 0 it holds, 1 not, 2 unreadable.
 
     By itself, a file tells that each trajectory occurs k times. Whether k different
-    people stand behind each is counted with --trajectories.
+    people stand behind each is counted with --trajectories. With --columns it is a
+    table, and each combination of these columns must occur k times.
     """
+    if columns is not None:
+        if trajectories is not None or against is not None:
+            msg = (
+                "--columns checks a table, and --trajectories and --against a release: "
+                "leave one of them out"
+            )
+            raise BadInput(msg)
+        _check_table(released, k, columns, as_json=as_json)
+        return
     from dataclasses import asdict
 
     from trajanon.files.trajectories import read_trajectories
@@ -88,4 +106,33 @@ def check(
         for problem in findings.problems:
             tell(f"- {problem}")
     if not findings.holds:
+        raise typer.Exit(1)
+
+
+def _check_table(table: Path, k: int, columns: str, *, as_json: bool) -> None:
+    """Check columns of a table, with the words and exit codes of a release."""
+    from dataclasses import asdict
+
+    from trajanon.cli.names import names_of
+    from trajanon.screen import show_json
+    from trajanon.table_check import check_table
+
+    found = check_table(table, k, columns=names_of(columns))
+    names = ", ".join(found.columns)
+    if as_json:
+        show_json({**asdict(found), "holds": found.holds, "answered": "rows"})
+    elif found.holds:
+        others = f" Not looked at: {', '.join(found.others)}." if found.others else ""
+        tell(
+            f"{table} holds for rows: each of its {found.groups:,} different rows of "
+            f"{names} occurs at least {k} times ({found.rows:,} in all).{others} How "
+            "many people stand behind each cannot be seen in a table."
+        )
+    else:
+        tell(f"{table} must not be published:")
+        tell(
+            f"- {found.rare:,} of {found.rows:,} rows of {names} occur fewer than {k} "
+            f"times, the rarest {found.smallest}"
+        )
+    if not found.holds:
         raise typer.Exit(1)

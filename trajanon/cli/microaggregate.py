@@ -16,6 +16,7 @@ from trajanon.cli.options import (
     Json,
     MaxEvents,
     Method,
+    Missing,
     Refine,
     Seed,
     ShuffleProbability,
@@ -36,8 +37,8 @@ def microaggregate(
     columns: Annotated[
         str | None,
         typer.Option(
-            help="Columns to microaggregate: a,b,c.",
-            show_default="all that hold numbers",
+            help="Columns to microaggregate: a,b,c, or all that hold numbers.",
+            show_default="all that hold numbers and look like no id or survey weight",
         ),
     ] = None,
     keep: Annotated[
@@ -52,6 +53,11 @@ def microaggregate(
         typer.Option(help="The column that says whose a row is; it is dropped."),
     ] = None,
     subjects_exact: SubjectsExact = False,
+    strata: Annotated[
+        str | None,
+        typer.Option(help="Form groups within each value of this column."),
+    ] = None,
+    missing: Missing = "refuse",
     method: Method = "hm2",
     heuristic: Heuristic = "or-opt",
     compression: Compression = 1,
@@ -87,6 +93,8 @@ def microaggregate(
             keep=names_of(keep),
             subject=subject,
             subjects_exact=subjects_exact,
+            strata=strata,
+            missing=missing,
             method=method,
             heuristic=heuristic,
             compression=compression,

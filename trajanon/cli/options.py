@@ -64,5 +64,9 @@ SubjectsExact = Annotated[
         help="Names that differ only in upper and lower case are different subjects.",
     ),
 ]
+Missing = Annotated[
+    str,
+    typer.Option(help="Rows with missing values: refuse the table, or drop the rows."),
+]
 Seed = Annotated[int, typer.Option(help="Repeats the groups bit for bit.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

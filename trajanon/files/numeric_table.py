@@ -1,6 +1,8 @@
 """Tables of numbers, a record a row <-> CSV and Parquet."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,13 @@ from trajanon.files import native
 from trajanon.inputs import regular
 
 FORMATS = (".csv", ".parquet")
+
+_JUDGED = 100  # rows, by which numbers are
+_DECIMAL_COMMA = r"^\s*([-+]?\d+),(\d+(?:[eE][-+]?\d+)?)\s*$"
+_DECIMAL_POINT = r"\s*[-+]?\d+\.\d+(?:[eE][-+]?\d+)?\s*"
+
+_MISSING = frozenset(("", "na", "n/a", "nan", "null", "none"))
+"""How programs write a cell without a value, in lower case."""
 
 
 def check_format(path: Path) -> None:
@@ -33,13 +42,13 @@ def read(path: Path) -> pd.DataFrame:
     Parameters
     ----------
     path
-        Ends in .csv (UTF-8, commas, a header) or .parquet.
+        Ends in .csv (UTF-8, a header; commas, semicolons, tabs or bars, found by the
+        header; decimal commas unless commas separate) or .parquet.
 
     Raises
     ------
     BadInput
-        If it has no rows, a column without a name of its own, or another separator
-        than commas.
+        If it has no rows, or a column without a name of its own.
     FileProblem
         If it cannot be read.
     """
@@ -47,8 +56,20 @@ def read(path: Path) -> pd.DataFrame:
     if not regular(path).exists():
         msg = f"there is no {path}; name a table that ends in {' or '.join(FORMATS)}"
         raise FileProblem(msg)
-    try:
+    with _as_table(path):
         table = _read_parquet(path) if _is_parquet(path) else _read_csv(path)
+    _refuse_names(path, list(table.columns))
+    if len(table) == 0:
+        msg = f"{path} has a header but no rows; add a row for each record"
+        raise BadInput(msg)
+    return table
+
+
+@contextmanager
+def _as_table(path: Path) -> Iterator[None]:
+    """Turn what a library says of a file into one sentence."""
+    try:
+        yield
     except TrajanonError:
         raise
     except pd.errors.EmptyDataError as error:
@@ -64,11 +85,6 @@ def read(path: Path) -> pd.DataFrame:
             reason += "; each row needs as many values as the header has names"
         msg = f"cannot read {path} as a table: {reason}"
         raise FileProblem(msg) from error
-    _refuse_names(path, list(table.columns))
-    if len(table) == 0:
-        msg = f"{path} has a header but no rows; add a row for each record"
-        raise BadInput(msg)
-    return table
 
 
 def _is_parquet(path: Path) -> bool:
@@ -76,34 +92,53 @@ def _is_parquet(path: Path) -> bool:
 
 
 def _read_csv(path: Path) -> pd.DataFrame:
-    # The header alone first: with another separator, rows may seem longer than it.
-    (header,) = _texts(path, rows=1).to_numpy().tolist()
-    _refuse_other_separator(path, header)
-    # As a row like the others, for pandas renames columns of equal or no name.
-    table = _texts(path).iloc[1:].reset_index(drop=True)
-    table.columns = pd.Index(header)
+    table = _texts(path, skipinitialspace=True)
+    if _separator(path)[0] != "," and _has_decimal_commas(table):
+        table = table.replace({_DECIMAL_COMMA: r"\1.\2"}, regex=True)
     return table
 
 
-def _texts(path: Path, rows: int | None = None) -> pd.DataFrame:
-    return pd.read_csv(
+def _texts(path: Path, **how: bool) -> pd.DataFrame:
+    """Read the cells of a CSV as they are."""
+    separator, above = _separator(path)
+    # As a row like the others, for pandas renames columns of equal or no name.
+    table = pd.read_csv(
         path,
         header=None,
-        nrows=rows,
+        sep=separator,
+        skiprows=above,
         dtype=str,
         keep_default_na=False,  # NA may be a country
-        skipinitialspace=True,
+        **how,
     )
+    table.columns = pd.Index([name.strip() for name in table.iloc[0]])
+    return table.iloc[1:].reset_index(drop=True)
 
 
-def _refuse_other_separator(path: Path, header: Sequence[str]) -> None:
-    separator = max(";\t|", key=header[0].count)
-    if len(header) == 1 and separator in header[0]:
-        msg = (
-            f"{path} has one column, {header[0][:40]!r}: its values seem to be "
-            f"separated by {separator!r}; save it with commas and decimal points"
-        )
-        raise BadInput(msg)
+def _separator(path: Path) -> tuple[str, int]:
+    """Find what separates the names of columns, and how many lines stand above."""
+    with path.open(encoding="utf-8-sig") as file:
+        written = ((n, line) for n, line in enumerate(file, start=1) if line.strip())
+        (above, header), (_, row) = next(written, (0, "")), next(written, (0, ""))
+    if said := re.fullmatch(r"sep=([,;|\t])\s*", header):  # as Excel says which it is
+        return said[1], above
+    names, values = (re.sub(r'"[^"]*"', "", line) for line in (header, row))
+
+    def likely(separator: str) -> tuple[bool, int]:
+        counts = names.count(separator), values.count(separator)
+        return counts[0] == counts[1] > 0, min(counts)
+
+    return max(",;\t|", key=likely), 0
+
+
+def _has_decimal_commas(table: pd.DataFrame) -> bool:
+    """Whether more numbers have a decimal comma than a point, in the first rows."""
+    cells = table.head(_JUDGED).stack()
+    commas, points = (
+        int(cells.str.fullmatch(form).sum())
+        for form in (_DECIMAL_COMMA, _DECIMAL_POINT)
+    )
+    return commas > points
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
@@ -139,13 +174,16 @@ def holds_numbers(column: pd.Series) -> bool:
 
     Most, for one slip of the pen shall be found, not hide the column among the texts.
     """
-    return bool(2 * (~np.isnan(_numbers(column))).sum() > (~blank(column)).sum())
+    return bool(2 * (~np.isnan(numbers(column))).sum() > (~missing(column)).sum())
 
 
-def blank(column: pd.Series) -> pd.Series:
-    """Where nothing is written."""
+def missing(column: pd.Series) -> NDArray[np.bool_]:
+    """Where a column of numbers has no value, shape (n,)."""
     # Cell by cell, for a cell of a Parquet file may be a list.
-    return column.isna() | column.map(lambda cell: isinstance(cell, str) and not cell)
+    written = column.map(
+        lambda cell: isinstance(cell, str) and cell.strip().lower() in _MISSING
+    )
+    return np.asarray(column.isna() | written, dtype=np.bool_)
 
 
 def records(path: Path, table: pd.DataFrame) -> NDArray[np.float64]:
@@ -168,27 +206,20 @@ def records(path: Path, table: pd.DataFrame) -> NDArray[np.float64]:
     BadInput
         Naming the first cell that is no finite number.
     """
-    X = np.column_stack([_numbers(table[name]) for name in table])
+    X = np.column_stack([numbers(table[name]) for name in table])
     if np.isfinite(X).all():
         return X
     row, number = np.argwhere(~np.isfinite(X))[0]
     column = table.iloc[:, number]
-    where = f"column {column.name!r} of {path}"
-    if blank(column)[row]:
-        msg = (
-            f"{where} is empty in data row {row + 1}; fill it in, drop the row, or "
-            "choose other columns with --columns"
-        )
-    else:
-        msg = (
-            f"{where} holds {str(column[row])[:40]!r} in data row {row + 1}, which is "
-            "no finite number; mend it, drop the row, or choose other columns with "
-            "--columns"
-        )
+    msg = (
+        f"column {column.name!r} of {path} holds {str(column.iloc[row])[:40]!r} in "
+        f"data row {column.index[row] + 1}, which is no finite number; mend it, drop "
+        "the row, or choose other columns with --columns"
+    )
     raise BadInput(msg)
 
 
-def _numbers(column: pd.Series) -> NDArray[np.float64]:
+def numbers(column: pd.Series) -> NDArray[np.float64]:
     """Read numbers; what is none becomes NaN."""
     types = pd.api.types
     categories = isinstance(column.dtype, pd.CategoricalDtype)
@@ -209,8 +240,11 @@ def write(path: Path, table: pd.DataFrame) -> None:
         table.to_csv(path, index=False)
 
 
-def rarest(path: Path, columns: Sequence[str]) -> int:
-    """Count how often the rarest row of some columns occurs, as written in a file."""
+def occurrences(path: Path, columns: Sequence[str]) -> NDArray[np.int64]:
+    """Count how often each different row of some columns occurs, as written.
+
+    The cells of CSV as text, for two ways to write a number tell two rows apart.
+    """
     import pyarrow.parquet as pq
 
     if _is_parquet(path):
@@ -218,6 +252,6 @@ def rarest(path: Path, columns: Sequence[str]) -> int:
             table = pq.read_table(file, columns=list(columns))
         written = table.to_pandas(ignore_metadata=True)
     else:
-        # As text, for two ways to write a number tell two rows apart.
-        written = pd.read_csv(path, usecols=list(columns), dtype=str)
-    return int(written.value_counts(dropna=False).min())
+        with _as_table(path):
+            written = _texts(path)[list(columns)]
+    return np.asarray(written.value_counts(dropna=False), dtype=np.int64)

@@ -1,0 +1,169 @@
+"""Which columns of a table are microaggregated, kept, or left out."""
+
+import difflib
+import re
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from trajanon.errors import BadInput
+from trajanon.files import numeric_table
+
+ALL = ["all"]
+
+_ID = re.compile(
+    r"(^|[^a-z])(ids?|codes?|zip|zipcode|postcode|plz|uid|uuid|nr|phone|key)([^a-z]|$)"
+)
+_GLUED_ID = re.compile(r"[a-z]{5}(id|code|key)$")
+_WEIGHT = re.compile(r"(^|[^a-z])[pfs]?(weights?|wgts?|wt|w)([^a-z]|$)|(wgt|weight)$")
+
+
+_FEW = 20  # values, by which nobody can tell
+
+
+class Columns(NamedTuple):
+    """The parts that columns play, each in the order of the table.
+
+    Attributes
+    ----------
+    chosen
+        Those to microaggregate.
+    kept
+        Those to keep as they are.
+    ids, weights
+        Those that hold numbers and were not chosen, for they look like identifiers or
+        survey weights.
+    """
+
+    chosen: list[str]
+    kept: list[str]
+    ids: list[str]
+    weights: list[str]
+
+    @property
+    def warning(self) -> str:
+        """Say what was not chosen, and why; empty if everything was."""
+        found = [
+            f"{', '.join(names)} ({what})"
+            for names, what in (
+                (self.ids, "looks like an identifier"),
+                (self.weights, "looks like a survey weight"),
+            )
+            if names
+        ]
+        if not found:
+            return ""
+        return (
+            f"Warning: not averaged: {'; '.join(found)}. --columns averages those that "
+            "it names, or all; --keep keeps those that it names as they are."
+        )
+
+
+def choose_columns(
+    path: Path,
+    table: pd.DataFrame,
+    columns: Sequence[str] | None = None,
+    keep: Sequence[str] = (),
+    subject: str | None = None,
+    strata: str | None = None,
+) -> Columns:
+    """Tell which part each column plays.
+
+    Raises
+    ------
+    BadInput
+        If a name is not that of a column, or plays two parts, or none is chosen.
+    """
+    names = list(table)
+    keeps_all, takes_all = list(keep) == ALL, list(columns or ()) == ALL
+    asked = {
+        "--columns": () if takes_all else columns or (),
+        "--keep": () if keeps_all else keep,
+        "--subject": () if subject is None else (subject,),
+        "--strata": () if strata is None else (strata,),
+    }
+    refuse_unknown(path, names, [name for given in asked.values() for name in given])
+    _refuse_two_parts(asked)
+    ids, weights = [], []
+    if columns is None or takes_all:
+        others = {name for given in asked.values() for name in given}
+        columns = [
+            name
+            for name in names
+            if name not in others and numeric_table.holds_numbers(table[name])
+        ]
+        if not takes_all:
+            ids = [name for name in columns if looks_like_id(table[name])]
+            weights = [n for n in columns if n not in ids and looks_like_weight(n)]
+            columns = [name for name in columns if name not in {*ids, *weights}]
+    if not columns:
+        aside = f" ({', '.join(ids + weights)} look like identifiers or weights)"
+        msg = (
+            f"no column of {path} is there to microaggregate"
+            f"{aside if ids + weights else ''}; name some that hold numbers with "
+            f"--columns, out of {_listed(names)}"
+        )
+        raise BadInput(msg)
+    kept = (
+        [n for n in names if n not in columns and n != subject] if keeps_all else keep
+    )
+    return Columns(
+        [n for n in names if n in columns],
+        [n for n in names if n in kept],
+        ids,
+        weights,
+    )
+
+
+def looks_like_id(column: pd.Series) -> bool:
+    """Whether a column of numbers is named like an identifier, or numbers the rows."""
+    name = str(column.name)
+    values = numeric_table.numbers(column)
+    values = values[np.isfinite(values)]
+    whole = bool((values == np.floor(values)).all())
+    if _ID.search(_words(name)) or (whole and _GLUED_ID.search(name.lower())):
+        return True
+    if len(values) < _FEW or len(np.unique(values)) < len(values):
+        return False
+    return whole and bool(np.ptp(values) < 2 * len(values))
+
+
+def looks_like_weight(name: str) -> bool:
+    """Whether a column is named like a survey weight."""
+    return _WEIGHT.search(_words(name)) is not None
+
+
+def _words(name: str) -> str:
+    """Part the words of customerId as those of customer_id."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def refuse_unknown(path: Path, names: Sequence[str], asked: Sequence[str]) -> None:
+    """Refuse names that are not those of columns, with the nearest ones."""
+    for name in asked:
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            guess = f"did you mean {near[0]!r}? Its" if near else "its"
+            msg = f"{path} has no column {name!r}; {guess} columns are {_listed(names)}"
+            raise BadInput(msg)
+
+
+def _refuse_two_parts(asked: dict[str, Sequence[str]]) -> None:
+    part_of: dict[str, str] = {}
+    for option, names in asked.items():
+        for name in names:
+            other = part_of.setdefault(name, option)
+            if other != option and {other, option} != {"--keep", "--strata"}:
+                msg = (
+                    f"column {name!r} is named by both {other} and {option}; name it "
+                    "once: microaggregated, kept, whose a row is, or its stratum"
+                )
+                raise BadInput(msg)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return textwrap.shorten(", ".join(names), 400, placeholder=" ...")
