@@ -40,7 +40,7 @@ _DEGREE = 111_200.0
 
 def batches(traces: Iterable[Trace], rules: Rules) -> Iterator[list[Trace]]:
     """Gather traces to batches; the result does not depend on their size."""
-    measure = rules.max_gap is None or rules.max_gap > _PLACES * rules.spacing
+    measure = rules.longest_hop > _PLACES * rules.spacing
     some: list[Trace] = []
     size = 0
     for trace in traces:
@@ -60,8 +60,7 @@ def _spacings(trace: Trace, rules: Rules) -> int:
     with np.errstate(over="ignore", invalid="ignore"):  # of what will be dropped
         hops = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
     metres = _DEGREE * np.where(hops < 720.0, hops, 0.0)
-    if rules.max_gap is not None:
-        metres = np.minimum(metres, 1.5 * rules.max_gap)
+    metres = np.minimum(metres, 1.5 * rules.longest_hop)
     return int(metres.sum() / rules.spacing)
 
 

@@ -20,7 +20,7 @@ from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from trajanon.extract.marks import joined as marks_joined
 from trajanon.extract.sources.source import Source
 from trajanon.files import native
 from trajanon.files.trajectories import read_trajectories, write_trajectories
+from trajanon.files.typed import parsed
 from trajanon.inputs import regular
 from trajanon.trajectories import Trajectories, joined
 
@@ -47,6 +48,20 @@ _KNOWN = "known-{}.npz"
 
 _DAMAGED = (OSError, EOFError, ValueError, TypeError, KeyError, zipfile.BadZipFile)
 """What reading a damaged file raises."""
+
+
+class _Stored(TypedDict):
+    """A `State` as JSON."""
+
+    asked: str
+    key: int
+    position: list[int]
+    rows: list[int]
+    anchors: int
+    counts: dict[str, int]
+    left_out: dict[str, int]
+    longest: float
+    swapped: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,14 +98,13 @@ class State:
 
     @classmethod
     def read(cls, path: Path) -> "State":
-        """Read what `write` wrote; raises ValueError or such where it is damaged."""
-        entries = json.loads(regular(path).read_text(encoding="utf-8"))
+        """Read what `write` wrote; raises OSError or BadInput where it is damaged."""
+        entries: dict[str, Any] = dict(parsed(regular(path).read_bytes(), _Stored))
         for name in ("counts", "left_out"):
             entries[name] = Counter(entries[name])
-        done, taken = map(int, entries["position"])
-        rows = tuple(map(int, entries["rows"]))
-        key = int(entries["key"])
-        return cls(**{**entries, "position": (done, taken), "rows": rows, "key": key})
+        done, taken = entries["position"]
+        entries |= {"position": (done, taken), "rows": tuple(entries["rows"])}
+        return cls(**entries)
 
     def write(self, path: Path) -> None:
         """Write it beside its place, and move it there."""

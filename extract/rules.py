@@ -9,6 +9,10 @@ WINDOWS = ("all", "first", "spread")
 """Which windows are taken; see `Rules.windows`."""
 
 
+_FARTHEST = 1e6
+"""Metres; a few wrong coordinates would else make gigabytes of straight lines."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rules:
     """What a trajectory is, where a track ends, and which windows are taken.
@@ -20,7 +24,8 @@ class Rules:
     points
         Points of a trajectory.
     max_gap
-        Metres; a longer hop between two fixes ends a piece. None for no limit.
+        Metres; a longer hop between two fixes ends a piece. None for 1,000 km, over
+        which a straight line is nobody's way: nothing longer is taken.
     max_pause
         Seconds; a longer time between two fixes ends a piece. None for no limit.
     max_speed
@@ -68,12 +73,20 @@ class Rules:
     limit: int | None = None
     subjects_exact: bool = False
 
+    @property
+    def longest_hop(self) -> float:
+        """Metres of a hop that ends no piece, at most."""
+        return min(self.max_gap or _FARTHEST, _FARTHEST)
+
     def __post_init__(self) -> None:
         for limit in ("max_gap", "max_pause"):
             if getattr(self, limit) == math.inf:
                 object.__setattr__(self, limit, None)
-        if not 0.0 < self.spacing < 1e6:
-            msg = f"--spacing must be a positive number of metres (got {self.spacing})"
+        if not 0.01 <= self.spacing < 1e6:
+            msg = (
+                "--spacing must be a positive number of metres from 0.01 on "
+                f"(got {self.spacing})"
+            )
             raise BadInput(msg)
         if not 2 <= self.points <= 100_000:
             msg = f"--points must be at least 2 (got {self.points}), at most 100,000"

@@ -35,7 +35,7 @@ def split(points: Points, rules: Rules, counts: Counter[str]) -> Points:
     seconds = points.time[end] - points.time[end - 1]
     metres = points.ways.length
     pause = seconds > (rules.max_pause or np.inf)
-    far = ~pause & (metres > (rules.max_gap or np.inf))
+    far = ~pause & (metres > rules.longest_hop)
     fast = ~pause & ~far & (metres > _JITTER)
     with np.errstate(divide="ignore", invalid="ignore"):
         fast &= metres / seconds > rules.max_speed  # never, in an untimed piece

@@ -57,6 +57,9 @@ def test_a_hop_longer_than_the_gap_ends_a_piece() -> None:
 def test_without_a_gap_only_pause_and_speed_count() -> None:
     walked = line([0, 10_000, 20_000], [0, 299, 301])
     assert cut_at(walked, max_gap=None) == ([2, 1], {FAST: 1})
+    jumps = trace([(lat, -3.0) for lat in (40.0, 40.1, 55.0, 55.1)])
+    for no_limit in (None, 1e7):  # 1,650 km: wrong, and 33,000 points 50 m apart
+        assert cut_at(jumps, max_gap=no_limit) == ([2, 2], {LONG: 1})
 
 
 def test_a_long_hop_ends_an_untimed_piece_too() -> None:

@@ -58,7 +58,7 @@ def objects(pbf: Path, processor: "FileProcessor") -> Iterator["OSMEntity"]:
 
     try:
         yield from processor
-    except (RuntimeError, osmium.InvalidLocationError) as error:
+    except (RuntimeError, ValueError, osmium.InvalidLocationError) as error:
         reason = str(error).rstrip(".")
         msg = f"cannot read {pbf} as OpenStreetMap data (.osm.pbf): {reason}"
         raise FileProblem(msg) from error

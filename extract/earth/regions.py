@@ -2,6 +2,7 @@
 
 import logging
 import os
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,7 @@ from trajanon.extract.earth.box import Box
 from trajanon.inputs import regular
 
 if TYPE_CHECKING:
-    from geopandas import GeoSeries
+    from geopandas import GeoDataFrame, GeoSeries
     from shapely.geometry.base import BaseGeometry
 
 log = logging.getLogger(__name__)
@@ -134,28 +135,19 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
 def _geometries(path: Path) -> "GeoSeries":
     """The polygons of a file, as they are."""
     import geopandas
-    import pyogrio
     import shapely
 
     try:
         with regular(path).open("rb") as file:
             parquet = file.read(4) == b"PAR1"
-        if parquet:
-            table = geopandas.read_parquet(path)
-        else:
-            layers = pyogrio.list_layers(path)[:, 0]
-            if len(layers) > 1:
-                msg = (
-                    f"{path} holds {len(layers)} layers ({', '.join(layers)}): save "
-                    "the one with the outline as a file of its own"
-                )
-                raise BadInput(msg)
-            table = pyogrio.read_dataframe(path, columns=[])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what GDAL warns of, is told below
+            table = geopandas.read_parquet(path) if parquet else _layer(path)
     except BadInput:
         raise
-    except (OSError, RuntimeError, ValueError) as error:
+    except Exception as error:  # whatever strange bytes bring geopandas to
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        msg = f"cannot read {path} as an outline: {reason.partition('.;')[0]}"
+        msg = f"cannot read {path} as an outline: {reason.partition('.;')[0][:200]}"
         raise FileProblem(msg) from error
     found = getattr(table, "geometry", geopandas.GeoSeries())
     found = found[~(shapely.is_missing(found) | shapely.is_empty(found))]
@@ -165,6 +157,20 @@ def _geometries(path: Path) -> "GeoSeries":
         msg = f"{path} holds {holds}: an outline needs polygons, and nothing else"
         raise BadInput(msg)
     return found
+
+
+def _layer(path: Path) -> "GeoDataFrame":
+    """The only layer of a file."""
+    import pyogrio
+
+    layers = [str(name) for name, _ in pyogrio.list_layers(path).reshape(-1, 2)]
+    if len(layers) > 1:
+        msg = (
+            f"{path} holds {len(layers)} layers ({', '.join(layers)}): save the one "
+            "with the outline as a file of its own"
+        )
+        raise BadInput(msg)
+    return pyogrio.read_dataframe(path, columns=[])
 
 
 def _degrees(path: Path, shapes: "GeoSeries") -> NDArray[np.object_]:

@@ -65,7 +65,10 @@ Spacing = Annotated[
     typer.Option(help="Metres between points along the track; a city has its own."),
 ]
 MaxGap = Annotated[
-    str, typer.Option(help="Metres; a longer hop ends a track. Or: none.")
+    str,
+    typer.Option(
+        help="Metres; a longer hop ends a track. Or: none (but for 1,000 km)."
+    ),
 ]
 MaxPause = Annotated[
     str,

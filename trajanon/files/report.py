@@ -77,12 +77,12 @@ class Report(TypedDict):
 
 def report_path(release: Path) -> Path:
     """Where the report of a release stands."""
-    return release.with_suffix(".report.json")
+    return release.parent / f"{release.stem}.report.json"
 
 
 def datasheet_path(release: Path) -> Path:
     """Where the datasheet of a release stands: each release has its own."""
-    return release.with_suffix(".datasheet.md")
+    return release.parent / f"{release.stem}.datasheet.md"
 
 
 def read_report(release: Path) -> Report:

@@ -194,7 +194,10 @@ def _plain_words(what: str) -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
-    except (RuntimeError, OSError, ValueError, pa.ArrowException) as error:
+    except (
+        *(RuntimeError, OSError, ValueError, LookupError, TypeError),
+        pa.ArrowException,
+    ) as error:
         reason = " ".join(str(error).split())[:200]
         msg = f"cannot read {what}: {reason}"
         raise FileProblem(msg) from error
