@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +50,7 @@ def repacked(
 ) -> str:
     """Change a written table, write it again, and say what the checker says."""
     table = change(pq.read_table(written(path, points)))
-    pq.write_table(table, path)
+    pq.write_table(table, path, compression="zstd", write_statistics=False)
     return problems(path)
 
 
@@ -63,12 +63,15 @@ def with_metadata(**members: str) -> Callable[[pa.Table], pa.Table]:
 def run_sql(path: Path, *commands: str, tidy: bool = True) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         triggers = database.execute(  # they call functions of GDAL
-            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-        )
-        for (name,) in triggers.fetchall():
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+        ).fetchall()
+        for name, _ in triggers:
             database.execute(f'DROP TRIGGER "{name}"')
         for command in commands:
             database.execute(command)
+        for _, definition in triggers:
+            with suppress(sqlite3.Error):  # of what is no longer there
+                database.execute(definition)
         if tidy:
             database.execute("VACUUM")
 

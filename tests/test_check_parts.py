@@ -78,7 +78,7 @@ def test_parts_in_an_order_or_with_other_ids_are_found(release: Path) -> None:
     order = np.lexsort(points.reshape(len(points), -1).T)
     write(path, points[order], 1)
     told = trajanon.check(release, 4).problems
-    assert any("part-00001.parquet: ids are not" in one for one in told)
+    assert any("part-00001.parquet: column 'id'" in one for one in told)
     assert any("part-00001.parquet: trajectories stand in" in one for one in told)
 
 

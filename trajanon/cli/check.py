@@ -98,7 +98,7 @@ def check(
         tell(
             f"{released} holds for {answered}: each of its {findings.groups:,} "
             f"different trajectories occurs at least {k} times "
-            f"({findings.trajectories:,} in all), and nothing else is in the file"
+            f"({findings.trajectories:,} in all), and {findings.claim}"
             f"{counted}.{unseen}{onward}"
         )
     else:

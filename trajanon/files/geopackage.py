@@ -1,9 +1,11 @@
 """A release as GeoPackage."""
 
 import errno
+import hashlib
 import os
 import sqlite3
-from collections.abc import Mapping
+import warnings
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem
-from trajanon.files.geopackage_below import LAYER, below, untimed
-from trajanon.files.released import Lines, ReleasedFile, unknown_attribution
+from trajanon.files.released import Lines, ReleasedFile
+
+_LAYER = "anonymized"
+
+_NO_TIME = "1970-01-01T00:00:00.000Z"
+"""For the time of the last change, which the format wants."""
+
+_SQLITE = b"SQLite format 3\0"
+_SETTINGS = (
+    "application_id",
+    "auto_vacuum",
+    "encoding",
+    "freelist_count",
+    "journal_mode",
+    "page_count",
+    "page_size",
+    "user_version",
+)
 
 
 def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> None:
@@ -28,15 +46,17 @@ def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> N
     path.unlink(missing_ok=True)  # GDAL takes an empty file for a broken one
     options = {} if attribution is None else {"DESCRIPTION": attribution}
     try:
-        table.to_file(path, driver="GPKG", layer=LAYER, engine="pyogrio", **options)
-        untimed(path)
+        table.to_file(path, driver="GPKG", layer=_LAYER, engine="pyogrio", **options)
+        with closing(sqlite3.connect(path)) as file:
+            file.execute("UPDATE gpkg_contents SET last_change = ?", [_NO_TIME])
+            file.commit()
     except (RuntimeError, sqlite3.Error) as error:  # pyogrio's errors are such
         number = errno.ENOSPC if "full" in str(error) else errno.EIO
         raise OSError(number, os.strerror(number)) from error  # the words are SQL
 
 
 def read_released(path: Path) -> ReleasedFile:
-    """Read a release, and what stands in it beside.
+    """Read the lines of a release.
 
     Raises
     ------
@@ -48,51 +68,51 @@ def read_released(path: Path) -> ReleasedFile:
     import shapely
 
     try:
-        extras = below(path)
-        layers = [str(name) for name in pyogrio.list_layers(path)[:, 0]]
-        layer = LAYER if LAYER in layers else layers[0]
-        info = pyogrio.read_info(path, layer=layer)
-        with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
-            table = geopandas.read_file(
-                path, layer=layer, engine="pyogrio", fid_as_index=True
-            )
+        with path.open("rb") as file:
+            if file.read(len(_SQLITE)) != _SQLITE:
+                raise ValueError
+        # NaN is for the reader to judge, and so is all that GDAL warns of.
+        with np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore"):
+            layers = [str(name) for name in pyogrio.list_layers(path)[:, 0]]
+            layer = _LAYER if _LAYER in layers else layers[0]
+            info = pyogrio.read_info(path, layer=layer)
+            table = geopandas.read_file(path, layer=layer, columns=[], engine="pyogrio")
+            geometries = table.geometry.to_numpy()
+            keys = shapely.to_wkb(geometries)
     except (
         OSError,
         ValueError,
         IndexError,
         TypeError,
+        AttributeError,
         shapely.errors.ShapelyError,
-        sqlite3.DatabaseError,
-        pyogrio.errors.DataSourceError,
+        RuntimeError,  # the base of pyogrio's errors
     ) as error:
         msg = f"cannot read {path} as a GeoPackage"
         raise FileProblem(msg) from error
-    extras += [f"layer {name!r}" for name in layers if name != layer]
-    extras += _extras_of(layer, info)
-    if table.index.tolist() != list(range(1, len(table) + 1)):
-        extras.append("row numbers of its own")
     attribution = (info.get("layer_metadata") or {}).get("DESCRIPTION") or None
-    if attribution is not None:
-        extras += unknown_attribution(attribution)
-    geometries = table.geometry.to_numpy() if "geometry" in table else np.empty(0, "O")
-    with np.errstate(invalid="ignore"):
-        keys = shapely.to_wkb(geometries)
-    return ReleasedFile(
-        Lines.of(geometries, keys),
-        table["id"].tolist() if "id" in table else None,
-        extras,
-        attribution,
-    )
+    return ReleasedFile(Lines.of(geometries, keys), attribution)
 
 
-def _extras_of(layer: str, info: Mapping[str, Any]) -> list[str]:
-    """Name what a layer has and a release does not need, by what pyogrio says of it."""
-    extras = [] if layer == LAYER else [f"the layer name {layer!r}"]
-    for key, value in (info.get("layer_metadata") or {}).items():
-        if key != "DESCRIPTION" and (key, value) != ("IDENTIFIER", layer):
-            extras.append(f"layer metadata {key!r}")
-    extras += [f"file metadata {key!r}" for key in info.get("dataset_metadata") or {}]
-    extras += [f"column {name!r}" for name in info["fields"].tolist() if name != "id"]
-    if info.get("fid_column") != "fid":
-        extras.append(f"the row numbers' name {info.get('fid_column')!r}")
-    return extras
+def pieces(path: Path) -> tuple[str, dict[str, Any]]:
+    """Take a file apart that SQLite reads: its version, and all that it shows of it."""
+    found: dict[str, Any] = {}
+    place = f"{path.resolve().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(place, uri=True)) as file:
+        file.text_factory = bytes
+        for name in _SETTINGS:
+            found[f"its {name}"] = file.execute(f"PRAGMA {name}").fetchall()
+        query = "SELECT type, name, tbl_name, sql FROM sqlite_master"
+        for kind, raw, *definition in file.execute(query).fetchall():
+            name = raw.decode("utf-8", "surrogateescape")
+            what = f"{kind.decode()} {name!r}"
+            found[what] = definition
+            if kind == b"table":
+                quoted = name.replace('"', '""')
+                rows = hashlib.blake2b()
+                for row in file.execute(f'SELECT * FROM "{quoted}"'):
+                    rows.update(repr(row).encode())
+                found[f"the content of {what}"] = rows.digest()
+    with path.open("rb") as whole:
+        version = int.from_bytes(whole.read(100)[-4:], "big")
+    return f"SQLite {version}", found

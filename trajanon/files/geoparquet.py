@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import native
-from trajanon.files.beside_rows import beside_rows
-from trajanon.files.released import Lines, ReleasedFile, unknown_attribution
+from trajanon.files.released import Lines, ReleasedFile
 from trajanon.files.typed import parsed, typed
 
 # No "crs": that means longitude, latitude on WGS 84 (OGC:CRS84).
@@ -27,6 +26,11 @@ _GEO = {
     "columns": {"geometry": _LINES},
 }
 
+_MAGIC = 4
+"""Bytes at the beginning and the end, before which the footer's length stands."""
+
+_BINARY = b"\x18"
+"""Begins a text in a footer; its length follows."""
 
 Rows = tuple[
     Mapping[str, NDArray[Any]],
@@ -167,8 +171,6 @@ class Table:
         All others, by name; further columns of geometries among them, as written.
     metadata
         Of the file; what stands under ``geo`` is parsed in `geo`.
-    described
-        Columns that have metadata of their own.
     """
 
     def __init__(self, path: Path) -> None:
@@ -184,7 +186,6 @@ class Table:
             self._wkb = native.values(table[self.geometry])
             with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
                 self.geometries = shapely.from_wkb(self._wkb)
-        self.described = [field.name for field in table.schema if field.metadata]
         self.columns: dict[str, NDArray[Any]] = {
             name: native.values(table[name])
             for name in table.column_names
@@ -196,14 +197,6 @@ class Table:
         """The bytes of each geometry as they stand in the file."""
         written: NDArray[np.object_] = self._wkb
         return written
-
-    @property
-    def bare(self) -> bool:
-        """Whether each geometry is written with coordinates and nothing else."""
-        import shapely
-
-        written = shapely.to_wkb(self.geometries, byte_order=1)
-        return bool((written == self._wkb).all())
 
 
 def read(path: Path) -> Table:
@@ -217,10 +210,12 @@ def read(path: Path) -> Table:
     return Table(path)
 
 
-def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> None:
-    """Write a release: ids from 1, lines, the attribution, and nothing else."""
+def write(
+    path: Path, points: NDArray[np.float64], attribution: str | None, first: int = 1
+) -> None:
+    """Write a release: ids from the first on, lines, the attribution; nothing else."""
     with path.open("wb") as file:
-        write_released(file, points, attribution)
+        write_released(file, points, attribution, first)
 
 
 def write_released(
@@ -238,22 +233,48 @@ def write_released(
 
 
 def read_released(path: Path) -> ReleasedFile:
-    """Read a release, and what stands in it beside."""
+    """Read the lines of a release."""
     table = read(path)
-    extras = [f"column {name!r}" for name in table.columns if name != "id"]
-    if (attribution := table.metadata.get("attribution")) is not None:
-        extras += unknown_attribution(attribution)
-    if table.geo != _GEO:
-        columns = table.geo.get("columns", {})
-        extras.append(f"geometry metadata of its own: {json.dumps(columns)[:80]}")
-    if not table.bare:
-        extras.append("geometries with more than coordinates")
-    extras += [f"metadata of column {name!r}" for name in table.described]
-    extras += beside_rows(path)
-    ids = table.columns.get("id")
     return ReleasedFile(
-        Lines.of(table.geometries, table.written),
-        None if ids is None else ids.tolist(),
-        extras,
-        attribution,
+        Lines.of(table.geometries, table.written), table.metadata.get("attribution")
     )
+
+
+def pieces(path: Path) -> tuple[str, dict[str, Any]]:
+    """Take a file apart that Arrow reads: who wrote it, and all that Arrow shows of it.
+
+    Besides, how often each key of its metadata occurs, of which Arrow shows the last,
+    and how many bytes belong to nothing.
+    """
+    import pyarrow.parquet as pq
+
+    with native.reading(path), native.opened(path) as opened:
+        file = pq.ParquetFile(opened)
+        about, table = file.metadata, file.read()
+    size = path.stat().st_size
+    with path.open("rb") as whole:
+        whole.seek(max(size - about.serialized_size - 2 * _MAGIC, 0))
+        footer = whole.read()
+    found: dict[str, Any] = {
+        f"file metadata {key.decode('utf-8', 'replace')!r}": (
+            value,
+            footer.count(_BINARY + bytes([len(key) % 256]) + key),
+        )
+        for key, value in (about.metadata or {}).items()
+    }
+    for field in file.schema_arrow:
+        values = table[field.name] if table.column_names.count(field.name) == 1 else ()
+        found[f"column {field.name!r}"] = field, field.metadata, values
+    groups = [about.row_group(number) for number in range(about.num_row_groups)]
+    found["the size of row groups"] = [group.num_rows for group in groups]
+    known = about.serialized_size + 3 * _MAGIC
+    for number in range(about.num_columns):
+        chunks = [group.column(number) for group in groups]
+        known += sum(chunk.total_compressed_size for chunk in chunks)
+        kind = file.schema.column(number)
+        found[f"the storage of column {kind.path!r}"] = (
+            (kind.physical_type, str(kind.logical_type)),
+            {(chunk.compression, chunk.is_stats_set) for chunk in chunks},
+        )
+    found["the number of bytes"] = size - known
+    return about.created_by or "", found

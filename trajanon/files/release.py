@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +16,25 @@ from trajanon.trajectories import Trajectories
 
 Writer = Callable[[Path, NDArray[np.float64], str | None], None]
 Reader = Callable[[Path], ReleasedFile]
+Pieces = Callable[[Path], tuple[str, Mapping[str, Any]]]
+"""Of a file whose bytes depend on versions of libraries: who wrote it, and all that
+these read in it, by its name."""
 
-FORMATS: Mapping[str, tuple[Writer, Reader]] = {
-    ".parquet": (geoparquet.write, geoparquet.read_released),
-    ".gpkg": (geopackage.write, geopackage.read_released),
-    ".geojson": (geojson.write, geojson.read_released),
-    ".csv": (table.write, table.read_released),
-    ".gpx": (gpx.write, gpx.read_released),
+
+class Format(NamedTuple):
+    """What writes a release, reads it, and takes it apart."""
+
+    write: Writer
+    read: Reader
+    pieces: Pieces | None = None
+
+
+FORMATS: Mapping[str, Format] = {
+    ".parquet": Format(geoparquet.write, geoparquet.read_released, geoparquet.pieces),
+    ".gpkg": Format(geopackage.write, geopackage.read_released, geopackage.pieces),
+    ".geojson": Format(geojson.write, geojson.read_released),
+    ".csv": Format(table.write, table.read_released),
+    ".gpx": Format(gpx.write, gpx.read_released),
 }
 
 
@@ -42,12 +55,12 @@ def write_release(path: str | os.PathLike[str], release: Trajectories) -> None:
     """Write released trajectories: lines, ids from 1, the attribution; no more."""
     path = Path(path)
     check_format(path)
-    writer, _ = FORMATS[path.suffix.lower()]
-    writer(path, release.points, release.attribution)
+    write = FORMATS[path.suffix.lower()].write
+    write(path, release.points, release.attribution)
 
 
 def read_as_found(path: Path) -> ReleasedFile:
-    """Read a release with everything that stands in the file.
+    """Read the lines of a release, whatever else stands in the file.
 
     Raises
     ------
@@ -58,8 +71,7 @@ def read_as_found(path: Path) -> ReleasedFile:
     if not path.exists():
         msg = f"there is no {path}; make it with: trajanon anonymize -k 4"
         raise FileProblem(msg)
-    _, reader = FORMATS[path.suffix.lower()]
-    return reader(regular(path))
+    return FORMATS[path.suffix.lower()].read(regular(path))
 
 
 def read_release(path: str | os.PathLike[str]) -> Trajectories:
@@ -81,8 +93,7 @@ def read_release(path: str | os.PathLike[str]) -> Trajectories:
     if not alike or lines.coordinates.shape[1] != 2:
         msg = f"{path} does not hold lines of equally many points"
         raise BadInput(msg)
-    points = lines.coordinates.reshape(len(lines), -1, 2)
     return Trajectories(
-        points=np.ascontiguousarray(points[:, :, ::-1]),
+        points=np.ascontiguousarray(lines.places[:, :, ::-1]),
         provenance={"attribution": found.attribution},
     )

@@ -1,8 +1,8 @@
-"""A released file as found: its lines, its ids, and everything else in it."""
+"""What a release is made of: lines, with so many decimals, as numbers and as text."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -93,8 +93,7 @@ class Lines:
         Longitude, latitude and whatever else each point has, one line after another,
         shape (points, 2) or wider; filled up where other points have more numbers.
     keys
-        Bytes or text of each as written, shape (n,): two lines of equal numbers may
-        differ in it.
+        Bytes of each, shape (n,): two lines of equal numbers may differ in them.
     """
 
     kinds: NDArray[np.object_]
@@ -104,6 +103,11 @@ class Lines:
 
     def __len__(self) -> int:
         return len(self.kinds)
+
+    @property
+    def places(self) -> NDArray[np.float64]:
+        """Longitude and latitude, (n, m, 2), of lines of equally many points."""
+        return self.coordinates.reshape(len(self), -1, 2)
 
     @property
     def groups(self) -> NDArray[np.int64]:
@@ -131,13 +135,8 @@ class Lines:
         )
 
     @classmethod
-    def of_texts(
-        cls,
-        lines: Sequence[NDArray[np.float64]],
-        keys: Sequence[str],
-        kinds: Sequence[str] | None = None,
-    ) -> "Lines":
-        """Take points of each line, and how they are written."""
+    def of_points(cls, lines: Sequence[NDArray[np.float64]]) -> "Lines":
+        """Take the longitude and latitude of each line's points, and what else."""
         flat = [
             a if a.ndim == 2 and a.shape[1] > 1 else np.empty((0, 2)) for a in lines
         ]
@@ -148,33 +147,23 @@ class Lines:
         for line, end in zip(flat, ends.tolist(), strict=True):
             coordinates[end - len(line) : end, : line.shape[1]] = line
         return cls(
-            np.array(kinds or [LINE] * len(flat), dtype=object),
+            np.full(len(flat), LINE, dtype=object),
             sizes,
             coordinates,
-            np.array(keys, dtype=object),
+            np.array([line.tobytes() for line in flat], dtype=object),
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReleasedFile:
-    """What a reader found.
-
-    Attributes
-    ----------
-    lines
-        The trajectories in the order of the file.
-    ids
-        Their ids in the same order; None if the file has none.
-    extras
-        Everything else in the file that a release does not need, in words.
-    attribution
-        The line that goes with the data, if the file has one.
-    """
+class ReleasedFile(NamedTuple):
+    """The lines of a file in their order, and the words that go with the data."""
 
     lines: Lines
-    ids: Sequence[Any] | None
-    extras: Sequence[str] = field(default_factory=list)
-    attribution: str | None = None
+    attribution: str | None
+
+
+def known_attribution(text: str | None) -> str | None:
+    """Take the only words that a release may hold; others could say anything."""
+    return text if text == OSM_ATTRIBUTION else None
 
 
 def unknown_attribution(text: str) -> list[str]:

@@ -12,7 +12,6 @@ from trajanon.files.released import (
     ReleasedFile,
     as_text,
     texts,
-    unknown_attribution,
 )
 
 
@@ -35,7 +34,7 @@ def _numbers(line: list[list[float]]) -> str:
 
 
 def read_released(path: Path) -> ReleasedFile:
-    """Read a release, and what stands in it beside.
+    """Read the lines of a release.
 
     Raises
     ------
@@ -43,37 +42,26 @@ def read_released(path: Path) -> ReleasedFile:
         If it has no columns lat1, lon1, lat2, lon2, ... of numbers.
     """
     try:
-        # As text, for two ways to write a number tell two rows apart.
-        table = pd.read_csv(path, dtype=str, keep_default_na=False)
-    except (OSError, ValueError) as error:
+        header = set(pd.read_csv(path, nrows=0).columns)
+        m = 0
+        while {f"lat{m + 1}", f"lon{m + 1}"} <= header:
+            m += 1
+        names = [f"{axis}{i}" for i in range(1, m + 1) for axis in ("lon", "lat")]
+        table = pd.read_csv(
+            path,
+            usecols=[*names, *header & {"attribution"}],
+            dtype=dict.fromkeys(names, np.float64),
+        )
+    except (OSError, ValueError, OverflowError) as error:
         reason = " ".join(str(error).split())[:200]
         msg = f"cannot read {path} as CSV: {reason}"
-        raise FileProblem(msg) from error
-    m = 0
-    while {f"lat{m + 1}", f"lon{m + 1}"} <= set(table.columns):
-        m += 1
-    if not isinstance(table.index, pd.RangeIndex):
-        msg = f"{path} has rows with more values than its header has names"
-        raise FileProblem(msg)
-    names = [f"{axis}{i}" for i in range(1, m + 1) for axis in ("lon", "lat")]
-    texts = table[names].astype(str).to_numpy(dtype=object)
-    try:
-        numbers = np.where(texts == "", "nan", texts).astype(np.float64)
-    except ValueError as error:
-        msg = f"{path} has something else than numbers in its lat and lon columns"
         raise FileProblem(msg) from error
     if m == 0:
         msg = f"{path} is no release: it has no columns lat1, lon1, lat2, lon2, ..."
         raise FileProblem(msg)
-    allowed = {"id", "attribution", *names}
-    extras = [f"column {name!r}" for name in table.columns if name not in allowed]
-    attribution = None
-    if "attribution" in table:
-        said = [str(text) for text in table["attribution"].unique()]
-        attribution = said[0] if said else None
-        extras += [extra for text in said for extra in unknown_attribution(text)]
-    ids = table["id"].tolist() if "id" in table else None
-    lines = Lines.of_texts(
-        list(numbers.reshape(-1, m, 2)), [",".join(row) for row in texts]
-    )
-    return ReleasedFile(lines, ids, extras, attribution)
+    if not isinstance(table.index, pd.RangeIndex):
+        msg = f"{path} has rows with more values than its header has names"
+        raise FileProblem(msg)
+    lines = Lines.of_points(list(table[names].to_numpy().reshape(-1, m, 2)))
+    said = table.get("attribution", ())
+    return ReleasedFile(lines, str(said[0]) if len(said) else None)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
+from trajanon.files.comparison import Compared, compared
 from trajanon.files.release import read_as_found, read_release
 from trajanon.files.released import DIGITS, Lines, check_digits
 from trajanon.files.report import (
@@ -21,9 +22,7 @@ from trajanon.partition import check_k, dense
 from trajanon.privacy.belonging import belonging
 from trajanon.privacy.findings import (
     Findings,
-    ids_of_the_source,
     not_trajectories,
-    points_of,
     too_fine,
     too_rare,
 )
@@ -116,16 +115,17 @@ def check(
         *(amiss or too_fine(found.lines, digits)),
         *_of_the_holder(release, found.lines, k, trajectories, against),
         *too_rare(sizes, k),
-        *ids_of_the_source(found.ids, len(groups)),
-        *told_by_order(groups, None if amiss else points_of(found.lines)),
-        *(f"a release holds no more than lines and ids: {e}" for e in found.extras),
+        *told_by_order(groups, None if amiss else found.lines.places),
     ]
+    beside = Compared([], "") if amiss else compared(release, found)
+    problems += beside.differences
     return Findings(
         k=k,
         trajectories=len(groups),
         groups=len(sizes),
         smallest=int(sizes.min(initial=len(groups))),
         problems=problems,
+        claim=beside.claim,
     )
 
 

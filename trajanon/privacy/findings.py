@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +26,8 @@ class Findings:
         How often the rarest trajectory occurs; 0 in an empty file.
     problems
         What is wrong, a sentence each; empty if the release holds.
+    claim
+        What can be said of all that is in the file beside its lines, if it holds.
     """
 
     k: int
@@ -34,16 +35,12 @@ class Findings:
     groups: int
     smallest: int
     problems: Sequence[str]
+    claim: str = ""
 
     @property
     def holds(self) -> bool:
         """Whether every trajectory occurs k times and nothing else is in the file."""
         return not self.problems
-
-
-def points_of(lines: Lines) -> NDArray[np.float64]:
-    """Longitude and latitude of lines of equally many points, shape (n, m, 2)."""
-    return lines.coordinates.reshape(len(lines), -1, 2)
 
 
 def not_trajectories(lines: Lines) -> list[str]:
@@ -98,15 +95,4 @@ def too_rare(sizes: NDArray[np.int64], k: int) -> list[str]:
     return [
         f"{len(rare)} of {len(sizes)} different trajectories occur fewer than {k} "
         f"times (the rarest {rare.min()} times), {rare.sum()} trajectories in all"
-    ]
-
-
-def ids_of_the_source(ids: Sequence[Any] | None, n: int, first: int = 1) -> list[str]:
-    """Ids that count along the file tell nothing; any others may be of the source."""
-    counting = [str(i) for i in range(first, first + n)]
-    if ids is None or [str(i) for i in ids] == counting:
-        return []
-    return [
-        f"ids are not {first} to {first + n - 1} along the file: they may be those of "
-        "the source"
     ]

@@ -1,21 +1,21 @@
 """The gate before publication, for a release in parts: one part in memory at once."""
 
 import hashlib
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem
+from trajanon.files.comparison import NOTHING_ELSE, compared
+from trajanon.files.geoparquet import write
 from trajanon.files.partition import is_part
 from trajanon.files.release import read_as_found
 from trajanon.files.released import ReleasedFile
 from trajanon.privacy.findings import (
     Findings,
-    ids_of_the_source,
     not_trajectories,
-    points_of,
     too_fine,
     too_rare,
 )
@@ -52,19 +52,25 @@ def check_parts(folder: Path, k: int, digits: int) -> Findings:
     keys: list[NDArray[np.uint64]] = []
     middles: list[NDArray[np.float32]] = []
     widths: set[int] = set()
+    claims: set[str] = set()
     first = 1
     for path in paths:
         if not is_part(path.name):
             problems.append(f"{path.name!r} is no part of a release")
             continue
         found = read_as_found(path)
-        n = len(found.lines)
-        problems += [
-            f"{path.name}: {problem}"
-            for problem in _amiss(found, first, digits, widths, middles)
-        ]
+        amiss, places = not_trajectories(found.lines), None
+        if not amiss:
+            places = found.lines.places
+            widths.add(places.shape[1])
+            middles.append(places.mean(axis=1).astype(np.float32))
+            beside = compared(path, found, partial(write, first=first))
+            claims.add(beside.claim)
+            amiss = [*too_fine(found.lines, digits), *beside.differences]
+        amiss += told_by_order(found.lines.groups, places)
+        problems += [f"{path.name}: {problem}" for problem in amiss]
         keys.append(_keys(found))
-        first += n
+        first += len(found.lines)
     whole = np.concatenate(keys)
     sizes = _sizes(whole)
     if len(widths) > 1:
@@ -79,31 +85,8 @@ def check_parts(folder: Path, k: int, digits: int) -> Findings:
         groups=len(sizes),
         smallest=int(sizes.min(initial=len(whole))),
         problems=[*problems, *too_rare(sizes, k)],
+        claim=max(claims, key=lambda claim: claim != NOTHING_ELSE, default=""),
     )
-
-
-def _amiss(
-    found: ReleasedFile,
-    first: int,
-    digits: int,
-    widths: set[int],
-    middles: list[NDArray[np.float32]],
-) -> Iterator[str]:
-    """Name what is wrong in a part whose ids begin at the first one.
-
-    Where its lines are sound, how many points they have and where their middles are
-    (longitude and latitude, (n, 2), in few bytes) is kept.
-    """
-    amiss = not_trajectories(found.lines)
-    yield from amiss or too_fine(found.lines, digits)
-    yield from ids_of_the_source(found.ids, len(found.lines), first)
-    points = None if amiss else points_of(found.lines)
-    if points is not None:
-        widths.add(points.shape[1])
-        middles.append(points.mean(axis=1).astype(np.float32))
-    yield from told_by_order(found.lines.groups, points)
-    for extra in found.extras:
-        yield f"a release holds no more than lines and ids: {extra}"
 
 
 def _keys(found: ReleasedFile) -> NDArray[np.uint64]:
