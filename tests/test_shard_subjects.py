@@ -165,7 +165,7 @@ def test_spellings_of_one_person_are_one_subject_in_all_parts(
     out = str(tmp_path / "out")
     with pytest.raises(TooFewSubjects, match="come from 8 subjects"):
         anonymize_parts(str(folder), out, 9, effort="fast")
-    assert "2 only in upper and lower case" in caplog.messages[-1]
+    assert "2 differed in upper and lower case" in caplog.messages[-1]
     report = anonymize_parts(
         str(folder), out, 9, effort="fast", subjects_exact=True, refine="none"
     )

@@ -61,6 +61,9 @@ def test_what_is_no_name_is_refused() -> None:
     with pytest.raises(BadInput, match="subjects must be names or numbers"):
         numbered(np.array([{1}, {2}], dtype=object))
     one: Any = ["a"]
+    ragged: Any = [["a"], ["b", "c"]]
+    with pytest.raises(BadInput, match="subjects must be names or numbers"):
+        Trajectories(points=np.zeros((2, 3, 2)), subject=ragged)
     with pytest.raises(BadInput, match="subject must have one number or name"):
         Trajectories(points=np.zeros((2, 3, 2)), subject=one)
 
@@ -82,9 +85,9 @@ def test_names_that_differ_in_case_are_kept_apart_if_asked_for(
         trajanon.microaggregate(X, 3, subjects=subjects)
     (told,) = caplog.messages
     assert told == (
-        "Subject names that differ from another one count as the same subject: 1 only "
-        "in upper and lower case (--subjects-exact keeps these apart) and 1 only in "
-        "blanks or in how accents are encoded."
+        "Spellings of one name count as one subject: 1 differed in upper and lower "
+        "case (subjects_exact=True keeps these apart), 1 differed in blanks or in the "
+        "encoding of accents."
     )
     found = trajanon.microaggregate(X, 3, subjects=subjects, subjects_exact=True)
     assert found.labels.tolist() == [0] * 4
@@ -178,8 +181,8 @@ def test_extraction_merges_spellings_and_counts_them(run: Run, ids: bool) -> Non
     answer = run(*command)
     assert answer.code == 0, answer.err
     said = " ".join(answer.out.split())
-    assert "2 only in upper and lower case (--subjects-exact keeps these apart)" in said
-    assert "5 only in blanks or in how accents are encoded." in said
+    assert "2 differed in upper and lower case (--subjects-exact keeps" in said
+    assert "5 differed in blanks or in the encoding of accents." in said
     assert of_file(exact=False) == (3, 2, 5)
     assert run(*command, "--subjects-exact").code == 0
     assert of_file(exact=True) == (5, None, 5)
@@ -246,7 +249,7 @@ def test_files_of_other_programs_merge_spellings(run: Run) -> None:
     frame.to_parquet("trajectories.parquet")
     refused = run("anonymize", "-k", 2, *FAST)
     assert refused.code == 2
-    assert "Subject names that differ from another one" in refused.err
+    assert "Spellings of one name count as one subject" in refused.err
     assert "come from 1 subject" in refused.err
     made = run("anonymize", "-k", 2, "--subjects-exact", *FAST)
     assert made.code == 0
@@ -264,7 +267,7 @@ def test_a_table_merges_spellings(run: Run) -> None:
     command = ("microaggregate", "t.csv", "-k", 2, "--subject", "who", *FAST)
     answer = run(*command)
     assert answer.code == 0
-    assert "2 only in upper and lower case (--subjects-exact" in answer.out
+    assert "2 differed in upper and lower case (--subjects-exact" in answer.out
     assert pd.read_csv("microaggregated.csv")["x"].nunique() == 1
     assert run(*command, "--subjects-exact").code == 0
     assert pd.read_csv("microaggregated.csv")["x"].nunique() == 2

@@ -16,7 +16,7 @@ from trajanon.paths import HEURISTICS
 from trajanon.pipeline import EFFORTS, Options, search
 from trajanon.progress import Progress, silent
 from trajanon.refine import REFINEMENTS
-from trajanon.subjects import numbered
+from trajanon.subjects import column_of, numbered
 
 _LOG = logging.getLogger(__name__)
 
@@ -206,15 +206,13 @@ def _numbered(subjects: ArrayLike | None, n: int, *, exact: bool) -> NDArray[np.
     """Number subjects from 0; without subjects each record is its own."""
     if subjects is None:
         return np.arange(n, dtype=np.int64)
-    if np.shape(subjects) != (n,):
-        msg = (
-            f"subjects must have shape ({n},), one for each record; got "
-            f"{np.shape(subjects)}"
-        )
+    given = column_of(subjects)
+    if given.shape != (n,):
+        msg = f"subjects must have shape ({n},), one for each record; got {given.shape}"
         raise BadInput(msg)
-    found = numbered(subjects, exact=exact)
-    if found.merged.sentence:
-        _LOG.warning("%s", found.merged.sentence)
+    found = numbered(given, exact=exact)
+    if said := found.merged.told("subjects_exact=True keeps these apart"):
+        _LOG.warning("%s", said)
     return found.number
 
 

@@ -124,7 +124,7 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
     if unknown := counts.get("recordings of unknown subjects"):
         recordings = "recording names" if unknown == 1 else "recordings name"
         notes.append(f"{unknown:,} {recordings} no subject: each counts as its own.")
-    if merged := Merged.told_by(provenance).sentence:
+    if merged := Merged.told_by(provenance).told():
         notes.append(merged)
     if counts.get("points near hidden places") == 0:
         notes.append(

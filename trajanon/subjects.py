@@ -88,26 +88,14 @@ class Merged(NamedTuple):
         """As a provenance counts them."""
         return {BY_CASE: self.case, BY_BLANKS: self.blanks}
 
-    @property
-    def sentence(self) -> str:
+    def told(self, way_out: str = "--subjects-exact keeps these apart") -> str:
         """Say what was merged, and the way out; empty if nothing was."""
-        parts = []
-        if self.case:
-            parts.append(
-                f"{self.case:,} only in upper and lower case (--subjects-exact keeps "
-                "these apart)"
-            )
-        if self.blanks:
-            parts.append(
-                f"{self.blanks:,} only in blanks or in how accents are encoded"
-            )
-        if not parts:
+        case = f"{self.case:,} differed in upper and lower case ({way_out})"
+        blanks = f"{self.blanks:,} differed in blanks or in the encoding of accents"
+        told = [case] * bool(self.case) + [blanks] * bool(self.blanks)
+        if not told:
             return ""
-        return (
-            "Subject names that differ from another one count as the same subject: "
-            + " and ".join(parts)
-            + "."
-        )
+        return f"Spellings of one name count as one subject: {', '.join(told)}."
 
 
 class Numbered(NamedTuple):
@@ -129,6 +117,13 @@ class Numbered(NamedTuple):
     merged: Merged
 
 
+def column_of(values: ArrayLike | Sequence[object]) -> NDArray[Any]:
+    """Take values as an array; of a list, each as it is: 1 and "1" stay two."""
+    if hasattr(values, "dtype"):
+        return np.asarray(values)
+    return np.array(values, dtype=object)
+
+
 def numbered(values: ArrayLike | Sequence[object], *, exact: bool = False) -> Numbered:
     """Number whatever tells subjects apart: numbers, names, or both.
 
@@ -146,8 +141,7 @@ def numbered(values: ArrayLike | Sequence[object], *, exact: bool = False) -> Nu
     BadInput
         If a value is neither a name nor a number.
     """
-    given = values if hasattr(values, "dtype") else np.array(values, dtype=object)
-    given = np.asarray(given)
+    given = column_of(values)
     if given.dtype.kind not in "iuf":
         given = given.astype(object)
     try:

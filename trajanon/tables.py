@@ -299,8 +299,8 @@ def _notices(path: Path, kept: Sequence[str], whose: Numbered | None) -> list[st
         f"The rows keep the order of {path.name}: whoever knows that order knows whose "
         "row each is, and with it the means of its group."
     )
-    if whose is not None and whose.merged.sentence:
-        notices.append(whose.merged.sentence)
+    if whose is not None and whose.merged.told():
+        notices.append(whose.merged.told())
     if whose is None:
         notices.append(
             "k counts rows: if several can be of one person or company, name the "

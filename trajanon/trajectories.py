@@ -1,5 +1,6 @@
 """Trajectories: the one shape of data that extraction makes and the method takes."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -8,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
-from trajanon.subjects import whose
+from trajanon.subjects import column_of, whose
 from trajanon.tracks import STEPS, Tracks, on_earth
 from trajanon.tracks import joined as tracks_joined
+
+_LOG = logging.getLogger(__name__)
 
 OSM_ATTRIBUTION = (
     "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.org/copyright"
@@ -61,10 +64,11 @@ class Trajectories:
             raise BadInput(msg)
         for name in ("subject", "trace"):
             given = getattr(self, name)
-            if given is not None and np.shape(given) != (len(self),):
+            shape = None if given is None else column_of(given).shape
+            if shape not in (None, (len(self),)):
                 msg = (
                     f"{name} must have one number or name for each of the {len(self)} "
-                    f"trajectories; got shape {np.shape(given)}"
+                    f"trajectories; got shape {shape}"
                 )
                 raise BadInput(msg)
         self._number_subjects()
@@ -85,6 +89,8 @@ class Trajectories:
         if all(one is None or _is_numbered(one) for one in given.values()):
             return
         found = whose(self.subject, self.trace)
+        if said := found.merged.told("number them yourself to keep these apart"):
+            _LOG.warning("%s", said)
         provenance = with_counts(self.provenance, found.counts)
         object.__setattr__(self, "provenance", provenance)
         for name, numbers in (("subject", found.subject), ("trace", found.trace)):

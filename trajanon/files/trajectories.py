@@ -210,8 +210,8 @@ def _whose(path: Path, file: _Opened, *, exact: bool) -> Whose:
     except BadInput as error:
         msg = f"{path} has a subject or trace column that holds no single values"
         raise BadInput(msg) from error
-    if found.merged.sentence:
-        _LOG.warning("%s: %s", path, found.merged.sentence)
+    if found.merged.told():
+        _LOG.warning("%s: %s", path, found.merged.told())
     return found
 
 

@@ -243,8 +243,8 @@ def _survey(crew: Crew, parts: Parts, progress: Progress) -> tuple[Survey, Parts
         + len(np.unique(np.concatenate(traces)))
         - len(parts.named.trace),
     )
-    if parts.merged.sentence:
-        _LOG.warning("%s: %s", parts.folder, parts.merged.sentence)
+    if parts.merged.told():
+        _LOG.warning("%s: %s", parts.folder, parts.merged.told())
     return whole, parts
 
 
