@@ -281,7 +281,10 @@ def test_the_command_says_how_to_go_on(run: Run, folder: Path) -> None:
     assert (
         "kept in trajectories.parquet.unfinished: add --resume to go on" in stopped.err
     )
-    assert "trajectories.parquet.unfinished holds" in run(*command).sentence
+    kept = Path("trajectories.parquet.unfinished")
+    assert kept.stat().st_mode & 0o777 == 0o700
+    assert f"{kept} holds" in run(*command).sentence
+    assert run("clean").out.startswith(f"Kept {kept}: trajanon extract --resume")
     answer = run(*command, "--resume", "--json")
     assert answer.code == 0
     whole = Extraction(folder, spacing=50, points=5).trajectories()

@@ -1,5 +1,6 @@
 """A release in parts comes whole or not at all, whatever ends the run."""
 
+import fcntl
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ import pytest
 from shards import out_of, released, shards_of, walks, write_folder
 
 import trajanon
+from trajanon.drafts import LOCK
 from trajanon.errors import BadInput, FileProblem
 from trajanon.shards import anonymization, parts, releasing
 from trajanon.shards.anonymization import anonymize_parts
@@ -199,6 +201,27 @@ def test_a_run_that_was_killed_is_named(tmp_path: Path) -> None:
     (tmp_path / "anonymized.unfinished").mkdir()
     with pytest.raises(FileProblem, match=r"anonymized\.unfinished is of a run that"):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3)
+
+
+@pytest.mark.parametrize("put_aside", [False, True])
+def test_what_a_killed_run_left_is_removed(tmp_path: Path, put_aside: bool) -> None:
+    source, out = write_folder(tmp_path / "trips", walks(60)), out_of(tmp_path)
+    left = tmp_path / "anonymized.unfinished"
+    if put_aside:
+        anonymize_parts(str(source), str(out), 3, effort="fast")
+    left.mkdir()
+    (left / LOCK).touch()
+    if put_aside:
+        out.rename(left / "before")
+        assert trajanon.clean(tmp_path) == ([left], {})
+        assert len(released(out)) == 60
+    else:
+        with (left / LOCK).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            with pytest.raises(FileProblem, match="of a run that is still at work"):
+                anonymize_parts(str(source), str(out), 3)
+        anonymize_parts(str(source), str(out), 3, effort="fast")
+    assert not left.exists()
 
 
 def test_folders_may_be_on_any_file_system(tmp_path: Path) -> None:

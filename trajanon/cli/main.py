@@ -10,7 +10,7 @@ import typer
 
 from trajanon.cli.app import app
 from trajanon.cli.telling import STOPPED, log_to_screen, say
-from trajanon.errors import TrajanonError
+from trajanon.errors import TrajanonError, printable
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -43,6 +43,13 @@ def _open_ended(stream: TextIO) -> TextIO:
     )
 
 
+def _defect() -> int:
+    """Show where the program failed; give the exit code."""
+    for line in traceback.format_exc().splitlines():
+        print(printable(line), file=sys.stderr)  # noqa: T201
+    return _DEFECT
+
+
 def main() -> NoReturn:
     """Run the command line; a user's mistake is one sentence and exit code 2."""
     sys.stdout, sys.stderr = _open_ended(sys.stdout), _open_ended(sys.stderr)
@@ -56,9 +63,9 @@ def main() -> NoReturn:
     try:
         code = app(standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort) as stop:
-        if isinstance(stop.__cause__, EOFError):  # typer takes both for Ctrl-C
-            raise stop.__cause__ from None
         code = STOPPED
+        if isinstance(stop.__cause__, EOFError):  # typer takes both for Ctrl-C
+            code = _defect()
     except TrajanonError as error:
         say(str(error))
         code = 2
@@ -68,8 +75,7 @@ def main() -> NoReturn:
     except Exception as error:
         # A usage error of typer, whose class has moved between typer's versions.
         if not hasattr(error, "format_message"):
-            traceback.print_exc()
-            sys.exit(_DEFECT)
+            sys.exit(_defect())
         say(f"{error.format_message().rstrip('.')}; see trajanon --help")
         code = 2
     if code == STOPPED:
