@@ -18,7 +18,7 @@ from trajanon.errors import BadInput
 from trajanon.evaluation.evaluation import Evaluation
 from trajanon.evaluation.names import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE, SLID
 from trajanon.evaluation.price import price
-from trajanon.evaluation.words import metres
+from trajanon.evaluation.words import metres, percent
 from trajanon.files.release import write_release
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import displacement
@@ -227,6 +227,17 @@ def test_the_page_can_be_read_aloud(
     assert re.findall(r"<th(?! scope=)[ >]", page) == []
     names = re.findall('<div class="wide" role="region" tabindex="0" (.+?)=', page)
     assert names == ["aria-label"] * page.count("<table>")
+
+
+def test_large_numbers_have_no_exponent_and_far_is_in_kilometres() -> None:
+    assert [percent(share, 2) for share in (0.061, 0.994, 0.996, 83.4)] == [
+        "6.1 %",
+        "99 %",
+        "100 %",
+        "8,340 %",
+    ]
+    far = [metres(distance) for distance in (9.94, 9.96, 9_999, 9_999.9, 1_006_300)]
+    assert far == ["9.9 m", "10 m", "9,999 m", "10.0 km", "1,006.3 km"]
 
 
 def test_attacks_are_rows_of_one_table(

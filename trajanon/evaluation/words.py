@@ -29,7 +29,9 @@ def percent(share: float, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> percent(0.25), percent(0.061234), percent(1.0), percent(0.0)
-    ('25 %', '6.12 %', '100 %', '0 %')
+    >>> percent(0.25), percent(0.061234), percent(1.0), percent(0.0), percent(83.4)
+    ('25 %', '6.12 %', '100 %', '0 %', '8,340 %')
     """
+    if 100.0 * share >= 10**digits - 0.5:  # where "g" would write an exponent
+        return f"{100.0 * share:,.0f} %"
     return f"{100.0 * share:.{digits}g} %"
