@@ -45,8 +45,8 @@ def benchmark(
     tables
         Names of tables, or ``all``.
     data
-        Folder with the data sets: see `find_datasets`. The published tables are
-        looked for in ``../published`` beside it; without them ours stand alone.
+        Folder with the data sets, or a table: see `find_datasets`. The published tables
+        are looked for in ``../published`` beside it; without them ours stand alone.
     repeats
         Runs of whatever chance plays a part in, each with another seed.
     progress

@@ -28,13 +28,13 @@ def compression(
     Parameters
     ----------
     dataset
-        One of the papers'; nothing is measured with another.
+        One of the papers', or the user's; nothing is measured with another.
     repeats
         Runs, each with another seed; losses and lengths are averages of them.
     progress
         Told of the runs.
     """
-    if dataset.name not in PAPERS:
+    if not dataset.measured_by(PAPERS):
         return
     row = partial(Measurement, "compression", dataset.name)
     for name, method in (("MDAV", "mdav"), ("V-MDAV", "v-mdav")):

@@ -1,8 +1,9 @@
 """The data sets of the papers, and trajectories, as tables of numbers."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
+from trajanon.files import numeric_table
 from trajanon.files.trajectories import read_trajectories
 from trajanon.inputs import regular
 from trajanon.loss import standardise
+from trajanon.table_columns import choose_columns
+from trajanon.tables import complete
+
+_LOG = logging.getLogger(__name__)
 
 PAPERS = ("Census", "Tarragona", "EIA")
 """Data sets of the papers that were published; others are trajectories."""
@@ -35,10 +41,17 @@ class Dataset:
         As in the papers; of trajectories, the name of their file.
     records
         Standardised, shape (n, p).
+    own
+        Whether it is a table that the user named, which every table is measured with.
     """
 
     name: str
     records: NDArray[np.float64]
+    own: bool = False
+
+    def measured_by(self, names: Sequence[str]) -> bool:
+        """Whether a table measures this: one of its data sets, or the user's."""
+        return self.own or self.name in names
 
     @property
     def subjects(self) -> NDArray[np.int64]:
@@ -47,12 +60,13 @@ class Dataset:
 
 
 def find_datasets(folder: Path) -> list[Callable[[], Dataset]]:
-    """Find the data sets in a folder; each is read when it is called.
+    """Find the data sets in a folder, or take a table; each is read when it is called.
 
     Parameters
     ----------
     folder
-        With census.csv, tarragona.csv or eia.csv, and with trajectories that
+        A table of numbers (.csv or .parquet); rows with missing values are dropped. Or
+        a folder with census.csv, tarragona.csv or eia.csv, and with trajectories that
         `trajanon extract` wrote (.parquet); of more than 1,000 trajectories a random
         1,000 are taken, the same every time.
 
@@ -61,12 +75,14 @@ def find_datasets(folder: Path) -> list[Callable[[], Dataset]]:
     BadInput
         If the folder has none of them.
     FileProblem
-        If it is no folder.
+        If it is neither a folder nor a table.
     """
+    if folder.is_file():
+        return [cache(partial(_own, folder))]  # a warning is said once
     if not folder.is_dir():
         msg = (
             f"{folder} is no folder; name the one with census.csv, tarragona.csv and "
-            "eia.csv, or with trajectories, by --data"
+            "eia.csv, or with trajectories, or a table of yours, by --data"
         )
         raise FileProblem(msg)
     found: list[Callable[[], Dataset]] = []
@@ -93,6 +109,16 @@ def _of_a_paper(name: str, table: Path) -> Dataset:
         msg = f"cannot read {table} as the {name} data set: {error}"
         raise FileProblem(msg) from error
     return _large_enough(name, records, table)
+
+
+def _own(file: Path) -> Dataset:
+    table = numeric_table.read(file)
+    parts = choose_columns(file, table)
+    table, told = complete(file, table, parts.chosen, (), "drop")
+    for warning in filter(None, (parts.warning, told)):
+        _LOG.warning(warning)
+    records = standardise(numeric_table.records(file, table[parts.chosen]))
+    return replace(_large_enough(file.stem, records, file), own=True)
 
 
 def _trajectories(file: Path) -> Dataset:

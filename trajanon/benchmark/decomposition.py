@@ -25,14 +25,14 @@ def decomposition(
     Parameters
     ----------
     dataset
-        Census or Tarragona; nothing is measured with another.
+        Census, Tarragona or the user's; nothing is measured with another.
     repeats
         Not used: chance plays no part.
     progress
         Told of the runs.
     """
     del repeats
-    if dataset.name not in ("Census", "Tarragona"):
+    if not dataset.measured_by(("Census", "Tarragona")):
         return
     few = task(first_records(dataset), 3, subsets=2)
     exchange(few, regroup(few, start(few)))

@@ -36,14 +36,14 @@ def mf_tsp(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measu
     Parameters
     ----------
     dataset
-        Census or Tarragona; nothing is measured with another.
+        Census, Tarragona or the user's; nothing is measured with another.
     repeats
         Not used: one run finds n paths, and the papers report one.
     progress
         Told of the paths.
     """
     del repeats
-    if dataset.name not in ("Census", "Tarragona"):
+    if not dataset.measured_by(("Census", "Tarragona")):
         return
     row = partial(Measurement, "mf-tsp", dataset.name)
     for name, method in (("MDAV", "mdav"), ("V-MDAV", "v-mdav")):

@@ -26,14 +26,14 @@ def timing(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measu
     ----------
     dataset
         One of the papers'; with Census also random tables of 60 columns, the size of
-        trajectories. Nothing is measured with another.
+        trajectories. Or the user's; nothing is measured with another.
     repeats
         Not used.
     progress
         Told of the runs.
     """
     del repeats
-    if dataset.name not in PAPERS:
+    if not dataset.measured_by(PAPERS):
         return
     for heuristic in ("or-opt", "repetitive-nn"):
         find_path(task(first_records(dataset), 4, heuristic=heuristic))

@@ -20,8 +20,9 @@ def benchmark(
     data: Annotated[
         Path,
         typer.Option(
-            help="Folder with census.csv, tarragona.csv, eia.csv, or trajectories "
-            "(.parquet); the published tables in ../published."
+            help="A table of yours (.csv or .parquet); or a folder with census.csv, "
+            "tarragona.csv, eia.csv, or trajectories (.parquet), and the published "
+            "tables in ../published."
         ),
     ] = Path("../shared/reference/datasets"),
     repeats: Annotated[
@@ -45,7 +46,7 @@ def benchmark(
         msg = f"the measurements are written as CSV: {out} must end in .csv"
         raise BadInput(msg)
     page = out.with_suffix(".md")
-    read = [*data.glob("*"), *data.parent.glob("published/*")]
+    read = [data, *data.glob("*"), *data.parent.glob("published/*")]
     check_outputs(out, page, inputs=read)
     announce_compilation()
     measured: list[Measurement] = []
@@ -60,4 +61,7 @@ def benchmark(
         show_json({"measurements": [asdict(m) for m in measured]})
         return
     show_measurements(measured)
+    if data.is_file():  # nothing published stands beside it
+        for line in page.read_text(encoding="utf-8").splitlines():
+            tell(line)
     tell(f"Wrote {len(measured):,} measurements to {out}, and a page to {page}.")
