@@ -25,6 +25,7 @@ PUBLIC = [
     "microaggregate",
     "read_release",
     "read_trajectories",
+    "rewrite",
     "write_trajectories",
 ]
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from trajanon.partition import Partition as Partition
     from trajanon.privacy.checker import check as check
     from trajanon.privacy.findings import Findings as Findings
+    from trajanon.privacy.rewriting import rewrite as rewrite
     from trajanon.releases import Release as Release
     from trajanon.shards.anonymization import anonymize_parts as anonymize_parts
     from trajanon.trajectories import Trajectories as Trajectories
@@ -48,6 +49,7 @@ _HOME = {
     "microaggregate": "trajanon.microaggregation",
     "read_release": "trajanon.files.release",
     "read_trajectories": "trajanon.files.trajectories",
+    "rewrite": "trajanon.privacy.rewriting",
     "write_trajectories": "trajanon.files.trajectories",
 }
 

@@ -2,13 +2,16 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from trajanon.cli.options import ANONYMIZED, Json, SubjectsExact
 from trajanon.cli.telling import tell
 from trajanon.errors import BadInput
+
+if TYPE_CHECKING:
+    from trajanon.privacy.findings import Findings
 
 
 def check(
@@ -37,6 +40,13 @@ def check(
             min=4, max=7, help="Decimals of degrees that the release claims to have."
         ),
     ] = 4,
+    rewrite: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the lines alone into this new file, rounded and shuffled, and "
+            "answer for it; nothing is written if a line occurs fewer than k times."
+        ),
+    ] = None,
     subjects_exact: SubjectsExact = False,
     columns: Annotated[
         str | None,
@@ -61,6 +71,15 @@ def check(
             )
             raise BadInput(msg)
         _check_table(released, k, columns, as_json=as_json)
+        return
+    if rewrite is not None:
+        if trajectories is not None or against is not None:
+            msg = (
+                "--rewrite takes the lines of the file alone: check the new one with "
+                "--trajectories or --against"
+            )
+            raise BadInput(msg)
+        _rewrite(released, rewrite, k, digits, as_json=as_json)
         return
     from dataclasses import asdict
 
@@ -96,13 +115,41 @@ def check(
         show_json({**asdict(findings), "holds": findings.holds, "answered": answered})
     elif findings.holds:
         tell(
-            f"{released} holds for {answered}: each of its {findings.groups:,} "
-            f"different trajectories occurs at least {k} times "
-            f"({findings.trajectories:,} in all), and {findings.claim}"
-            f"{counted}.{unseen}{onward}"
+            f"{released} holds for {answered}: {_seen(findings, k)}{counted}.{unseen}"
+            f"{onward}"
         )
     else:
         tell(f"{released} must not be published:")
+        for problem in findings.problems:
+            tell(f"- {problem}")
+    if not findings.holds:
+        raise typer.Exit(1)
+
+
+def _seen(findings: "Findings", k: int) -> str:
+    """Say what was seen in a file that holds."""
+    return (
+        f"each of its {findings.groups:,} different trajectories occurs at least {k} "
+        f"times ({findings.trajectories:,} in all), and {findings.claim}"
+    )
+
+
+def _rewrite(
+    released: Path, clean: Path, k: int, digits: int, *, as_json: bool
+) -> None:
+    """Write the lines of a file alone into another, if they hold by themselves."""
+    from dataclasses import asdict
+
+    from trajanon.privacy.rewriting import rewrite
+    from trajanon.screen import show_json
+
+    findings = rewrite(released, clean, k, digits=digits)
+    if as_json:
+        show_json({**asdict(findings), "holds": findings.holds, "answered": "rows"})
+    elif findings.holds:
+        tell(f"Wrote {clean}. It holds for rows: {_seen(findings, k)}.")
+    else:
+        tell(f"The lines of {released} by themselves do not hold:")
         for problem in findings.problems:
             tell(f"- {problem}")
     if not findings.holds:
