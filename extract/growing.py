@@ -110,6 +110,7 @@ class State:
         """Write it beside its place, and move it there."""
         entries = {one.name: getattr(self, one.name) for one in fields(self)}
         draft = path.with_name(f".{path.name}")
+        draft.touch(mode=0o600)
         draft.write_text(json.dumps(entries, indent=1), encoding="utf-8")
         draft.replace(path)
 
@@ -290,6 +291,7 @@ class Growing:
         known["anchors"] = np.array(self._anchors).reshape(-1, 2)
         files = [self._file(name, number) for name in (_KNOWN, _PART)]
         try:
+            files[0].touch(mode=0o600)
             np.savez(files[0], **known)
             if rows:
                 write_trajectories(files[1], joined(self._parts))

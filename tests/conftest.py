@@ -114,6 +114,7 @@ def run(
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr(platformdirs, "user_cache_path", lambda _: tmp_path / ".cache")
     monkeypatch.setattr(time, "sleep", lambda _: None)
+    monkeypatch.setattr(logging, "lastResort", logging.lastResort)  # main changes it
 
     def run(*arguments: object) -> Answer:
         monkeypatch.setattr(sys, "argv", ["trajanon", *map(str, arguments)])

@@ -239,6 +239,31 @@ def test_a_pipe_that_closes_changes_no_answer(
     assert not done.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_an_answer_that_cannot_be_written_is_none(here: Path) -> None:
+    program = [sys.executable, "-m", "trajanon", "check", "-k", "4"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            program, cwd=here, stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr == b"trajanon: the system: No space left on device\n"
+
+
+def test_what_other_packages_warn_of_is_a_sentence_or_nothing(tmp_path: Path) -> None:
+    program = (
+        "import logging, warnings\n"
+        "from trajanon.cli.telling import log_to_screen\n"
+        "log_to_screen()\n"
+        "warnings.warn('invalid value', RuntimeWarning)\n"
+        "logging.getLogger('pyogrio').warning('Skipping %s', 'a\\x1bb')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == "trajanon: Skipping a\\x1bb\n"
+
+
 NAME = "a\x1b[2Jb\u202ec\x9b\udcffd\n" + 2_000 * "e"
 
 

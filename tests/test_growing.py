@@ -20,6 +20,7 @@ from commands import Run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trajanon.drafts import LOCK
 from trajanon.errors import BadInput, FileProblem, NoTrajectories
 from trajanon.extract import Extraction, Rules, Trace, cutting, growing
 from trajanon.extract.cutting import Cutter
@@ -283,6 +284,8 @@ def test_the_command_says_how_to_go_on(run: Run, folder: Path) -> None:
     )
     kept = Path("trajectories.parquet.unfinished")
     assert kept.stat().st_mode & 0o777 == 0o700
+    some = [path for path in kept.iterdir() if path.name != LOCK]
+    assert {path.stat().st_mode & 0o777 for path in some} == {0o600}
     assert f"{kept} holds" in run(*command).sentence
     assert run("clean").out.startswith(f"Kept {kept}: trajanon extract --resume")
     answer = run(*command, "--resume", "--json")

@@ -51,7 +51,7 @@ def drafting(place: Path) -> Iterator[Draft]:
     with suppress(OSError):  # who may write in a folder need not see what is in it
         for folder in place.parent.iterdir():
             if (found := _DRAFT.fullmatch(folder.name)) and found[1] == place.name:
-                why_kept(folder, place)
+                remove_abandoned(folder, place)
     token = f"{os.getpid()}-{secrets.token_hex(4)}"
     folder = place.with_name(f".{place.name}.{token}.draft")
     try:
@@ -97,8 +97,8 @@ def _lock(file: IO[str]) -> None:
     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def why_kept(folder: Path, place: Path) -> str:
-    """Remove what a killed run left of an output; else say why not.
+def remove_abandoned(folder: Path, place: Path) -> str:
+    """Remove what a killed run left of an output; give the reason where it stays.
 
     An output that the run had put aside, without a new one in its place, is put back.
     """
@@ -155,7 +155,7 @@ def clean(
         why = (
             "trajanon extract --resume goes on from it"
             if not unfinished and (left / STATE).exists()
-            else why_kept(left, place)
+            else remove_abandoned(left, place)
         )
         if why:
             kept[left] = why

@@ -185,9 +185,10 @@ def making(folder: Path) -> Iterator[None]:
     FileProblem
         If it cannot be made.
     """
-    made = [one for one in (folder, *folder.parents) if not one.exists()]
+    made: list[Path] = []
     try:
         try:
+            made += (one for one in (folder, *folder.parents) if not one.exists())
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             msg = f"cannot make the folder {folder}: {error.strerror}; name another one"

@@ -23,10 +23,15 @@ _DEFECT = 70  # of the program; 1 is a release that does not hold
 class _Pipe(io.FileIO):
     """A standard stream whose reader may leave, as `head` does: no answer changes."""
 
+    _failed = False
+
     def write(self, data: "ReadableBuffer", /) -> int:
         try:
             return super().write(data)
-        except BrokenPipeError:
+        except OSError as error:
+            if not isinstance(error, BrokenPipeError) and not self._failed:
+                self._failed = True  # such as a full disk; said once
+                raise
             return memoryview(data).nbytes
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from trajanon.drafts import BEFORE, why_kept
+from trajanon.drafts import BEFORE, remove_abandoned
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.partition import is_part
 from trajanon.shards.folder import Folder
@@ -30,7 +30,8 @@ def refuse_places(source: Folder, out: Folder) -> None:
         msg = f"there is no {source}; make it with: trajanon extract --partition 100000"
         raise FileProblem(msg)
     left = out.beside
-    if left.exists and (left.local is None or why_kept(left.local, Path(out.url))):
+    here = left.local
+    if left.exists and (here is None or remove_abandoned(here, Path(out.url))):
         msg = (
             f"{left} is of a run that is still at work, or was killed: wait for it, or "
             "remove the folder"
