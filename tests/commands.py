@@ -49,6 +49,11 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()} - {".cache"}
 
 
+def mode(path: Path) -> int:
+    """Who may do what with a file, as ls shows it."""
+    return path.stat().st_mode & 0o777
+
+
 def track(lat: float = 40.42, lon: float = -3.7, points: int = 40) -> str:
     """A GPX file of an untimed way to the north, 11 m a step."""
     fixes = "".join(

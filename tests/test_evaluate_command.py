@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from commands import FAST, Run
+from commands import FAST, Run, mode
 from osm_xml import OsmFile
 from toy import toy
 
@@ -36,6 +36,9 @@ def test_the_command_writes_three_files(run: Run, here: Path) -> None:
     assert "| File | `anonymized.parquet` |" in sheet
     assert "anonymized.parquet, evaluated on" in page
     assert json.loads(text)["file"] == "anonymized.parquet"
+    assert {mode(here / f"evaluation.{end}") for end in ("html", "json")} == {0o600}
+    (here / "new").touch()
+    assert mode(here / "anonymized.datasheet.md") == mode(here / "new")
     told = run("evaluate", "--json", "--out", "e.html")
     assert json.loads(told.out) == json.loads(text)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from commands import Run
+from commands import Run, mode
 from matplotlib.image import imread
 from pictures import extent, nothing_overlaps, points
 
@@ -236,6 +236,10 @@ def test_the_command_draws_a_release(
     names = ("stages", "sizes", "group")
     files = {f"{name}{suffix}" for name in names for suffix in (".svg", ".png")}
     assert found == {*files, "captions.md"}
+    for name in ("group.svg", "group.png", "captions.md"):
+        assert mode(tmp_path / "figures" / name) == 0o600
+    (tmp_path / "new").touch()
+    assert mode(tmp_path / "figures" / "sizes.svg") == mode(tmp_path / "new")
     released = Path("anonymized.parquet")
     by_hand = of_release(
         read_trajectories(Path("trajectories.parquet")),

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from commands import Run
+from commands import Run, mode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -283,9 +283,9 @@ def test_the_command_says_how_to_go_on(run: Run, folder: Path) -> None:
         "kept in trajectories.parquet.unfinished: add --resume to go on" in stopped.err
     )
     kept = Path("trajectories.parquet.unfinished")
-    assert kept.stat().st_mode & 0o777 == 0o700
+    assert mode(kept) == 0o700
     some = [path for path in kept.iterdir() if path.name != LOCK]
-    assert {path.stat().st_mode & 0o777 for path in some} == {0o600}
+    assert {mode(path) for path in some} == {0o600}
     assert f"{kept} holds" in run(*command).sentence
     assert run("clean").out.startswith(f"Kept {kept}: trajanon extract --resume")
     answer = run(*command, "--resume", "--json")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import platformdirs
 import pytest
+from commands import mode
 from osm_server import Fault, OsmServer, serving
 
 from trajanon.errors import BadInput, ServerProblem
@@ -271,8 +272,7 @@ def test_refresh_asks_for_all_again(
     assert server.asked_for == [0, 1]
     assert kept(tmp_path) == ["page0000.gpx.gz", "page0001.gpx.gz"]
     page = next(tmp_path.rglob("page0000*"))
-    assert page.stat().st_mode & 0o777 == 0o600
-    assert page.parent.stat().st_mode & 0o777 == 0o700
+    assert (mode(page), mode(page.parent)) == (0o600, 0o700)
 
 
 def test_after_a_refresh_that_failed_one_goes_on_without_it(

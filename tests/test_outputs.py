@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from commands import Run
+from commands import Run, mode
 
 import trajanon
 from trajanon import drafts
@@ -268,10 +268,6 @@ def test_a_check_finds_out_early_and_changes_nothing(tmp_path: Path) -> None:
     with pytest.raises(FileProblem, match="there is no folder"):
         check_outputs(tmp_path / "no" / "new.csv")
     assert list(tmp_path.iterdir()) == [there]
-
-
-def mode(path: Path) -> int:
-    return path.stat().st_mode & 0o777
 
 
 @pytest.fixture(params=[0o022, 0o077], ids=["umask 022", "umask 077"])
