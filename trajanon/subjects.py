@@ -32,20 +32,22 @@ def spelled(name: str) -> str:
     """
     name = " ".join(name.split())
     if not name.isprintable() or not name.isascii():
-        while name and unicodedata.category(name[0]) in _UNSEEN:
-            name = name[1:]
-        while name and unicodedata.category(name[-1]) in _UNSEEN:
-            name = name[:-1]
+        seen = [n for n, c in enumerate(name) if unicodedata.category(c) not in _UNSEEN]
+        name = name[seen[0] : seen[-1] + 1] if seen else ""
         name = unicodedata.normalize("NFC", name)
-    found = _WHOLE.fullmatch(name)
+    found = _WHOLE.fullmatch(name) if name.endswith("0") else None
     return name if found is None else found[1]
 
 
 def key_of(name: str, *, exact: bool = False) -> str:
     """Give what is equal for all spellings of a name; exact, but for those in case."""
     name = spelled(name)
-    if exact or name.isascii():
-        return name if exact else name.lower()
+    return name if exact else _folded(name)
+
+
+def _folded(name: str) -> str:
+    if name.isascii():
+        return name.lower()
     # As Unicode defines a match without case; some letters fold to several.
     decomposed = unicodedata.normalize("NFD", name).casefold()
     return unicodedata.normalize("NFC", decomposed)
@@ -152,7 +154,8 @@ def numbered(values: ArrayLike | Sequence[object], *, exact: bool = False) -> Nu
     merged = Merged()
     if given.dtype == object:
         names = [_text(value) for value in found]
-        spelt, keys = map(spelled, names), [key_of(name, exact=exact) for name in names]
+        spelt = [spelled(name) for name in names]
+        keys = spelt if exact else [_folded(name) for name in spelt]
         named = {(n, s, k) for n, s, k in zip(names, spelt, keys, strict=True) if k}
         merged = Merged.among(*map(set, zip(*named, strict=True))) if named else merged
         same = pd.factorize(np.array([key or None for key in keys], dtype=object))[0]
