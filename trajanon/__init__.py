@@ -30,23 +30,31 @@ if TYPE_CHECKING:
     from trajanon.privacy.rewriting import rewrite as rewrite
     from trajanon.releases import Release as Release
     from trajanon.shards.anonymization import anonymize_parts as anonymize_parts
+    from trajanon.table_check import TableFindings as TableFindings
+    from trajanon.table_check import check_table as check_table
+    from trajanon.tables import MicroaggregatedTable as MicroaggregatedTable
+    from trajanon.tables import microaggregate_table as microaggregate_table
     from trajanon.trajectories import Trajectories as Trajectories
 
 _HOME = {
     "Bound": "trajanon.bound",
     "Evaluation": "trajanon.evaluation.evaluation",
     "Findings": "trajanon.privacy.findings",
+    "MicroaggregatedTable": "trajanon.tables",
     "Partition": "trajanon.partition",
     "Release": "trajanon.releases",
+    "TableFindings": "trajanon.table_check",
     "Trajectories": "trajanon.trajectories",
     "TrajanonError": "trajanon.errors",
     "anonymize": "trajanon.anonymization",
     "anonymize_parts": "trajanon.shards.anonymization",
     "check": "trajanon.privacy.checker",
+    "check_table": "trajanon.table_check",
     "clean": "trajanon.drafts",
     "evaluate": "trajanon.evaluation.evaluation",
     "lower_bound": "trajanon.bound",
     "microaggregate": "trajanon.microaggregation",
+    "microaggregate_table": "trajanon.tables",
     "read_release": "trajanon.files.release",
     "read_trajectories": "trajanon.files.trajectories",
     "rewrite": "trajanon.privacy.rewriting",

@@ -13,8 +13,7 @@ from trajanon.loss import information_loss, standardise
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition
 from trajanon.pipeline import Options
-from trajanon.table_columns import choose_columns
-from trajanon.tables import complete
+from trajanon.table_columns import choose_columns, complete
 
 _LOG = logging.getLogger(__name__)
 

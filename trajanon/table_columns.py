@@ -1,4 +1,4 @@
-"""Which columns of a table are microaggregated, kept, or left out."""
+"""Which columns of a table are microaggregated, kept or left out, and which rows."""
 
 import difflib
 import re
@@ -12,8 +12,11 @@ import pandas as pd
 
 from trajanon.errors import BadInput
 from trajanon.files import numeric_table
+from trajanon.subjects import numbered
 
 ALL = ["all"]
+
+MISSING = ("refuse", "drop")
 
 _ID = re.compile(
     r"(^|[^a-z])(ids?|codes?|zip|zipcode|postcode|plz|uid|uuid|nr|phone|key)([^a-z]|$)"
@@ -117,6 +120,52 @@ def choose_columns(
         ids,
         weights,
     )
+
+
+def complete(
+    path: Path,
+    table: pd.DataFrame,
+    chosen: Sequence[str],
+    names: Sequence[str | None],
+    missing: str,
+) -> tuple[pd.DataFrame, str]:
+    """Take the rows in which no value is missing, and say how many were dropped.
+
+    Parameters
+    ----------
+    path, table
+        The table.
+    chosen, names
+        Columns of numbers, and of names, that are needed.
+    missing
+        ``refuse`` a table in which a value is missing, or ``drop`` the rows.
+
+    Raises
+    ------
+    BadInput
+        If there are missing values and they are refused, or in all rows.
+    """
+    if missing not in MISSING:
+        msg = f"missing {missing!r} is not known; choose from {', '.join(MISSING)}"
+        raise BadInput(msg)
+    gaps = {name: numeric_table.missing(table[name]) for name in chosen}
+    gaps |= {name: numbered(table[name]).missing for name in names if name is not None}
+    out = np.any(list(gaps.values()), axis=0)
+    if not out.any():
+        return table, ""
+    counts = {name: int(where.sum()) for name, where in gaps.items()}
+    cells = sum(counts.values())
+    each = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
+    told = (
+        f"{cells:,} {'value is' if cells == 1 else 'values are'} missing in "
+        f"{out.sum():,} of the {len(table):,} rows of {path} "
+        f"({textwrap.shorten(each, 300, placeholder=' ...')})"
+    )
+    if missing == "refuse" or out.all():
+        drop = "" if out.all() else "leave these rows out with --missing drop, "
+        msg = f"{told}; fill them in, {drop}or choose other columns with --columns"
+        raise BadInput(msg)
+    return table[~out], f"Rows with missing values are dropped: {told}."
 
 
 def looks_like_id(column: pd.Series) -> bool:

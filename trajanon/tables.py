@@ -1,7 +1,6 @@
 """Tables of numbers: a table in, a microaggregated table and its report out."""
 
 import os
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +18,7 @@ from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, Stage, dense, subjects_per_group
 from trajanon.pipeline import Options
 from trajanon.subjects import Numbered, numbered
-from trajanon.table_columns import choose_columns
-
-MISSING = ("refuse", "drop")
+from trajanon.table_columns import choose_columns, complete
 
 NEAR = 0.05  # standard deviations: up to here sdcMicro counts a row as at risk
 
@@ -162,52 +159,6 @@ def microaggregate_table(
             "notices": [*filter(None, notices), *_notices(path, parts.kept, whose)],
         },
     )
-
-
-def complete(
-    path: Path,
-    table: pd.DataFrame,
-    chosen: Sequence[str],
-    names: Sequence[str | None],
-    missing: str,
-) -> tuple[pd.DataFrame, str]:
-    """Take the rows in which no value is missing, and say how many were dropped.
-
-    Parameters
-    ----------
-    path, table
-        The table.
-    chosen, names
-        Columns of numbers, and of names, that are needed.
-    missing
-        ``refuse`` a table in which a value is missing, or ``drop`` the rows.
-
-    Raises
-    ------
-    BadInput
-        If there are missing values and they are refused, or in all rows.
-    """
-    if missing not in MISSING:
-        msg = f"missing {missing!r} is not known; choose from {', '.join(MISSING)}"
-        raise BadInput(msg)
-    gaps = {name: numeric_table.missing(table[name]) for name in chosen}
-    gaps |= {name: numbered(table[name]).missing for name in names if name is not None}
-    out = np.any(list(gaps.values()), axis=0)
-    if not out.any():
-        return table, ""
-    counts = {name: int(where.sum()) for name, where in gaps.items()}
-    cells = sum(counts.values())
-    each = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
-    told = (
-        f"{cells:,} {'value is' if cells == 1 else 'values are'} missing in "
-        f"{out.sum():,} of the {len(table):,} rows of {path} "
-        f"({textwrap.shorten(each, 300, placeholder=' ...')})"
-    )
-    if missing == "refuse" or out.all():
-        drop = "" if out.all() else "leave these rows out with --missing drop, "
-        msg = f"{told}; fill them in, {drop}or choose other columns with --columns"
-        raise BadInput(msg)
-    return table[~out], f"Rows with missing values are dropped: {told}."
 
 
 def _in_strata(

@@ -15,8 +15,7 @@ from trajanon.files import numeric_table
 from trajanon.files.trajectories import read_trajectories
 from trajanon.inputs import regular
 from trajanon.loss import standardise
-from trajanon.table_columns import choose_columns
-from trajanon.tables import complete
+from trajanon.table_columns import choose_columns, complete
 
 _LOG = logging.getLogger(__name__)
 
