@@ -75,11 +75,12 @@ def _moved(
             + advice
         )
     said = _both(averaged, as_cut, lambda one: metres(one.displacement["mean"]))
+    runs = ""
     if as_cut.from_runs is not None:
-        said += f", {metres(as_cut.from_runs['mean'])} from the runs"
+        runs = f" They lie {metres(as_cut.from_runs['mean'])} from the runs."
     return colour, (
         f"Points moved by {said} on average{beside}, {percent(of_length, 2)} of the "
-        f"length of a trajectory.{advice}"
+        f"length of a trajectory.{runs}{advice}"
     )
 
 
