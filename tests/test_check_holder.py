@@ -40,7 +40,8 @@ def held(folder: Path, method: str = "hm2") -> Trajectories:
 def test_a_group_of_one_subject_is_found_by_the_holder(tmp_path: Path) -> None:
     path = tmp_path / "r.parquet"
     trajectories = held(tmp_path)
-    assert trajanon.check(path, K, trajectories=trajectories).holds
+    before = trajanon.check(path, K, trajectories=trajectories)
+    assert (before.holds, before.answered) == (True, "people")
     # The members of the first group are one person's, as the holder learns later.
     report = json.loads(path.with_suffix(".report.json").read_text(encoding="utf-8"))
     assert trajectories.subject is not None
@@ -54,7 +55,8 @@ def test_a_group_of_one_subject_is_found_by_the_holder(tmp_path: Path) -> None:
             "4 records stand behind each line, but not 4 people: 1 of "
             f"{report['groups']} groups hold fewer than 4 different subjects"
         ]
-    assert trajanon.check(path, K).holds
+    alone = trajanon.check(path, K)
+    assert (alone.holds, alone.answered) == (True, "rows")
 
 
 def test_what_two_releases_tell_together_is_counted(tmp_path: Path) -> None:

@@ -99,11 +99,11 @@ def check(
         onward = ""
     elif released != ANONYMIZED:
         onward += f" --view public {shlex.quote(str(released))}"
-    answered, counted = "rows", ""
+    counted = ""
     unseen = " How many people stand behind each cannot be seen in a release"
     unseen += "." if released.is_dir() else ": --trajectories counts them."
     if originals is not None:
-        answered, unseen = "people", ""
+        unseen = ""
         counted = f"; {k} different subjects in each group"
         if unknown := nameless(originals.provenance):
             counted += (
@@ -112,11 +112,11 @@ def check(
     if against is not None:
         counted += f"; also beside {against} no fewer than {k} stand behind each"
     if as_json:
-        show_json({**asdict(findings), "holds": findings.holds, "answered": answered})
+        show_json({**asdict(findings), "holds": findings.holds})
     elif findings.holds:
         tell(
-            f"{released} holds for {answered}: {_seen(findings, k)}{counted}.{unseen}"
-            f"{onward}"
+            f"{released} holds for {findings.answered}: {_seen(findings, k)}"
+            f"{counted}.{unseen}{onward}"
         )
     else:
         tell(f"{released} must not be published:")
@@ -145,7 +145,7 @@ def _rewrite(
 
     findings = rewrite(released, clean, k, digits=digits)
     if as_json:
-        show_json({**asdict(findings), "holds": findings.holds, "answered": "rows"})
+        show_json({**asdict(findings), "holds": findings.holds})
     elif findings.holds:
         tell(f"Wrote {clean}. It holds for rows: {_seen(findings, k)}.")
     else:

@@ -126,6 +126,7 @@ def check(
         smallest=int(sizes.min(initial=len(groups))),
         problems=problems,
         claim=beside.claim,
+        answered="rows" if trajectories is None else "people",
     )
 
 

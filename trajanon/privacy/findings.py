@@ -28,6 +28,9 @@ class Findings:
         What is wrong, a sentence each; empty if the release holds.
     claim
         What can be said of all that is in the file beside its lines, if it holds.
+    answered
+        ``rows``: whether each trajectory occurs k times. ``people``: also whether k
+        different subjects stand behind each, counted in the originals.
     """
 
     k: int
@@ -36,10 +39,11 @@ class Findings:
     smallest: int
     problems: Sequence[str]
     claim: str = ""
+    answered: str = "rows"
 
     @property
     def holds(self) -> bool:
-        """Whether every trajectory occurs k times and nothing else is in the file."""
+        """Whether k stand behind each, as answered, and nothing else is in the file."""
         return not self.problems
 
 
