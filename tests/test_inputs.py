@@ -11,6 +11,36 @@ from shards import walks, write_folder
 @pytest.mark.parametrize(
     "command",
     [
+        "extract csv.parquet --spacing 5",
+        "anonymize csv.parquet -k 4",
+        "check csv.parquet -k 4",
+        "check csv.gpkg -k 4",
+        "map csv.parquet --view public",
+        "microaggregate csv.parquet -k 4",
+        "microaggregate parquet.csv -k 4",
+        "check parquet.csv -k 4",
+    ],
+)
+def test_a_file_under_the_name_of_another_kind_is_told(
+    run: Run, here: Path, command: str
+) -> None:
+    text = "\ufeffid,lat,lon\r\na,40,-3\r\n"
+    for name in ("csv.parquet", "csv.gpkg"):
+        (here / name).write_text(text, encoding="utf-8")
+    (here / "parquet.csv").write_bytes((here / "anonymized.parquet").read_bytes())
+    said = run(*command.split()).sentence
+    assert "magic" not in said
+    assert "codec" not in said
+    if "csv." in command:
+        assert "but a text that begins with 'id,lat,lon'" in said
+        assert "let its name end in .csv" in said
+    else:
+        assert "parquet.csv begins as Parquet: let its name end in .parquet" in said
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
         "anonymize pipe.parquet -k 4",
         "anonymize parts -k 4",
         "check parts -k 4",

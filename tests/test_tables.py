@@ -431,7 +431,6 @@ def test_a_separator_at_the_end_of_each_row_shifts_no_column(tmp_path: Path) -> 
         ("wide.csv", b"lat,lon,id\n1,2," + b" " * (1 << 25)),
         ("cut.csv.gz", gzip.compress(b"lat,lon,id\n40,-3,a\n" * 99)[:-9]),
         ("flipped.csv.gz", gzip.compress(bytes(range(256)) * 9)[:40] + b"x" * 300),
-        ("text.parquet", b"lat,lon,id\n40,-3,a\n"),
         ("empty.parquet", b""),
         ("cut.parquet", b"PAR1" + b"x" * 99),
     ],

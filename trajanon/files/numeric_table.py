@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.files import native
-from trajanon.inputs import regular
+from trajanon.inputs import named_rightly
 
 FORMATS = (".csv", ".parquet")
 
@@ -53,7 +53,7 @@ def read(path: Path) -> pd.DataFrame:
         If it cannot be read.
     """
     check_format(path)
-    if not regular(path).exists():
+    if not named_rightly(path).exists():
         msg = f"there is no {path}; name a table that ends in {' or '.join(FORMATS)}"
         raise FileProblem(msg)
     with _as_table(path):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import geojson, geopackage, geoparquet, gpx, table
 from trajanon.files.released import ReleasedFile
-from trajanon.inputs import regular
+from trajanon.inputs import named_rightly
 from trajanon.trajectories import Trajectories
 
 Writer = Callable[[Path, NDArray[np.float64], str | None], None]
@@ -71,7 +71,7 @@ def read_as_found(path: Path) -> ReleasedFile:
     if not path.exists():
         msg = f"there is no {path}; make it with: trajanon anonymize -k 4"
         raise FileProblem(msg)
-    return FORMATS[path.suffix.lower()].read(regular(path))
+    return FORMATS[path.suffix.lower()].read(named_rightly(path))
 
 
 def read_release(path: str | os.PathLike[str]) -> Trajectories:

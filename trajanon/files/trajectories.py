@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import geoparquet, lines, native, pieces
 from trajanon.files.typed import parsed
+from trajanon.inputs import named_rightly
 from trajanon.outputs import replacing
 from trajanon.subjects import Whose, whose
 from trajanon.tracks import Tracks
@@ -96,7 +97,7 @@ def read_trajectories(
     if not path.exists():
         msg = f"there is no {path}; make it with: trajanon extract --bbox madrid"
         raise FileProblem(msg)
-    with _Opened(path) as file:
+    with _Opened(named_rightly(path)) as file:
         geoparquet.refuse_other_system(path, file.geo)
         points = _points(path, file)
         found = _whose(path, file, exact=subjects_exact)

@@ -9,6 +9,7 @@ from trajanon.extract.sources.tables.columns import known_as
 from trajanon.extract.sources.tables.layout import separator_of
 from trajanon.extract.sources.tables.text_blocks import ABOVE, BYTE_ORDER_MARK
 from trajanon.extract.trace import Trace
+from trajanon.inputs import named_rightly
 
 _PARQUET = b"PAR1"
 _NAMES_OF_PARQUET = (".parquet", ".geoparquet")
@@ -75,6 +76,7 @@ def _names_places(header: str) -> bool:
 
 def _is_parquet(path: Path) -> bool:
     if path.name.lower().endswith(_NAMES_OF_PARQUET):
+        named_rightly(path)
         return True
     with Reading().open(path) as stream:
         return stream.peek().startswith(_PARQUET)
