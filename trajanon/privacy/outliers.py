@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 
 from trajanon.errors import BadInput
 from trajanon.loss import group_means, standardise
-from trajanon.neighbours import nearest_points
+from trajanon.neighbours import nearest_points, principal_axes, turn
 from trajanon.partition import dense
 
 _NOTHING = 1e-12  # what sums are not right to
@@ -98,6 +98,8 @@ def in_order(
     if most < 1:
         return
     records = standardise(points.reshape(len(points), -1))
+    # Where the first few coordinates tell most of a distance, a tree is fast.
+    records = turn(records, principal_axes(records))
     labels = dense(labels)
     own = np.arange(len(labels)) if subjects is None else dense(subjects)
     away = _away(records, labels)
