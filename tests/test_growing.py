@@ -27,7 +27,11 @@ from trajanon.extract.cutting import Cutter
 from trajanon.extract.sources.source import Source
 from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.partition import dense
+from trajanon.subjects import BY_BLANKS, BY_CASE
 from trajanon.trajectories import Trajectories
+
+PEOPLE = ["ann", "bob", "cy ", "cy", "Bob"]
+"""Three, one of them in two cases, one with a blank."""
 
 
 def table(path: Path, seed: int, trips: int) -> Path:
@@ -41,7 +45,7 @@ def table(path: Path, seed: int, trips: int) -> Path:
             pd.DataFrame(
                 {
                     "trip_id": f"{seed}-{trip}",
-                    "user_id": int(rng.integers(5)),
+                    "user_id": PEOPLE[rng.integers(5)],
                     "lat": lat,
                     "lon": -3.0 + trip / 100,
                     "time": 1e9 + 10.0 * np.arange(fixes),
@@ -120,6 +124,8 @@ def test_stopped_anywhere_it_goes_on_to_the_same_result(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = of(folder).trajectories()
+    counts = expected.provenance["counts"]
+    assert (counts[BY_CASE], counts[BY_BLANKS]) == (1, 1)
 
     @settings(max_examples=12)
     @given(st.lists(st.integers(0, 25), max_size=3), st.sampled_from([1, 2]))

@@ -23,6 +23,8 @@ from trajanon.files.trajectories import write_trajectories
 from trajanon.grouping.remaining import mended
 from trajanon.privacy.diversity import too_tight
 from trajanon.privacy.wide import wide_groups
+from trajanon.refine import REFINEMENTS
+from trajanon.screen import NOT_ALIGNED, STOPPED
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 
@@ -267,3 +269,20 @@ def test_members_of_broken_groups_join_the_nearest_group() -> None:
     assert mended(records, labels, subjects, 2).tolist() == [0, 0, 1, 1, 0, 1]
     alone = np.arange(6)
     assert mended(records, alone, subjects, 2).tolist() == [0] * 6
+
+
+def test_the_screen_says_what_ctrl_c_skipped(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(REFINEMENTS, "anneal", interrupted)
+    write_trajectories("trajectories.parquet", town(11, 60, 3, people=9))
+    answer = run("anonymize", "-k", "3", "--suppress", "20%")
+    assert answer.code == 0
+    assert STOPPED in answer.out
+    assert NOT_ALIGNED in answer.out
+    assert "Left out as outliers" in answer.out
+    checked = run("check", "-k", "3", "--trajectories", "trajectories.parquet")
+    assert checked.code == 0
