@@ -76,7 +76,7 @@ def holding(folder: Path) -> Iterator[IO[str]]:
 
 
 def hold(folder: Path) -> IO[str]:
-    """Lock a folder that may be there, until the file given is closed.
+    """Lock a folder that others may lock too, until the file given is closed.
 
     Raises BlockingIOError if another run holds it.
     """
@@ -86,8 +86,8 @@ def hold(folder: Path) -> IO[str]:
     except BlockingIOError:
         lock.close()
         raise
-    except OSError as error:
-        _LOG.debug("%s cannot be locked: %s", folder, error)
+    except OSError:
+        pass  # its disk has no locks
     return lock
 
 
@@ -110,12 +110,12 @@ def remove_abandoned(folder: Path, place: Path) -> str:
                 before.replace(place)
                 _LOG.warning("%s is put back: a run was killed meanwhile", place)
             if before.exists():
-                return f"it holds {before.name}, what stood in {place.name}"
+                return f"{BEFORE} in it stood in {place.name}: move it, then remove it"
             shutil.rmtree(folder)
     except BlockingIOError:
         return "a run is at work in it"
     except OSError as error:
-        return f"whether its run is at work cannot be told ({error.strerror})"
+        return f"its run may be at work, the lock cannot be read ({error.strerror})"
     return ""
 
 
