@@ -206,11 +206,7 @@ def _points(path: Path, file: _Opened) -> NDArray[np.float64]:
 
 def _whose(path: Path, file: _Opened, *, exact: bool) -> Whose:
     """Number subjects and traces; say so where names were made one."""
-    try:
-        found = whose(file.column("subject"), file.column("trace"), exact=exact)
-    except BadInput as error:
-        msg = f"{path} has a subject or trace column that holds no single values"
-        raise BadInput(msg) from error
+    found = whose(file.column("subject"), file.column("trace"), exact=exact)
     if found.merged.told():
         _LOG.warning("%s: %s", path, found.merged.told())
     return found

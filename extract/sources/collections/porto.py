@@ -1,6 +1,5 @@
 """Taxis of Porto: a trip a row, its points a list in the column POLYLINE -> traces."""
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables import delimited
 from trajanon.extract.sources.tables.layout import fields_of, separator_of
 from trajanon.extract.trace import Trace
+from trajanon.files.typed import parsed
 
 _STEP = 15.0  # seconds from point to point
 
@@ -141,7 +141,7 @@ def _numbers(text: bytes, size: Sequence[int]) -> NDArray[np.float64] | None:
 
 def _line(text: str) -> NDArray[np.float64] | None:
     try:
-        places = np.array(json.loads(text), np.float64)
-    except ValueError:
+        places = np.array(parsed(text, list[list[float]]))
+    except ValueError:  # of other lists, or of points with more numbers than others
         return None
     return places if places.ndim == 2 and places.shape[1] == 2 else None

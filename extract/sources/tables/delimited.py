@@ -206,9 +206,10 @@ def _lines(text: bytes) -> int:
 
 def _fault(row: pa_csv.InvalidRow, block: bytes) -> tuple[int, str]:
     """Find the line of a row with the wrong number of fields, and say so."""
-    text, within = b"\n" + row.text.encode(), b"\n" + block + b"\n"
-    found = (within.find(text + end) for end in (b"\n", b"\r"))
-    line = within.count(b"\n", 0, min(place for place in found if place >= 0))
+    within = b"\n" + block + b"\n"
+    # Rows end with carriage returns, too, which are no lines of the text.
+    text, rows = (some.replace(b"\r", b"\n") for some in (row.text.encode(), within))
+    line = within.count(b"\n", 0, max(rows.find(b"\n" + text + b"\n"), 0))
     expected = f"where {row.expected_columns} are expected"
     there = "1 field" if row.actual_columns == 1 else f"{row.actual_columns} fields"
     return line, f"has {there} {expected}"

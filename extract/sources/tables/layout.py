@@ -12,6 +12,8 @@ from trajanon.extract.sources.tables.text_blocks import (
     unreadable,
 )
 
+csv.field_size_limit(1 << 28)  # more than a line of a table may be long
+
 _JUDGED = 100  # lines, by which the numbers are
 
 _WITH_POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")

@@ -1,0 +1,284 @@
+"""Commands on broken files and with odd words: each must end in a sentence."""
+
+import contextlib
+import gzip
+import io
+import random
+import re
+import shutil
+import sys
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
+
+import geo_tables
+import numpy as np
+import osmium
+import pandas as pd
+import shapely
+from commands import FAST
+from mutations import TEXTS, break_file
+from osm_xml import OsmFile
+
+from trajanon import anonymize, write_trajectories
+from trajanon.cli.main import main
+from trajanon.extract import extract, growing
+from trajanon.trajectories import Trajectories
+
+QUICK = ("-k", "2", *FAST)
+EXTRACT = ("extract", "--points", "5", "--spacing", "50", "--out", "out.parquet")
+BOX = "-3.71,40.4,-3.69,40.44"
+SERVER = ("--bbox=" + BOX, "--api-url", "http://127.0.0.1:9", "--max-pages", "1")
+
+Words = tuple[str, ...]
+
+
+class Seed(NamedTuple):
+    """A folder of whole files, the one to be broken, and what is then run.
+
+    Of the commands the first is the one that is soonest done.
+    """
+
+    folder: Path
+    breaks: str
+    commands: Sequence[Words]
+
+
+class Case(NamedTuple):
+    """A command in a folder of its own."""
+
+    number: int
+    folder: Path
+    words: list[str]
+    what: str
+
+
+def seeds(root: Path) -> list[Seed]:
+    """Write small files of every kind that a command reads."""
+    sources, osm = _sources(root / "sources"), _areas(root / "areas")
+    shutil.copy(sources / "one.gpx", osm)
+    whole = (*EXTRACT, "--source")
+    loose = ("--max-gap", "none", "--strict")
+    found = [
+        Seed(sources, path.name, [(*whole, of), (*whole, of, *loose)])
+        for path in sorted(sources.iterdir())
+        if path.suffix not in (".prj", ".cpg")
+        for of in (re.sub("(dbf|shx)$", "shp", path.name),)
+    ]
+    found += [
+        Seed(osm, name, [(*whole, "one.gpx", "--area", name)])
+        for name in ("area.geojson", "area.gpkg", "area.parquet")
+    ]
+    for name in ("land.osm", "land.osm.pbf"):
+        of = (*whole, "one.gpx", "--pbf", name)
+        near = ("--bbox=" + BOX, "--hide-near", "amenity=school")
+        found.append(Seed(osm, name, [(*of, "--area", "Nova"), (*of, *near)]))
+    trajectories = extract(sources / "points.csv", spacing=50, points=5)
+    return [
+        *found,
+        *_of_releases(root / "releases", trajectories),
+        *_of_tables(root / "tables"),
+        *_of_folders(root / "folders", trajectories, sources),
+    ]
+
+
+def _sources(folder: Path) -> Path:
+    """Eight ways of 700 m, of four people, in every format."""
+    folder.mkdir()
+    rows = pd.DataFrame(
+        {
+            "id": np.repeat([f"t{i}" for i in range(8)], 32),
+            "subject": np.repeat([f"s{i // 2}" for i in range(8)], 32),
+            "lat": 40.41 + 2e-4 * np.tile(np.arange(32), 8),
+            "lon": -3.70 + 1e-4 * np.repeat(np.arange(8), 32),
+            "time": 1_600_000_000 + 15 * np.tile(np.arange(32), 8),
+        }
+    )
+    rows.to_csv(folder / "points.csv", index=False)
+    dates = pd.to_datetime(rows.time, unit="s", utc=True)
+    rows.assign(time=dates).to_parquet(folder / "points.parquet")
+    ways = [one[["lon", "lat"]].to_numpy() for _, one in rows.groupby("id")]
+    lines = geo_tables.lines(
+        [shapely.LineString(way) for way in ways], "EPSG:4326", times=["[1, 2]"] * 8
+    )
+    for suffix in ("geojson", "geojsonl", "gpkg", "fgb", "shp", "parquet"):
+        geo_tables.write(folder / f"lines.{suffix}", lines)
+        geo_tables.write(folder / f"places.{suffix}", geo_tables.points(rows))
+    lines.to_parquet(folder / "arrow.parquet", geometry_encoding="geoarrow")
+    one = [
+        (f"{lat:.5f}", f"{lon:.5f}", f"2020-01-01 00:{number:02d}:00")
+        for number, (lon, lat) in enumerate(ways[0])
+    ]
+    point = '<trkpt lat="{}" lon="{}"><time>{}Z</time></trkpt>'
+    track = "".join(point.format(*fix) for fix in one).replace(" 00:", "T00:")
+    gpx = f"<gpx><trk><name>a</name><trkseg>{track}</trkseg></trk></gpx>"
+    trips = [f'"{n}","7","16","False","{ways[n].tolist()}"' for n in range(2)]
+    life = [f"{lat},{lon},0,9,39000,{time.replace(' ', ',')}" for lat, lon, time in one]
+    texts = {
+        "one.gpx": [gpx],
+        "life.plt": ["Geolife trajectory", *"12345", *life],
+        "porto.csv": ["TRIP_ID,TAXI_ID,TIMESTAMP,MISSING_DATA,POLYLINE", *trips],
+        "new_cab.txt": [
+            f"{fix[0]} {fix[1]} 0 {10**9 - n}" for n, fix in enumerate(one)
+        ],
+        "1.txt": [f"1,{time},{lon},{lat}" for lat, lon, time in one],
+    }
+    for name, written in texts.items():
+        (folder / name).write_text("\n".join(written) + "\n")
+    for name in ("one.gpx", "points.csv"):
+        packed = gzip.compress((folder / name).read_bytes())
+        (folder / f"{name}.gz").write_bytes(packed)
+    with zipfile.ZipFile(folder / "some.zip", "w") as archive:
+        archive.writestr("a.gpx", gpx)
+        archive.writestr("b.gpx", gpx)
+    shutil.make_archive(str(folder / "some"), "tar", folder, "one.gpx")
+    return folder
+
+
+def _areas(folder: Path) -> Path:
+    """An outline in three formats, and a town with a school and a road."""
+    folder.mkdir()
+    outline = geo_tables.lines([shapely.box(-3.8, 40.3, -3.6, 40.5)])
+    for suffix in ("geojson", "gpkg", "parquet"):
+        geo_tables.write(folder / f"area.{suffix}", outline)
+    land = OsmFile()
+    land.node(40.42, -3.7, {"amenity": "school"})
+    border = land.square(40.3, -3.8, 0.2, {"highway": "path"})
+    land.town("Nova", 8, [border])
+    land.write(folder / "land.osm")
+    plain = osmium.io.File(str(folder / "land.osm.pbf"), "pbf,pbf_compression=none")
+    with osmium.SimpleWriter(plain) as writer:
+        for one in osmium.FileProcessor(folder / "land.osm"):
+            writer.add(one)
+    return folder
+
+
+def _of_releases(root: Path, trajectories: Trajectories) -> list[Seed]:
+    release = anonymize(trajectories, 2, method="mdav", refine="none")
+    found = []
+    for suffix in ("parquet", "gpkg", "geojson", "csv", "gpx"):
+        folder = root / suffix
+        folder.mkdir(parents=True)
+        name, both = f"a.{suffix}", ("t.parquet", f"a.{suffix}")
+        write_trajectories(folder / "t.parquet", trajectories)
+        release.write(folder / name)
+        check = ("check", "-k", "2", name)
+        draws = ("map", "--view", "public", name)
+        found.append(
+            Seed(folder, name, [check, (*check, "--rewrite", f"b.{suffix}"), draws])
+        )
+        looks = [(*check, "--trajectories", "t.parquet"), ("evaluate", *both)]
+        looks += [("map", *both), ("figures", *both)]
+        if suffix == "parquet":
+            found += 4 * [Seed(folder, "a.report.json", looks)]
+            groups = ("anonymize", *QUICK, "t.parquet")
+            found += 4 * [Seed(folder, "t.parquet", [groups, *looks])]
+    return found
+
+
+def _of_tables(folder: Path) -> list[Seed]:
+    folder.mkdir()
+    names = [f"n{i}" for i in range(12)]
+    table = pd.DataFrame({"a": range(12), "b": np.arange(12) / 2, "name": names})
+    table.to_csv(folder / "x.csv", index=False)
+    table.to_parquet(folder / "x.parquet")
+    rows = [
+        f"hm2,Census,2-opt,two-opt,{run},{k},{statistic},{k + run / 7}"
+        for k in (3, 5)
+        for run in range(4)
+        for statistic in ("run_il", "run_path_length")
+    ]
+    header = "table,dataset,method,by,setting,k,statistic,ours"
+    (folder / "m.csv").write_text("\n".join([header, *rows]))
+    found = []
+    for name in ("x.csv", "x.parquet"):
+        means = ("microaggregate", name, *QUICK)
+        more = (*means, "--columns", "a,b", "--subject", "name")
+        bound = ("bound", name, "-k", "2", "--effort", "fast")
+        found += 3 * [Seed(folder, name, [means, more, bound])]
+    return [*found, Seed(folder, "m.csv", [("figures", "m.csv")])]
+
+
+def _of_folders(root: Path, trajectories: Trajectories, sources: Path) -> list[Seed]:
+    """A stopped extraction, a cache of pages, and trajectories in parts."""
+    stopped, parts = root / "stopped", root / "parts"
+    page = (
+        root
+        / "cache/cache/osm-api"
+        / "127.0.0.1_9_-3.71_40.4_-3.69_40.44"
+        / "page0000.gpx.gz"
+    )
+    for folder in (stopped, parts / "t", page.parent):
+        folder.mkdir(parents=True)
+    shutil.copy(sources / "one.gpx.gz", page)
+    for number in range(2):
+        rows = np.arange(4 * number, 4 * number + 4)
+        part = parts / "t" / f"part-{number:05d}.parquet"
+        write_trajectories(part, trajectories.take(rows))
+    resume = (*EXTRACT, "--source", str(sources / "points.csv"), "--resume")
+    chosen = growing.Growing.chosen
+    growing.Growing.chosen = _stop  # type: ignore[method-assign, assignment]
+    with contextlib.chdir(stopped):
+        run(resume)
+    growing.Growing.chosen = chosen  # type: ignore[method-assign]
+    kept = [path for path in sorted(stopped.rglob("*.unfinished/*")) if path.suffix]
+    apart = ("anonymize", "t", *QUICK, "--memory", "1GB")
+    return [
+        *(Seed(stopped, str(path.relative_to(stopped)), [resume]) for path in kept),
+        Seed(root / "cache", str(page.relative_to(root / "cache")), [EXTRACT + SERVER]),
+        Seed(parts, "t/part-00001.parquet", [apart]),
+    ]
+
+
+def _stop(*_: object) -> Any:
+    raise KeyboardInterrupt
+
+
+def case(some: Sequence[Seed], seed: int, number: int, root: Path) -> Case:
+    """Make a case: always the same of a seed and a number."""
+    chance = random.Random(f"{seed} {number}")
+    chosen = chance.choice(some)
+    folder = root / f"case-{seed}-{number}"
+    shutil.copytree(chosen.folder, folder)
+    words = list(chance.choice(chosen.commands))
+    place = chance.randrange(1, len(words))
+    if chance.random() < 0.1:
+        name, equals, _ = words[place].rpartition("=")
+        words[place] = name + equals + chance.choice(TEXTS)
+        return Case(number, folder, words, words[place])
+    broken = folder / chosen.breaks
+    break_file(broken, chance)
+    if chosen.breaks in words and chance.random() < 0.1:
+        odd = chance.choice(("\udcff", "\x1b[31m", "é ", "'")) + broken.name
+        broken.rename(broken.with_name(odd))
+        words = [odd if word == chosen.breaks else word for word in words]
+    return Case(number, folder, words, chosen.breaks)
+
+
+def run(words: Sequence[str]) -> tuple[int, str]:
+    """Run a command in this process; its exit code, and what it says beside results."""
+    told = io.StringIO()
+    results = io.TextIOWrapper(io.BytesIO(), "utf-8")  # as strict as a terminal
+    sys.argv = ["trajanon", *words]
+    with (
+        contextlib.redirect_stdout(results),
+        contextlib.redirect_stderr(told),
+        mock.patch("platformdirs.user_cache_path", return_value=Path("cache")),
+        mock.patch("time.sleep"),
+    ):
+        try:
+            main()
+        except SystemExit as ended:
+            return int(ended.code or 0), told.getvalue()
+
+
+def finding(words: Sequence[str]) -> str | None:
+    """Run a command; say what it did that none should, and where."""
+    code, told = run(words)
+    raw = [line for line in told.splitlines() if not line.startswith("trajanon: ")]
+    if not raw and code in ((0, 1, 2) if words[0] in ("check", "evaluate") else (0, 2)):
+        return None
+    frames = re.findall(r'/((?:trajanon|extract|maps)/[\w/]+\.py", line \d+)', told)
+    return f"{frames[-1] if frames else code}: {raw[-1][:150] if raw else ''}"
