@@ -123,7 +123,12 @@ def sql(statement: str) -> Break:
 
 EMPTY = shapely.to_wkb(shapely.LineString())
 
-GEO = [("geo", "no JSON"), ("geo", "[]"), ("geo", DEEP), ("geo", b"\xff")]
+GEO: list[tuple[str, str | bytes]] = [
+    ("geo", "no JSON"),
+    ("geo", "[]"),
+    ("geo", DEEP),
+    ("geo", b"\xff"),
+]
 WORDS = ["no JSON", r"should be an object, and is \[\]", "too deeply", "no JSON"]
 
 WRONG: list[tuple[str, Break, str]] = [
@@ -192,6 +197,7 @@ WRONG: list[tuple[str, Break, str]] = [
     ("a.report.json", entry("k", True), "k should be a whole number, and is True"),
     ("a.report.json", entry("labels", [0.5]), r"labels\[0\] should be a whole number"),
     ("state.json", lambda path: path.write_text(DEEP), "remove out.parquet.unfinished"),
+    ("m.csv", text("3.0", "9" * 400), "no number in the column ours of line 2"),
     ("state.json", entry("longest", None), "remove out.parquet.unfinished"),
 ]
 

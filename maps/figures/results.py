@@ -89,7 +89,9 @@ def read_results(path: Path) -> Results:
 def _numbers(column: "pd.Series[str]", name: str, path: Path) -> NDArray[np.float64]:
     """Read numbers; NaN where there is none."""
     try:
-        numbers: NDArray[np.float64] = pd.to_numeric(column).to_numpy(float)
+        # As texts, for a whole number may be beyond all floats.
+        written = column.where(column.str.strip() != "", "nan")
+        numbers: NDArray[np.float64] = written.to_numpy(np.float64)
     except ValueError as error:
         msg = f"{path} has no numbers in the column {name}: {error}; measure again"
         raise BadInput(msg) from error
