@@ -164,27 +164,53 @@ def _best(
     away: NDArray[np.float64],
     k: int,
     most: int,
-) -> tuple[float, NDArray[np.bool_]] | None:
+) -> tuple[float, NDArray[np.int64]] | None:
     """Find the members of a group that gain most for each; None if none gain."""
     s = len(records)
     if s == 0:
         return None
     records = records - records.mean(axis=0)
     farthest = np.argsort(-away, kind="stable")
-    _, who = np.unique(subjects, return_inverse=True)
-    whose = who == np.arange(who.max() + 1)[:, None]
-    rank = np.argsort(farthest)
-    out = np.concatenate([np.eye(s, dtype=bool), rank <= np.arange(s)[:, None], whose])
-    out = out[out.sum(axis=1) <= most]
-    rest = np.concatenate([np.ones((1, s)), ~out])
+    _, who, count = np.unique(subjects, return_inverse=True, return_counts=True)
+    by_subject, first = np.argsort(who, kind="stable"), np.cumsum(count) - count
+
+    def out(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum up what is left out: nothing, then for each candidate."""
+        each = values[by_subject]
+        return np.concatenate(
+            [
+                np.zeros_like(values[:1]),
+                values,
+                np.cumsum(values[farthest], axis=0),
+                np.add.reduceat(each, first, axis=0),
+            ]
+        )
+
+    seen = np.zeros(s, dtype=np.int64)  # whether a subject is new, the nearest first
+    seen[np.unique(who[farthest[::-1]], return_index=True)[1]] = 1
+    u, sizes, squares = len(count), out(np.ones(s)), (records**2).sum(axis=1)
     rests = _Rests(
-        size=rest.sum(axis=1).astype(np.int64),
-        different=(rest @ whose.T > 0).sum(axis=1),
-        total=rest @ records,
-        squares=rest @ (records**2).sum(axis=1),
-        away=rest @ away,
+        size=(s - sizes).astype(np.int64),
+        different=np.concatenate(
+            [
+                [u],
+                u - (count[who] == 1),
+                np.append(np.cumsum(seen)[-2::-1], 0),
+                np.full(u, u - 1),
+            ]
+        ),
+        total=-out(records),
+        squares=squares.sum() - out(squares),
+        away=np.maximum(away.sum() - out(away), 0.0),
     )
     lost = rests.lost(k)
-    gain = (lost[0] - lost[1:]) / out.sum(axis=1)
+    gain = (lost[0] - lost[1:]) / sizes[1:]
+    gain[sizes[1:] > most] = -np.inf
     best = int(np.argmax(gain))
-    return (float(gain[best]), out[best]) if gain[best] > _NOTHING else None
+    if gain[best] <= _NOTHING:
+        return None
+    if best < s:
+        return float(gain[best]), np.array([best])
+    if best < 2 * s:
+        return float(gain[best]), farthest[: best - s + 1]
+    return float(gain[best]), np.flatnonzero(who == best - 2 * s)

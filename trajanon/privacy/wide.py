@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import pdist
 
 from trajanon.loss import group_means
 from trajanon.privacy.outliers import in_order
@@ -48,7 +47,10 @@ def wide_groups(
     middles = in_space(points.mean(axis=1))
 
     def span(rows: NDArray[np.int64]) -> float:
-        chord = float(pdist(middles[rows]).max(initial=0.0))
+        far = [
+            np.linalg.norm(middles[rows] - one, axis=1).max() for one in middles[rows]
+        ]
+        chord = float(max(far, default=0.0))
         return 2.0 * EARTH * float(np.arcsin(min(chord / (2.0 * EARTH), 1.0)))
 
     # No two are farther apart than twice the farthest is from the middle of all.
