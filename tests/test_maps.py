@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import mode
 
 from trajanon.errors import BadInput
 from trajanon.files.report import checked
@@ -116,6 +117,12 @@ def test_a_saved_map_begins_with_the_notice_however_it_is_saved(tmp_path: Path) 
     drawn = compare(original, release(original), report())
     drawn.save(tmp_path / "folium.html")
     save(drawn, tmp_path / "ours.html")
+    assert mode(tmp_path / "ours.html") == 0o600
+    save(public(original), tmp_path / "public.html")
+    (tmp_path / "new.html").touch()
+    assert mode(tmp_path / "public.html") == mode(tmp_path / "new.html")
+    for name in ("public.html", "new.html"):
+        (tmp_path / name).unlink()
     for page in tmp_path.iterdir():
         text = page.read_text(encoding="utf-8")
         assert text.startswith(f"<!-- {NOTICE} -->\n<!DOCTYPE html>")

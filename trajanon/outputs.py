@@ -56,13 +56,11 @@ def replacing(
         except TrajanonError:
             raise
         except OSError as error:  # such as a full disk, which names no file
-            named = outputs if error.filename is None else ()
-            for draft, output in zip(drafts, outputs, strict=True):
-                if error.filename is not None and draft.path == Path(error.filename):
-                    named = (output,)
-            if not named:
+            of = {str(d.path): out for d, out in zip(drafts, outputs, strict=True)}
+            named = of.get(str(error.filename or drafts[0].path))
+            if named is None:
                 raise
-            raise _cannot_write(named[0], error.strerror or str(error)) from error
+            raise _cannot_write(named, error.strerror or str(error)) from error
         for draft, output in zip(drafts, outputs, strict=True):
             _permit(draft.path, draft.mode if output in public else 0o600)
         _move_all(drafts, outputs)
