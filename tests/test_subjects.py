@@ -93,6 +93,16 @@ def test_names_that_differ_in_case_are_kept_apart_if_asked_for(
     assert found.labels.tolist() == [0] * 4
 
 
+def test_whole_numbers_stay_as_they_are() -> None:
+    given = np.array([7, -3, 7], dtype=np.int16)
+    some = lines(given, ["b", "a", "b"])
+    assert some.subject is not None
+    assert some.trace is not None
+    assert some.subject.dtype == some.trace.dtype == np.int64
+    assert some.subject.tolist() == [7, -3, 7]
+    assert some.trace.tolist() == [0, 1, 0]
+
+
 def test_trajectories_count_what_was_merged() -> None:
     names: Any = [*ANN, *JOSE, "bob", None, None]
     some = lines(names, [*range(10), 9, 10])

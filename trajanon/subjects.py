@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,23 +54,13 @@ def _folded(name: str) -> str:
 
 
 class Merged(NamedTuple):
-    """Names that turned out to be another one's spelling.
-
-    Attributes
-    ----------
-    case
-        Names that differ from another only in upper and lower case.
-    blanks
-        Those that differ only in blanks, or in how an accent is encoded.
-    """
+    """How many names differ from another only in case; in blanks or accents."""
 
     case: int = 0
     blanks: int = 0
 
     @classmethod
-    def among(
-        cls, given: Collection[Any], spelt: Collection[Any], keys: Collection[Any]
-    ) -> "Merged":
+    def among(cls, given: Sized, spelt: Sized, keys: Sized) -> "Merged":
         """Count different names as given, as `spelled`, and by their `key_of`."""
         return cls(len(spelt) - len(keys), len(given) - len(spelt))
 
@@ -79,11 +69,7 @@ class Merged(NamedTuple):
         """Read what a provenance counts; anybody may have written it."""
         counts = provenance.get("counts")
         told = counts if isinstance(counts, Mapping) else {}
-        case, blanks = (told.get(what) for what in (BY_CASE, BY_BLANKS))
-        return cls(
-            case if isinstance(case, int) else 0,
-            blanks if isinstance(blanks, int) else 0,
-        )
+        return cls(_whole(told.get(BY_CASE)), _whole(told.get(BY_BLANKS)))
 
     @property
     def counts(self) -> dict[str, int]:
@@ -101,17 +87,9 @@ class Merged(NamedTuple):
 
 
 class Numbered(NamedTuple):
-    """Subjects of some rows.
+    """Subjects from 0, in the order of appearance; which have no name; what merged.
 
-    Attributes
-    ----------
-    number
-        From 0, in the order of appearance, shape (n,); who has no name is a subject
-        that nobody else is.
-    missing
-        Whether a row has no name, shape (n,).
-    merged
-        What was another one's spelling.
+    Who has no name is a subject that nobody else is.
     """
 
     number: NDArray[np.int64]
@@ -129,19 +107,8 @@ def column_of(values: ArrayLike | Sequence[object]) -> NDArray[Any]:
 def numbered(values: ArrayLike | Sequence[object], *, exact: bool = False) -> Numbered:
     """Number whatever tells subjects apart: numbers, names, or both.
 
-    1, 1.0 and "1" are one subject; None, NaN and a name of blanks are none.
-
-    Parameters
-    ----------
-    values
-        Of each row, shape (n,).
-    exact
-        Whether names that differ only in case are different subjects.
-
-    Raises
-    ------
-    BadInput
-        If a value is neither a name nor a number.
+    1, 1.0 and "1" are one subject; None, NaN and a name of blanks are none. Exact,
+    names that differ only in case are different subjects.
     """
     given = column_of(values)
     if given.dtype.kind not in "iuf":
@@ -166,6 +133,10 @@ def numbered(values: ArrayLike | Sequence[object], *, exact: bool = False) -> Nu
     return Numbered(number, missing, merged)
 
 
+def _whole(told: Any) -> int:
+    return told if isinstance(told, int) else 0
+
+
 def _text(value: Any) -> str:
     """Write what tells a subject as a name; 7 and 7.0 alike."""
     if isinstance(value, bytes):
@@ -176,22 +147,24 @@ def _text(value: Any) -> str:
 
 
 class Whose(NamedTuple):
-    """Subjects and traces of some rows.
-
-    Attributes
-    ----------
-    subject, trace
-        Their numbers, shape (n,); None where nothing is known.
-    counts
-        What a provenance counts of the subjects; nothing that is 0.
-    merged
-        Names that were another one's spelling.
-    """
+    """Numbers of subjects and traces, where known, and what to count of them."""
 
     subject: NDArray[np.int64] | None
     trace: NDArray[np.int64] | None
-    counts: dict[str, int]
+    nameless: int = 0
     merged: Merged = Merged()
+
+    def counted_in(self, provenance: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Add what was found here to what a provenance counts."""
+        found = {NAMELESS: self.nameless, **self.merged.counts}
+        if not any(found.values()):
+            return provenance
+        before = provenance.get("counts")
+        counts = dict(before) if isinstance(before, Mapping) else {}
+        for what, many in found.items():
+            if many:
+                counts[what] = many + _whole(counts.get(what))
+        return {**provenance, "counts": counts}
 
 
 def whose(
@@ -205,7 +178,7 @@ def whose(
     which = None if trace is None else numbered(trace, exact=True)
     if subject is None:
         number = None if which is None else which.number
-        return Whose(number, number, {})
+        return Whose(number, number)
     who = numbered(subject, exact=exact)
     number, missing = who.number, who.missing
     if which is not None and missing.any():
@@ -214,10 +187,5 @@ def whose(
         own[which.number[named]] = number[named]
         number = numbered(np.where(missing, own[which.number], number)).number
         missing &= ~np.isin(which.number, which.number[named])
-    counts = {NAMELESS: len(np.unique(number[missing])), **who.merged.counts}
-    return Whose(
-        number,
-        None if which is None else which.number,
-        {what: count for what, count in counts.items() if count},
-        who.merged,
-    )
+    nameless = len(np.unique(number[missing]))
+    return Whose(number, None if which is None else which.number, nameless, who.merged)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput
-from trajanon.subjects import column_of, whose
+from trajanon.subjects import column_of, numbered, whose
 from trajanon.tracks import STEPS, Tracks, on_earth
 from trajanon.tracks import joined as tracks_joined
 
@@ -84,18 +84,20 @@ class Trajectories:
             self._refuse_other_tracks(self.tracks)
 
     def _number_subjects(self) -> None:
-        """Number what is no 64-bit whole number yet."""
-        given = {"subject": self.subject, "trace": self.trace}
-        if all(one is None or _is_numbered(one) for one in given.values()):
-            return
-        found = whose(self.subject, self.trace)
-        if said := found.merged.told("number them yourself to keep these apart"):
-            _LOG.warning("%s", said)
-        provenance = with_counts(self.provenance, found.counts)
-        object.__setattr__(self, "provenance", provenance)
-        for name, numbers in (("subject", found.subject), ("trace", found.trace)):
-            if given[name] is not None:
-                object.__setattr__(self, name, numbers)
+        """Number names, and numbers of other kinds than 64-bit whole ones."""
+        for name in ("subject", "trace"):
+            if _is_whole(values := getattr(self, name)):
+                object.__setattr__(self, name, values.astype(np.int64, copy=False))
+        if self.subject is not None and not _is_whole(self.subject):
+            found = whose(self.subject, self.trace)
+            if said := found.merged.told("number them yourself to keep these apart"):
+                _LOG.warning("%s", said)
+            object.__setattr__(self, "subject", found.subject)
+            provenance = found.counted_in(self.provenance)
+            object.__setattr__(self, "provenance", provenance)
+        if self.trace is not None and not _is_whole(self.trace):
+            number = numbered(self.trace, exact=True).number
+            object.__setattr__(self, "trace", number)
 
     def _refuse_other_tracks(self, tracks: Tracks) -> None:
         if tracks.run.shape != (len(self),):
@@ -176,21 +178,10 @@ class Trajectories:
         return replace(self, points=tracks.windows(self.points.shape[1]), tracks=tracks)
 
 
-def with_counts(
-    provenance: Mapping[str, Any], counts: Mapping[str, int]
-) -> Mapping[str, Any]:
-    """Add what was counted to a provenance, which anybody may have written."""
-    if not counts:
-        return provenance
-    told = provenance.get("counts")
-    return {
-        **provenance,
-        "counts": {**(told if isinstance(told, Mapping) else {}), **counts},
-    }
-
-
-def _is_numbered(values: object) -> bool:
-    return isinstance(values, np.ndarray) and values.dtype == np.int64
+def _is_whole(values: object) -> bool:
+    return isinstance(values, np.ndarray) and (
+        values.dtype.kind in "iu" and np.can_cast(values.dtype, np.int64)
+    )
 
 
 def joined(parts: Sequence[Trajectories]) -> Trajectories:

@@ -18,7 +18,7 @@ from trajanon.inputs import named_rightly
 from trajanon.outputs import replacing
 from trajanon.subjects import Whose, whose
 from trajanon.tracks import Tracks
-from trajanon.trajectories import Trajectories, with_counts
+from trajanon.trajectories import Trajectories
 
 _LOG = logging.getLogger(__name__)
 
@@ -106,7 +106,7 @@ def read_trajectories(
             points=points,
             subject=found.subject,
             trace=found.trace,
-            provenance=with_counts(provenance, found.counts),
+            provenance=found.counted_in(provenance),
             tracks=_tracks(path, file, points),
         )
 
