@@ -55,7 +55,9 @@ def _check_column(schema: pa.Schema, name: str, path: Path) -> None:
 def first_rows(file: pq.ParquetFile, names: Sequence[str]) -> pd.DataFrame:
     """Read the first rows of some columns."""
     columns = list(names)
-    rows = next(file.iter_batches(_JUDGED, columns=columns, use_threads=False), None)
+    with reading("the first rows"):
+        batches = file.iter_batches(_JUDGED, columns=columns, use_threads=False)
+        rows = next(batches, None)
     found = pd.DataFrame(columns=columns) if rows is None else frame(rows, "a table")
     return found[columns]
 

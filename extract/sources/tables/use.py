@@ -1,6 +1,7 @@
 """Which columns of a table are used, and as what; and which of the others matter."""
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
@@ -50,11 +51,8 @@ def tell_use(
         If a column holds times, none is used, and strictness or times are asked for.
     """
     count_use(names, column_of, how)
-    unused = [
-        name
-        for name in names
-        if name not in column_of.values() and list(names).count(name) == 1
-    ]
+    used = {*column_of.values()}
+    unused = [n for n, often in Counter(names).items() if often == 1 and n not in used]
     for name in unused:
         for role in known_as(name):
             if role in column_of and role != "date":
@@ -79,12 +77,11 @@ def tell_use(
 def count_use(names: Sequence[str], column_of: Mapping[str, str], how: Reading) -> None:
     """Count a table under the use of its columns, in words."""
     used = [f"{role}={printable(name, _LETTERS)}" for role, name in column_of.items()]
-    others = [
-        printable(name, _LETTERS) for name in names if name not in column_of.values()
-    ]
+    others = [name for name in names if name not in column_of.values()]
+    shown = ", ".join(printable(name, _LETTERS) for name in others[:_LISTED])
     more = len(others) - _LISTED
-    words = f"{', '.join(used) or 'none'}; not used: {', '.join(others[:_LISTED])}"
-    words += f" and {more:,} more" if more > 0 else "" if others else "none"
+    rest = f" and {more:,} more" * (more > 0)
+    words = f"{', '.join(used) or 'none'}; not used: {shown or 'none'}{rest}"
     how.counts[COLUMNS + words] += 1
 
 

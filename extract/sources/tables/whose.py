@@ -24,7 +24,7 @@ def warn_of_subjects(rows: pd.DataFrame, what: str) -> None:
 
     Parameters
     ----------
-    frame
+    rows
         The first rows: the ids, then the `candidates`.
     what
         The table, for the warning.
