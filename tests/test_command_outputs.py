@@ -91,6 +91,8 @@ def test_an_output_that_cannot_be_written_is_found_out_before_the_work(
 def test_a_full_disk_is_one_sentence(
     run: Run, here: Path, arguments: list[str], out: str
 ) -> None:
+    if arguments[0] in ("anonymize", "microaggregate"):  # compiled before the limit
+        run("anonymize", "-k", "2", *FAST, "--out", "compiled.csv")
     (here / "long.csv").write_text("a\n" + "0.123456789012345\n" * 1000)
     before = {name: (here / name).read_bytes() for name in names(here)}
     with files_of_at_most(9000):
