@@ -122,7 +122,7 @@ def test_every_release_is_of_windows_that_only_slid(
     assume(whose is None or len(set(whose.tolist())) >= k)
     options = Options(method=method, refine=refine, seed=seed)
     plain, release = [
-        trajanon.anonymize(before, k, count=count, align=on, **options)
+        trajanon.anonymize(before, k, count=count, align=on, digits=7, **options)
         for on in (False, True)
     ]
     report, alignment = release.report, release.report["alignment"]
