@@ -200,13 +200,20 @@ def test_a_table_that_cannot_be_used_is_one_sentence(
     assert names(tmp_path) == {"a.csv"}
 
 
-@pytest.mark.parametrize("content", [b"", b"PAR1", b"a,b\n1,2\n"])
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "cannot read a.parquet as Parquet"),
+        (b"PAR1", "cannot read a.parquet as Parquet"),
+        (b"a,b\n1,2\n", "a.parquet is no Parquet but a text that begins with 'a,b'"),
+    ],
+)
 def test_what_is_no_parquet_is_one_sentence(
-    run: Run, tmp_path: Path, content: bytes
+    run: Run, tmp_path: Path, content: bytes, says: str
 ) -> None:
     (tmp_path / "a.parquet").write_bytes(content)
     said = run("microaggregate", "a.parquet", "-k", 2).sentence
-    assert "cannot read a.parquet as Parquet" in said
+    assert says in said
 
 
 def test_risk_and_loss_are_told(run: Run, table: Path) -> None:
@@ -287,6 +294,7 @@ def test_a_table_is_checked_by_itself(run: Run, table: Path) -> None:
     (table / "blank.csv").write_text('a, b\n1, "2,3"\n1, "2,3"\n')
     said = run("check", "blank.csv", "-k", 2, "--columns", "b").sentence
     assert "cannot read blank.csv as a table" in said
+    assert "columns of a table" in run("check", "microaggregated.csv", "-k", 3).sentence
     assert "has no column 'agee'; did you mean" in run(*checked, "agee").sentence
     assert "name the columns" in run(*checked, "").sentence
     assert "leave one of" in run(*checked, "age", "--against", "a.csv").sentence

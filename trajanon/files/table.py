@@ -57,7 +57,10 @@ def read_released(path: Path) -> ReleasedFile:
         msg = f"cannot read {path} as CSV: {reason}"
         raise FileProblem(msg) from error
     if m == 0:
-        msg = f"{path} is no release: it has no columns lat1, lon1, lat2, lon2, ..."
+        msg = (
+            f"{path} is no release: it has no columns lat1, lon1, lat2, lon2, ...; to "
+            "check columns of a table, name them with trajanon check --columns"
+        )
         raise FileProblem(msg)
     if not isinstance(table.index, pd.RangeIndex):
         msg = f"{path} has rows with more values than its header has names"
