@@ -148,8 +148,10 @@ def test_every_release_is_of_windows_that_only_slid(
     means = np.array([after.points[labels == g].mean(axis=0) for g in labels])
     released = release.trajectories.points
     assert len(released) == n
-    order, found = (np.lexsort(a.reshape(n, -1).T) for a in (means.round(6), released))
-    np.testing.assert_allclose(released[found], means[order], rtol=0, atol=2e-6)
+    alike = np.abs(released[:, None] - means).max(axis=(2, 3)) <= 1e-7
+    sizes = np.bincount(labels)[labels]
+    assert alike.any(axis=1).all()
+    assert (alike.sum(axis=0) >= sizes).all()  # more, if two groups have one line
     moved = displacement(after.points, means.round(7))
     assert report["displacement"]["mean"] == pytest.approx(moved.mean(), abs=ROUNDING)
     ceiling = plain.report["displacement"]["mean"] + ROUNDING
