@@ -40,7 +40,7 @@ from trajanon.progress import Progress, silent
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement, moved_to
-from trajanon.utility.density import busyness, density_divergence
+from trajanon.utility.density import busyness, density_divergence, shares
 from trajanon.utility.grid import cells
 from trajanon.utility.runs import from_runs
 from trajanon.utility.shape import lengths
@@ -171,14 +171,8 @@ def flows_kept(
 
 def piled(runs: NDArray[np.float64], points: NDArray[np.float64]) -> float:
     """Share of the points in cells that get more than twice their share of the runs."""
-    places = [cells(some, DENSITY_CELL).reshape(-1) for some in (runs, points)]
-    found, place = np.unique(np.concatenate(places), return_inverse=True)
-    first, second = np.split(place, [len(places[0])])
-    before, after = (
-        np.bincount(some, minlength=len(found)) for some in (first, second)
-    )
-    much = after / len(second) > 2.0 * before / len(first)
-    return float(after[much].sum() / len(second))
+    before, after = shares(runs, points, DENSITY_CELL)
+    return float(after[after > 2.0 * before].sum())
 
 
 def against_runs(

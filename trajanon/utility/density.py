@@ -29,7 +29,7 @@ def density_divergence(
     J. Lin, "Divergence measures based on the Shannon entropy", IEEE Trans. Inform.
     Theory 37 (1991).
     """
-    before, after = _shares(original, released, cell)
+    before, after = shares(original, released, cell)
     middle = (before + after) / 2
     return (_bits(before, middle) + _bits(after, middle)) / 2
 
@@ -52,11 +52,11 @@ def busyness(
         Mean number of points of the runs in the cell of a point, beside that in the
         cell of a point of the runs: 1 if the points lie as the runs do.
     """
-    everywhere, there = _shares(runs, points, cell)
+    everywhere, there = shares(runs, points, cell)
     return float((there * everywhere).sum() / (everywhere * everywhere).sum())
 
 
-def _shares(
+def shares(
     one: NDArray[np.float64], other: NDArray[np.float64], cell: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Share of the points of each of two sets in each cell that either is in."""
