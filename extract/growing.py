@@ -11,7 +11,6 @@ import hashlib
 import json
 import logging
 import secrets
-import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -46,9 +45,6 @@ RECORDINGS = 200_000
 _PART = "part-{}.parquet"
 _KNOWN = "known-{}.npz"
 
-_DAMAGED = (OSError, EOFError, ValueError, TypeError, KeyError, zipfile.BadZipFile)
-"""What reading a damaged file raises."""
-
 
 class _Stored(TypedDict):
     """A `State` as JSON."""
@@ -57,6 +53,7 @@ class _Stored(TypedDict):
     key: int
     position: list[int]
     rows: list[int]
+    sums: dict[str, str]
     anchors: int
     counts: dict[str, int]
     left_out: dict[str, int]
@@ -78,6 +75,8 @@ class State:
         As in `trajanon.extract.sources.source.Source`.
     rows
         Trajectories of each part on disk; a part without has no file.
+    sums
+        A checksum of each file on disk, by its name.
     anchors
         Places about which ends were cut out.
     counts, left_out
@@ -90,6 +89,7 @@ class State:
     key: int
     position: tuple[int, int] = (0, 0)
     rows: tuple[int, ...] = ()
+    sums: dict[str, str] = field(default_factory=dict)
     anchors: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
@@ -195,14 +195,10 @@ class Growing:
         """Tell a new cutter all that an earlier one knew."""
         for number in range(len(self.state.rows)):
             path = self._file(_KNOWN, number)
-            try:
-                with regular(path).open("rb") as file, np.load(file) as arrays:
-                    known = dict(arrays)
-                anchors = known.pop("anchors")
-                cutter.recordings.enter(Marks(**known))
-            except _DAMAGED as error:
-                self._refuse(path, error)
-            cutter.anchors.know(anchors)
+            with np.load(path) as arrays:
+                known = dict(arrays)
+            cutter.anchors.know(known.pop("anchors"))
+            cutter.recordings.enter(Marks(**known))
         cutter.counts.update(self.state.counts)
         cutter.longest, cutter.swapped = self.state.longest, self.state.swapped
 
@@ -295,6 +291,9 @@ class Growing:
             np.savez(files[0], **known)
             if rows:
                 write_trajectories(files[1], joined(self._parts))
+            written = files if rows else files[:1]
+            sums = {path.name: _checksum(path) for path in written}
+            state = replace(state, sums={**state.sums, **sums})
             state.write(self.folder / STATE)
         except OSError as error:
             with suppress(OSError):
@@ -329,7 +328,7 @@ class Growing:
         path = self.folder / STATE
         try:
             state = State.read(path)
-        except _DAMAGED as error:
+        except (OSError, ValueError, TypeError) as error:
             self._refuse(path, error)
         if state.asked != asked:
             msg = (
@@ -338,6 +337,14 @@ class Growing:
                 "folder to begin anew"
             )
             raise BadInput(msg)
+        for name, told in state.sums.items():
+            path = self.folder / name
+            try:
+                found = _checksum(regular(path))
+            except (OSError, BadInput) as error:
+                self._refuse(path, error)
+            if found != told:
+                self._refuse(path, ValueError("it was changed"))
         return state
 
     def _refuse(self, path: Path, error: Exception) -> NoReturn:
@@ -346,32 +353,20 @@ class Growing:
         raise FileProblem(msg) from error
 
     def _on_disk(self) -> Iterator[Trajectories]:
-        for path, rows in self._paths():
-            try:
-                part = read_trajectories(path)
-            except (BadInput, FileProblem) as error:
-                self._refuse(path, error)
-            if len(part) != rows:
-                self._refuse(path, ValueError(f"{len(part)} rows, not {rows}"))
-            yield part
+        yield from map(read_trajectories, self._paths())
 
     def _numbers_on_disk(self) -> Iterator[tuple[NDArray[Any], ...]]:
         import pyarrow.parquet as pq
 
-        for path, rows in self._paths():
-            try:
-                with native.opened(path) as file:
-                    table = pq.read_table(file, columns=["subject", "trace"])
-            except _DAMAGED as error:
-                self._refuse(path, error)
-            if len(table) != rows:
-                self._refuse(path, ValueError(f"{len(table)} rows, not {rows}"))
+        for path in self._paths():
+            with native.opened(path) as file:
+                table = pq.read_table(file, columns=["subject", "trace"])
             yield tuple(table[name].to_numpy() for name in ("subject", "trace"))
 
-    def _paths(self) -> list[tuple[Path, int]]:
-        """The parts on disk that hold trajectories, and how many."""
+    def _paths(self) -> list[Path]:
+        """The parts on disk that hold trajectories."""
         return [
-            (self._file(_PART, number), rows)
+            self._file(_PART, number)
             for number, rows in enumerate(self.state.rows)
             if rows
         ]
@@ -390,6 +385,11 @@ class Growing:
                 path.unlink()
         with suppress(OSError):
             self.folder.rmdir()
+
+
+def _checksum(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "blake2b").hexdigest()
 
 
 def _numbers(part: Trajectories) -> tuple[NDArray[Any], ...]:

@@ -188,6 +188,7 @@ WRONG: list[tuple[str, Break, str]] = [
     ("land.osm", text('id="1"', 'id="x"'), "illegal id"),
     ("a.report.json", lambda path: path.write_text(DEEP), "nested too deeply"),
     ("a.report.json", lambda path: path.write_bytes(b"\xff"), "it is no JSON"),
+    ("a.report.json", entry("notice", "\ud800"), "notice should be a text"),
     ("a.report.json", entry("stages", 5), "stages should be a list, and is 5"),
     ("a.report.json", entry("stages", ["x"]), r"stages\[0\] should be an object"),
     ("a.report.json", entry("displacement", {}), "lacks displacement.mean"),
@@ -205,6 +206,8 @@ WRONG: list[tuple[str, Break, str]] = [
     ("a.report.json", entry("labels", [0.5]), r"labels\[0\] should be a whole number"),
     ("state.json", lambda path: path.write_text(DEEP), "remove out.parquet.unfinished"),
     ("m.csv", text("3.0", "9" * 400), "no number in the column ours of line 2"),
+    ("known-00000.npz", lambda path: path.write_bytes(b""), "remove out.parquet.unf"),
+    ("part-00000.parquet", column("subject", 0.5), "remove out.parquet.unfinished"),
     ("state.json", entry("longest", None), "remove out.parquet.unfinished"),
 ]
 

@@ -1,6 +1,7 @@
 """JSON that anybody may have written: of known types, or refused by name."""
 
 import json
+import re
 import sys
 from collections.abc import Mapping
 from reprlib import repr  # in short, however deep
@@ -10,6 +11,8 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints, is_typedd
 from trajanon.errors import BadInput
 
 T = TypeVar("T")
+
+_HALF = re.compile("[\ud800-\udfff]")
 
 _WORDS = {
     int: "a whole number",
@@ -74,4 +77,6 @@ def _is(value: Any, kind: Any) -> bool:
     if kind is float:
         number = isinstance(value, int | float) and type(value) is not bool
         return number and abs(value) <= sys.float_info.max
+    if kind is str:  # and not half a letter, which no file can hold
+        return isinstance(value, str) and not _HALF.search(value)
     return kind is Any or isinstance(value, _outer(kind))
