@@ -136,6 +136,10 @@ def test_what_could_be_taken_too_is_said(
         f"{path}: 'vehicle_id' is taken for the subject, though 'device_id' could be; "
         "if it is, say --columns subject=device_id"
     ]
+    caplog.clear()
+    list(traces(path, columns={"subject": "vehicle_id"}))
+    list(traces(csv(tmp_path, "lat,lon,x,y,id\n40,-3,4e5,4e6,a\n")))
+    assert not caplog.messages
 
 
 UNUSED_TIMES = ROWS.drop(columns="time").assign(

@@ -10,7 +10,7 @@ from pandas.api.types import is_list_like
 from trajanon.errors import BadInput, FileProblem, printable
 from trajanon.extract.sources.reading import COLUMNS, Reading
 from trajanon.extract.sources.tables.clock import holds_times
-from trajanon.extract.sources.tables.columns import known_as
+from trajanon.extract.sources.tables.columns import known_as, plain
 from trajanon.extract.sources.tables.whose import candidates, warn_of_subjects
 
 logger = logging.getLogger(__name__)
@@ -53,20 +53,7 @@ def tell_use(
     count_use(names, column_of, how)
     used = {*column_of.values()}
     unused = [n for n, often in Counter(names).items() if often == 1 and n not in used]
-    for name in unused:
-        for role in known_as(name):
-            if role in column_of and role != "date":
-                logger.warning(
-                    "%s: %r is taken for the %s, though %r could be; if it is, say "
-                    "--columns %s=%s",
-                    what,
-                    column_of[role],
-                    role,
-                    name,
-                    role,
-                    name,
-                )
-                break
+    _warn_of_others(unused, column_of, what, how)
     if unused and "time" not in column_of:
         owner = column_of.get("id") or column_of["subject"]
         _warn_of_times(_single_values(first, [owner, *unused]), what, how)
@@ -83,6 +70,22 @@ def count_use(names: Sequence[str], column_of: Mapping[str, str], how: Reading) 
     rest = f" and {more:,} more" * (more > 0)
     words = f"{', '.join(used) or 'none'}; not used: {shown or 'none'}{rest}"
     how.counts[COLUMNS + words] += 1
+
+
+def _warn_of_others(
+    unused: Sequence[str], column_of: Mapping[str, str], what: str, how: Reading
+) -> None:
+    """Warn of columns that could play a role for which another was found."""
+    found = column_of.keys() - how.columns.keys() - {"date"}
+    for name in unused:
+        if len(plain(name)) == 1:  # x and y are often projected
+            continue
+        for role in found.intersection(known_as(name)):
+            logger.warning(
+                "%s: %r is taken for the %s, though %r could be; if it is, say "
+                "--columns %s=%s",
+                *(what, column_of[role], role, name, role, name),
+            )
 
 
 def _single_values(first: First, names: Sequence[str]) -> pd.DataFrame:
