@@ -162,12 +162,10 @@ def information_loss(sse: float, sst: float) -> float:
 
 def loss_to(records: NDArray[np.float64], released: NDArray[np.float64]) -> float:
     """IL in percent of released records that need not be the means of their groups."""
+    varies = (records != records[:1]).any(axis=0)
     moved = released - records
-    spread = (
-        records.std(axis=0, ddof=1) if len(records) > 1 else np.zeros(moved.shape[1])
-    )
-    constant = (records == records[:1]).all(axis=0)
-    moved = moved[:, ~constant] / spread[~constant]
+    np.square(moved, out=moved)
+    shares = moved.sum(axis=0)[varies] / records.var(axis=0, ddof=1)[varies]
     return information_loss(
-        float((moved**2).sum()), float((standardise(records) ** 2).sum())
+        float(shares.sum()), float((len(records) - 1) * len(shares))
     )
