@@ -214,3 +214,12 @@ def test_values_that_are_neither_are_refused(tmp_path: Path) -> None:
         BadInput, match="'subject' that holds neither numbers nor names"
     ):
         surveyed(folder)
+
+
+def test_numbers_of_all_64_bits_tell_subjects_apart(tmp_path: Path) -> None:
+    large: list[Row] = [(2**64 - 1 - row % 3, None) for row in range(6)]
+    small: list[Row] = [(-row % 2, None) for row in range(4)]
+    folder = write_rows(tmp_path / "trips", large, [6], subject=pa.uint64())
+    other = write_rows(tmp_path / "others", small, [4], subject=pa.int64())
+    (other / "part-00000.parquet").rename(folder / "part-00001.parquet")
+    assert whose(surveyed(folder)) == [0, 1, 2, 0, 1, 2, 3, 4, 3, 4]

@@ -157,8 +157,12 @@ def _numbered(where: str, column: Any, name: str, kind: str, *, exact: bool) -> 
         blank = np.array([not key for key in keys], dtype=np.bool_)
         return Said(hashed[code, 2], missing | blank[code], hashed[~blank])
     try:
-        filled = pc.if_else(pc.is_null(column, nan_is_null=True), 0, column)
-        whole = filled.cast(pa.int64()).to_numpy()
+        nothing = pc.is_null(column, nan_is_null=True)
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        filled = pc.if_else(nothing, pa.scalar(0, column.type), column)
+        large = pa.types.is_uint64(column.type)
+        whole = filled.cast(pa.uint64() if large else pa.int64()).to_numpy()
     except pa.ArrowException as error:
         msg = f"{where} has a {name} that is no whole number, or beyond 64 bits"
         raise BadInput(msg) from error
@@ -170,7 +174,7 @@ def _numbered(where: str, column: Any, name: str, kind: str, *, exact: bool) -> 
             "that cannot tell it from the next one: write whole numbers, or names"
         )
         raise BadInput(msg)
-    return Said(mixed(whole.astype(np.int64).view(np.uint64)), missing)
+    return Said(mixed(whole.view(np.uint64)), missing)
 
 
 def is_nothing(kind: Any) -> bool:
@@ -184,8 +188,6 @@ def _exact_to(kind: Any) -> int | None:
     """From where on floating-point numbers leave out whole ones; None if they are."""
     import pyarrow as pa
 
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
     if not pa.types.is_floating(kind):
         return None
     return int(2 ** (np.finfo(kind.to_pandas_dtype()).nmant + 1))
