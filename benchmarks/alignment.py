@@ -32,11 +32,13 @@ import trajanon
 from trajanon import vicinity
 from trajanon.align.account import account, near_lines, step_lengths
 from trajanon.align.alignment import align
+from trajanon.files.released import DIGITS
 from trajanon.loss import group_means
 from trajanon.partition import Partition
 from trajanon.pipeline import EFFORTS
 from trajanon.privacy.belonging import belonging
 from trajanon.progress import Progress, silent
+from trajanon.suppression import Grouped
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement, moved_to
@@ -330,7 +332,7 @@ def measured(cut: Trajectories, k: int) -> dict[str, Any]:
     clock("", 0, None)
     busy, between = process_time() - busy, perf_counter()
     at_most = peak()
-    account((cut, groups), (slid, others))
+    account(Grouped(cut, groups, DIGITS), Grouped(slid, others, DIGITS))
     was, now = moved(cut, groups), moved(slid, others)
     return {
         "n": len(cut),

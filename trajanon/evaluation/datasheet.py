@@ -85,13 +85,14 @@ were left out.
 
 ## What this protects
 
-By its coordinates, a released line cannot be linked to fewer than {k} of the original
-trajectories.
+Each released line stands for at least {k} of the original trajectories, and the release
+alone does not tell them apart.
 
 ## What it does not protect
 
 - What all members of a group have in common, such as a place where all of them begin.
-- Against somebody who knows the other members of a group.
+- Against somebody who knows the other members of a group, or finds them: who holds
+  nearly all other trajectories can, for their points stand at equal spacing.
 - Against a comparison with other releases of the same data.
 - k-anonymity is not differential privacy, and gives no bound for every background
   knowledge that somebody may have.
