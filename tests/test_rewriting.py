@@ -105,5 +105,8 @@ def test_the_command_answers_for_the_new_file(run: Run, tmp_path: Path) -> None:
     assert (
         '"holds": true' in run("check", path, "-k", K, "--rewrite", clean, "--json").out
     )
-    with_originals = run("check", path, "-k", 4, "--rewrite", clean, "--against", path)
-    assert "check the new one" in with_originals.sentence
+    clean.unlink()
+    for two in (("--rewrite", clean, "--against", path), ("--columns", "a")):
+        answer = run("check", path, "-k", K, "--rewrite", clean, *two)
+        assert "are different checks: run one after the other" in answer.sentence
+    assert not clean.exists()

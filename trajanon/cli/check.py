@@ -63,22 +63,20 @@ def check(
     people stand behind each is counted with --trajectories. With --columns it is a
     table, and each combination of these columns must occur k times.
     """
+    asked = {
+        "--columns": columns,
+        "--rewrite": rewrite,
+        "--trajectories": trajectories,
+        "--against": against,
+    }
+    given = [name for name, value in asked.items() if value is not None]
+    if len(given) > 1 and given[0] in ("--columns", "--rewrite"):
+        msg = f"{given[0]} and {given[1]} are different checks: run one after the other"
+        raise BadInput(msg)
     if columns is not None:
-        if trajectories is not None or against is not None:
-            msg = (
-                "--columns checks a table, and --trajectories and --against a release: "
-                "leave one of them out"
-            )
-            raise BadInput(msg)
         _check_table(released, k, columns, as_json=as_json)
         return
     if rewrite is not None:
-        if trajectories is not None or against is not None:
-            msg = (
-                "--rewrite takes the lines of the file alone: check the new one with "
-                "--trajectories or --against"
-            )
-            raise BadInput(msg)
         _rewrite(released, rewrite, k, digits, as_json=as_json)
         return
     from dataclasses import asdict
