@@ -11,6 +11,7 @@ import pytest
 from commands import Run, command, names
 from shards import walks, write_folder
 
+from trajanon.cli import main
 from trajanon.data import sample
 from trajanon.extract import extraction
 from trajanon.files.trajectories import write_trajectories
@@ -95,3 +96,21 @@ def test_an_end_from_outside_leaves_no_originals(
     assert process.returncode == code
     assert "Traceback" not in err
     assert names(tmp_path) == {"trips"}
+
+
+def test_an_end_that_another_package_turns_into_an_error_is_an_end(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As numpy does while a compiled module imports it."""
+
+    def app(*, standalone_mode: bool) -> None:
+        assert not standalone_mode
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except SystemExit as error:
+            raise ImportError from error
+
+    monkeypatch.setattr(main, "app", app)
+    answer = run()
+    assert answer.code == 143
+    assert answer.err == ""

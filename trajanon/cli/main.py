@@ -59,12 +59,18 @@ def main() -> NoReturn:
     """Run the command line; a user's mistake is one sentence and exit code 2."""
     sys.stdout, sys.stderr = _open_ended(sys.stdout), _open_ended(sys.stderr)
     log_to_screen()
+    ended: list[int] = []
+
+    def end(code: int) -> NoReturn:
+        ended.append(code)
+        sys.exit(code)
+
     # An end from outside, too, shall leave no drafts behind.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
+    signal.signal(signal.SIGTERM, lambda *_: end(_TERMINATED))
     # Nor shall a terminal that is closed, unless nohup was asked to go on without.
     hung_up = getattr(signal, "SIGHUP", None)  # where there are terminals to hang up
     if hung_up is not None and signal.getsignal(hung_up) is not signal.SIG_IGN:
-        signal.signal(hung_up, lambda *_: sys.exit(_HUNG_UP))
+        signal.signal(hung_up, lambda *_: end(_HUNG_UP))
     try:
         code = app(standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort) as stop:
@@ -78,6 +84,8 @@ def main() -> NoReturn:
         say(f"{error.filename or 'the system'}: {error.strerror or error}")
         code = 2
     except Exception as error:
+        if ended:  # a compiled module that is being imported makes it an ImportError
+            sys.exit(ended[0])
         # A usage error of typer, whose class has moved between typer's versions.
         if not hasattr(error, "format_message"):
             sys.exit(_defect())
