@@ -80,6 +80,9 @@ class Worker:
             if found is not None:
                 yield one.number, found
             shutil.rmtree(one.folder, ignore_errors=True)
+        if self.process is not None:
+            self.cases.close()
+            self.process.join()
 
 
 class Shared:
