@@ -246,17 +246,22 @@ def test_the_columns_of_lines_are_told(tmp_path: Path) -> None:
 def test_extract_lists_the_columns_of_each_kind_of_table_once(
     run: Run, tmp_path: Path
 ) -> None:
-    """On the screen and in the provenance; also where processes read."""
+    """On the screen and in the provenance; also where processes read.
+
+    And each warning once.
+    """
     for number in range(4):
-        rows = [f"{40 + number + i / 1000},-3,a{number},{i * 9},x" for i in range(50)]
-        head = "lat,lon,id,time," + ("red" if number == 3 else "bl\x1bue")
+        rows = [f"{40 + number + i / 1000},-3,a{number},{i * 9},7,x" for i in range(50)]
+        head = "lat,lon,id,time,timestamp," + ("red" if number == 3 else "bl\x1bue")
         csv(tmp_path, "\n".join([head, *rows]), f"{number}.csv")
     answer = run("extract", tmp_path, "--spacing", 100)
-    same = "lat=lat, lon=lon, time=time, id=id; not used: "
+    same = "lat=lat, lon=lon, time=time, id=id; not used: timestamp, "
+    assert answer.err.count("though 'timestamp' could be") == 1
     assert f"Columns of 3 tables: {same}bl\\x1bue.\n" in answer.out
     assert f"Columns: {same}red.\n" in answer.out
     (tmp_path / "trajectories.parquet").unlink()
     several = run("extract", tmp_path, "--spacing", 100, "--jobs", 2, "--json")
+    assert several.err.count("though 'timestamp' could be") == 1
     told = json.loads(several.out)["columns"]
     assert told == {f"{same}bl\\x1bue": 3, f"{same}red": 1}
     assert extract(tmp_path, spacing=100).provenance["columns"] == told

@@ -30,7 +30,7 @@ class _Read:
     items: list[Item]
     counts: Counter[str]
     size: int
-    said: list[tuple[str, int, str]]
+    said: list[tuple[str, int, str, str]]
     problem: BadInput | FileProblem | None
 
 
@@ -84,8 +84,11 @@ def _given(future: "Future[_Read]", how: Reading) -> Iterator[Item]:
         raise FileProblem(msg) from error
     how.counts.update(found.counts)
     how.read(found.size)
-    for name, level, message in found.said:
-        logging.getLogger(name).log(level, "%s", message)
+    for name, level, message, once in found.said:
+        if once:
+            how.warn(logging.getLogger(name), once, message)
+        else:
+            logging.getLogger(name).log(level, "%s", message)
     yield from found.items
     if found.problem is not None:
         raise found.problem
@@ -108,10 +111,11 @@ def _whole(file: SourceFile, how: Reading) -> _Read:
 class _Said(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
-        self.records: list[tuple[str, int, str]] = []
+        self.records: list[tuple[str, int, str, str]] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.records.append((record.name, record.levelno, record.getMessage()))
+        once = getattr(record, "once", "")
+        self.records.append((record.name, record.levelno, record.getMessage(), once))
 
 
 def _unheard(size: int) -> None:

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import logging
 import lzma
 import zlib
 from collections import Counter
@@ -55,6 +56,8 @@ class Reading:
         of their columns.
     read
         Told of each number of bytes taken from a file, for the progress.
+    warned
+        What `warn` has warned of.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -63,6 +66,13 @@ class Reading:
     timed: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     read: Callable[[int], None] = lambda size: None
+    warned: set[str] = field(default_factory=set)
+
+    def warn(self, logger: logging.Logger, once: str, message: str) -> None:
+        """Warn of what many files are alike in; of the first one only."""
+        if once not in self.warned:
+            self.warned.add(once)
+            logger.warning("%s", message, extra={"once": once})
 
     def open(self, path: Path) -> io.BufferedReader:
         """Open a file as it is; what is read of it counts as progress.

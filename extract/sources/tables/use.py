@@ -58,7 +58,7 @@ def tell_use(
         owner = column_of.get("id") or column_of["subject"]
         _warn_of_times(_single_values(first, [owner, *unused]), what, how)
     if may_be := candidates(unused, column_of):
-        warn_of_subjects(_single_values(first, may_be), what)
+        warn_of_subjects(_single_values(first, may_be), what, how)
 
 
 def count_use(names: Sequence[str], column_of: Mapping[str, str], how: Reading) -> None:
@@ -81,11 +81,11 @@ def _warn_of_others(
         if len(plain(name)) == 1:  # x and y are often projected
             continue
         for role in found.intersection(known_as(name)):
-            logger.warning(
-                "%s: %r is taken for the %s, though %r could be; if it is, say "
-                "--columns %s=%s",
-                *(what, column_of[role], role, name, role, name),
+            msg = (
+                f"{what}: {column_of[role]!r} is taken for the {role}, though {name!r} "
+                f"could be; if it is, say --columns {role}={name}"
             )
+            how.warn(logger, f"{column_of[role]} or {name}", msg)
 
 
 def _single_values(first: First, names: Sequence[str]) -> pd.DataFrame:
@@ -116,5 +116,6 @@ def _warn_of_times(rows: pd.DataFrame, what: str, how: Reading) -> None:
         )
         if how.strict or how.timed:
             raise BadInput(msg)
-        logger.warning("%s; without, points are taken in their order", msg)
+        msg += "; without, points are taken in their order"
+        how.warn(logger, f"times {name}", msg)
         return

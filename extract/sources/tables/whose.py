@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from trajanon.extract.sources.reading import Reading
+
 logger = logging.getLogger(__name__)
 
 
@@ -19,7 +21,7 @@ def candidates(unused: Sequence[str], column_of: Mapping[str, str]) -> list[str]
     return [column_of["id"], *may_be] if may_be else []
 
 
-def warn_of_subjects(rows: pd.DataFrame, what: str) -> None:
+def warn_of_subjects(rows: pd.DataFrame, what: str, how: Reading) -> None:
     """Warn if a column is the same within each id, and of several ids, too.
 
     Parameters
@@ -28,6 +30,8 @@ def warn_of_subjects(rows: pd.DataFrame, what: str) -> None:
         The first rows: the ids, then the `candidates`.
     what
         The table, for the warning.
+    how
+        Told, of alike tables once.
     """
     ids, *others = rows.columns
     for name in others:
@@ -35,11 +39,9 @@ def warn_of_subjects(rows: pd.DataFrame, what: str) -> None:
             continue
         within = rows.groupby(ids, observed=True)[name].nunique()
         if within.max() == 1:
-            logger.warning(
-                "the column %r of %s may say whose the traces are: if it does, name it "
-                "with --columns subject=%s",
-                name,
-                what,
-                name,
+            msg = (
+                f"the column {name!r} of {what} may say whose the traces are: if it "
+                f"does, name it with --columns subject={name}"
             )
+            how.warn(logger, f"subject {name}", msg)
             return
