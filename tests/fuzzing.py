@@ -218,11 +218,11 @@ def _of_folders(root: Path, trajectories: Trajectories, sources: Path) -> list[S
         part = parts / "t" / f"part-{number:05d}.parquet"
         write_trajectories(part, trajectories.take(rows))
     resume = (*EXTRACT, "--source", str(sources / "points.csv"), "--resume")
-    chosen = growing.Growing.chosen
-    growing.Growing.chosen = _stop  # type: ignore[method-assign, assignment]
-    with contextlib.chdir(stopped):
+    with (
+        mock.patch.object(growing.Growing, "chosen", _stop),
+        contextlib.chdir(stopped),
+    ):
         run(resume)
-    growing.Growing.chosen = chosen  # type: ignore[method-assign]
     kept = [path for path in sorted(stopped.rglob("*.unfinished/*")) if path.suffix]
     apart = ("anonymize", "t", *QUICK, "--memory", "1GB")
     return [

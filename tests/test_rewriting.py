@@ -1,4 +1,4 @@
-"""The lines of a release alone, for whoever is told that there is more in a file."""
+"""A release that holds more than its lines is written anew with the lines alone."""
 
 from itertools import product
 from pathlib import Path

@@ -87,9 +87,9 @@ class Merged(NamedTuple):
 
 
 class Numbered(NamedTuple):
-    """Subjects from 0, in the order of appearance; which have no name; what merged.
+    """Subjects numbered in order of appearance, rows without a name, merged names.
 
-    Who has no name is a subject that nobody else is.
+    A row without a name gets a subject of its own.
     """
 
     number: NDArray[np.int64]

@@ -141,7 +141,7 @@ def _geometries(path: Path) -> "GeoSeries":
         with regular(path).open("rb") as file:
             parquet = file.read(4) == b"PAR1"
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what GDAL warns of, is told below
+            warnings.simplefilter("ignore")  # of GDAL's: the errors below say more
             table = geopandas.read_parquet(path) if parquet else _layer(path)
     except BadInput:
         raise

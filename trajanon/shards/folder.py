@@ -114,7 +114,7 @@ class Folder:
             system.makedirs(path, exist_ok=True)
 
     def make_for_oneself(self) -> None:
-        """Make it anew, for this user's eyes only; refuse one that is there."""
+        """Make it, readable by its owner only; refuse one that exists."""
         system, path = self._place()
         with self._told():
             system.makedirs(path, exist_ok=False)

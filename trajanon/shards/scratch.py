@@ -25,7 +25,7 @@ class Scratch(Folder):
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """Make it, for this user's eyes only, and hold it; refuse one that is there."""
+        """Make and lock it, readable by its owner only; refuse one that exists."""
         self.make_for_oneself()
         with ExitStack() as held:
             try:
