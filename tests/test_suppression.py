@@ -140,6 +140,19 @@ def test_wide_groups_of_too_many_have_no_way_out_by_suppression() -> None:
     assert found["share"] is found["trajectories"] is found["subjects"] is None
 
 
+def test_wide_groups_name_as_many_subjects_as_there_are() -> None:
+    """Also where k counts records, which may be of one; none where none is known."""
+    line = np.array([40.0, -3.7]) + 0.01 * np.arange(4)[:, None]
+    points = line + np.random.default_rng(0).normal(0, 1e-4, (20, 1, 2))
+    points[[0, 5]] += np.array([-30.0, 60.0])
+    labels, one = np.arange(20) // 5, np.zeros(20, dtype=np.int64)
+    found = wide_groups(points, labels, 4, one, counts_subjects=False)
+    assert found is not None
+    assert (found["trajectories"], found["subjects"]) == (2, 1)
+    unknown = wide_groups(points, labels, 4, None)
+    assert unknown == found | {"subjects": None}
+
+
 def test_nobody_is_left_out_if_the_others_gain_nothing(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -215,11 +215,13 @@ def _of_wide_groups(wide: Mapping[str, Any]) -> str:
     if wide["share"] is None:
         return f"{found}: lower -k, or release areas one by one."
     out, subjects = wide["trajectories"], wide["subjects"]
+    whose = ""
+    if subjects is not None:
+        whose = f" of {subjects:,} {'subject' if subjects == 1 else 'subjects'}"
     return (
         f"{found}. The widest are due to {out:,} "
-        f"{'trajectory' if out == 1 else 'trajectories'} of {subjects:,} "
-        f"{'subject' if subjects == 1 else 'subjects'}: to leave these out, repeat the "
-        f"command with --suppress {100 * wide['share']:.12g}%"
+        f"{'trajectory' if out == 1 else 'trajectories'}{whose}: to leave these out, "
+        f"repeat the command with --suppress {100 * wide['share']:.12g}%"
     )
 
 

@@ -20,6 +20,8 @@ def wide_groups(
     labels: NDArray[np.int64],
     k: int,
     subjects: NDArray[np.int64] | None,
+    *,
+    counts_subjects: bool = True,
 ) -> dict[str, Any] | None:
     """Say which groups are wider than their longest member, ready for JSON.
 
@@ -30,9 +32,11 @@ def wide_groups(
     labels
         Group of each, numbered from 0, shape (n,).
     k
-        Least number of different subjects in a group.
+        Least number of different subjects in a group, or of records.
     subjects
-        Subject of each, shape (n,); None if each is its own.
+        Subject of each, shape (n,); None if nothing is known of them.
+    counts_subjects
+        Whether k counts subjects, if they are known.
 
     Returns
     -------
@@ -40,8 +44,9 @@ def wide_groups(
         None if no group is. How many are; the metres between the two members of one
         that are farthest apart, from middle to middle; how many trajectories, of how
         many subjects, cause this and all groups at least a tenth as wide, and the share
-        of all to leave out. These three are None if that is more than a fifth. Groups
-        that are less wide may be so because others are in the way of the search.
+        of all to leave out. These three are None if that is more than a fifth, and the
+        subjects where they are not known. Groups that are less wide may be so because
+        others are in the way of the search.
     """
     length = lengths(points)
     middles = in_space(points.mean(axis=1))
@@ -68,7 +73,9 @@ def wide_groups(
     }
     if not wide:
         return None
-    own = np.arange(len(points)) if subjects is None else subjects
+    own = np.arange(len(points))
+    if counts_subjects and subjects is not None:
+        own = subjects
     widest = max(wide.values())
     left = {group for group, metres in wide.items() if metres >= _ALIKE * widest}
     out = np.zeros(len(points), dtype=np.bool_)
@@ -86,7 +93,7 @@ def wide_groups(
         "groups": len(wide),
         "span": widest,
         "trajectories": None if left else many,
-        "subjects": None if left else len(np.unique(own[out])),
+        "subjects": None if left or subjects is None else len(np.unique(subjects[out])),
         "share": None if left else _rounded_up(many / len(points)),
     }
 
