@@ -26,12 +26,12 @@ from typing import Any
 
 import numpy as np
 from corridors import POINTS, SPACING, corridors
-from numpy.typing import NDArray
 
 import trajanon
 from trajanon import vicinity
 from trajanon.align.account import account, near_lines, step_lengths
 from trajanon.align.alignment import align
+from trajanon.arrays import Floats, Ints
 from trajanon.files.released import DIGITS
 from trajanon.loss import group_means
 from trajanon.partition import Partition
@@ -58,19 +58,14 @@ _FREE = 0.3  # of a window's length, for each window of a run
 _AT_ONCE = 20_000  # runs that are drawn together
 
 
-def moved(
-    trajectories: trajanon.Trajectories, partition: trajanon.Partition
-) -> NDArray[np.float64]:
+def moved(trajectories: trajanon.Trajectories, partition: trajanon.Partition) -> Floats:
     """How far each point is from its group's line, metres, (n, m)."""
     points = trajectories.points
     return moved_to(points, partition.lines(points), partition.labels)
 
 
 def aligned(
-    cut: Trajectories,
-    k: int,
-    subjects: NDArray[np.int64] | None,
-    progress: Progress = silent,
+    cut: Trajectories, k: int, subjects: Ints | None, progress: Progress = silent
 ) -> tuple[Partition, Trajectories, Partition, float, float]:
     """Groups, windows as slid and their groups, and the seconds of both searches."""
     start = perf_counter()
@@ -94,13 +89,12 @@ def ends_covered(tracks: Tracks, m: int) -> tuple[float, float]:
     size = np.diff(tracks.first)
     left = size[tracks.run] - 1 - tracks.start - STEPS * (m - 1)
     begun, ended = (
-        len(np.unique(tracks.run[near < STEPS])) / len(size)
-        for near in (tracks.start, left)
+        len(np.unique(tracks.run[near < STEPS])) / len(size) for near in (tracks.start, left)
     )
     return begun, ended
 
 
-def numbers(cut: Trajectories, subjects: NDArray[np.int64] | None) -> None:
+def numbers(cut: Trajectories, subjects: Ints | None) -> None:
     """Print a row for each k."""
     tracks = cut.tracks
     assert tracks is not None
@@ -142,9 +136,7 @@ def numbers(cut: Trajectories, subjects: NDArray[np.int64] | None) -> None:
         )
 
 
-def every_window(
-    tracks: Tracks, m: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def every_window(tracks: Tracks, m: int) -> tuple[Floats, Floats]:
     """All windows that could be cut from the runs, and how much each counts.
 
     A window begins at every spacing; those of a run count as much as it has windows.
@@ -157,11 +149,7 @@ def every_window(
     return windows, (np.bincount(tracks.run) / many)[run]
 
 
-def flows_kept(
-    windows: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    lines: NDArray[np.float64],
-) -> float:
+def flows_kept(windows: Floats, weights: Floats, lines: Floats) -> float:
     """As `flow_similarity`, with weights."""
     trips = [cells(some[:, [0, -1]], FLOW_CELL) for some in (windows, lines)]
     flows, place = np.unique(np.concatenate(trips), axis=0, return_inverse=True)
@@ -171,15 +159,13 @@ def flows_kept(
     return float(np.minimum(before, after).sum() / len(lines))
 
 
-def piled(runs: NDArray[np.float64], points: NDArray[np.float64]) -> float:
+def piled(runs: Floats, points: Floats) -> float:
     """Share of the points in cells that get more than twice their share of the runs."""
     before, after = shares(runs, points, DENSITY_CELL)
     return float(after[after > 2.0 * before].sum())
 
 
-def against_runs(
-    cut: Trajectories, k: int, count: str, slide: bool, seed: int
-) -> dict[str, float]:
+def against_runs(cut: Trajectories, k: int, count: str, slide: bool, seed: int) -> dict[str, float]:
     """What a release leaves of the whole runs that windows were cut from.
 
     With seven decimals: with fewer, the steps of rounding would hide what sliding does.
@@ -201,9 +187,7 @@ def against_runs(
         "flows kept, %": 100.0 * flows_kept(windows, weights, lines),
         "length, %": 100.0 * (lengths(lines).mean() / length - 1.0),
         "piled, %": 100.0 * piled(runs, lines),
-        "windows: density, bits": density_divergence(
-            runs, found.slid.points, DENSITY_CELL
-        ),
+        "windows: density, bits": density_divergence(runs, found.slid.points, DENSITY_CELL),
         "windows: busyness": busyness(runs, found.slid.points, DENSITY_CELL),
         "windows: piled, %": 100.0 * piled(runs, found.slid.points),
     }
@@ -231,18 +215,13 @@ def figure(cut: Trajectories, out: Path) -> None:
     means = group_means(cut.records, groups.labels)[groups.labels]
     was = displacement(cut.points, means.reshape(cut.points.shape)).mean(axis=1)
     now = moved(slid, groups).mean(axis=1)
-    average = np.array(
-        [np.bincount(groups.labels, w) / groups.sizes for w in (was, now)]
-    )
+    average = np.array([np.bincount(groups.labels, w) / groups.sizes for w in (was, now)])
     # The group of four that is most like all of them.
     unlike = np.abs(average / np.array([[was.mean()], [now.mean()]]) - 1.0).max(axis=0)
     unlike[groups.sizes != 4] = np.inf
     group = int(np.argmin(unlike))
     members = np.flatnonzero(groups.labels == group)
-    runs = [
-        tracks.points[tracks.first[run] : tracks.first[run + 1]]
-        for run in tracks.run[members]
-    ]
+    runs = [tracks.points[tracks.first[run] : tracks.first[run + 1]] for run in tracks.run[members]]
     around = np.concatenate([cut.points[members], slid.points[members]]).reshape(-1, 2)
     low, high = around.min(axis=0) - 0.002, around.max(axis=0) + 0.002
     near = np.all((tracks.points > low) & (tracks.points < high), axis=1)
@@ -266,9 +245,7 @@ def figure(cut: Trajectories, out: Path) -> None:
             axis.set_aspect(1 / np.cos(np.radians(low[0])))
             axis.set_xticks([])
             axis.set_yticks([])
-    plot.legend(
-        *axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3
-    )
+    plot.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     plot.savefig(out, dpi=110)
     print(f"group {group}: {average[0, group]:.0f} -> {average[1, group]:.0f} m")
 
@@ -291,9 +268,7 @@ def drawn(n: int) -> Trajectories:
         points[first[run] : first[run + some]] = ways.reshape(-1, 2)
         run += some
     rank = np.arange(n) - np.repeat(np.cumsum(windows) - windows, windows)
-    tracks = Tracks(
-        points, first, np.repeat(np.arange(len(windows)), windows), rank * window
-    )
+    tracks = Tracks(points, first, np.repeat(np.arange(len(windows)), windows), rank * window)
     return Trajectories(tracks.windows(POINTS), tracks=tracks)
 
 
@@ -305,9 +280,7 @@ class Clock:
         self.of_cores: Counter[str] = Counter()
         self._task, self._since = "", (perf_counter(), process_time())
 
-    def __call__(
-        self, task: str, done: float, total: float | None, note: str = ""
-    ) -> None:
+    def __call__(self, task: str, done: float, total: float | None, note: str = "") -> None:
         """Note whose the seconds since the last call were."""
         now = perf_counter(), process_time()
         self.seconds[self._task] += now[0] - self._since[0]
@@ -342,9 +315,7 @@ def measured(cut: Trajectories, k: int) -> dict[str, Any]:
         "seconds of account": round(perf_counter() - between, 2),
         "seconds of a core": round(busy, 2),
         "tasks": {task: round(spent, 2) for task, spent in clock.seconds.items()},
-        "tasks, of a core": {
-            task: round(spent, 2) for task, spent in clock.of_cores.items()
-        },
+        "tasks, of a core": {task: round(spent, 2) for task, spent in clock.of_cores.items()},
         "gb before": held,
         "gb": at_most,
         "gb with account": peak(),
@@ -380,9 +351,7 @@ def main() -> None:
         parser.error("name a file of trajectories")
     if asked.what == "one":
         given = asked.trajectories
-        cut = (
-            drawn(int(given)) if given.isdigit() else trajanon.read_trajectories(given)
-        )
+        cut = drawn(int(given)) if given.isdigit() else trajanon.read_trajectories(given)
         print(json.dumps(measured(cut, 5)), flush=True)
         return
     cut = trajanon.read_trajectories(asked.trajectories)

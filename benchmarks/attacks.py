@@ -44,12 +44,7 @@ def timed(name: str, job: Callable[[], Any]) -> Any:
     if isinstance(found, Attack):
         line += "".join(
             f"  {100 * value:6.2f}"
-            for value in (
-                found.expected,
-                found.worst_case,
-                found.line_found,
-                found.exposed,
-            )
+            for value in (found.expected, found.worst_case, found.line_found, found.exposed)
         )
     print(line, flush=True)
     return found
@@ -57,9 +52,7 @@ def timed(name: str, job: Callable[[], Any]) -> Any:
 
 def grouped(trajectories: Trajectories) -> tuple[Any, ...]:
     """What a holder has: originals, released lines, labels and k."""
-    groups = trajanon.microaggregate(
-        trajectories.records, K, subjects=trajectories.subject
-    )
+    groups = trajanon.microaggregate(trajectories.records, K, subjects=trajectories.subject)
     lines = np.round(groups.centroids.reshape(-1, *trajectories.points.shape[1:]), 7)
     return trajectories.points, lines, groups.labels, K
 
@@ -76,10 +69,7 @@ def measure(name: str, trajectories: Trajectories) -> None:
             asked = {"known": known, "order": order, **whose}
             words = f"{known} points{', in order' * order}"
             timed(f"{words}, release", lambda a=asked: known_points(*release, **a))
-            timed(
-                f"{words}, originals",
-                lambda a=asked: known_points_in_originals(points, K, **a),
-            )
+            timed(f"{words}, originals", lambda a=asked: known_points_in_originals(points, K, **a))
     timed("both ends, release", lambda: known_ends(*release, **whose))
     timed("both ends, originals", lambda: known_ends_in_originals(points, K, **whose))
     if subjects is not None:

@@ -15,9 +15,9 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 import trajanon
+from trajanon.arrays import Floats, Ints
 from trajanon.privacy.ground import metres_of_degrees
 
 
@@ -61,9 +61,7 @@ def main() -> None:
         print(f"{digits:8}  {len(chosen):6}  {tried:5}  {first:5}  {median:.3f} m")
 
 
-def _best(
-    near: NDArray[np.float64], whole: NDArray[np.float64], k: int, spacing: float
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _best(near: Floats, whole: Floats, k: int, spacing: float) -> tuple[Ints, Floats]:
     """Find the k - 1 of these windows that leave points nearest to equal spacing."""
     sets = np.array(list(combinations(range(len(near)), k - 1)))
     worth = np.empty(len(sets))

@@ -5,7 +5,8 @@ straight on at most crossings; a position is a few metres off, and stays so for 
 """
 
 import numpy as np
-from numpy.typing import NDArray
+
+from trajanon.arrays import Floats, Ints
 
 POINTS, SPACING = 30, 50.0
 """Points of a trajectory, and metres between them."""
@@ -19,9 +20,7 @@ _HELD = 0.9  # of what a position is off, at the next point
 _EASTWARD, _NORTHWARD = np.array([1, 0, -1, 0]), np.array([0, 1, 0, -1])
 
 
-def corridors(
-    n: int, seed: int = 0, points: int = POINTS, spacing: float = SPACING
-) -> NDArray[np.float64]:
+def corridors(n: int, seed: int = 0, points: int = POINTS, spacing: float = SPACING) -> Floats:
     """Draw n ways: records of 60 numbers, lat1, lon1, ..., or so many points."""
     random = np.random.default_rng(seed)
     busy = random.pareto(1.2, _STREETS) + 0.05  # avenues, and streets hardly used
@@ -50,10 +49,10 @@ def corridors(
 
 def _drive(
     random: np.random.Generator,
-    busy: NDArray[np.float64],
-    heading: NDArray[np.int64],
-    column: NDArray[np.float64],
-    row: NDArray[np.float64],
+    busy: Floats,
+    heading: Ints,
+    column: Floats,
+    row: Floats,
     step: float,
 ) -> None:
     """Drive on, so many blocks; at a crossing some turn, rather into an avenue."""

@@ -24,15 +24,7 @@ from time import perf_counter
 import numpy as np
 import pandas as pd
 
-from trajanon.extract import (
-    Extraction,
-    Rules,
-    Trace,
-    boundary,
-    hidden,
-    roads,
-    traces,
-)
+from trajanon.extract import Extraction, Rules, Trace, boundary, hidden, roads, traces
 from trajanon.extract.cutting import Cutter, batches
 
 FIXES = 2_000
@@ -170,9 +162,7 @@ def memory(folder: Path) -> None:
         took = perf_counter() - start
         peak = int(run.stdout.splitlines()[-1]) / 1024
         size = path.stat().st_size / 2**20
-        print(
-            f"{points:,} points, {size:,.0f} MB tar.xz: {peak:,.0f} MB, {took:,.0f} s"
-        )
+        print(f"{points:,} points, {size:,.0f} MB tar.xz: {peak:,.0f} MB, {took:,.0f} s")
 
 
 def osm(realdata: Path) -> None:

@@ -44,10 +44,7 @@ def thousand(folder: Path) -> Path:
     assert cabs.trace is not None
     path = folder / "thousand.parquet"
     trajanon.write_trajectories(
-        path,
-        trajanon.Trajectories(
-            cabs.points[:1000], cabs.subject[:1000], cabs.trace[:1000]
-        ),
+        path, trajanon.Trajectories(cabs.points[:1000], cabs.subject[:1000], cabs.trace[:1000])
     )
     return path
 
@@ -59,11 +56,7 @@ def main() -> None:
     data = parser.parse_args().realdata.resolve()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        cabs = [
-            "extract",
-            "--source",
-            str(data / "sf_cabs/cabs_dataset_20080608.parquet"),
-        ]
+        cabs = ["extract", "--source", str(data / "sf_cabs/cabs_dataset_20080608.parquet")]
         cabs += [BOX, "--spacing", "100", "--max-gap", "1000", "--out", "cabs.parquet"]
         pages = ["extract", "--source", str(data / "osm_trackpoints_san_francisco")]
         pages += ["--spacing", "50", "--out", "pages.parquet"]
@@ -84,9 +77,7 @@ def main() -> None:
         ]
         whole = ["anonymize", "cabs.parquet", "-k", "4", "--out", "cabs.csv"]
         rows.append(("anonymize 9,183, k = 4", None, best(whole, folder)))
-        rows.append(
-            ("check 9,183", None, best(["check", "cabs.csv", "-k", "4"], folder))
-        )
+        rows.append(("check 9,183", None, best(["check", "cabs.csv", "-k", "4"], folder)))
     print(f"load {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores")
     for what, allowed, took in rows:
         limit = "" if allowed is None else f"(limit {allowed:g} s)"

@@ -25,10 +25,10 @@ from unittest.mock import patch
 
 import numpy as np
 from corridors import corridors
-from numpy.typing import NDArray
 
 import trajanon
 from trajanon import loss, vicinity
+from trajanon.arrays import Floats
 from trajanon.refine.descent import near_count
 from trajanon.vicinity import Vicinity
 
@@ -40,7 +40,7 @@ _COMPILED = (300, 11_000)  # records that go through all that is to be measured
 _SAMPLE = 500  # records whose neighbours are looked for among all
 
 
-def drawn(n: int, tracks: Path | None) -> NDArray[np.float64]:
+def drawn(n: int, tracks: Path | None) -> Floats:
     """So many records, drawn along corridors or from a file."""
     if tracks is None:
         return corridors(n)
@@ -77,7 +77,7 @@ def measured(n: int, tracks: Path | None, how: str) -> dict[str, Any]:
     }
 
 
-def recall(X: NDArray[np.float64]) -> float:
+def recall(X: Floats) -> float:
     """Share of the nearest records, by all columns, that the search knows of."""
     records = loss.standardise(X)
     nearest = Vicinity(records, near_count(K)).nearest
@@ -167,8 +167,7 @@ def main() -> None:
         for less, more in pairwise(some):
             times = log(more["n"] / less["n"])
             growth = [
-                log(more[clock] / less[clock]) / times
-                for clock in ("seconds", "cpu_seconds")
+                log(more[clock] / less[clock]) / times for clock in ("seconds", "cpu_seconds")
             ]
             print(f"{how}: {less['n']:,} -> {more['n']:,}: exponents", *growth)
     if given.plot:

@@ -37,9 +37,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("map", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument(
-        "--size", type=lambda text: pair(text, "x"), default=(1280, 800)
-    )
+    parser.add_argument("--size", type=lambda text: pair(text, "x"), default=(1280, 800))
     parser.add_argument("--hover", type=lambda text: pair(text, ","), metavar="X,Y")
     return parser.parse_args()
 
@@ -59,9 +57,7 @@ def listen(page: Page) -> list[str]:
 def main() -> int:
     given = arguments()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=FLAGS
-        )
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         width, height = given.size
         page = browser.new_page(viewport={"width": width, "height": height})
         complaints = listen(page)

@@ -18,9 +18,9 @@ from typing import Unpack
 from unittest.mock import patch
 
 import numpy as np
-from numpy.typing import NDArray
 
 import trajanon
+from trajanon.arrays import Floats
 from trajanon.benchmark.datasets import find_datasets
 from trajanon.pipeline import EFFORTS, Options
 from trajanon.utility import displacement
@@ -31,9 +31,7 @@ SEEDS = range(5)
 DRAWS = range(12)
 
 
-def measured(
-    records: NDArray[np.float64], k: int, **options: Unpack[Options]
-) -> tuple[float, float]:
+def measured(records: Floats, k: int, **options: Unpack[Options]) -> tuple[float, float]:
     """The loss of a run, percent, and its seconds."""
     start = perf_counter()
     found = trajanon.microaggregate(records, k, **options)
@@ -47,7 +45,7 @@ def row(*cells: object) -> None:
     print("|", " | ".join(map(str, cells)), "|", flush=True)
 
 
-def compile_all(records: NDArray[np.float64]) -> None:
+def compile_all(records: Floats) -> None:
     """Run everything once on a few records."""
     trajanon.microaggregate(records[:60], 3, effort="best")
     trajanon.microaggregate(records[:60], 3, method="mdav", refine="none")
@@ -56,9 +54,7 @@ def compile_all(records: NDArray[np.float64]) -> None:
 
 def losses(folder: Path) -> None:
     """Losses, bounds and seconds: balanced over five seeds, best once."""
-    row(
-        "data", "k", "balanced", "seconds", "best", "seconds", "bound", "gap", "seconds"
-    )
+    row("data", "k", "balanced", "seconds", "best", "seconds", "bound", "gap", "seconds")
     for dataset in (find() for find in find_datasets(folder)):
         compile_all(dataset.records)
         for k in KS:

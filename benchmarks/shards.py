@@ -54,9 +54,7 @@ def compiled(client: object) -> None:
         )
 
 
-def run(
-    folder: Path, memory: str, cluster: str | None, count: str, shards: int | None
-) -> None:
+def run(folder: Path, memory: str, cluster: str | None, count: str, shards: int | None) -> None:
     """Anonymise the parts, and say what it took."""
     with ExitStack() as closing:
         client = closing.enter_context(connected(cluster)) if cluster else None

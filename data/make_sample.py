@@ -160,8 +160,7 @@ def make_pages(seed: int = SEED) -> list[str]:
         for fix in fixes
     ]
     return [
-        "".join(_page(rows[start : start + PAGE], uploads))
-        for start in range(0, len(rows), PAGE)
+        "".join(_page(rows[start : start + PAGE], uploads)) for start in range(0, len(rows), PAGE)
     ]
 
 

@@ -66,9 +66,7 @@ class City:
         self.streets.append([])
         return len(self.junctions) - 1
 
-    def add_street(
-        self, start: int, end: int, bends: list[Point], speed: float
-    ) -> None:
+    def add_street(self, start: int, end: int, bends: list[Point], speed: float) -> None:
         """Join two junctions in both directions."""
         shape = (self.junctions[start], *bends, self.junctions[end])
         length = math.fsum(map(math.dist, shape, shape[1:]))

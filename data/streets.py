@@ -47,19 +47,14 @@ def _ring(east: float, north: float, wave: float) -> Callable[[float], Point]:
     return formula
 
 
-def _bow(
-    start: Point, end: Point, bend: float, waves: float
-) -> Callable[[float], Point]:
+def _bow(start: Point, end: Point, bend: float, waves: float) -> Callable[[float], Point]:
     """Join two places by a line that sways to its left by at most `bend` metres."""
     east, north = end[0] - start[0], end[1] - start[1]
     size = math.hypot(east, north)
 
     def formula(share: float) -> Point:
         sway = bend * math.sin(math.pi * waves * share) / size
-        return (
-            start[0] + east * share - north * sway,
-            start[1] + north * share + east * sway,
-        )
+        return (start[0] + east * share - north * sway, start[1] + north * share + east * sway)
 
     return formula
 
@@ -186,9 +181,7 @@ def build_city(dice: Dice) -> City:
     for column, row, place in _corners(dice):
         # A corner near an avenue moves onto it: streets end at the avenue.
         near = index.nearest(place, 0.46 * BLOCK)
-        grid[column, row] = (
-            city.add_junction(place) if near is None else _join(city, *near)
-        )
+        grid[column, row] = city.add_junction(place) if near is None else _join(city, *near)
     for (column, row), start in grid.items():
         for step, line in (((column + 1, row), row), ((column, row + 1), column)):
             end = grid.get(step, start)
@@ -199,7 +192,5 @@ def build_city(dice: Dice) -> City:
         stops = sorted(avenue.stops)
         for first, last in pairwise(stops):
             bends = avenue.points[first + 1 : last]
-            city.add_street(
-                avenue.stops[first], avenue.stops[last], bends, avenue.speed
-            )
+            city.add_street(avenue.stops[first], avenue.stops[last], bends, avenue.speed)
     return city

@@ -67,9 +67,7 @@ def with_pause(moments: list[Moment], at: float, seconds: float) -> list[Moment]
     return [*moments[: cut + 1], *later]
 
 
-def record(
-    moments: list[Moment], began: int, every: float, dice: Dice, rate: int = 1
-) -> list[Fix]:
+def record(moments: list[Moment], began: int, every: float, dice: Dice, rate: int = 1) -> list[Fix]:
     """Record a drive: fixes a few metres off, stamped in whole seconds.
 
     Parameters
@@ -99,8 +97,7 @@ def record(
         while second < after.second:
             share = (second - before.second) / (after.second - before.second)
             east, north = (
-                a + share * (b - a)
-                for a, b in zip(before.place, after.place, strict=True)
+                a + share * (b - a) for a, b in zip(before.place, after.place, strict=True)
             )
             off_east = 0.93 * off_east + 1.1 * dice.bell()
             off_north = 0.93 * off_north + 1.1 * dice.bell()
@@ -124,11 +121,7 @@ def in_box(fix: Fix) -> bool:
 def repeated(fixes: list[Fix], dice: Dice) -> list[Fix]:
     """Write three of the fixes twice."""
     twice = {dice.below(len(fixes)) for _ in range(3)}
-    return [
-        fix
-        for number, fix in enumerate(fixes)
-        for _ in range(2 if number in twice else 1)
-    ]
+    return [fix for number, fix in enumerate(fixes) for _ in range(2 if number in twice else 1)]
 
 
 def set_back(fixes: list[Fix], dice: Dice) -> list[Fix]:

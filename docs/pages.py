@@ -60,9 +60,7 @@ def tutorial() -> dict[str, str | bytes]:
                 parts.append(f"![Result of the cell above]({name})")
             elif "text/html" in data:  # folium's: a frame with the page in it
                 name = f"tutorial-{len(shown)}.html"
-                shown[name] = unescape(
-                    data["text/html"].split('srcdoc="')[1].split('"')[0]
-                )
+                shown[name] = unescape(data["text/html"].split('srcdoc="')[1].split('"')[0])
                 parts.append(FRAME.format(name))
             else:
                 text = data.get("text/plain") or output.text
@@ -96,9 +94,7 @@ def commands() -> str:
     with typer.Context(group, info_name="trajanon") as above:
         for name in group.list_commands(above):
             command = group.commands[name]
-            context = typer.Context(
-                command, parent=above, info_name=name, terminal_width=WIDTH
-            )
+            context = typer.Context(command, parent=above, info_name=name, terminal_width=WIDTH)
             help_text = command.get_help(context)
             parts += [f"## trajanon {name}", f"```text\n{help_text}\n```"]
     return "\n\n".join(parts) + "\n"

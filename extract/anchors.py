@@ -1,8 +1,8 @@
 """Places about which something is cut out, each with a circle that does not tell it."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.extract.geodesy import WGS84
 from trajanon.extract.marks import hashes_of, mixed
 
@@ -36,9 +36,7 @@ class Anchors:
         self._space: list[tuple[float, float, float]] = []
         self._cells: dict[tuple[int, int, int], list[int]] = {}
 
-    def of(
-        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def of(self, lat: Floats, lon: Floats) -> tuple[Floats, Floats]:
         """Give the centre of each place's circle, in degrees, shape (n,)."""
         number = np.array([self._number(*place) for place in _in_space(lat, lon)])
         places = np.array(self.places)[number]
@@ -46,7 +44,7 @@ class Anchors:
         lon, lat, _ = WGS84.fwd(places[:, 1], places[:, 0], azimuth, way)
         return lat, lon
 
-    def know(self, places: NDArray[np.float64]) -> None:
+    def know(self, places: Floats) -> None:
         """Take anchors over from one that had them, in their order, shape (n, 2)."""
         for place in _in_space(*places.T):
             self._add(*place)
@@ -73,18 +71,14 @@ class Anchors:
         self._cells.setdefault(cell, []).append(number)
         return number
 
-    def _ways(
-        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _ways(self, lat: Floats, lon: Floats) -> tuple[Floats, Floats]:
         """Azimuth in degrees and metres of the way from each anchor to its centre."""
         one = mixed(hashes_of(lat, lon) ^ np.uint64(self.key))
         azimuth, share = one / 2.0**64, mixed(one) / 2.0**64
         return 360.0 * azimuth, self.metres * np.sqrt(share)
 
 
-def _in_space(
-    lat: NDArray[np.float64], lon: NDArray[np.float64]
-) -> list[tuple[float, float, float, float, float]]:
+def _in_space(lat: Floats, lon: Floats) -> list[tuple[float, float, float, float, float]]:
     """Places on a globe: x, y, z in metres, with their latitude and longitude."""
     phi, theta = np.radians(lat), np.radians(lon)
     x, y = np.cos(phi) * np.cos(theta), np.cos(phi) * np.sin(theta)
@@ -96,9 +90,7 @@ def _cell(x: float, y: float, z: float, size: float) -> tuple[int, int, int]:
     return int(x // size), int(y // size), int(z // size)
 
 
-def _square(
-    one: tuple[float, float, float], other: tuple[float, float, float]
-) -> float:
+def _square(one: tuple[float, float, float], other: tuple[float, float, float]) -> float:
     """Square of the distance: a chord, which is as good as the way for near places."""
     x, y, z = (a - b for a, b in zip(one, other, strict=True))
     return x * x + y * y + z * z

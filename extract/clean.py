@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.extract.points import Points
 
 
@@ -68,11 +68,11 @@ def average_equal_times(points: Points) -> Points:
         return points
     size = np.diff(np.append(first, len(points)))
 
-    def mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def mean(values: Floats) -> Floats:
         # About the group's first value: no digits are lost to the large mean.
         origin = values[first]
         away = np.add.reduceat(values - np.repeat(origin, size), first)
-        averaged: NDArray[np.float64] = origin + away / size
+        averaged: Floats = origin + away / size
         return averaged
 
     lat, lon = mean(points.lat), mean(points.lon)
@@ -83,7 +83,5 @@ def average_equal_times(points: Points) -> Points:
 def drop_zero_hops(points: Points) -> Points:
     """Drop points at the very place of the point before them."""
     stays = points.follows
-    stays[1:] &= (points.lat[1:] == points.lat[:-1]) & (
-        points.lon[1:] == points.lon[:-1]
-    )
+    stays[1:] &= (points.lat[1:] == points.lat[:-1]) & (points.lon[1:] == points.lon[:-1])
     return points.take(~stays)

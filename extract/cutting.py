@@ -6,8 +6,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Ints
 from trajanon.errors import NoTrajectories
 from trajanon.extract import clean
 from trajanon.extract.anchors import Anchors
@@ -217,9 +217,7 @@ class Cutter:
             tracks = replace(tracks, points=inside)
         return replace(found, points=points, tracks=tracks)
 
-    def choose(
-        self, subject: NDArray[np.int64], trace: NDArray[np.int64]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    def choose(self, subject: Ints, trace: Ints) -> tuple[Bools, Ints]:
         """Choose among all windows, when all recordings are known; count what is taken.
 
         Parameters
@@ -229,7 +227,7 @@ class Cutter:
 
         Returns
         -------
-        tuple[NDArray[np.bool_], NDArray[np.int64]]
+        tuple[Bools, Ints]
             Which are taken, and their subjects, those found to be one person made one;
             both of shape (n,).
         """
@@ -277,11 +275,7 @@ class Cutter:
 
 
 def cut(
-    traces: Iterable[Trace],
-    rules: Rules,
-    *,
-    area: Area | None = None,
-    tracks: bool = True,
+    traces: Iterable[Trace], rules: Rules, *, area: Area | None = None, tracks: bool = True
 ) -> Trajectories:
     """Turn recordings into trajectories of equally spaced points, as `Cutter` does.
 
@@ -322,19 +316,12 @@ def finished(parts: Sequence[Trajectories], cutter: Cutter) -> Trajectories:
     if not any(map(len, parts)):
         raise NoTrajectories(cutter.why_nothing())
     taken, person = cutter.choose(
-        *(
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("subject", "trace")
-        )
+        *(np.concatenate([getattr(part, name) for part in parts]) for name in ("subject", "trace"))
     )
-    return replace(
-        joined(parts).take(taken),
-        subject=person[taken],
-        provenance=cutter.provenance(),
-    )
+    return replace(joined(parts).take(taken), subject=person[taken], provenance=cutter.provenance())
 
 
-def _taken(found: Windows, which: NDArray[np.bool_]) -> Windows:
+def _taken(found: Windows, which: Bools) -> Windows:
     """Keep some windows."""
     if which.all():
         return found

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.extract.anchors import Anchors
 from trajanon.extract.geodesy import WGS84
 from trajanon.extract.points import Points
@@ -60,25 +61,20 @@ def trim(points: Points, rules: Rules, anchors: Anchors) -> Points:
 class _Circles:
     """Centres in degrees, and metres to a degree there, each of shape (parts,)."""
 
-    lat: NDArray[np.float64]
-    lon: NDArray[np.float64]
-    north: NDArray[np.float64]
-    east: NDArray[np.float64]
+    lat: Floats
+    lon: Floats
+    north: Floats
+    east: Floats
 
     @classmethod
-    def about(cls, lat: NDArray[np.float64], lon: NDArray[np.float64]) -> "_Circles":
+    def about(cls, lat: Floats, lon: Floats) -> "_Circles":
         # Radii of curvature of the ellipsoid, of the meridian and of the parallel.
         flat = 1.0 - WGS84.es * np.sin(np.radians(lat)) ** 2
         north = np.radians(WGS84.a * (1.0 - WGS84.es) / flat**1.5)
         east = np.radians(WGS84.a * np.cos(np.radians(lat)) / np.sqrt(flat))
         return cls(lat, lon, north, east)
 
-    def plane(
-        self,
-        lat: NDArray[np.float64],
-        lon: NDArray[np.float64],
-        part: NDArray[np.int64],
-    ) -> NDArray[np.complex128]:
+    def plane(self, lat: Floats, lon: Floats, part: Ints) -> NDArray[np.complex128]:
         """Places in metres east and, imaginary, north of the centres of their parts."""
         away = np.mod(lon - self.lon[part] + 180.0, 360.0) - 180.0
         east, north = away * self.east[part], (lat - self.lat[part]) * self.north[part]
@@ -89,25 +85,18 @@ class _Circles:
 class _Ends:
     """A zone for the very points it was made of: for each the circles of its part."""
 
-    part: NDArray[np.int64]
+    part: Ints
     circles: Sequence[_Circles]
     radius: float
 
-    def contains(
-        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
+    def contains(self, lat: Floats, lon: Floats) -> Bools:
         """Tell which points lie in a circle of their part."""
         inside = np.zeros(len(lat), dtype=np.bool_)
         for circles in self.circles:
             inside |= np.abs(circles.plane(lat, lon, self.part)) <= self.radius
         return inside
 
-    def meets(
-        self,
-        lat: NDArray[np.float64],
-        lon: NDArray[np.float64],
-        start: NDArray[np.int64],
-    ) -> NDArray[np.bool_]:
+    def meets(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
         """Tell which ways, each from a point to the next, come into a circle.
 
         A way over the border of two parts leads past a stop, and is cut as well.

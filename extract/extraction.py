@@ -189,11 +189,7 @@ class Extraction:
         return replace(whole, provenance={**self._origin(), **whole.provenance})
 
     def write(
-        self,
-        out: str | os.PathLike[str],
-        *,
-        partition: int | None = None,
-        resume: bool = False,
+        self, out: str | os.PathLike[str], *, partition: int | None = None, resume: bool = False
     ) -> Mapping[str, Any]:
         """Read the source, and write trajectories as they are found.
 
@@ -246,9 +242,7 @@ class Extraction:
             msg = f"no source is given: name files or folders, or {OSM_API}"
             raise BadInput(msg)
         if OSM_API not in map(str, names):
-            return files.find(
-                [Path(name) for name in names], self._reading, self.format
-            )
+            return files.find([Path(name) for name in names], self._reading, self.format)
         if len(names) > 1:
             msg = f"{OSM_API} and files cannot be one source: extract them one by one"
             raise BadInput(msg)
@@ -256,9 +250,7 @@ class Extraction:
 
     def _numbered(self) -> Numbered:
         if self._place is None or self.files:
-            return files.numbered(
-                self.files, self._reading, jobs=self.jobs, progress=self.progress
-            )
+            return files.numbered(self.files, self._reading, jobs=self.jobs, progress=self.progress)
         return osm_traces.numbered(
             self._place,
             url=self.api_url,

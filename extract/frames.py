@@ -14,6 +14,7 @@ import pandas as pd
 import shapely
 from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.extract.sources.geo import features
 from trajanon.extract.sources.geo.layer import Layer
@@ -32,10 +33,7 @@ _INDEX = "DatetimeIndex"  # what the column that is made of one is called
 
 
 def from_frame(
-    frame: "GeoDataFrame",
-    *,
-    columns: Mapping[str, str] | None = None,
-    subjects_exact: bool = False,
+    frame: "GeoDataFrame", *, columns: Mapping[str, str] | None = None, subjects_exact: bool = False
 ) -> Iterator[Trace]:
     """Read the traces of a GeoDataFrame of points or lines.
 
@@ -155,12 +153,10 @@ def from_collection(collection: Any) -> Iterator[Trace]:
         yield Trace(name, subjects[number], lat, lon, _times(one)[there])
 
 
-def _times(trajectory: Any) -> NDArray[np.float64]:
+def _times(trajectory: Any) -> Floats:
     """Read times as seconds since 1970 UTC; NaN in an hour that came twice."""
     zone = trajectory.df_orig_tz or "UTC"
-    local = trajectory.df.index.tz_localize(
-        zone, ambiguous="NaT", nonexistent="shift_forward"
-    )
+    local = trajectory.df.index.tz_localize(zone, ambiguous="NaT", nonexistent="shift_forward")
     utc = pd.Series(local).dt.tz_convert("UTC").astype("datetime64[us, UTC]")
     return np.where(utc.isna(), np.nan, utc.astype("int64") / 1e6)
 
@@ -226,17 +222,12 @@ def to_collection(trajectories: Trajectories) -> Any:
         crs="EPSG:4326",
     )
     with _of_older_pandas():
-        return movingpandas.TrajectoryCollection(
-            frame, traj_id_col="traj_id", obj_id_col="subject"
-        )
+        return movingpandas.TrajectoryCollection(frame, traj_id_col="traj_id", obj_id_col="subject")
 
 
 def _movingpandas() -> ModuleType:
     if find_spec("movingpandas") is None:
-        msg = (
-            "movingpandas is not installed; install it with: "
-            'pip install "trajanon[movingpandas]"'
-        )
+        msg = 'movingpandas is not installed; install it with: pip install "trajanon[movingpandas]"'
         raise BadInput(msg)
     with warnings.catch_warnings():
         # Of what its smoother needs, which is not used here.
@@ -252,11 +243,9 @@ def _of_older_pandas() -> Iterator[None]:
         yield
 
 
-def _numbers(trajectories: Trajectories, times: int) -> dict[str, NDArray[np.int64]]:
+def _numbers(trajectories: Trajectories, times: int) -> dict[str, Ints]:
     """Give the columns subject and trace, each number so many times."""
     known = {"subject": trajectories.subject, "trace": trajectories.trace}
     return {
-        name: np.repeat(numbers, times)
-        for name, numbers in known.items()
-        if numbers is not None
+        name: np.repeat(numbers, times) for name, numbers in known.items() if numbers is not None
     }

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from pyproj import Geod
+
+from trajanon.arrays import Bools, Floats, Ints
 
 WGS84 = Geod(ellps="WGS84")
 
@@ -48,24 +49,18 @@ class Geodesics:
         Degrees, where a long way begins; 0 for a short one.
     """
 
-    lat: NDArray[np.float64]
-    lon: NDArray[np.float64]
-    dlat: NDArray[np.float64]
-    dlon: NDArray[np.float64]
-    bend_lat: NDArray[np.float64]
-    bend_lon: NDArray[np.float64]
-    length: NDArray[np.float64]
-    long: NDArray[np.bool_]
-    azimuth: NDArray[np.float64]
+    lat: Floats
+    lon: Floats
+    dlat: Floats
+    dlon: Floats
+    bend_lat: Floats
+    bend_lon: Floats
+    length: Floats
+    long: Bools
+    azimuth: Floats
 
     @classmethod
-    def between(
-        cls,
-        lat: NDArray[np.float64],
-        lon: NDArray[np.float64],
-        to_lat: NDArray[np.float64],
-        to_lon: NDArray[np.float64],
-    ) -> "Geodesics":
+    def between(cls, lat: Floats, lon: Floats, to_lat: Floats, to_lon: Floats) -> "Geodesics":
         """Measure the ways from some places to others, by Gauss's mid-latitude series.
 
         Each way's numbers depend on its ends alone, to the bit.
@@ -96,9 +91,7 @@ class Geodesics:
         long = length**3 * (1 + 3 * tan * tan) > _SHORT
         long |= np.abs(tan) > _STEEP
         azimuth = np.zeros(len(length))
-        azimuth[long], _, length[long] = WGS84.inv(
-            lon[long], lat[long], to_lon[long], to_lat[long]
-        )
+        azimuth[long], _, length[long] = WGS84.inv(lon[long], lat[long], to_lon[long], to_lat[long])
         # Half of the geodesic's second derivatives at its middle, in radians.
         bend_lat = tan * east * east / (across * along)
         bend_lat += 3 * _E2 * sin * cos * north * north / (bulge * along * along)
@@ -115,9 +108,7 @@ class Geodesics:
             azimuth=azimuth,
         )
 
-    def at(
-        self, way: NDArray[np.int64], metres: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def at(self, way: Ints, metres: Floats) -> tuple[Floats, Floats]:
         """Find the places so many metres along some of the ways.
 
         Parameters
@@ -127,7 +118,7 @@ class Geodesics:
 
         Returns
         -------
-        tuple[NDArray[np.float64], NDArray[np.float64]]
+        tuple[Floats, Floats]
             Latitude and longitude in degrees, shape (n,).
         """
         share = metres / np.maximum(self.length[way], 1e-9)  # a way may have no length
@@ -138,16 +129,12 @@ class Geodesics:
             far = np.flatnonzero(self.long[way])
             on = way[far]
             lon[far], lat[far], _ = WGS84.fwd(
-                self.lon[on],
-                self.lat[on],
-                self.azimuth[on],
-                metres[far],
-                return_back_azimuth=False,
+                self.lon[on], self.lat[on], self.azimuth[on], metres[far], return_back_azimuth=False
             )
         return lat, _wrapped(lon)
 
 
-def _wrapped(degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+def _wrapped(degrees: Floats) -> Floats:
     """Longitudes, or differences of them, in -180..180."""
-    wrapped: NDArray[np.float64] = degrees - 360 * np.rint(degrees / 360)
+    wrapped: Floats = degrees - 360 * np.rint(degrees / 360)
     return wrapped

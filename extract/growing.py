@@ -24,6 +24,7 @@ from typing import Any, NoReturn, Self, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Ints
 from trajanon.drafts import LOCK, STATE, UNFINISHED, hold
 from trajanon.errors import BadInput, FileProblem, NoTrajectories
 from trajanon.extract.cutting import Cutter
@@ -118,9 +119,7 @@ class State:
 def asked_for(*words: object) -> str:
     """Make one short text of all that the result depends on."""
     text = repr((version("trajanon"), *words))
-    return hashlib.blake2b(
-        text.encode(errors="surrogatepass"), digest_size=16
-    ).hexdigest()
+    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
 class Growing:
@@ -187,8 +186,7 @@ class Growing:
                 self._remove()
             elif not self._damaged:
                 logger.warning(
-                    "what was found so far is kept in %s: add --resume to go on",
-                    self.folder,
+                    "what was found so far is kept in %s: add --resume to go on", self.folder
                 )
 
     def restore(self, cutter: Cutter) -> None:
@@ -202,9 +200,7 @@ class Growing:
         cutter.counts.update(self.state.counts)
         cutter.longest, cutter.swapped = self.state.longest, self.state.swapped
 
-    def add(
-        self, part: Trajectories, marks: Marks, cutter: Cutter, source: Source
-    ) -> None:
+    def add(self, part: Trajectories, marks: Marks, cutter: Cutter, source: Source) -> None:
         """Take what a batch of recordings gave, and how far the work is with it.
 
         Raises
@@ -224,10 +220,7 @@ class Growing:
             longest=cutter.longest,
             swapped=cutter.swapped,
         )
-        if (
-            sum(map(len, self._parts)) >= TRAJECTORIES
-            or sum(map(len, self._marks)) >= RECORDINGS
-        ):
+        if sum(map(len, self._parts)) >= TRAJECTORIES or sum(map(len, self._marks)) >= RECORDINGS:
             self._keep()
 
     def chosen(self, cutter: Cutter) -> Iterator[Trajectories]:
@@ -245,12 +238,7 @@ class Growing:
         taken, person = cutter.choose(subject, trace)
         return self._taken(taken, person, trace)
 
-    def _taken(
-        self,
-        taken: NDArray[np.bool_],
-        person: NDArray[np.int64],
-        trace: NDArray[np.int64],
-    ) -> Iterator[Trajectories]:
+    def _taken(self, taken: Bools, person: Ints, trace: Ints) -> Iterator[Trajectories]:
         begin = 0
         for part in chain(self._on_disk(), self._parts):
             rows = slice(begin, begin + len(part))
@@ -258,9 +246,7 @@ class Growing:
             some = taken[rows]
             if some.any():
                 # The parts as read count from 0 each.
-                yield replace(
-                    part.take(some), subject=person[rows][some], trace=trace[rows][some]
-                )
+                yield replace(part.take(some), subject=person[rows][some], trace=trace[rows][some])
 
     def _keep(self) -> None:
         """Write what is in memory as a part, then the state."""
@@ -365,11 +351,7 @@ class Growing:
 
     def _paths(self) -> list[Path]:
         """The parts on disk that hold trajectories."""
-        return [
-            self._file(_PART, number)
-            for number, rows in enumerate(self.state.rows)
-            if rows
-        ]
+        return [self._file(_PART, number) for number, rows in enumerate(self.state.rows) if rows]
 
     def _file(self, pattern: str, number: int) -> Path:
         return self.folder / pattern.format(f"{number:05d}")

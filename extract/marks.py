@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.extract.points import Points
 from trajanon.extract.trace import Trace
 from trajanon.subjects import key_of, spelled
@@ -62,20 +63,18 @@ class Marks:
 
     trace: NDArray[np.uint64]
     subject: NDArray[np.uint64]
-    nameless: NDArray[np.bool_]
+    nameless: Bools
     content: NDArray[np.uint64]
-    points: NDArray[np.int64]
+    points: Ints
     sketch: NDArray[np.uint64]
-    size: NDArray[np.int64]
+    size: Ints
     spellings: NDArray[np.uint64]
 
     def __len__(self) -> int:
         return len(self.trace)
 
 
-def marks(
-    traces: Sequence[Trace], points: Points, *, subjects_exact: bool = False
-) -> Marks:
+def marks(traces: Sequence[Trace], points: Points, *, subjects_exact: bool = False) -> Marks:
     """Take the marks of a batch of traces, of at most 2**20.
 
     Parameters
@@ -105,14 +104,9 @@ def marks(
     }
     keys = [next((known[name] for name in _written(one)), "") or None for one in traces]
     names = [_hash(key, one.name) for key, one in zip(keys, traces, strict=True)]
-    subjects = [
-        name if key is None else _hash(key)
-        for key, name in zip(keys, names, strict=True)
-    ]
+    subjects = [name if key is None else _hash(key) for key, name in zip(keys, names, strict=True)]
     hashed = [
-        [_hash(given), _hash(spelled(given)), _hash(key)]
-        for given, key in known.items()
-        if key
+        [_hash(given), _hash(spelled(given)), _hash(key)] for given, key in known.items() if key
     ]
     return Marks(
         trace=np.array(names, dtype=np.uint64),
@@ -134,10 +128,7 @@ def _written(trace: Trace) -> tuple[str, ...]:
 def joined(parts: Sequence[Marks]) -> Marks:
     """Put the marks of several batches one after another."""
     whole = Marks(
-        *(
-            np.concatenate([getattr(part, field.name) for part in parts])
-            for field in fields(Marks)
-        )
+        *(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Marks))
     )
     return replace(whole, spellings=np.unique(whole.spellings, axis=0))
 
@@ -148,9 +139,7 @@ def _hash(*names: str | None) -> int:
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")
 
 
-def _hashes_by_trace(
-    points: Points,
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def _hashes_by_trace(points: Points) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Hash the points; in each number the trace stands before the point's hash.
 
     Returns
@@ -169,7 +158,7 @@ def _hashes_by_trace(
     return every[every & _MUTE == 0], every
 
 
-def hashes_of(*columns: NDArray[np.float64]) -> NDArray[np.uint64]:
+def hashes_of(*columns: Floats) -> NDArray[np.uint64]:
     """Hash rows of numbers; what is equal, or in equal places no number, is equal."""
     hashes = np.zeros(len(columns[0]), dtype=np.uint64)
     for column in columns:

@@ -11,12 +11,7 @@ _CUT_OUT = ("points near the ends of a trace", "points near hidden places")
 
 
 def why_nothing(
-    counts: Counter[str],
-    rules: Rules,
-    area: Area | None,
-    *,
-    longest: float,
-    swapped: bool,
+    counts: Counter[str], rules: Rules, area: Area | None, *, longest: float, swapped: bool
 ) -> str:
     """Say in one sentence where everything went, and what to change.
 
@@ -69,9 +64,7 @@ def why_nothing(
     return f"no trajectories: {why}"
 
 
-def cut_most(
-    counts: Mapping[str, int], *, max_pause: float | None, max_gap: float | None
-) -> str:
+def cut_most(counts: Mapping[str, int], *, max_pause: float | None, max_gap: float | None) -> str:
     """Name the limits that cut half of the recordings or more, and what to try."""
     read, told = counts["recordings read"], []
     pauses, hops = counts["cuts at pauses"], counts["cuts at long hops"]
@@ -82,8 +75,7 @@ def cut_most(
         )
     if max_gap is not None and 0 < read <= 2 * hops:
         told.append(
-            f"{hops:,} hops over {max_gap:g} m cut the recordings: try --max-gap "
-            f"{2 * max_gap:g}"
+            f"{hops:,} hops over {max_gap:g} m cut the recordings: try --max-gap {2 * max_gap:g}"
         )
     return "; ".join(told)
 

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Ints
+
 
 class Owners:
     """Remembers hashes of points, perhaps many millions, in sorted arrays.
@@ -14,9 +16,7 @@ class Owners:
     def __init__(self) -> None:
         self._sorted: list[tuple[NDArray[np.uint64], NDArray[np.int32]]] = []
 
-    def of(
-        self, points: NDArray[np.uint64], subject: NDArray[np.int64]
-    ) -> NDArray[np.int32]:
+    def of(self, points: NDArray[np.uint64], subject: Ints) -> NDArray[np.int32]:
         """Give the first owner of each point; one that nobody had is the subject's.
 
         Parameters
@@ -26,9 +26,7 @@ class Owners:
         subject
             Numbers of those who have them now, below 2**31, shape (n,).
         """
-        found, first, inverse = np.unique(
-            points, return_index=True, return_inverse=True
-        )
+        found, first, inverse = np.unique(points, return_index=True, return_inverse=True)
         owner = subject[first].astype(np.int32)
         new = np.ones(len(found), dtype=np.bool_)
         for keys, owners in self._sorted:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.extract.geodesy import Geodesics
 from trajanon.extract.trace import Trace
 
@@ -27,37 +27,33 @@ class Points:
         begins as one piece and is cut into more.
     """
 
-    lat: NDArray[np.float64]
-    lon: NDArray[np.float64]
-    time: NDArray[np.float64]
-    trace: NDArray[np.int64]
-    piece: NDArray[np.int64]
+    lat: Floats
+    lon: Floats
+    time: Floats
+    trace: Ints
+    piece: Ints
 
     def __len__(self) -> int:
         return len(self.lat)
 
-    def take(self, which: NDArray[np.bool_] | NDArray[np.int64]) -> "Points":
+    def take(self, which: Bools | Ints) -> "Points":
         """Keep some of the points, by mask or in a new order."""
         if which.dtype == np.bool_:
             if which.all():
                 return self
             which = np.flatnonzero(which)
         return Points(
-            self.lat[which],
-            self.lon[which],
-            self.time[which],
-            self.trace[which],
-            self.piece[which],
+            self.lat[which], self.lon[which], self.time[which], self.trace[which], self.piece[which]
         )
 
-    def cut(self, before: NDArray[np.bool_]) -> "Points":
+    def cut(self, before: Bools) -> "Points":
         """Begin a new piece at each marked point."""
         if not before.any():
             return self
         return replace(self, piece=self.piece + np.cumsum(before))
 
     @property
-    def follows(self) -> NDArray[np.bool_]:
+    def follows(self) -> Bools:
         """Whether a point has a predecessor in its own piece, shape (n,)."""
         follows = np.zeros(len(self), dtype=np.bool_)
         follows[1:] = self.piece[1:] == self.piece[:-1]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Ints
 from trajanon.extract.marks import Marks
 from trajanon.extract.owners import Owners
 from trajanon.subjects import Merged
@@ -32,10 +33,10 @@ class Entered:
         Whether the same points came before, in any order, shape (traces,).
     """
 
-    trace: NDArray[np.int64]
-    subject: NDArray[np.int64]
-    new: NDArray[np.bool_]
-    repeated: NDArray[np.bool_]
+    trace: Ints
+    subject: Ints
+    new: Bools
+    repeated: Bools
 
 
 class Recordings:
@@ -78,9 +79,7 @@ class Recordings:
                 self._make_one(before, number)
         return Entered(trace, subject, trace > highest[:-1], repeated)
 
-    def _foreign_owners(
-        self, marks: Marks, subject: NDArray[np.int64]
-    ) -> dict[int, list[int]]:
+    def _foreign_owners(self, marks: Marks, subject: Ints) -> dict[int, list[int]]:
         """Whose the points of each sketch were before, where not all are its own."""
         trace = np.repeat(np.arange(len(marks)), marks.size)
         owners = self._owners.of(marks.sketch, subject[trace])
@@ -111,15 +110,13 @@ class Recordings:
         """Count the names that were another one's spelling."""
         return Merged.among(*self._spellings)
 
-    def people(self) -> NDArray[np.int64]:
+    def people(self) -> Ints:
         """For each number of a subject the lowest one of the same person."""
         numbers = (self.person(number) for number in range(len(self._same_as)))
         return np.fromiter(numbers, np.int64, len(self._same_as))
 
 
-def _numbered(
-    number_of: dict[int, int], names: NDArray[np.uint64]
-) -> NDArray[np.int64]:
+def _numbered(number_of: dict[int, int], names: NDArray[np.uint64]) -> Ints:
     """Number names in the order of appearance."""
     return np.fromiter(
         (number_of.setdefault(name, len(number_of)) for name in names.tolist()),

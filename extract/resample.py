@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.extract.geodesy import Geodesics
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
@@ -44,12 +44,12 @@ class Windows:
         Metres of each piece of track, those without a window included.
     """
 
-    points: NDArray[np.float64]
-    trace: NDArray[np.int64]
-    filled: NDArray[np.int64]
-    displacement: NDArray[np.float64]
+    points: Floats
+    trace: Ints
+    filled: Ints
+    displacement: Floats
     tracks: Tracks | None
-    track_length: NDArray[np.float64]
+    track_length: Floats
 
 
 def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> Windows:
@@ -87,12 +87,7 @@ def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> Window
     )
 
 
-def _tracks(
-    places: NDArray[np.float64],
-    size: NDArray[np.int64],
-    count: NDArray[np.int64],
-    m: int,
-) -> Tracks:
+def _tracks(places: Floats, size: Ints, count: Ints, m: int) -> Tracks:
     """Take the places on each piece that has a window for a run.
 
     Parameters
@@ -128,10 +123,10 @@ class _Ways:
     """
 
     hops: Geodesics
-    start: NDArray[np.int64]
-    walked: NDArray[np.float64]
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
+    start: Ints
+    walked: Floats
+    first: Ints
+    last: Ints
 
     @classmethod
     def of(cls, points: Points) -> "_Ways":
@@ -146,13 +141,11 @@ class _Ways:
         return cls(hops, np.flatnonzero(follows) - 1, walked, first, last)
 
     @property
-    def total(self) -> NDArray[np.float64]:
+    def total(self) -> Floats:
         """Metres of each piece."""
         return self.walked[self.last]
 
-    def walk(
-        self, size: NDArray[np.int64], step: float, spacing: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def walk(self, size: Ints, step: float, spacing: float) -> tuple[Floats, Bools]:
         """Walk along the pieces from their beginnings, and stop every step metres.
 
         Parameters
@@ -166,7 +159,7 @@ class _Ways:
 
         Returns
         -------
-        tuple[NDArray[np.float64], NDArray[np.bool_]]
+        tuple[Floats, Bools]
             Latitude and longitude of the places in degrees, shape (places, 2), and
             which are filled in, shape (places,).
         """

@@ -83,10 +83,7 @@ class Rules:
             if getattr(self, limit) == math.inf:
                 object.__setattr__(self, limit, None)
         if not 0.01 <= self.spacing < 1e6:
-            msg = (
-                "--spacing must be a positive number of metres from 0.01 on "
-                f"(got {self.spacing})"
-            )
+            msg = f"--spacing must be a positive number of metres from 0.01 on (got {self.spacing})"
             raise BadInput(msg)
         if not 2 <= self.points <= 100_000:
             msg = f"--points must be at least 2 (got {self.points}), at most 100,000"
@@ -95,8 +92,7 @@ class Rules:
             value = getattr(self, limit)
             if value is not None and not value > 0.0:
                 msg = (
-                    f"--{limit.replace('_', '-')} must be a positive number of {unit} "
-                    f"(got {value})"
+                    f"--{limit.replace('_', '-')} must be a positive number of {unit} (got {value})"
                 )
                 raise BadInput(msg)
         if not 0.0 <= self.trim_ends < 1e5:

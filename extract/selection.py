@@ -3,17 +3,12 @@
 from collections import Counter
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Ints
 from trajanon.extract.rules import Rules
 
 
-def select(
-    subject: NDArray[np.int64],
-    trace: NDArray[np.int64],
-    rules: Rules,
-    counts: Counter[str],
-) -> NDArray[np.bool_]:
+def select(subject: Ints, trace: Ints, rules: Rules, counts: Counter[str]) -> Bools:
     """Mark the windows to take.
 
     Parameters
@@ -28,7 +23,7 @@ def select(
     """
     taken = np.ones(len(subject), dtype=np.bool_)
 
-    def take(which: str, key: NDArray[np.int64], quota: NDArray[np.int64]) -> None:
+    def take(which: str, key: Ints, quota: Ints) -> None:
         left = np.flatnonzero(taken)
         kept = some_of_each(key, quota, spread=rules.windows == "spread")
         taken[left[~kept]] = False
@@ -46,9 +41,7 @@ def select(
     return taken
 
 
-def some_of_each(
-    key: NDArray[np.int64], quota: NDArray[np.int64], *, spread: bool
-) -> NDArray[np.bool_]:
+def some_of_each(key: Ints, quota: Ints, *, spread: bool) -> Bools:
     """Mark so many of each key: the first ones, or some spread evenly among its own.
 
     Parameters
@@ -73,15 +66,15 @@ def some_of_each(
     if not spread:
         return np.asarray(rank < of)
 
-    def before(place: NDArray[np.int64]) -> NDArray[np.int64]:
+    def before(place: Ints) -> Ints:
         """How many middles (2 j + 1) / (2 of) of the parts lie before place / whole."""
-        middles: NDArray[np.int64] = -(-2 * of * place // whole) // 2
+        middles: Ints = -(-2 * of * place // whole) // 2
         return middles
 
     return np.asarray(before(rank + 1) > before(rank))
 
 
-def even_quotas(size: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
+def even_quotas(size: Ints, limit: int) -> Ints:
     """Share a limit so that nobody gets more than one over what another is left at.
 
     Parameters

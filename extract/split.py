@@ -4,15 +4,13 @@ from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.extract.earth.limits import Area, Zone
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 
-Breaks = Callable[
-    [NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]], NDArray[np.bool_]
-]
+Breaks = Callable[[Floats, Floats, Ints], Bools]
 """Of points (lat, lon) and starts: which ways from there to the next point break."""
 
 _JITTER = 50.0
@@ -57,7 +55,7 @@ def hide(points: Points, zone: Zone) -> Points:
     return _keep(points, ~zone.contains(points.lat, points.lon), zone.meets)
 
 
-def _keep(points: Points, kept: NDArray[np.bool_], breaks: Breaks) -> Points:
+def _keep(points: Points, kept: Bools, breaks: Breaks) -> Points:
     """Drop points, and cut where some were, or where the way between two breaks."""
     begins = np.zeros(len(points), dtype=np.bool_)
     begins[1:] = kept[1:] & ~kept[:-1]

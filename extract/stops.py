@@ -1,8 +1,8 @@
 """Where traces begin, end and stop: the places that tell where people live and work."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Ints
 from trajanon.extract.geodesy import WGS84, Geodesics
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
@@ -11,7 +11,7 @@ _STAY = 300.0
 """Seconds near one place that make a stop, also where longer pauses are allowed."""
 
 
-def parts(points: Points, rules: Rules, near: float, stub: float) -> NDArray[np.int64]:
+def parts(points: Points, rules: Rules, near: float, stub: float) -> Ints:
     """Number the parts of traces that lie between one stop and the next.
 
     A trace stops where it was split at a pause, and where it stays near a place for
@@ -33,7 +33,7 @@ def parts(points: Points, rules: Rules, near: float, stub: float) -> NDArray[np.
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Of each point, shape (n,), rising from 0.
     """
     border = np.flatnonzero(~points.follows)
@@ -58,9 +58,7 @@ def parts(points: Points, rules: Rules, near: float, stub: float) -> NDArray[np.
     return np.cumsum(begins) - 1
 
 
-def _are_stops(
-    points: Points, border: NDArray[np.int64], rules: Rules
-) -> NDArray[np.bool_]:
+def _are_stops(points: Points, border: Ints, rules: Rules) -> Bools:
     """Tell at which beginnings of pieces a trace begins, or goes on after a stop."""
     stops = np.ones(len(border), dtype=np.bool_)
     there = border[1:]
@@ -75,9 +73,7 @@ def _are_stops(
     return stops
 
 
-def _stays(
-    points: Points, size: NDArray[np.int64], seconds: float, near: float
-) -> NDArray[np.bool_]:
+def _stays(points: Points, size: Ints, seconds: float, near: float) -> Bools:
     """Mark points of a time, longer than so many seconds, spent near one place.
 
     Halfway and at its end a stay is near where it began.

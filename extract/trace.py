@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
+from trajanon.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,9 +27,9 @@ class Trace:
 
     name: str
     subject: str | None
-    lat: NDArray[np.float64]
-    lon: NDArray[np.float64]
-    time: NDArray[np.float64]
+    lat: Floats
+    lon: Floats
+    time: Floats
     spellings: tuple[str, ...] = ()
 
     def __len__(self) -> int:

@@ -45,9 +45,7 @@ def place(
     """
     if area is None:
         if admin_level is not None:
-            msg = (
-                f"--admin-level {admin_level} needs --area NAME and --pbf FILE.osm.pbf"
-            )
+            msg = f"--admin-level {admin_level} needs --area NAME and --pbf FILE.osm.pbf"
             raise BadInput(msg)
         return areas(bbox) if bbox else (None, None)
     if bbox:
@@ -83,10 +81,7 @@ def out_of_sight(
             raise BadInput(msg)
         return None
     if pbf is None:
-        msg = (
-            f"--hide-near {tags} needs a file that holds such places: add --pbf "
-            "FILE.osm.pbf"
-        )
+        msg = f"--hide-near {tags} needs a file that holds such places: add --pbf FILE.osm.pbf"
         raise BadInput(msg)
     bounds = None if where is None else where.bounds
     return hidden(pbf, tags, RADIUS if radius is None else radius, bounds)

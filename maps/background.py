@@ -3,9 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trajanon.arrays import Floats
 from trajanon.maps.lines import bends
 
 
@@ -20,8 +18,8 @@ class Background:
         shape (m, 2).
     """
 
-    roads: Iterable[NDArray[np.float64]] = ()
-    water: Iterable[NDArray[np.float64]] = ()
+    roads: Iterable[Floats] = ()
+    water: Iterable[Floats] = ()
 
     @property
     def lines(self) -> dict[str, list[list[int]]]:

@@ -1,26 +1,18 @@
 """Colours and widths of the groups."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import KDTree
+
+from trajanon.arrays import Floats, Ints
 
 # Told apart with any colour vision, and dark enough for a pale street map: Okabe and
 # Ito's colours without yellow and black, with Tol's indigo and wine.
-PALETTE = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#332288",
-    "#E69F00",
-    "#56B4E9",
-    "#882255",
-)
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#332288", "#E69F00", "#56B4E9", "#882255")
 
 _NEIGHBOURS = 8
 
 
-def colours(lines: NDArray[np.float64]) -> list[int]:
+def colours(lines: Floats) -> list[int]:
     """Choose a colour for each line that its neighbours do not have.
 
     Parameters
@@ -49,7 +41,7 @@ def colours(lines: NDArray[np.float64]) -> list[int]:
     return numbers
 
 
-def weights(sizes: NDArray[np.int64]) -> list[float]:
+def weights(sizes: Ints) -> list[float]:
     """Choose a width in pixels for each released line, growing mildly with its group.
 
     Parameters

@@ -100,10 +100,7 @@ def compare_releases(
         msg = "there is no release to draw: name at least one"
         raise BadInput(msg)
     matches = {
-        name: match(
-            trajectories,
-            *(with_report(each, None) if isinstance(each, Release) else each),
-        )
+        name: match(trajectories, *(with_report(each, None) if isinstance(each, Release) else each))
         for name, each in releases.items()
     }
     notices = dict.fromkeys(str(each.report["notice"]) for each in matches.values())

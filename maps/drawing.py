@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.evaluation.words import metres
 from trajanon.maps import telling
 from trajanon.maps.colours import colours, weights
@@ -39,7 +39,7 @@ class Drawing:
     bounds: list[list[float]]
 
 
-def released_alone(points: NDArray[np.float64]) -> Drawing:
+def released_alone(points: Floats) -> Drawing:
     """Draw what is in a release, and nothing else; equal trajectories are a group.
 
     Parameters
@@ -47,9 +47,7 @@ def released_alone(points: NDArray[np.float64]) -> Drawing:
     points
         Latitude and longitude in degrees, shape (n, m, 2).
     """
-    records, sizes = np.unique(
-        points.reshape(len(points), -1), axis=0, return_counts=True
-    )
+    records, sizes = np.unique(points.reshape(len(points), -1), axis=0, return_counts=True)
     lines = Unrolled(points)(records.reshape(len(records), -1, 2))
     bounds = corners([lines])
     drawn = of_release(sizes, points.shape[1])
@@ -74,10 +72,7 @@ def released_alone(points: NDArray[np.float64]) -> Drawing:
         "total": {"groups": len(lines)},
         "worst": [],
     }
-    layers = {
-        "released": steps(lines[drawn]),
-        "density-released": honeycomb(lines, bounds, sizes),
-    }
+    layers = {"released": steps(lines[drawn]), "density-released": honeycomb(lines, bounds, sizes)}
     return Drawing(about, layers, bounds)
 
 
@@ -119,18 +114,11 @@ def with_originals(name: str, matched: Match, releases: int = 1) -> Drawing:
             metres(report["displacement"]["mean"]),
         ],
         "drawn": _together(_of_all(shown, labels, sizes), _beyond(points)),
-        "counts": {
-            "displacement": telling.by_displacement(moved),
-            "sizes": telling.by_size(sizes),
-        },
+        "counts": {"displacement": telling.by_displacement(moved), "sizes": telling.by_size(sizes)},
         "slid": matched.aligned,
         "groups": _groups(shown.groups, sizes, lines)
         | {"moved": np.round(moved[shown.groups], 1).tolist()},
-        "total": {
-            "groups": len(sizes),
-            "originals": len(labels),
-            "outliers": len(farthest),
-        },
+        "total": {"groups": len(sizes), "originals": len(labels), "outliers": len(farthest)},
         "worst": place[worst].tolist(),
     }
     layers = {
@@ -150,16 +138,14 @@ def _together(*sentences: str | None) -> str | None:
     return " ".join(filter(None, sentences)) or None
 
 
-def _beyond(points: NDArray[np.float64]) -> str | None:
+def _beyond(points: Floats) -> str | None:
     """What the page says where a place is none of its map's."""
     if np.abs(points[..., 0]).max() <= _EDGE:
         return None
     return f"The map ends at {_EDGE:.2f}° of latitude: what lies beyond is drawn there."
 
 
-def _of_all(
-    shown: Sample, labels: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> str | None:
+def _of_all(shown: Sample, labels: Ints, sizes: Ints) -> str | None:
     """What the page says where it draws a sample."""
     if shown.each is None:
         return None
@@ -171,9 +157,7 @@ def _of_all(
     )
 
 
-def _groups(
-    drawn: NDArray[np.int64], sizes: NDArray[np.int64], lines: NDArray[np.float64]
-) -> dict[str, list[Any]]:
+def _groups(drawn: Ints, sizes: Ints, lines: Floats) -> dict[str, list[Any]]:
     return {
         "number": drawn.tolist(),
         "size": sizes[drawn].tolist(),
@@ -182,20 +166,13 @@ def _groups(
     }
 
 
-def _tracks(
-    matched: Match, members: list[NDArray[np.int64]], unrolled: Unrolled
-) -> dict[str, Any]:
+def _tracks(matched: Match, members: list[Ints], unrolled: Unrolled) -> dict[str, Any]:
     """The runs under the originals drawn, and those of each group by their places."""
     tracks = matched.trajectories.tracks
     assert tracks is not None  # without them nothing slides
     runs = np.unique(tracks.run[np.concatenate(members)])
     points = unrolled(tracks.points)
     return {
-        "tracks": bends(
-            points[tracks.first[run] : tracks.first[run + 1]] for run in runs
-        ),
-        "runs": [
-            np.unique(np.searchsorted(runs, tracks.run[each])).tolist()
-            for each in members
-        ],
+        "tracks": bends(points[tracks.first[run] : tracks.first[run + 1]] for run in runs),
+        "runs": [np.unique(np.searchsorted(runs, tracks.run[each])).tolist() for each in members],
     }

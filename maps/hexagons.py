@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.maps.lines import UNIT
 
 _ACROSS = 45  # cells from one side of the map to the other
@@ -14,9 +14,7 @@ _DEGREE = 111_195.0  # metres, of a great circle
 
 
 def honeycomb(
-    lines: NDArray[np.float64],
-    bounds: list[list[float]],
-    copies: NDArray[np.int64] | None = None,
+    lines: Floats, bounds: list[list[float]], copies: Ints | None = None
 ) -> dict[str, Any]:
     """Count points in hexagonal cells that are alike on the ground.
 

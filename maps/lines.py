@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+
+from trajanon.arrays import Floats
 
 UNIT = 1e-6  # degrees: 0.1 m, finer than any screen
 _BEND = 3e-5  # degrees: a track is drawn to some 3 m
 
 
-def steps(lines: NDArray[np.float64]) -> list[list[int]]:
+def steps(lines: Floats) -> list[list[int]]:
     """Write lines of equally many points as whole numbers of ``UNIT``.
 
     Parameters
@@ -25,13 +26,11 @@ def steps(lines: NDArray[np.float64]) -> list[list[int]]:
     """
     places = np.rint(lines / UNIT).astype(np.int64)
     first = np.zeros_like(places[:, :1])
-    flat: list[list[int]] = (
-        np.diff(places, axis=1, prepend=first).reshape(len(lines), -1).tolist()
-    )
+    flat: list[list[int]] = np.diff(places, axis=1, prepend=first).reshape(len(lines), -1).tolist()
     return flat
 
 
-def bends(lines: Iterable[NDArray[np.float64]]) -> list[list[int]]:
+def bends(lines: Iterable[Floats]) -> list[list[int]]:
     """Write lines of any number of points, without those that lie on the way.
 
     Parameters
@@ -62,14 +61,14 @@ class Unrolled:
         All that is shown: latitude and longitude in degrees, shape (..., 2).
     """
 
-    def __init__(self, points: NDArray[np.float64]) -> None:
+    def __init__(self, points: Floats) -> None:
         longitude = points[..., 1]
         self._middle: float | None = None
         if np.ptp(longitude) > 180.0:
             around = np.exp(1j * np.radians(longitude)).mean()
             self._middle = float(np.degrees(np.angle(around)))
 
-    def __call__(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    def __call__(self, points: Floats) -> Floats:
         """Move longitudes by whole turns to within half a turn of the middle."""
         if self._middle is None:
             return points
@@ -78,7 +77,7 @@ class Unrolled:
         return moved
 
 
-def corners(points: Sequence[NDArray[np.float64]]) -> list[list[float]]:
+def corners(points: Sequence[Floats]) -> list[list[float]]:
     """South-west and north-east corner of all points, as lat, lon."""
     low = np.min([each.reshape(-1, 2).min(axis=0) for each in points], axis=0)
     high = np.max([each.reshape(-1, 2).max(axis=0) for each in points], axis=0)

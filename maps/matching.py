@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.files.report import STRANGERS, Report, checked, released_of
 from trajanon.privacy.belonging import belonging
@@ -31,8 +29,8 @@ class Match:
     """
 
     trajectories: Trajectories
-    labels: NDArray[np.int64]
-    lines: NDArray[np.float64]
+    labels: Ints
+    lines: Floats
     report: Report
 
     @property
@@ -41,9 +39,7 @@ class Match:
         return self.report.get("alignment") is not None
 
 
-def match(
-    trajectories: Trajectories, release: Trajectories, report: Mapping[str, Any]
-) -> Match:
+def match(trajectories: Trajectories, release: Trajectories, report: Mapping[str, Any]) -> Match:
     """Find the released line of each group.
 
     Parameters

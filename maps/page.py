@@ -20,10 +20,7 @@ from trajanon.outputs import replacing
 from trajanon.trajectories import OSM_ATTRIBUTION
 
 # What a browser may load for a page that needs nothing: nothing.
-_CLOSED = (
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-    "img-src data:"
-)
+_CLOSED = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 
 
 class _Verbatim(Element):
@@ -101,9 +98,7 @@ def _json(value: Any) -> str:
     return text.replace("<", "\\u003c")
 
 
-def _shared(
-    drawings: Sequence[Drawing],
-) -> tuple[dict[str, str], list[dict[str, str]]]:
+def _shared(drawings: Sequence[Drawing]) -> tuple[dict[str, str], list[dict[str, str]]]:
     """Write layers, those that releases have in common once: by place; and places."""
     place_of: dict[str, str] = {}
     places = [
@@ -174,10 +169,7 @@ def page(
             "title": title,
             "notice": notice,
             "attribution": " · ".join(credited),
-            "bounds": [
-                bounds[:, 0].min(axis=0).tolist(),
-                bounds[:, 1].max(axis=0).tolist(),
-            ],
+            "bounds": [bounds[:, 0].min(axis=0).tolist(), bounds[:, 1].max(axis=0).tolist()],
             "palette": PALETTE,
             "releases": [
                 drawing.about | {"layers": names}

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from trajanon.arrays import Ints
 
 _POINTS = 300_000  # of the originals drawn: 10,000 trajectories of 30 points
 _OF_PAGE = 1_000_000  # of those of all releases on a page, where all can be drawn
@@ -26,14 +27,12 @@ class Sample:
         Originals drawn of a group at most; None if all are.
     """
 
-    groups: NDArray[np.int64]
-    members: list[NDArray[np.int64]]
+    groups: Ints
+    members: list[Ints]
     each: int | None
 
 
-def sample(
-    labels: NDArray[np.int64], points: int, always: NDArray[np.int64], releases: int = 1
-) -> Sample:
+def sample(labels: Ints, points: int, always: Ints, releases: int = 1) -> Sample:
     """Choose what to draw: everything, or a few originals of each group.
 
     Where even two originals of each group are too many, some groups are left out.
@@ -74,7 +73,7 @@ def sample(
     return Sample(groups, [np.sort(members[group][:each]) for group in groups], each)
 
 
-def of_release(sizes: NDArray[np.int64], points: int) -> NDArray[np.int64]:
+def of_release(sizes: Ints, points: int) -> Ints:
     """Choose the groups to draw where nothing is known of originals.
 
     Parameters
@@ -90,13 +89,11 @@ def of_release(sizes: NDArray[np.int64], points: int) -> NDArray[np.int64]:
     return np.sort(np.random.default_rng(0).permutation(len(sizes))[:most])
 
 
-def _split(
-    order: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> list[NDArray[np.int64]]:
+def _split(order: Ints, sizes: Ints) -> list[Ints]:
     return np.split(order, np.cumsum(sizes)[:-1])
 
 
-def _each(sizes: NDArray[np.int64], most: int) -> int:
+def _each(sizes: Ints, most: int) -> int:
     """How many of each group may be drawn, for no more than most in all."""
     each = 1
     while each < sizes.max() and np.minimum(sizes, each + 1).sum() <= most:

@@ -3,8 +3,8 @@
 from collections import Counter
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.evaluation.words import STAGES, metres
 from trajanon.files.report import Report
 
@@ -14,7 +14,7 @@ Row = tuple[str, int]
 """A label, and how many groups it counts."""
 
 
-def facts(report: Report, sizes: NDArray[np.int64]) -> list[list[str]]:
+def facts(report: Report, sizes: Ints) -> list[list[str]]:
     """Name and value of what a holder wants to know first."""
     moved = report["displacement"]
     people = report.get("subjects_per_group") or []
@@ -82,7 +82,7 @@ def percent(loss: float) -> str:
     return f"{digits} %"
 
 
-def by_size(sizes: NDArray[np.int64]) -> list[Row]:
+def by_size(sizes: Ints) -> list[Row]:
     """Count the groups of each size."""
     counts = sorted(Counter(sizes.tolist()).items())
     rows = [(f"{size:,}", count) for size, count in counts]
@@ -92,7 +92,7 @@ def by_size(sizes: NDArray[np.int64]) -> list[Row]:
     return rows
 
 
-def by_displacement(moved: NDArray[np.float64]) -> list[Row]:
+def by_displacement(moved: Floats) -> list[Row]:
     """Count groups by their mean displacement, in steps of 1, 2, 5, 10, ... metres.
 
     Parameters

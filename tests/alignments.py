@@ -7,11 +7,11 @@ import naive
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from naive import Floats
 from naive_sliding import room, tracks_of
 
 import trajanon
 from trajanon.align.alignment import align
+from trajanon.arrays import Floats
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, dense
 from trajanon.progress import Progress, silent
@@ -27,9 +27,7 @@ ROUNDING = 0.02  # metres: a release has seven decimals of a degree
 def cut(trajectories: Trajectories, k: int, **options: Any) -> Partition:
     """Groups of windows as they were cut."""
     chosen = {"method": "mdav", "refine": "none"} | options
-    return microaggregate(
-        trajectories.records, k, subjects=trajectories.subject, **chosen
-    )
+    return microaggregate(trajectories.records, k, subjects=trajectories.subject, **chosen)
 
 
 def aligned(

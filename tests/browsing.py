@@ -113,10 +113,7 @@ def trajectories() -> Trajectories:
     rng = np.random.default_rng(0)
     along = np.linspace(0, 0.03, 30)
     streets = np.stack(
-        [
-            np.stack([np.full(30, lat), -3.70 + along], axis=-1)
-            for lat in (40.40, 40.41, 40.42)
-        ]
+        [np.stack([np.full(30, lat), -3.70 + along], axis=-1) for lat in (40.40, 40.41, 40.42)]
     )
     own = rng.normal(0, 0.0008, (len(LABELS), 1, 2))
     return Trajectories((streets[LABELS] + own).round(7))
@@ -160,9 +157,7 @@ def slid() -> folium.Map:
     rng = np.random.default_rng(0)
     along = np.linspace(0, 0.03, run)
     middle = rng.normal(0, 0.004, len(LABELS))
-    runs = np.stack(
-        [np.stack([np.full(run, 40.4 + off), -3.7 + along], axis=-1) for off in middle]
-    )
+    runs = np.stack([np.stack([np.full(run, 40.4 + off), -3.7 + along], axis=-1) for off in middle])
     tracks = Tracks(
         runs.reshape(-1, 2).round(7),
         np.arange(len(LABELS) + 1) * run,

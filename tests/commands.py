@@ -56,9 +56,7 @@ def mode(path: Path) -> int:
 
 def track(lat: float = 40.42, lon: float = -3.7, points: int = 40) -> str:
     """A GPX file of an untimed way to the north, 11 m a step."""
-    fixes = "".join(
-        f'<trkpt lat="{lat + i / 10000:.4f}" lon="{lon}"/>' for i in range(points)
-    )
+    fixes = "".join(f'<trkpt lat="{lat + i / 10000:.4f}" lon="{lon}"/>' for i in range(points))
     return f'<gpx creator="me"><trk><trkseg>{fixes}</trkseg></trk></gpx>'
 
 

@@ -7,8 +7,7 @@ from trajanon.pipeline import EFFORTS
 from trajanon.refine.random_moves import PASS
 
 FEW = {
-    name: EFFORTS[name]._replace(moves_per_record=4 * PASS, runs=2)
-    for name in ("balanced", "best")
+    name: EFFORTS[name]._replace(moves_per_record=4 * PASS, runs=2) for name in ("balanced", "best")
 }
 """Two passes of annealing with windows that slide, four without."""
 

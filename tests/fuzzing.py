@@ -120,9 +120,7 @@ def _sources(folder: Path) -> Path:
         "one.gpx": [gpx],
         "life.plt": ["Geolife trajectory", *"12345", *life],
         "porto.csv": ["TRIP_ID,TAXI_ID,TIMESTAMP,MISSING_DATA,POLYLINE", *trips],
-        "new_cab.txt": [
-            f"{fix[0]} {fix[1]} 0 {10**9 - n}" for n, fix in enumerate(one)
-        ],
+        "new_cab.txt": [f"{fix[0]} {fix[1]} 0 {10**9 - n}" for n, fix in enumerate(one)],
         "1.txt": [f"1,{time},{lon},{lat}" for lat, lon, time in one],
     }
     for name, written in texts.items():
@@ -166,9 +164,7 @@ def _of_releases(root: Path, trajectories: Trajectories) -> list[Seed]:
         release.write(folder / name)
         check = ("check", "-k", "2", name)
         draws = ("map", "--view", "public", name)
-        found.append(
-            Seed(folder, name, [check, (*check, "--rewrite", f"b.{suffix}"), draws])
-        )
+        found.append(Seed(folder, name, [check, (*check, "--rewrite", f"b.{suffix}"), draws]))
         looks = [(*check, "--trajectories", "t.parquet"), ("evaluate", *both)]
         looks += [("map", *both), ("figures", *both)]
         if suffix == "parquet":
@@ -204,12 +200,7 @@ def _of_tables(folder: Path) -> list[Seed]:
 def _of_folders(root: Path, trajectories: Trajectories, sources: Path) -> list[Seed]:
     """A stopped extraction, a cache of pages, and trajectories in parts."""
     stopped, parts = root / "stopped", root / "parts"
-    page = (
-        root
-        / "cache/cache/osm-api"
-        / "127.0.0.1_9_-3.71_40.4_-3.69_40.44"
-        / "page0000.gpx.gz"
-    )
+    page = root / "cache/cache/osm-api" / "127.0.0.1_9_-3.71_40.4_-3.69_40.44" / "page0000.gpx.gz"
     for folder in (stopped, parts / "t", page.parent):
         folder.mkdir(parents=True)
     shutil.copy(sources / "one.gpx.gz", page)
@@ -218,10 +209,7 @@ def _of_folders(root: Path, trajectories: Trajectories, sources: Path) -> list[S
         part = parts / "t" / f"part-{number:05d}.parquet"
         write_trajectories(part, trajectories.take(rows))
     resume = (*EXTRACT, "--source", str(sources / "points.csv"), "--resume")
-    with (
-        mock.patch.object(growing.Growing, "chosen", _stop),
-        contextlib.chdir(stopped),
-    ):
+    with mock.patch.object(growing.Growing, "chosen", _stop), contextlib.chdir(stopped):
         run(resume)
     kept = [path for path in sorted(stopped.rglob("*.unfinished/*")) if path.suffix]
     apart = ("anonymize", "t", *QUICK, "--memory", "1GB")

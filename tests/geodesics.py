@@ -1,17 +1,14 @@
 """Ways and distances on Earth, found slowly, by many places on each."""
 
 import numpy as np
-from numpy.typing import NDArray
 from pyproj import Geod
 
-Floats = NDArray[np.float64]
+from trajanon.arrays import Floats
 
 GEOD = Geod(ellps="WGS84")
 
 
-def ahead(
-    lat: Floats, lon: Floats, azimuth: Floats, metres: Floats
-) -> tuple[Floats, Floats]:
+def ahead(lat: Floats, lon: Floats, azimuth: Floats, metres: Floats) -> tuple[Floats, Floats]:
     """Places (lat, lon) so many metres from others."""
     east, north, _ = GEOD.fwd(lon, lat, azimuth, metres)
     return north, east

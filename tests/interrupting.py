@@ -7,9 +7,7 @@ class Interrupting:
     def __init__(self, j: int, tasks: set[str]) -> None:
         self.left, self.tasks = j, tasks
 
-    def __call__(
-        self, task: str, done: float, total: float | None, note: str = ""
-    ) -> None:
+    def __call__(self, task: str, done: float, total: float | None, note: str = "") -> None:
         self.left -= task in self.tasks
         if self.left < 0:
             raise KeyboardInterrupt

@@ -5,9 +5,9 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from naive import Floats
 
 from trajanon import vicinity
+from trajanon.arrays import Floats
 from trajanon.paths import in_blocks
 from trajanon.refine.blocks import draw_blocks
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import reject
 from hypothesis import strategies as st
-from naive import Floats, Ints
 from naive_refine import random_groups
 
 from trajanon._kernels.pricing import Market
+from trajanon.arrays import Floats, Ints
 from trajanon.columns import best, generation, open_market, searching
 from trajanon.refine.grouped import Grouped
 

@@ -93,9 +93,7 @@ def _json_of(text: str, chance: random.Random) -> str:
     whole = [json.loads(text)]
     owner: Any = whole
     while True:
-        key = chance.choice(
-            list(owner) if isinstance(owner, dict) else range(len(owner))
-        )
+        key = chance.choice(list(owner) if isinstance(owner, dict) else range(len(owner)))
         inner = owner[key]
         if not (isinstance(inner, dict | list) and inner) or chance.random() < 0.3:
             break

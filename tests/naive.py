@@ -6,10 +6,10 @@ from functools import cache
 from itertools import combinations, pairwise, product
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from trajanon.arrays import Floats, Ints
+
+Ints = Ints
 
 
 def squared_distance(a: Floats, b: Floats) -> float:
@@ -63,8 +63,7 @@ def least_sse(records: Floats, k: int) -> float:
         first, *others = sorted(records_left)
         return min(
             (
-                group_sse(records[[first, *chosen]])
-                + rest(records_left - {first, *chosen})
+                group_sse(records[[first, *chosen]]) + rest(records_left - {first, *chosen})
                 for size in range(k - 1, len(others) + 1)
                 for chosen in combinations(others, size)
                 if size + 1 < 2 * k  # what is larger can be divided at no loss
@@ -81,9 +80,7 @@ def least_sse(records: Floats, k: int) -> float:
 def nearest_distances(records: Floats, count: int) -> list[list[float]]:
     """The distances of each record to its nearest others, the least first."""
     return [
-        sorted(distance(records[i], records[j]) for j in range(len(records)) if j != i)[
-            :count
-        ]
+        sorted(distance(records[i], records[j]) for j in range(len(records)) if j != i)[:count]
         for i in range(len(records))
     ]
 
@@ -93,10 +90,7 @@ def nearest_distances(records: Floats, count: int) -> list[list[float]]:
 
 def latest_starts(subjects: Sequence[int], k: int) -> list[int]:
     return [
-        max(
-            (s for s in range(end + 1) if len(set(subjects[s : end + 1])) >= k),
-            default=-1,
-        )
+        max((s for s in range(end + 1) if len(set(subjects[s : end + 1])) >= k), default=-1)
         for end in range(len(subjects))
     ]
 
@@ -162,10 +156,9 @@ class Ungrouped:
     def take(self, seed: int, k: int) -> set[int]:
         """Group a record with its nearest: k in all."""
         group = set(
-            sorted(
-                self.rows,
-                key=lambda i: squared_distance(self.records[i], self.records[seed]),
-            )[:k]
+            sorted(self.rows, key=lambda i: squared_distance(self.records[i], self.records[seed]))[
+                :k
+            ]
         )
         self.groups.append(group)
         self.rows = [i for i in self.rows if i not in group]
@@ -260,9 +253,7 @@ def join(records: Floats, links: list[set[int]]) -> list[int]:
         ends = [i for i, met in enumerate(links) if len(met) < 2 and i not in order]
         city = min(
             ends,
-            key=lambda end: (
-                squared_distance(records[end], records[order[-1]]) if order else end
-            ),
+            key=lambda end: squared_distance(records[end], records[order[-1]]) if order else end,
         )
         order.append(city)
         while onward := [other for other in links[city] if other not in order]:
@@ -275,9 +266,7 @@ def tour_length(records: Floats, order: Sequence[int]) -> float:
     """Length of a closed tour through the records and the dummy city n."""
     n = len(records)
     return sum(
-        distance(records[a], records[b])
-        for a, b in pairwise([*order, order[0]])
-        if n not in (a, b)
+        distance(records[a], records[b]) for a, b in pairwise([*order, order[0]]) if n not in (a, b)
     )
 
 

@@ -5,12 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.utility import displacement
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+Ints = Ints
 
 
 class City(NamedTuple):
@@ -135,10 +134,7 @@ def nearest_lines(city: City) -> list[list[int]]:
 def nearest_record(city: City) -> Floats:
     """Chance of a row of the subject, and of the own line, (n, 2)."""
     return np.array(
-        [
-            picked(city, target, lines)
-            for target, lines in enumerate(nearest_lines(city))
-        ]
+        [picked(city, target, lines) for target, lines in enumerate(nearest_lines(city))]
     )
 
 
@@ -158,9 +154,7 @@ def other_tracks(city: City, target: int, share: float) -> tuple[float, float]:
     for known in combinations(rest, besides):
         known_rows = {target, *known}
         left = [
-            row
-            for row, label in enumerate(city.labels)
-            if label in lines and row not in known_rows
+            row for row, label in enumerate(city.labels) if label in lines and row not in known_rows
         ]
         right = [row for row in left if city.subjects[row] == city.subjects[target]]
         chances.append(len(right) / len(left) if left else 0.0)

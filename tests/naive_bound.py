@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
-from naive import Floats, squared_distance
+from naive import squared_distance
+
+from trajanon.arrays import Floats
 
 
 def violated_trios(
@@ -29,8 +31,6 @@ def nearest_bound(records: Floats, k: int) -> float:
     """Half the squared distances of each record to its k - 1 nearest, divided by k."""
     total = 0.0
     for i, record in enumerate(records):
-        to_others = [
-            squared_distance(record, other) for j, other in enumerate(records) if j != i
-        ]
+        to_others = [squared_distance(record, other) for j, other in enumerate(records) if j != i]
         total += float(np.sum(sorted(to_others)[: k - 1])) / (2 * k)
     return total

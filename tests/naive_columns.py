@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
-from naive import Floats, Ints, group_sse, squared_distance
+from naive import group_sse, squared_distance
 from scipy.optimize import linprog
+
+from trajanon.arrays import Floats, Ints
 
 
 def every_group(m: int, k: int, subjects: Ints) -> Iterator[list[int]]:
@@ -31,15 +33,11 @@ def tolls(trios: Ints, tolls: Floats, group: list[int]) -> float:
 
 def is_centre(records: Floats, group: list[int], centre: int) -> bool:
     """Whether no member has a smaller sum of squared distances to the others."""
-    sums = {
-        i: sum(squared_distance(records[i], records[j]) for j in group) for i in group
-    }
+    sums = {i: sum(squared_distance(records[i], records[j]) for j in group) for i in group}
     return sums[centre] <= min(sums.values()) + 1e-12
 
 
-def most_earned(
-    records: Floats, prices: Floats, subjects: Ints, k: int, centre: int
-) -> float:
+def most_earned(records: Floats, prices: Floats, subjects: Ints, k: int, centre: int) -> float:
     """What the best group round a record earns; -inf without any."""
     return max(
         (
@@ -51,9 +49,7 @@ def most_earned(
     )
 
 
-def grown_group(
-    records: Floats, prices: Floats, subjects: Ints, k: int, seed: int
-) -> list[int]:
+def grown_group(records: Floats, prices: Floats, subjects: Ints, k: int, seed: int) -> list[int]:
     """The best of the groups that a record goes through when it grows greedily."""
     m = len(records)
     group, seen = [seed], []

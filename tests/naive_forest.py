@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
-from naive import Floats, Ints, squared_distance
+from naive import squared_distance
 from numpy.typing import NDArray
+
+from trajanon.arrays import Floats, Ints
 
 
 def selected(values: Sequence[float], middle: int) -> tuple[list[float], float]:
@@ -20,9 +22,7 @@ def leaf_sizes(n: int, leaf: int) -> list[int]:
     return leaf_sizes(n // 2, leaf) + leaf_sizes(n - n // 2, leaf)
 
 
-def nearest_in_leaves(
-    points: Floats, leaves: Sequence[Ints], count: int
-) -> list[list[float]]:
+def nearest_in_leaves(points: Floats, leaves: Sequence[Ints], count: int) -> list[list[float]]:
     """Squared distances to the nearest that share a leaf; fewer where few do."""
     found = []
     for a in range(len(points)):

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 import numpy as np
-from naive import Floats, Ints, distance, mdav, squared_distance
+from naive import distance, mdav, squared_distance
+
+from trajanon.arrays import Floats, Ints
 
 NEAREST, ARBITRARY, FARTHEST = -1, 0, 1
 
@@ -18,9 +20,7 @@ def between_cities(records: Floats) -> list[list[float]]:
     return [*rows, [0.0] * (len(records) + 1)]
 
 
-def lengthenings(
-    between: list[list[float]], tour: Sequence[int], city: int
-) -> list[float]:
+def lengthenings(between: list[list[float]], tour: Sequence[int], city: int) -> list[float]:
     """How much longer the tour gets by one more city behind each place."""
     return [
         between[a][city] + between[city][b] - between[a][b]
@@ -42,10 +42,7 @@ def least_inserted(
 
 def opened(tours: Iterable[tuple[int, ...]], n: int) -> set[tuple[int, ...]]:
     """The paths behind the dummy."""
-    return {
-        (*tour[tour.index(n) + 1 :], *tour[: tour.index(n)])
-        for tour in map(tuple, tours)
-    }
+    return {(*tour[tour.index(n) + 1 :], *tour[: tour.index(n)]) for tour in map(tuple, tours)}
 
 
 def insertion(records: Floats, turn: list[int], rule: int) -> set[tuple[int, ...]]:
@@ -59,11 +56,7 @@ def insertion(records: Floats, turn: list[int], rule: int) -> set[tuple[int, ...
     while waiting:
         met = set(turn) - set(waiting)
         away = [min(between[city][other] for other in met) for city in waiting]
-        best = {
-            NEAREST: away.index(min(away)),
-            ARBITRARY: 0,
-            FARTHEST: away.index(max(away)),
-        }
+        best = {NEAREST: away.index(min(away)), ARBITRARY: 0, FARTHEST: away.index(max(away))}
         city = waiting.pop(best[rule])
         tours = {new for tour in tours for new in least_inserted(between, tour, city)}
     return opened(tours, len(records))
@@ -81,9 +74,7 @@ def cheapest_insertion(records: Floats, turn: list[int]) -> set[tuple[int, ...]]
         for tour in tours:
             waiting = [city for city in turn if city not in tour]
             costs = [min(lengthenings(between, tour, city)) for city in waiting]
-            longer.update(
-                least_inserted(between, tour, waiting[costs.index(min(costs))])
-            )
+            longer.update(least_inserted(between, tour, waiting[costs.index(min(costs))]))
         tours = longer
     return opened(tours, len(records))
 
@@ -141,8 +132,7 @@ def mf_tsp(records: Floats, counts: Ints, k: int) -> list[set[int]]:
     middles = [records[sorted(group)].mean(axis=0) for group in groups]
     for record in rest:
         near = sorted(
-            range(len(groups)),
-            key=lambda g: squared_distance(middles[g], records[record]),
+            range(len(groups)), key=lambda g: squared_distance(middles[g], records[record])
         )
         groups[next(g for g in near if len(groups[g]) < 2 * k - 1)].add(record)
     return groups

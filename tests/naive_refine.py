@@ -7,8 +7,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from naive import Floats, Ints, group_sse, holds, squared_distance, sse
+from naive import group_sse, holds, squared_distance, sse
 
+from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.refine.blocks import draw_blocks
 from trajanon.refine.grouped import Grouped
@@ -43,12 +44,7 @@ def search_in_blocks(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
 
 
 def random_groups(
-    seed: int,
-    n: int,
-    k: int,
-    people: int | None,
-    grid: bool,
-    events: tuple[float, int] = (0.0, 0),
+    seed: int, n: int, k: int, people: int | None, grid: bool, events: tuple[float, int] = (0.0, 0)
 ) -> Grouped:
     """Random groups, and the largest k up to the given one that they can keep."""
     rng = np.random.default_rng(seed)
@@ -97,9 +93,7 @@ def two_swapping(records: Floats, labels: Ints, k: int, subjects: Ints) -> list[
 # Random Cluster Shuffling
 
 
-def nearest_others(
-    records: Floats, labels: Ints, members: Ints, group: int
-) -> list[int]:
+def nearest_others(records: Floats, labels: Ints, members: Ints, group: int) -> list[int]:
     """The group, but for one, with the nearest mean to each member."""
     means = {
         other: records[labels == other].mean(axis=0)
@@ -111,9 +105,7 @@ def nearest_others(
     ]
 
 
-def sent_or_dissolved(
-    records: Floats, labels: Ints, record: int, k: int, subjects: Ints
-) -> Ints:
+def sent_or_dissolved(records: Floats, labels: Ints, record: int, k: int, subjects: Ints) -> Ints:
     """What Step 1 of the algorithm makes of one record."""
     group = int(labels[record])
     members = np.flatnonzero(labels == group)
@@ -133,15 +125,11 @@ def shuffling_pass(records: Floats, labels: Ints, k: int, subjects: Ints) -> Int
     return labels
 
 
-def recut(
-    records: Floats, labels: Ints, a: int, b: int, k: int, subjects: Ints
-) -> list[set[int]]:
+def recut(records: Floats, labels: Ints, a: int, b: int, k: int, subjects: Ints) -> list[set[int]]:
     """The runs that two groups are cut into; none if that breaks the promise."""
     members = np.flatnonzero((labels == a) | (labels == b))
     middle = records[members].mean(axis=0)
-    ordered = sorted(
-        members.tolist(), key=lambda i: squared_distance(records[i], middle)
-    )
+    ordered = sorted(members.tolist(), key=lambda i: squared_distance(records[i], middle))
     runs = len(set(subjects[members].tolist())) // k
     borders = [run * len(ordered) // max(runs, 1) for run in range(runs + 1)]
     cut = [set(ordered[borders[i] : borders[i + 1]]) for i in range(runs)]
@@ -236,10 +224,7 @@ class Neighbourhood:
         for x, z, a, b, c in self._successions():
             for v in c:
                 if a in self.near(v):
-                    yield (
-                        [a, b, c],
-                        [a - {x} | {v}, b - {z} | {x}, c - {v} | {z}],
-                    )
+                    yield ([a, b, c], [a - {x} | {v}, b - {z} | {x}, c - {v} | {z}])
 
     def dissolutions(self) -> Iterator[Move]:
         for group in self.groups:

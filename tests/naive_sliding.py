@@ -8,18 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from naive import Floats, Ints, distance, group_sse, holds, sse
+from naive import distance, group_sse, holds, sse
 
-from trajanon._kernels.annealing import (
-    RARE,
-    Annealing,
-    draw_move,
-    other_bits,
-    other_member,
-)
+from trajanon._kernels.annealing import RARE, Annealing, draw_move, other_bits, other_member
 from trajanon._kernels.groups import Groups
 from trajanon._kernels.sliding import Slides, draw_start
 from trajanon.align import parts
+from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.refine.blocks import draw_blocks
 from trajanon.tracks import STEPS, Tracks
@@ -57,11 +52,7 @@ def on_runs(m: int, free: Sequence[Sequence[int]], points: Floats) -> Trajectori
     """
     window = STEPS * (m - 1) + 1
     sizes = [sum(steps) + window * (len(steps) - 1) for steps in free]
-    start = [
-        sum(steps[: i + 1]) + window * i
-        for steps in free
-        for i in range(len(steps) - 1)
-    ]
+    start = [sum(steps[: i + 1]) + window * i for steps in free for i in range(len(steps) - 1)]
     tracks = Tracks(
         points=points[: sum(sizes)],
         first=np.cumsum([0, *sizes]),
@@ -144,9 +135,7 @@ def least_gaps(tracks: Tracks, m: int) -> dict[tuple[int, int], int]:
     A spacing lies between the last point of one and the first of the next; or as much
     as when they were cut, if that was less.
     """
-    return {
-        pair: min(gap, STEPS * m) for pair, gap in gaps(tracks, tracks.start).items()
-    }
+    return {pair: min(gap, STEPS * m) for pair, gap in gaps(tracks, tracks.start).items()}
 
 
 def last_starts(tracks: Tracks, m: int) -> Ints:
@@ -202,8 +191,7 @@ def standardised(tracks: Tracks, m: int, start: Ints) -> Floats:
     """
     place = tracks.first[tracks.run][:, None] + STEPS * np.arange(m)
     cut, now = [
-        tracks.points[place + s[:, None]].reshape(len(s), -1)
-        for s in (tracks.start, start)
+        tracks.points[place + s[:, None]].reshape(len(s), -1) for s in (tracks.start, start)
     ]
     origin = cut[0]
     spread = (cut - origin).std(axis=0, ddof=1)
@@ -216,14 +204,11 @@ def standardised(tracks: Tracks, m: int, start: Ints) -> Floats:
 def at_all_starts(tracks: Tracks, m: int, start: Ints, x: int) -> dict[int, Floats]:
     """The record of a window at each start that it may have while all others stay."""
     return {
-        s: standardised(tracks, m, put(start, x, s))[x]
-        for s in starts_allowed(tracks, m, start, x)
+        s: standardised(tracks, m, put(start, x, s))[x] for s in starts_allowed(tracks, m, start, x)
     }
 
 
-def slid_losses(
-    tracks: Tracks, m: int, start: Ints, labels: Ints, x: int
-) -> dict[int, float]:
+def slid_losses(tracks: Tracks, m: int, start: Ints, labels: Ints, x: int) -> dict[int, float]:
     """What is lost with one window at each start that it may have."""
     records = standardised(tracks, m, start)
     group = labels == labels[x]
@@ -251,9 +236,7 @@ def single_slides_that_gain(
 # Neighbours
 
 
-def nearest_in_reach(
-    rows: list[Floats], here: Floats, count: int
-) -> list[list[tuple[float, int]]]:
+def nearest_in_reach(rows: list[Floats], here: Floats, count: int) -> list[list[tuple[float, int]]]:
     """The others near each window, and how near: it at its place, or they at theirs.
 
     ``rows`` holds the places where each window is looked for, ``here`` where it is.
@@ -285,9 +268,7 @@ class Move(NamedTuple):
     cost: float
 
 
-def move_drawn(
-    annealing: Annealing, slides: Slides, k: int, heat: float
-) -> Move | None:
+def move_drawn(annealing: Annealing, slides: Slides, k: int, heat: float) -> Move | None:
     """What the next random move would be, measured from scratch.
 
     None if it is of whole groups. What is drawn is drawn by the kernels, from a copy of
@@ -313,9 +294,7 @@ def move_drawn(
     return Move(kind, start.copy(), labels, limit, cost)
 
 
-def _candidate(
-    groups: Groups, x: int, y: int, z: int, k: int, joins: bool
-) -> tuple[str, Ints]:
+def _candidate(groups: Groups, x: int, y: int, z: int, k: int, joins: bool) -> tuple[str, Ints]:
     """What x does with the group of y, whose member z would take its place."""
     labels = groups.labels.copy()
     own, target = int(labels[x]), int(labels[y])
@@ -385,9 +364,7 @@ def quarters(line: Floats) -> Iterator[Floats]:
 def share_near(tracks: Tracks, lines: Floats, within: float) -> float:
     """The share of every fourth point of all tracks that a line comes near."""
     near = [
-        any(
-            metres(point, place) <= within for line in lines for place in quarters(line)
-        )
+        any(metres(point, place) <= within for line in lines for place in quarters(line))
         for point in tracks.points[::STEPS]
     ]
     return float(np.mean(near))

@@ -76,9 +76,7 @@ def serving(server: OsmServer) -> Iterator[OsmServer]:
             page = int(query.get("page", ["0"])[0])
             bbox = query.get("bbox", [""])[0]
             path = urlsplit(self.path).path
-            server.requests.append(
-                Request(page, bbox, path, self.headers, time.monotonic())
-            )
+            server.requests.append(Request(page, bbox, path, self.headers, time.monotonic()))
             answer = server.answer(page)
             self.close_connection = answer.cut or answer.hang_up
             if answer.hang_up:

@@ -34,9 +34,7 @@ class OsmFile:
             ET.SubElement(self._root[-1], "member", type="way", ref=str(way), role=role)
         return number
 
-    def square(
-        self, south: float, west: float, size: float, tags: Tags | None = None
-    ) -> int:
+    def square(self, south: float, west: float, size: float, tags: Tags | None = None) -> int:
         """A closed way around a square, its size in degrees."""
         north, east = south + size, west + size
         corners = [(south, west), (south, east), (north, east), (north, west)]

@@ -30,9 +30,7 @@ def nothing_overlaps(picture: Picture) -> None:
     with styled():
         picture.figure.draw_without_rendering()
         whole = picture.figure.bbox
-        words = [
-            (text.get_text(), text.get_window_extent()) for text in _texts(picture)
-        ]
+        words = [(text.get_text(), text.get_window_extent()) for text in _texts(picture)]
         for name, box in words:
             assert _within(box, whole), (picture.name, name)
         for (one, first), (other, second) in combinations(words, 2):

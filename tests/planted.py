@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from naive import Floats
 
 import trajanon
+from trajanon.arrays import Floats
 from trajanon.files.release import write_release
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -32,8 +32,7 @@ def written(
     write_release(
         path,
         Trajectories(
-            groups() if points is None else points,
-            provenance={"attribution": attribution},
+            groups() if points is None else points, provenance={"attribution": attribution}
         ),
     )
     return path

@@ -22,18 +22,13 @@ ROWS = pd.DataFrame(
 
 
 def read(
-    *paths: Path,
-    strict: bool = False,
-    counts: Counter[str] | None = None,
-    **columns: str,
+    *paths: Path, strict: bool = False, counts: Counter[str] | None = None, **columns: str
 ) -> list[Trace]:
     """Read tables; the label of each is its name without suffixes."""
     counts = Counter() if counts is None else counts
     how = Reading(columns=columns, strict=strict)
     found = [
-        trace
-        for path in paths
-        for trace in table_files.read(path, path.name.split(".")[0], how)
+        trace for path in paths for trace in table_files.read(path, path.name.split(".")[0], how)
     ]
     counts.update(without_columns(how.counts))
     return found

@@ -6,9 +6,8 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-from naive import Floats
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.files.geoparquet import read
 from trajanon.files.trajectories import write_trajectories
 from trajanon.shards import anonymization, mending, solving
@@ -34,12 +33,7 @@ def walks(n: int, seed: int = 0, places: int = 5) -> Floats:
     return points
 
 
-def write_folder(
-    folder: Path,
-    points: NDArray[np.float64],
-    subject: NDArray[np.int64] | None = None,
-    rows: int = 70,
-) -> Path:
+def write_folder(folder: Path, points: Floats, subject: Ints | None = None, rows: int = 70) -> Path:
     """Write trajectories as parts of so many rows."""
     folder.mkdir()
     for number, start in enumerate(range(0, len(points), rows)):
@@ -88,7 +82,7 @@ class Groups:
         return finish(plan, piece, key)
 
     @property
-    def labels(self) -> NDArray[np.int64]:
+    def labels(self) -> Ints:
         """Group of each row, (n,)."""
         return np.array([self.of[row] for row in range(len(self.of))])
 

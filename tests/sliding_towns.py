@@ -4,13 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
-from naive import Floats, Ints
 from naive_sliding import MADRID, STEP, random_labels, rows_at, town, tracks_of
 
 from trajanon._kernels.annealing import Annealing
 from trajanon._kernels.sliding import Ground, Slides, find_meetings, lay_rows
 from trajanon.align.ground import centred, lay_ground, part_of, shared_out
 from trajanon.align.near import near_windows
+from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.refine.descent import begin
 from trajanon.refine.grouped import lay_out
@@ -24,9 +24,7 @@ FAR = (80.0, 170.0)
 @st.composite
 def towns(draw: st.DrawFn, most: int = 24, windows: int = 4) -> Trajectories:
     """Windows on runs; some of them equal, some far from zero beside their spread."""
-    where, scale = draw(
-        st.sampled_from([(MADRID, STEP), (FAR, 1e-7), ((0.0, 0.0), 1.0)])
-    )
+    where, scale = draw(st.sampled_from([(MADRID, STEP), (FAR, 1e-7), ((0.0, 0.0), 1.0)]))
     return town(
         draw(seeds),
         draw(st.integers(3, most)),
@@ -43,9 +41,7 @@ def points_of(trajectories: Trajectories) -> int:
     return m
 
 
-def laid(
-    ground: Ground, start: Ints, axes: Floats, near: Ints, kind: type[np.floating]
-) -> Slides:
+def laid(ground: Ground, start: Ints, axes: Floats, near: Ints, kind: type[np.floating]) -> Slides:
     """All records at all starts of windows that are alone on their ground."""
     starts = ground.most + 1
     rows = np.empty((starts.sum(), axes.shape[1]), dtype=kind)

@@ -128,9 +128,7 @@ def test_the_share_of_tracks_near_lines_is_what_can_be_measured(
     lines = released(before, grouped(before, seed, 2))
     near = near_lines(tracks_of(before), lines, within)
     # One place may lie just there, as one Earth is round and the other is not.
-    few, many = [
-        share_near(tracks_of(before), lines, within * w) for w in (0.999, 1.001)
-    ]
+    few, many = [share_near(tracks_of(before), lines, within * w) for w in (0.999, 1.001)]
     assert few <= near <= many
 
 
@@ -171,8 +169,7 @@ def test_there_is_no_account_where_nothing_slid() -> None:
 def test_before_alignment_is_what_a_release_without_it_tells(refine: str) -> None:
     before = town(5, 40, 4, people=12)
     plain, report = [
-        trajanon.anonymize(before, 3, align=on, refine=refine).report
-        for on in (False, True)
+        trajanon.anonymize(before, 3, align=on, refine=refine).report for on in (False, True)
     ]
     told = report["alignment"]["before"]
     assert told["information_loss"] == plain["information_loss"]
@@ -304,9 +301,7 @@ def test_the_map_shows_windows_as_slid(run: Run, here: Path) -> None:
     assert run("anonymize", "-k", 3, *FAST).code == 0
     before = trajanon.read_trajectories(here / "trajectories.parquet")
     after = before.slid(np.array(report_in(here)["alignment"]["starts"]))
-    matched = match(
-        before, trajanon.read_release(here / "anonymized.parquet"), report_in(here)
-    )
+    matched = match(before, trajanon.read_release(here / "anonymized.parquet"), report_in(here))
     assert np.array_equal(matched.trajectories.points, after.points)
     found = with_originals("release", matched).layers["originals"]
     first = np.rint(after.points[:, 0] * 1e6)
@@ -372,18 +367,14 @@ def test_wrong_starts_are_one_sentence(
     assert not (here / "map.html").exists()
 
 
-def test_a_map_of_trajectories_that_lost_their_tracks_is_refused(
-    run: Run, here: Path
-) -> None:
+def test_a_map_of_trajectories_that_lost_their_tracks_is_refused(run: Run, here: Path) -> None:
     assert run("anonymize", "-k", 3, *FAST).code == 0
     before = trajanon.read_trajectories(here / "trajectories.parquet")
     write_trajectories(here / "trajectories.parquet", replace(before, tracks=None))
     assert "do not belong together" in run("map").sentence
 
 
-def test_a_report_from_before_there_was_alignment_is_still_shown(
-    run: Run, here: Path
-) -> None:
+def test_a_report_from_before_there_was_alignment_is_still_shown(run: Run, here: Path) -> None:
     assert run("anonymize", "-k", 3, *FAST, "--no-align").code == 0
     report = report_in(here)
     del report["alignment"]

@@ -10,7 +10,6 @@ import pytest
 from alignments import aligned, bits, cut, lie_well, loses_what_it_says, mean_metres
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from naive import Floats, Ints
 from naive_sliding import (
     gaps,
     on_runs,
@@ -36,6 +35,7 @@ from trajanon.align.aligned import Aligned, lost_at
 from trajanon.align.ground import centred, chained_part_of, lay_ground, shared_out
 from trajanon.align.large import lay_at_once, lay_axes, schedule
 from trajanon.align.near import near_in_trees, near_windows
+from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.refine.random_moves import PASS, leading_axes
 from trajanon.tracks import STEPS
@@ -83,21 +83,13 @@ def in_batches(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
 )
 @settings(max_examples=30)
 def test_windows_only_slide_and_groups_keep_k(
-    seed: int,
-    n: int,
-    m: int,
-    k: int,
-    people: int | None,
-    regroup: bool,
-    moves: int,
+    seed: int, n: int, m: int, k: int, people: int | None, regroup: bool, moves: int
 ) -> None:
     before = town(seed, n, m, people=people)
     whose = before.subject
     assume(whose is None or len(set(whose.tolist())) >= k)
     partition = cut(before, k)
-    after, found = aligned(
-        before, partition, k, regroup=regroup, moves=moves, seed=seed
-    )
+    after, found = aligned(before, partition, k, regroup=regroup, moves=moves, seed=seed)
     assert lie_well(before, after)
     assert naive.holds(found.labels, whose, k)
     assert naive.holds(found.labels, None, k)
@@ -143,9 +135,7 @@ def test_parts_end_about_as_near_as_the_whole(monkeypatch: pytest.MonkeyPatch) -
     assert in_parts < 1.15 * whole
 
 
-def test_windows_of_one_part_slide_as_far_as_gains(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_windows_of_one_part_slide_as_far_as_gains(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is shared out, and slides go on until none gains."""
     monkeypatch.setattr(large, "SETTLED", 0.0)
     slide_in_blocks(monkeypatch, 1_000)
@@ -159,9 +149,7 @@ def test_windows_of_one_part_slide_as_far_as_gains(
 
 
 def test_a_seed_repeats_every_bit_on_any_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    def backwards(
-        jobs: Sequence[Callable[[Event], object]], *_: object
-    ) -> list[object]:
+    def backwards(jobs: Sequence[Callable[[Event], object]], *_: object) -> list[object]:
         return [job(Event()) for job in reversed(jobs)][::-1]
 
     before = town(7, 60, 3, people=20)
@@ -182,9 +170,7 @@ def test_a_seed_repeats_every_bit_on_any_cores(monkeypatch: pytest.MonkeyPatch) 
 def test_ctrl_c_gives_the_best_so_far(j: int) -> None:
     words: list[str] = []
 
-    def interrupting(
-        task: str, done: float, total: float | None, note: str = ""
-    ) -> None:
+    def interrupting(task: str, done: float, total: float | None, note: str = "") -> None:
         words.append(task)
         if len(words) >= j:
             raise KeyboardInterrupt
@@ -317,9 +303,7 @@ def test_what_is_lost_is_summed_up_in_batches(seed: int, k: int) -> None:
     told=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 9)), max_size=40),
     count=st.integers(1, 5),
 )
-def test_a_list_keeps_the_nearest_each_once(
-    told: list[tuple[int, int]], count: int
-) -> None:
+def test_a_list_keeps_the_nearest_each_once(told: list[tuple[int, int]], count: int) -> None:
     nearest, away = np.full(count, -1), np.full(count, np.inf)
     least: dict[int, int] = {}
     for window, distance in told:
@@ -355,8 +339,7 @@ def test_trees_find_most_of_the_near_windows(monkeypatch: pytest.MonkeyPatch) ->
     tracks = tracks_of(town(3, 200, 3))
     whole = lay_ground(tracks, 3)
     exact, found = (
-        find(whole, tracks.start, np.eye(6), 6)
-        for find in (near_windows, near_in_trees)
+        find(whole, tracks.start, np.eye(6), 6) for find in (near_windows, near_in_trees)
     )
     shares = [np.isin(a, b).mean() for a, b in zip(exact, found, strict=True)]
     assert np.mean(shares) > 0.9
@@ -385,9 +368,7 @@ def test_the_account_is_the_same_in_batches(seed: int, m: int) -> None:
     assert found[1] == pytest.approx(share_near(tracks, lines, 15.0), abs=0.02)
 
 
-def test_of_many_tracks_fewer_places_are_looked_at(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_of_many_tracks_fewer_places_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run whose first 40 steps lie near a line; then eight places are looked at."""
     way = np.column_stack([40 + 1e-3 * np.arange(80), np.full(80, -3.7)])
     tracks = tracks_of(on_runs(3, [[0, 71]] * 6, np.concatenate([way] * 6)))
@@ -400,9 +381,7 @@ def test_of_many_tracks_fewer_places_are_looked_at(
 def test_metres_are_measured_in_batches() -> None:
     before = town(2, 30, 3)
     partition = cut(before, 3)
-    far: Floats = moved_to(
-        before.points, partition.lines(before.points), partition.labels
-    )
+    far: Floats = moved_to(before.points, partition.lines(before.points), partition.labels)
     assert far.mean() == pytest.approx(mean_metres(before, partition), rel=1e-12)
     assert far.shape == before.points.shape[:2]
 

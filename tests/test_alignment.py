@@ -15,11 +15,11 @@ from alignments import (
 )
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from naive import Ints
 from naive_sliding import MADRID, STEP, on_runs, standardised, town, tracks_of
 
 import trajanon
 from trajanon.align.aligned import Aligned, Best
+from trajanon.arrays import Ints
 from trajanon.methods import METHODS
 from trajanon.pipeline import Options
 from trajanon.refine import REFINEMENTS
@@ -66,9 +66,7 @@ def test_windows_only_slide_and_groups_keep_k(
     assume(n >= k and (whose is None or len(set(whose.tolist())) >= k))
     partition = cut(before, k)
     labels, start = partition.labels.copy(), start_of(before).copy()
-    after, found = aligned(
-        before, partition, k, regroup=regroup, moves=moves, seed=seed
-    )
+    after, found = aligned(before, partition, k, regroup=regroup, moves=moves, seed=seed)
     assert np.array_equal(partition.labels, labels), "the input was changed"
     assert np.array_equal(start_of(before), start), "the input was changed"
     assert lie_well(before, after)
@@ -108,14 +106,7 @@ def test_windows_only_slide_and_groups_keep_k(
 )
 @settings(max_examples=12)
 def test_every_release_is_of_windows_that_only_slid(
-    block: int,
-    refine: str,
-    seed: int,
-    n: int,
-    k: int,
-    people: int | None,
-    method: str,
-    count: str,
+    block: int, refine: str, seed: int, n: int, k: int, people: int | None, method: str, count: str
 ) -> None:
     before = town(seed, n, 3, people=people)
     whose = before.subject if count == "subjects" else None
@@ -175,9 +166,7 @@ def test_a_column_that_was_constant_counts_once_windows_slid() -> None:
     assert loses_what_it_says(after, found)
 
 
-def test_a_search_that_ends_farther_away_is_thrown_away(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_search_that_ends_farther_away_is_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """As it might end with a smaller SSE, in the units of before, and more metres."""
     before = town(3, 24, 3)
     partition = cut(before, 3)
@@ -194,9 +183,7 @@ def test_a_search_that_ends_farther_away_is_thrown_away(
     assert found.stages[-1].information_loss == partition.information_loss
 
 
-def test_groups_that_break_the_promise_are_never_returned(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_groups_that_break_the_promise_are_never_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     before = town(3, 24, 3, people=6)
     partition = cut(before, 3)
 

@@ -36,8 +36,7 @@ def test_without_slack_alignment_changes_no_bit(
     whose = np.arange(len(before)) % 5
     before = replace(before, subject=whose if data.draw(st.booleans()) else None)
     plain, release = [
-        trajanon.anonymize(before, 2, align=on, refine=refine, seed=seed)
-        for on in (False, True)
+        trajanon.anonymize(before, 2, align=on, refine=refine, seed=seed) for on in (False, True)
     ]
     assert release.report["alignment"] is None
     assert same_but_for_order(plain, release)

@@ -82,9 +82,7 @@ def test_two_rounds_of_one_way_in_one_group_become_one(refine: str) -> None:
 
 @pytest.mark.parametrize("people", [None, 7])
 @pytest.mark.parametrize("regroup", [False, True])
-def test_no_single_slide_gains_in_the_end(
-    block: int, regroup: bool, people: int | None
-) -> None:
+def test_no_single_slide_gains_in_the_end(block: int, regroup: bool, people: int | None) -> None:
     @settings(max_examples=15)
     @given(seed=seeds, n=st.integers(4, 18), k=st.integers(2, 4))
     def test(seed: int, n: int, k: int) -> None:

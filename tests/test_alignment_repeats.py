@@ -22,9 +22,7 @@ from trajanon.refine.random_moves import PASS
 pytestmark = pytest.mark.usefixtures("few_moves")
 
 
-def test_a_seed_repeats_every_bit_on_any_cores(
-    block: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_seed_repeats_every_bit_on_any_cores(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     before = town(7, 60, 3, people=20)
     partition = cut(before, 3)
     monkeypatch.setattr("trajanon.neighbours._AT_ONCE", 7)
@@ -38,9 +36,7 @@ def test_a_seed_repeats_every_bit_on_any_cores(
 def test_the_order_in_which_parts_are_done_leaves_every_bit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def backwards(
-        jobs: Sequence[Callable[[Event], object]], *_: object
-    ) -> list[object]:
+    def backwards(jobs: Sequence[Callable[[Event], object]], *_: object) -> list[object]:
         return [job(Event()) for job in reversed(jobs)][::-1]
 
     slide_in_blocks(monkeypatch, 9)
@@ -63,9 +59,7 @@ def test_a_seed_repeats_a_release() -> None:
     assert same_but_for_order(one, other)
 
 
-def test_parts_are_as_few_as_can_be_and_of_one_size(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_parts_are_as_few_as_can_be_and_of_one_size(monkeypatch: pytest.MonkeyPatch) -> None:
     slide_in_blocks(monkeypatch, 9)
     settle, seen = search._settle_part, []
 

@@ -40,9 +40,7 @@ def test_ctrl_c_while_windows_slide_gives_the_best_so_far(
     assume(before.subject is None or len(set(before.subject.tolist())) >= k)
     interrupting = Interrupting(j, ALIGNING)
     plain = trajanon.anonymize(before, k, align=False, refine=refine, digits=7).report
-    release = trajanon.anonymize(
-        before, k, refine=refine, digits=7, progress=interrupting
-    )
+    release = trajanon.anonymize(before, k, refine=refine, digits=7, progress=interrupting)
     report, labels = release.report, np.array(release.report["labels"])
     assert report["stopped"] == (interrupting.left < 0)
     assert naive.holds(labels, before.subject, k)
@@ -102,9 +100,7 @@ def test_ctrl_c_while_threads_slide_windows_ends_them_all(
 
 
 @pytest.mark.parametrize(("task", "times"), [("Annealing", 0), ("Moving records", 1)])
-def test_ctrl_c_before_windows_slide_leaves_them_as_they_were_cut(
-    task: str, times: int
-) -> None:
+def test_ctrl_c_before_windows_slide_leaves_them_as_they_were_cut(task: str, times: int) -> None:
     before, told = town(11, 60, 3), set()
     interrupting = Interrupting(times, {task})
 

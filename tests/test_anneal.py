@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import Floats, Ints
 from naive_refine import grouped, random_groups, search_in_blocks
 
 from trajanon import loss, workers
 from trajanon._kernels.annealing import Annealing
 from trajanon._kernels.annealing import anneal as make_random_moves
 from trajanon._kernels.groups import Groups
+from trajanon.arrays import Floats, Ints
 from trajanon.course import Course
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense
@@ -67,11 +67,7 @@ def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
 
 
 @given(
-    seed=seeds,
-    n=st.integers(4, 10),
-    k=st.integers(2, 4),
-    p=st.integers(1, 3),
-    ties=st.booleans(),
+    seed=seeds, n=st.integers(4, 10), k=st.integers(2, 4), p=st.integers(1, 3), ties=st.booleans()
 )
 @settings(max_examples=6)
 def test_the_best_effort_finds_the_optimum_of_small_tables(
@@ -107,9 +103,7 @@ def test_annealing_never_ends_worse_than_descent(
 
 def test_annealing_finds_what_descent_does_not() -> None:
     work = searched(random_groups(3, 300, 3, None, grid=False), 10_000)
-    gained = loss.sse(work.records, anneal(work)) / loss.sse(
-        work.records, dense(descent(work))
-    )
+    gained = loss.sse(work.records, anneal(work)) / loss.sse(work.records, dense(descent(work)))
     assert gained < 0.99
 
 
@@ -229,17 +223,14 @@ def test_each_run_ends_in_an_optimum_of_descent(runs: int) -> None:
 # Blocks
 
 
-@given(
-    seed=seeds, n=st.integers(1, 60), groups=st.integers(1, 15), size=st.integers(1, 40)
-)
+@given(seed=seeds, n=st.integers(1, 60), groups=st.integers(1, 15), size=st.integers(1, 40))
 def test_blocks_are_of_whole_groups_and_hold_each_record_once(
     seed: int, n: int, groups: int, size: int
 ) -> None:
     rng = np.random.default_rng(seed)
     records, labels = rng.normal(size=(n, 3)), dense(rng.integers(0, groups, n))
     drawn, again = [
-        list(draw_blocks(records, labels, np.random.default_rng(seed), size))
-        for _ in range(2)
+        list(draw_blocks(records, labels, np.random.default_rng(seed), size)) for _ in range(2)
     ]
     assert sorted(np.concatenate(drawn).tolist()) == list(range(n))
     for rows, same in zip(drawn, again, strict=True):
@@ -274,9 +265,7 @@ def test_blocks_drawn_anew_have_other_borders() -> None:
     assert len(drawings) == 5
 
 
-def test_a_table_is_searched_in_as_few_blocks_as_can_be(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_table_is_searched_in_as_few_blocks_as_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
     search_in_blocks(monkeypatch, 20)
     seen: list[int] = []
 
@@ -295,9 +284,7 @@ def test_a_table_is_searched_in_as_few_blocks_as_can_be(
 # What does not matter, and what does
 
 
-def test_the_number_of_cores_leaves_every_bit(
-    block: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_number_of_cores_leaves_every_bit(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for cores in (1, 2, 5):
         monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)

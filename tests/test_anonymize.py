@@ -10,9 +10,9 @@ import pyproj
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from naive import Floats
 
 import trajanon
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem, TooFewRecords, TooFewSubjects
 from trajanon.files.release import FORMATS
 from trajanon.files.report import read_report, report_path
@@ -94,9 +94,7 @@ def test_what_is_released_passes_the_check(
     assert lines(trajanon.read_release(path)) == lines(release.trajectories)
 
 
-def test_a_release_of_the_sample_passes_the_check(
-    madrid: Trajectories, tmp_path: Path
-) -> None:
+def test_a_release_of_the_sample_passes_the_check(madrid: Trajectories, tmp_path: Path) -> None:
     release = trajanon.anonymize(madrid, 4)
     release.write(tmp_path / "anonymized.parquet")
     assert trajanon.check(tmp_path / "anonymized.parquet", 4).holds
@@ -130,9 +128,7 @@ def test_no_original_place_and_no_subject_is_in_a_release() -> None:
 
 
 @every_format
-def test_nothing_of_the_source_is_in_the_bytes_of_a_release(
-    tmp_path: Path, suffix: str
-) -> None:
+def test_nothing_of_the_source_is_in_the_bytes_of_a_release(tmp_path: Path, suffix: str) -> None:
     original = trajectories()
     path = tmp_path / f"release{suffix}"
     trajanon.anonymize(original, 4).write(path)
@@ -226,9 +222,7 @@ def test_the_displacement_is_that_on_the_ellipsoid() -> None:
     assert report["displacement"] == pytest.approx(expected, rel=1e-5)
 
 
-def test_the_first_line_of_the_report_says_it_is_not_for_publication(
-    tmp_path: Path,
-) -> None:
+def test_the_first_line_of_the_report_says_it_is_not_for_publication(tmp_path: Path) -> None:
     release = trajanon.anonymize(trajectories(), 4)
     release.write(tmp_path / "out.csv")
     path = tmp_path / "out.report.json"
@@ -353,9 +347,7 @@ def test_counts_of_another_program_are_read_only_if_understood(
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_a_release_has_the_decimals_that_were_asked_for(
-    tmp_path: Path, suffix: str
-) -> None:
+def test_a_release_has_the_decimals_that_were_asked_for(tmp_path: Path, suffix: str) -> None:
     original = trajectories()
     path = tmp_path / f"r{suffix}"
     for digits in (4, 5, 7):

@@ -45,9 +45,7 @@ def test_anonymize_refuses_in_one_sentence(
     run: Run, here: Path, arguments: list[str], says: str
 ) -> None:
     (here / "folder.csv").mkdir()
-    (here / "damaged.parquet").write_bytes(
-        (here / "trajectories.parquet").read_bytes()[:-99]
-    )
+    (here / "damaged.parquet").write_bytes((here / "trajectories.parquet").read_bytes()[:-99])
     pd.DataFrame({"lat": [1.0], "lon": [2.0]}).to_parquet(here / "table.parquet")
     release = (here / "anonymized.parquet").read_bytes()
     before = names(here)
@@ -56,13 +54,8 @@ def test_anonymize_refuses_in_one_sentence(
     assert (here / "anonymized.parquet").read_bytes() == release
 
 
-def test_counting_records_is_said_in_the_first_line_of_the_report(
-    run: Run, here: Path
-) -> None:
-    answer = run(
-        *("anonymize", "-k", 150, "--count", "records", "--refine", "none"),
-        "--no-align",
-    )
+def test_counting_records_is_said_in_the_first_line_of_the_report(run: Run, here: Path) -> None:
+    answer = run(*("anonymize", "-k", 150, "--count", "records", "--refine", "none"), "--no-align")
     assert answer.code == 0
     assert "150 records stand behind each line, but not 150 people" in answer.out
     first = (here / "anonymized.report.json").read_text().splitlines()[0]

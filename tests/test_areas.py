@@ -37,12 +37,7 @@ def test_a_city_may_be_written_in_any_case(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "-3.75,40.38,-3.65,40.48",
-        " -3.75, 40.38 ,-3.65,40.48 ",
-        "-375e-2,40.38,-3.65,40.48",
-    ],
+    "text", ["-3.75,40.38,-3.65,40.48", " -3.75, 40.38 ,-3.65,40.48 ", "-375e-2,40.38,-3.65,40.48"]
 )
 def test_a_box_is_four_degrees_and_has_no_spacing(text: str) -> None:
     assert area(text) == (Box(-3.75, 40.38, -3.65, 40.48), None)
@@ -124,18 +119,14 @@ def test_a_city_is_one_request_to_the_server(name: str) -> None:
         ("mumbai", 18.9388, 72.8354),
     ],
 )
-def test_a_city_lies_where_people_look_for_it(
-    name: str, lat: float, lon: float
-) -> None:
+def test_a_city_lies_where_people_look_for_it(name: str, lat: float, lon: float) -> None:
     box, _ = area(name)
     assert box.contains(np.array([lat]), np.array([lon])).all()
 
 
 def test_all_continents_and_no_two_boxes_share_ground() -> None:
     boxes = [city.box for city in CITIES.values()]
-    corners = [
-        (np.array([b.south, b.north]), np.array([b.west, b.east])) for b in boxes
-    ]
+    corners = [(np.array([b.south, b.north]), np.array([b.west, b.east])) for b in boxes]
     for i, box in enumerate(boxes):
         for j, (lat, lon) in enumerate(corners):
             assert box.contains(lat, lon).any() == (i == j)
@@ -181,9 +172,7 @@ def test_between_boxes_side_by_side_is_no_border() -> None:
         (["2,40,3,41", "5,40,6,42"], None),
     ],
 )
-def test_the_spacing_is_what_all_agree_in(
-    texts: list[str], spacing: float | None
-) -> None:
+def test_the_spacing_is_what_all_agree_in(texts: list[str], spacing: float | None) -> None:
     assert areas(texts)[1] == spacing
 
 

@@ -9,20 +9,14 @@ from trajanon.privacy.suite import attacks
 from trajanon.trajectories import Trajectories
 
 
-def test_a_release_of_the_sample_hides_what_its_originals_would_not(
-    madrid: Trajectories,
-) -> None:
+def test_a_release_of_the_sample_hides_what_its_originals_would_not(madrid: Trajectories) -> None:
     assert madrid.subject is not None
     k = 4
-    groups = trajanon.microaggregate(
-        madrid.records, k, subjects=madrid.subject, refine="none"
-    )
+    groups = trajanon.microaggregate(madrid.records, k, subjects=madrid.subject, refine="none")
     lines = np.round(groups.centroids.reshape(-1, *madrid.points.shape[1:]), 7)
     found = {
         (attack.name, attack.against): attack
-        for attack in attacks(
-            madrid.points, lines, groups.labels, k, subjects=madrid.subject
-        )
+        for attack in attacks(madrid.points, lines, groups.labels, k, subjects=madrid.subject)
     }
     assert len(found) == 8
     for name in ("2 known points", "2 known points, in order", "both ends"):

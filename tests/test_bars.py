@@ -23,15 +23,7 @@ def test_bars_are_silent_where_nobody_looks(tmp_path: Path) -> None:
 def test_bars_are_shown_on_a_terminal_and_go_away(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "trajanon",
-            "extract",
-            str(sample()),
-            "--bbox",
-            "madrid",
-        ],
+        [sys.executable, "-m", "trajanon", "extract", str(sample()), "--bbox", "madrid"],
         cwd=tmp_path,
         env={**os.environ, "TERM": "xterm"},
         stdout=subprocess.DEVNULL,

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Floats
 from tracks import Leg, bent, points
 
+from trajanon.arrays import Floats
 from trajanon.extract import clean, resample
 from trajanon.extract.earth.box import Box
 from trajanon.extract.resample import Windows, windows
@@ -98,12 +98,8 @@ def test_batches_change_no_bit(
     assert np.concatenate(starts).tolist() == whole.tracks.start.tolist()
 
 
-@given(
-    some=st.lists(traces(), min_size=1, max_size=3), at_once=st.sampled_from([1, 3, 64])
-)
-def test_what_is_worked_on_at_once_changes_no_bit(
-    some: list[Trace], at_once: int
-) -> None:
+@given(some=st.lists(traces(), min_size=1, max_size=3), at_once=st.sampled_from([1, 3, 64]))
+def test_what_is_worked_on_at_once_changes_no_bit(some: list[Trace], at_once: int) -> None:
     rules = Rules(spacing=50, points=5)
     whole = cut(some, rules, Counter())
     with pytest.MonkeyPatch.context() as patch:

@@ -86,9 +86,7 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_every_table_is_measured_beside_the_published_one(
-    data: Path, table: str
-) -> None:
+def test_every_table_is_measured_beside_the_published_one(data: Path, table: str) -> None:
     (measured,) = benchmark([table], data, repeats=2)
     assert {m.table for m in measured} == {table}
     for m in measured:
@@ -98,8 +96,7 @@ def test_every_table_is_measured_beside_the_published_one(
     (compared,) = [
         m
         for m in measured
-        if (m.method, m.k, m.statistic) == (method, k, statistic)
-        and m.published is not None
+        if (m.method, m.k, m.statistic) == (method, k, statistic) and m.published is not None
     ]
     assert compared.published == published
     assert compared.difference == pytest.approx(100 * (compared.ours / published - 1))
@@ -118,8 +115,7 @@ def test_what_is_measured_is_what_the_methods_lose(data: Path) -> None:
         mdav = microaggregate(X, k, method="mdav", refine="none")
         assert measured["MDAV", k, "il"] == mdav.information_loss
         losses = [
-            microaggregate(X, k, refine="none", seed=seed).information_loss
-            for seed in range(3)
+            microaggregate(X, k, refine="none", seed=seed).information_loss for seed in range(3)
         ]
         assert measured["Concorde-MHM", k, "avg"] == pytest.approx(np.mean(losses))
         assert measured["Concorde-MHM", k, "min"] == min(losses)
@@ -133,9 +129,7 @@ def test_what_is_measured_is_what_the_methods_lose(data: Path) -> None:
         for m in found
     }
     for expansion in ("row", "distance"):
-        compressed = microaggregate(
-            X, 4, compression=3, expansion=expansion, refine="none"
-        )
+        compressed = microaggregate(X, 4, compression=3, expansion=expansion, refine="none")
         place = ("C3-C-MHM", f"or-opt, {expansion}", 4, "il")
         assert rows[place] == compressed.information_loss
 
@@ -143,12 +137,8 @@ def test_what_is_measured_is_what_the_methods_lose(data: Path) -> None:
 def test_mf_tsp_is_that_of_the_method(data: Path) -> None:
     (measured,) = benchmark(["mf-tsp"], data)
     X = pd.read_csv(data / "census.csv").to_numpy()
-    partition = microaggregate(
-        X, 5, method="mf-tsp", heuristic="farthest-insertion", refine="none"
-    )
-    (ours,) = [
-        m.ours for m in measured if m.method == "MF-TSP(Farthest Insert)" and m.k == 5
-    ]
+    partition = microaggregate(X, 5, method="mf-tsp", heuristic="farthest-insertion", refine="none")
+    (ours,) = [m.ours for m in measured if m.method == "MF-TSP(Farthest Insert)" and m.k == 5]
     assert ours == pytest.approx(partition.information_loss)
 
 
@@ -165,10 +155,7 @@ def test_of_many_trajectories_the_same_thousand_are_taken(tmp_path: Path) -> Non
 def test_trajectories_have_the_tables_that_can_be_compared(tmp_path: Path) -> None:
     write_trajectories(tmp_path / "city.parquet", trajectories(40))
     measured = [m for found in benchmark(["all"], tmp_path, repeats=1) for m in found]
-    assert {(m.table, m.dataset) for m in measured} == {
-        ("hm2", "city"),
-        ("rcs", "city"),
-    }
+    assert {(m.table, m.dataset) for m in measured} == {("hm2", "city"), ("rcs", "city")}
     assert all(m.published is None for m in measured)
 
 
@@ -207,9 +194,7 @@ def test_the_command_writes_a_table_and_a_page(run: Run, data: Path) -> None:
 
 
 def test_the_command_answers_a_script(run: Run, data: Path) -> None:
-    answer = run(
-        "benchmark", "--table", "rcs", "--data", data, "--repeats", "1", "--json"
-    )
+    answer = run("benchmark", "--table", "rcs", "--data", data, "--repeats", "1", "--json")
     measured = json.loads(answer.out)["measurements"]
     assert {m["table"] for m in measured} == {"rcs"}
 
@@ -247,9 +232,7 @@ def test_what_was_measured_before_an_end_is_kept(
     def stopped(*_: object) -> Iterator[Measurement]:
         raise KeyboardInterrupt
 
-    def one(
-        dataset: Dataset, repeats: int, progress: Progress
-    ) -> Iterator[Measurement]:
+    def one(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
         del repeats, progress
         yield Measurement("one", dataset.name, "A", "a", "", 3, "il", 1.0, 1)
 
@@ -287,9 +270,7 @@ def test_the_command_refuses_in_one_sentence(
         ("datasets/notes.csv", "datasets/notes.md"),  # the page would stand there
     ],
 )
-def test_nothing_that_is_read_is_written_over(
-    run: Run, data: Path, out: str, kept: str
-) -> None:
+def test_nothing_that_is_read_is_written_over(run: Run, data: Path, out: str, kept: str) -> None:
     (data / "notes.md").write_text("mine", encoding="utf-8")
     before = (data.parent / kept).read_bytes()
     answer = run(

@@ -27,8 +27,7 @@ def test_few_records_lose_between_the_relaxation_and_the_incumbent(
     labels = best_groups(groups.records, groups.k, groups.subjects, groups.labels)
     got = naive.sse(groups.records, labels)
     least = min(
-        naive.sse(groups.records, other)
-        for other in naive_columns.every_partition(m, groups.k)
+        naive.sse(groups.records, other) for other in naive_columns.every_partition(m, groups.k)
     )
     assert least - 1e-9 <= got <= naive.sse(groups.records, groups.labels) + 1e-9
     # On so few records the pool holds the optimum, but for a group on the way there.
@@ -153,12 +152,8 @@ def test_another_number_of_threads_does_not_matter() -> None:
     assert np.array_equal(best_groups(*args), before)
 
 
-@pytest.mark.parametrize(
-    ("name", "published"), [("tarragona", 20.47), ("census", 8.14)]
-)
-def test_a_tenth_at_a_time_loses_about_what_was_published(
-    name: str, published: float
-) -> None:
+@pytest.mark.parametrize(("name", "published"), [("tarragona", 20.47), ("census", 8.14)])
+def test_a_tenth_at_a_time_loses_about_what_was_published(name: str, published: float) -> None:
     """As Castro et al. (2022), Tables 1 and 3, k = 5 and ten subsets."""
     records = loss.standardise(reference(name))
     n = len(records)
@@ -171,7 +166,5 @@ def test_a_tenth_at_a_time_loses_about_what_was_published(
             within = best_groups(records[part], 5, np.arange(len(part)), labels[part])
             parted[part] = part[0] * n + within
             part = part[:0]
-    il = loss.information_loss(
-        loss.sse(records, dense(parted)), float((records**2).sum())
-    )
+    il = loss.information_loss(loss.sse(records, dense(parted)), float((records**2).sum()))
     assert il < published + 0.1

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import Floats
 from test_mdav import reference
 
 from trajanon import bound, cuts, loss, workers
 from trajanon._kernels.pricing import Market
+from trajanon.arrays import Floats
 from trajanon.bound import lower_bound, nearest_bound, prove
 from trajanon.columns import Found, Relaxation, open_market, with_trios
 from trajanon.cuts import violated_trios
@@ -29,8 +29,7 @@ SHAPES: dict[str, Callable[[np.random.Generator, int, int], Floats]] = {
     "outliers": lambda rng, n, p: rng.standard_t(1, size=(n, p)),
     "duplicates": lambda rng, n, p: rng.normal(size=(n, p))[rng.integers(0, n, n)],
     "tight pairs": lambda rng, n, p: (
-        np.repeat(rng.normal(size=(n, p)), 2, axis=0)[:n]
-        + 1e-5 * rng.normal(size=(n, p))
+        np.repeat(rng.normal(size=(n, p)), 2, axis=0)[:n] + 1e-5 * rng.normal(size=(n, p))
     ),
 }
 
@@ -68,9 +67,7 @@ def random_market(seed: int, n: int, k: int) -> tuple[Floats, Market]:
 @pytest.mark.parametrize("shape", SHAPES)
 @given(seed=seeds, n=st.integers(2, 10), k=st.integers(2, 4), p=st.integers(1, 3))
 @settings(max_examples=25)
-def test_no_partition_undercuts_it(
-    shape: str, seed: int, n: int, k: int, p: int
-) -> None:
+def test_no_partition_undercuts_it(shape: str, seed: int, n: int, k: int, p: int) -> None:
     k = min(k, n)
     X = table(shape, seed, n, p)
     got = lower_bound(X, k)
@@ -96,9 +93,7 @@ def test_on_most_small_tables_it_is_the_optimum() -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 @given(seed=seeds, k=st.integers(6, 7), more=st.integers(0, 2), p=st.integers(1, 3))
 @settings(max_examples=3)
-def test_no_two_large_groups_undercut_it(
-    shape: str, seed: int, k: int, more: int, p: int
-) -> None:
+def test_no_two_large_groups_undercut_it(shape: str, seed: int, k: int, more: int, p: int) -> None:
     n = 2 * k + more
     X = table(shape, seed, n, p)
     got = lower_bound(X, k)
@@ -133,9 +128,7 @@ def test_clusters_of_k_are_proven_optimal(k: int) -> None:
     assert got.sse == pytest.approx(optimum, rel=1e-6)
 
 
-def test_half_of_each_pair_of_three_records_is_cut_off(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_half_of_each_pair_of_three_records_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three pairs, each chosen by half, cost 1.5 pairs; the three together two."""
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.75**0.5]])
     X = np.concatenate([corners, corners + 100.0])
@@ -206,9 +199,7 @@ def test_any_prices_and_tolls_prove_a_true_bound(seed: int, n: int, k: int) -> N
 
 
 @given(seed=seeds, n=st.integers(4, 10), k=st.integers(2, 3), nodes=st.integers(1, 9))
-def test_a_search_cut_short_proves_a_true_bound(
-    seed: int, n: int, k: int, nodes: int
-) -> None:
+def test_a_search_cut_short_proves_a_true_bound(seed: int, n: int, k: int, nodes: int) -> None:
     records, market = random_market(seed, n, k)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bound, "NODES", nodes)
@@ -232,9 +223,7 @@ def test_wrong_prices_do_not_certify(
     def wrong(relaxation: Relaxation, p: int) -> tuple[float, bool]:
         market = relaxation.market
         tolls_paid.append(len(market.tolls))
-        wronged = market._replace(
-            prices=market.prices * prices, tolls=market.tolls * tolls
-        )
+        wronged = market._replace(prices=market.prices * prices, tolls=market.tolls * tolls)
         return prove(relaxation._replace(market=wronged), p)
 
     X = table("outliers", 6, 40, 2)
@@ -283,11 +272,7 @@ def test_violated_trios_are_found(seed: int, n: int, count: int) -> None:
     # As a linear programme has it, no record is held more than once.
     shares = rng.choice([0.0, 0.5, 0.5, 1.0], len(groups))
     held = [
-        sum(
-            float(share)
-            for group, share in zip(groups, shares, strict=True)
-            if record in group
-        )
+        sum(float(share) for group, share in zip(groups, shares, strict=True) if record in group)
         for record in range(n)
     ]
     shares /= max(*held, 1.0)
@@ -326,11 +311,7 @@ def test_violated_trios_are_found(seed: int, n: int, count: int) -> None:
     ],
 )
 def test_within_any_limit_the_bound_is_true(
-    monkeypatch: pytest.MonkeyPatch,
-    module: ModuleType,
-    limit: str,
-    value: float,
-    certified: bool,
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, limit: str, value: float, certified: bool
 ) -> None:
     X = table("outliers", 8, 60, 3)
     best = lower_bound(X, 3)
@@ -367,9 +348,7 @@ def test_nothing_is_proven_beyond_what_was_reached() -> None:
 
 
 @pytest.mark.parametrize("k", [2, 3])
-def test_one_core_and_two_prove_the_same_bits(
-    monkeypatch: pytest.MonkeyPatch, k: int
-) -> None:
+def test_one_core_and_two_prove_the_same_bits(monkeypatch: pytest.MonkeyPatch, k: int) -> None:
     X = table("outliers", 3, 80, 3)
     monkeypatch.setattr(workers, "cores", lambda: 1)
     one = lower_bound(X, k)
@@ -422,9 +401,7 @@ def test_what_cannot_be_bounded_is_refused_in_a_sentence(
 
 
 @pytest.mark.parametrize(("name", "k"), REACHED)
-def test_little_is_left_between_the_bound_and_what_was_reached(
-    name: str, k: int
-) -> None:
+def test_little_is_left_between_the_bound_and_what_was_reached(name: str, k: int) -> None:
     reached, unproven = REACHED[name, k]
     got = lower_bound(reference(name), k)
     assert got.certified

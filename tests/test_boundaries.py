@@ -14,9 +14,7 @@ from trajanon.extract.earth.osm_file import boundary
 from trajanon.extract.earth.regions import Region
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata" / "osm_pbf"
-needs_real_data = pytest.mark.skipif(
-    not REAL.is_dir(), reason="../shared/realdata is not here"
-)
+needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
 
 
 @pytest.fixture
@@ -42,24 +40,14 @@ def refused(pbf: Path, name: str, admin_level: int | None = None) -> str:
     return said
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "Sant Joan",
-        "sant joan",
-        " SANT JOAN ",
-        "Ciutat de Sant Joan",
-    ],
-)
+@pytest.mark.parametrize("name", ["Sant Joan", "sant joan", " SANT JOAN ", "Ciutat de Sant Joan"])
 def test_a_boundary_is_found_by_its_name(land: Path, name: str) -> None:
     found = boundary(land, name)
     assert found.bounds == Box(2.3, 40.1, 2.35, 40.15)
     assert str(found).startswith("Sant Joan (relation ")
 
 
-@pytest.mark.parametrize(
-    "name", ["ÖSTERLAND", "österland", "easternland", "Est", "Easternland"]
-)
+@pytest.mark.parametrize("name", ["ÖSTERLAND", "österland", "easternland", "Est", "Easternland"])
 def test_a_boundary_is_found_in_any_language(land: Path, name: str) -> None:
     assert boundary(land, name).bounds == Box(2.0, 40.0, 3.0, 41.0)
 
@@ -81,9 +69,7 @@ def test_the_level_chooses_among_boundaries_of_one_name(land: Path) -> None:
     assert boundary(land, "nova", admin_level=6).bounds == Box(2.1, 40.1, 2.25, 40.15)
 
 
-def test_several_boundaries_of_one_name_are_listed_with_the_way_out(
-    land: Path,
-) -> None:
+def test_several_boundaries_of_one_name_are_listed_with_the_way_out(land: Path) -> None:
     said = refused(land, "Nova")
     assert said.startswith("3 boundaries in ")
     assert said.count("Nova: level 8, relation ") == 2
@@ -144,9 +130,7 @@ def test_lines_between_countries_are_no_areas(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("missing", ["way", "node", "end"])
-def test_an_incomplete_boundary_is_said_to_be_incomplete(
-    tmp_path: Path, missing: str
-) -> None:
+def test_an_incomplete_boundary_is_said_to_be_incomplete(tmp_path: Path, missing: str) -> None:
     osm = OsmFile()
     nodes = osm.nodes([(40.0, 2.0), (40.0, 2.1), (40.1, 2.1), (40.1, 2.0)])
     half = osm.way(nodes[:3])
@@ -209,9 +193,7 @@ def test_other_forms_of_the_file_are_read(land: Path, suffix: str) -> None:
         ("a", b"hello"),
     ],
 )
-def test_what_is_no_osm_file_is_refused(
-    tmp_path: Path, name: str, content: bytes
-) -> None:
+def test_what_is_no_osm_file_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(FileProblem, match=r"^cannot read .* as OpenStreetMap data"):

@@ -48,9 +48,7 @@ def column(name: str, values: Any) -> Break:
 
     def change(path: Path) -> None:
         table = pq.read_table(path)
-        some = (
-            pa.array([values] * len(table)) if not callable(values) else values(table)
-        )
+        some = pa.array([values] * len(table)) if not callable(values) else values(table)
         if name in table.column_names:
             number = table.column_names.index(name)
             table = table.set_column(number, name, some)
@@ -144,16 +142,8 @@ WRONG: list[tuple[str, Break, str]] = [
     ),
     ("places.parquet", column("geometry", 5), "no geometries .* int64"),
     ("places.parquet", column("geometry", [5]), "no geometries .* list"),
-    (
-        "places.parquet",
-        column("geometry", of_type(pa.date32())),
-        "no geometries .* date32",
-    ),
-    (
-        "places.parquet",
-        column("id", no_text),
-        "the column 'id' of places.parquet .* UTF-8",
-    ),
+    ("places.parquet", column("geometry", of_type(pa.date32())), "no geometries .* date32"),
+    ("places.parquet", column("id", no_text), "the column 'id' of places.parquet .* UTF-8"),
     ("places.parquet", twice("id"), "'id' stands more than once"),
     ("arrow.parquet", column("geometry", 5), "which cannot be read as int64"),
     ("points.parquet", column("subject", no_text), "the column 'subject' .* UTF-8"),
@@ -180,11 +170,7 @@ WRONG: list[tuple[str, Break, str]] = [
     ("x.parquet", column("name", no_text), "the column 'name' .* UTF-8"),
     ("places.gpkg", sql("DELETE FROM gpkg_contents"), "has no geometries"),
     ("area.parquet", column("geometry", 5), "cannot read area.parquet as an outline"),
-    (
-        "area.parquet",
-        column("geometry", b"no"),
-        "cannot read area.parquet as an outline",
-    ),
+    ("area.parquet", column("geometry", b"no"), "cannot read area.parquet as an outline"),
     ("land.osm", text('id="1"', 'id="x"'), "illegal id"),
     ("a.report.json", lambda path: path.write_text(DEEP), "nested too deeply"),
     ("a.report.json", lambda path: path.write_bytes(b"\xff"), "it is no JSON"),
@@ -192,11 +178,7 @@ WRONG: list[tuple[str, Break, str]] = [
     ("a.report.json", entry("stages", 5), "stages should be a list, and is 5"),
     ("a.report.json", entry("stages", ["x"]), r"stages\[0\] should be an object"),
     ("a.report.json", entry("displacement", {}), "lacks displacement.mean"),
-    (
-        "a.report.json",
-        entry("displacement.median", "x"),
-        "displacement.median should be",
-    ),
+    ("a.report.json", entry("displacement.median", "x"), "displacement.median should be"),
     (
         "a.report.json",
         entry("information_loss", 10**400),

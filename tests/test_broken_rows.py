@@ -99,9 +99,7 @@ def test_a_strict_reading_names_the_first_broken_line(
             if first is None:
                 read(path, strict=True)
                 continue
-            with pytest.raises(
-                FileProblem, match=rf"^line {first} of .* not strictly$"
-            ):
+            with pytest.raises(FileProblem, match=rf"^line {first} of .* not strictly$"):
                 read(path, strict=True)
 
 
@@ -118,9 +116,7 @@ def test_a_strict_reading_names_the_first_broken_line(
         ("1,inf,a,b", "has 'inf' for lon, which is no number"),
     ],
 )
-def test_a_strict_reading_says_what_is_wrong(
-    tmp_path: Path, line: str, why: str
-) -> None:
+def test_a_strict_reading_says_what_is_wrong(tmp_path: Path, line: str, why: str) -> None:
     path = csv(tmp_path, HEADER + b"1,2,a,b\n\n" + line.encode("latin-1") + b"\n1\n")
     with pytest.raises(FileProblem) as caught:
         read(path, strict=True)

@@ -117,17 +117,13 @@ def test_ctrl_c_in_the_bound_keeps_what_the_search_found(
         (["table.csv", "-k", 3, "--seed", -1], "seed must be a whole number"),
     ],
 )
-def test_what_cannot_be_bounded_is_refused(
-    run: Run, arguments: list[object], says: str
-) -> None:
+def test_what_cannot_be_bounded_is_refused(run: Run, arguments: list[object], says: str) -> None:
     table(Path())
     assert says in run("bound", *arguments).sentence
 
 
 @pytest.mark.parametrize("command", ["bound", "microaggregate"])
-def test_trajectories_are_no_table_of_numbers(
-    run: Run, madrid: Trajectories, command: str
-) -> None:
+def test_trajectories_are_no_table_of_numbers(run: Run, madrid: Trajectories, command: str) -> None:
     trajanon.write_trajectories("trajectories.parquet", madrid)
     sentence = run(command, "trajectories.parquet", "-k", 3).sentence
     assert "holds geometries, which are no table of numbers" in sentence

@@ -11,15 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 import shapely
 from numpy.typing import NDArray
-from planted import (
-    K,
-    groups,
-    problems,
-    repacked,
-    run_sql,
-    with_metadata,
-    written,
-)
+from planted import K, groups, problems, repacked, run_sql, with_metadata, written
 
 import trajanon
 from trajanon.errors import BadInput, FileProblem
@@ -49,9 +41,7 @@ def test_a_group_of_one_too_few_is_found(tmp_path: Path, suffix: str) -> None:
 
 
 @every_format
-def test_coordinates_equal_only_after_rounding_are_different(
-    tmp_path: Path, suffix: str
-) -> None:
+def test_coordinates_equal_only_after_rounding_are_different(tmp_path: Path, suffix: str) -> None:
     points = groups()
     points[0, 0, 0] += 1e-7  # the last decimal written
     path = written(tmp_path / f"r{suffix}", points)
@@ -59,9 +49,7 @@ def test_coordinates_equal_only_after_rounding_are_different(
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".gpkg", ".geojson"])
-def test_differences_below_a_centimetre_tell_members_apart(
-    tmp_path: Path, suffix: str
-) -> None:
+def test_differences_below_a_centimetre_tell_members_apart(tmp_path: Path, suffix: str) -> None:
     points = groups()
     points[:, 0, 0] += np.arange(20) * 1e-12
     path = written(tmp_path / f"r{suffix}", points)
@@ -159,9 +147,7 @@ def test_more_than_lines_and_ids_in_parquet_is_found(
 def test_the_metadata_of_pandas_are_found(tmp_path: Path) -> None:
     path = tmp_path / "r.parquet"
     lines = shapely.linestrings(groups()[:, :, ::-1])
-    geopandas.GeoDataFrame(
-        {"id": range(1, 21)}, geometry=lines, crs="EPSG:4326"
-    ).to_parquet(path)
+    geopandas.GeoDataFrame({"id": range(1, 21)}, geometry=lines, crs="EPSG:4326").to_parquet(path)
     assert "file metadata 'pandas'" in problems(path)
 
 
@@ -181,10 +167,7 @@ def lines_of_nan() -> NDArray[np.object_]:
         ),
         ([*shapely.linestrings(np.zeros((19, 3, 2))), None], "are nothing"),
         (
-            [
-                *shapely.linestrings(np.zeros((10, 3, 2))),
-                *shapely.linestrings(np.ones((10, 4, 2))),
-            ],
+            [*shapely.linestrings(np.zeros((10, 3, 2))), *shapely.linestrings(np.ones((10, 4, 2)))],
             "different numbers of points",
         ),
         (lines_of_nan(), "not finite"),
@@ -197,9 +180,7 @@ def lines_of_nan() -> NDArray[np.object_]:
 def test_other_geometries_are_found(
     tmp_path: Path, lines: list[object], says: str, suffix: str
 ) -> None:
-    table = geopandas.GeoDataFrame(
-        {"id": range(1, 21)}, geometry=list(lines), crs="EPSG:4326"
-    )
+    table = geopandas.GeoDataFrame({"id": range(1, 21)}, geometry=list(lines), crs="EPSG:4326")
     path = tmp_path / f"r{suffix}"
     with np.errstate(invalid="ignore"):
         if suffix == ".gpkg":
@@ -236,8 +217,7 @@ CONTENT = "the content of table "
 ASPATIAL = (
     "CREATE TABLE IF NOT EXISTS gpkg_extensions (table_name TEXT, column_name TEXT, "
     "extension_name TEXT NOT NULL, definition TEXT NOT NULL, scope TEXT NOT NULL)",
-    "INSERT INTO gpkg_extensions VALUES (NULL, NULL, 'gdal_aspatial', 'x', "
-    "'read-write')",
+    "INSERT INTO gpkg_extensions VALUES (NULL, NULL, 'gdal_aspatial', 'x', 'read-write')",
 )
 
 
@@ -248,14 +228,8 @@ ASPATIAL = (
         (["UPDATE anonymized SET id = id + 7"], CONTENT + "'anonymized'"),
         (["UPDATE anonymized SET fid = fid + 987"], CONTENT + "'anonymized'"),
         (["ALTER TABLE anonymized RENAME COLUMN fid TO alice"], "'anonymized'"),
-        (
-            ["UPDATE gpkg_contents SET description = 'alice'"],
-            CONTENT + "'gpkg_contents'",
-        ),
-        (
-            ["UPDATE gpkg_contents SET identifier = 'alice'"],
-            CONTENT + "'gpkg_contents'",
-        ),
+        (["UPDATE gpkg_contents SET description = 'alice'"], CONTENT + "'gpkg_contents'"),
+        (["UPDATE gpkg_contents SET identifier = 'alice'"], CONTENT + "'gpkg_contents'"),
         (["CREATE TABLE secrets (name TEXT)"], "secrets"),
         ([*ASPATIAL, "CREATE TABLE secrets (name TEXT)"], "secrets"),
         (["CREATE VIEW secrets AS SELECT 'alice' AS name"], "secrets"),

@@ -14,14 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from planted import (
-    K,
-    problems,
-    repacked,
-    run_sql,
-    with_metadata,
-    written,
-)
+from planted import K, problems, repacked, run_sql, with_metadata, written
 
 import trajanon
 from trajanon.errors import FileProblem
@@ -33,9 +26,7 @@ every_format = pytest.mark.parametrize("suffix", FORMATS)
 
 
 @every_format
-def test_a_file_is_compared_with_its_lines_written_anew(
-    tmp_path: Path, suffix: str
-) -> None:
+def test_a_file_is_compared_with_its_lines_written_anew(tmp_path: Path, suffix: str) -> None:
     path = written(tmp_path / f"r{suffix}")
     assert trajanon.check(path, K).claim == NOTHING_ELSE
     path.write_bytes(path.read_bytes() + b"\n")
@@ -158,9 +149,7 @@ def pd_with(whole: str, name: str) -> str:
     ("suffix", "number"),
     [(suffix, n) for suffix, changes in PLANTED.items() for n in range(len(changes))],
 )
-def test_whatever_is_planted_in_text_is_found(
-    tmp_path: Path, suffix: str, number: int
-) -> None:
+def test_whatever_is_planted_in_text_is_found(tmp_path: Path, suffix: str, number: int) -> None:
     path = written(tmp_path / f"r{suffix}")
     whole = path.read_text(encoding="utf-8")
     changed = PLANTED[suffix][number](whole)
@@ -226,11 +215,7 @@ def forged(path: Path, shown: dict[str, str], hidden: dict[str, str]) -> str:
     schema = table.schema.with_metadata(table.schema.metadata | members)
     encoded = base64.b64encode(schema.serialize().to_pybytes()).decode()
     with pq.ParquetWriter(
-        path,
-        table.schema,
-        store_schema=False,
-        compression="zstd",
-        write_statistics=False,
+        path, table.schema, store_schema=False, compression="zstd", write_statistics=False
     ) as writer:
         writer.write_table(table)
         writer.add_key_value_metadata(table.schema.metadata)
@@ -327,10 +312,7 @@ CONTENT = "the content of table "
             "UPDATE gpkg_contents SET last_change = '2008-05-17T10:00:00.000Z'",
             CONTENT + "'gpkg_contents'",
         ),
-        (
-            "DELETE FROM rtree_anonymized_geom WHERE id = 3",
-            CONTENT + "'rtree_anonymized_geom'",
-        ),
+        ("DELETE FROM rtree_anonymized_geom WHERE id = 3", CONTENT + "'rtree_anonymized_geom'"),
         (
             "UPDATE rtree_anonymized_geom SET minx = -9 WHERE id = 3",
             CONTENT + "'rtree_anonymized_geom'",
@@ -343,10 +325,7 @@ CONTENT = "the content of table "
             "INSERT INTO gpkg_spatial_ref_sys VALUES ('a', 7, 'a', 7, 'a', 'alice')",
             CONTENT + "'gpkg_spatial_ref_sys'",
         ),
-        (
-            "CREATE TRIGGER alice AFTER INSERT ON anonymized BEGIN SELECT 1; END",
-            "trigger 'alice'",
-        ),
+        ("CREATE TRIGGER alice AFTER INSERT ON anonymized BEGIN SELECT 1; END", "trigger 'alice'"),
         (
             "CREATE TRIGGER rtree_anonymized_geom_alice AFTER INSERT ON anonymized "
             "BEGIN SELECT 'alice'; END",
@@ -358,18 +337,11 @@ CONTENT = "the content of table "
         ),
         ("CREATE VIEW secrets AS SELECT 'alice' AS name", "view 'secrets'"),
         ("CREATE INDEX alice ON anonymized (id)", "index 'alice'"),
-        (
-            "UPDATE gpkg_ogr_contents SET feature_count = 9000",
-            CONTENT + "'gpkg_ogr_contents'",
-        ),
+        ("UPDATE gpkg_ogr_contents SET feature_count = 9000", CONTENT + "'gpkg_ogr_contents'"),
         ("UPDATE sqlite_sequence SET seq = 9000", CONTENT + "'sqlite_sequence'"),
+        ("INSERT INTO sqlite_sequence VALUES ('alice', 7)", CONTENT + "'sqlite_sequence'"),
         (
-            "INSERT INTO sqlite_sequence VALUES ('alice', 7)",
-            CONTENT + "'sqlite_sequence'",
-        ),
-        (
-            "INSERT INTO gpkg_extensions VALUES ('anonymized', NULL, 'alice', 'x', "
-            "'read-write')",
+            "INSERT INTO gpkg_extensions VALUES ('anonymized', NULL, 'alice', 'x', 'read-write')",
             CONTENT + "'gpkg_extensions'",
         ),
         (

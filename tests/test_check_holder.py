@@ -76,8 +76,7 @@ def test_what_two_releases_tell_together_is_counted(tmp_path: Path) -> None:
     assert whose is not None
     common = [sum(pair == other for other in pairs) for pair in pairs]
     people = [
-        len({w for w, other in zip(whose, pairs, strict=True) if pair == other})
-        for pair in pairs
+        len({w for w, other in zip(whose, pairs, strict=True) if pair == other}) for pair in pairs
     ]
     found = trajanon.check(now / "r.parquet", K, against=before / "r.parquet")
     assert found.problems == [
@@ -150,9 +149,7 @@ def test_releases_of_other_trajectories_cannot_be_compared(tmp_path: Path) -> No
         trajanon.check(tmp_path / "r.parquet", K, against=tmp_path / "e.csv")
 
 
-def test_what_one_of_two_releases_left_out_is_told_by_their_difference(
-    tmp_path: Path,
-) -> None:
+def test_what_one_of_two_releases_left_out_is_told_by_their_difference(tmp_path: Path) -> None:
     """A mean of five and one of four of them give the fifth, to some centimetres."""
     points = np.random.default_rng(0).uniform((40, -4), (41, -3), (9, 3, 2))
     subject = np.array([0, 1, 2, 3, 4, 0, 1, 2, 3])
@@ -179,9 +176,7 @@ def test_what_one_of_two_releases_left_out_is_told_by_their_difference(
     for one, other in ((now, before), (before, now)):
         found = trajanon.check(one, K, against=other, digits=7).problems
         assert found == [says[0].format("trajectories")]
-        found = trajanon.check(
-            one, K, trajectories=held, against=other, digits=7
-        ).problems
+        found = trajanon.check(one, K, trajectories=held, against=other, digits=7).problems
         assert found == [says[0].format("different subjects")]
 
 
@@ -198,9 +193,7 @@ def test_the_earlier_release_must_belong_to_the_originals_too(tmp_path: Path) ->
         trajanon.check(paths[0], K, trajectories=held, against=paths[1])
 
 
-def test_a_file_in_the_order_of_the_originals_is_found_by_the_holder(
-    tmp_path: Path,
-) -> None:
+def test_a_file_in_the_order_of_the_originals_is_found_by_the_holder(tmp_path: Path) -> None:
     """Their source has no order that the file alone would show."""
     points = np.random.default_rng(0).uniform((40, -4), (41, -3), (40, 3, 2))
     held = Trajectories(points, subject=np.arange(40))
@@ -209,16 +202,12 @@ def test_a_file_in_the_order_of_the_originals_is_found_by_the_holder(
     release.write(path)
     assert trajanon.check(path, K, trajectories=held).holds
     labels = np.array(release.report["labels"])
-    means = np.stack(
-        [points[labels == g].mean(axis=0) for g in range(labels.max() + 1)]
-    )
+    means = np.stack([points[labels == g].mean(axis=0) for g in range(labels.max() + 1)])
     for step, word in ((1, "nearly so: "), (-1, "nearly so, backwards: ")):
         written(path, np.round(means, 4)[labels[::step]])
         assert trajanon.check(path, K).holds
         found = trajanon.check(path, K, trajectories=held).problems
-        assert found == [
-            f"trajectories stand in the order of the originals, or {word}shuffle them"
-        ]
+        assert found == [f"trajectories stand in the order of the originals, or {word}shuffle them"]
 
 
 def with_equal_lines() -> tuple[Trajectories, trajanon.Release]:

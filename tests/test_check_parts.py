@@ -7,10 +7,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from commands import Run
-from naive import Floats
 from shards import shards_of, walks, write_folder
 
 import trajanon
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.geoparquet import read, write_released
 from trajanon.shards import releasing
@@ -66,10 +66,7 @@ def test_what_stands_beside_the_lines_of_any_part_is_found(release: Path) -> Non
     user = pa.array(["anna"] * len(table))
     pq.write_table(table.append_column("user", user), path, write_statistics=False)
     told = trajanon.check(release, 4).problems
-    assert any(
-        one.startswith("part-00003.parquet: ") and "column 'user'" in one
-        for one in told
-    )
+    assert any(one.startswith("part-00003.parquet: ") and "column 'user'" in one for one in told)
 
 
 def test_parts_in_an_order_or_with_other_ids_are_found(release: Path) -> None:
@@ -87,10 +84,7 @@ def test_parts_that_are_places_of_the_source_are_found(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     lines = np.round(rng.uniform((40, -4), (41, -3), (100, 3, 2)), 4)
     by_latitude = lines[np.argsort(lines[:, 1, 0])].repeat(4, axis=0)
-    for name, rows in (
-        ("places", by_latitude),
-        ("chance", rng.permutation(by_latitude)),
-    ):
+    for name, rows in (("places", by_latitude), ("chance", rng.permutation(by_latitude))):
         (tmp_path / name).mkdir()
         for part, some in enumerate(np.split(rows, 10)):
             path = tmp_path / name / f"part-{part:05d}.parquet"

@@ -52,17 +52,14 @@ def test_impossible_points_are_dropped(lat: float, lon: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "place",
-    [(90.0, 0.0), (-90.0, 180.0), (10.0, -180.0), (0.0, 6.7), (51.5, 0.0), (1e-9, 0.0)],
+    "place", [(90.0, 0.0), (-90.0, 180.0), (10.0, -180.0), (0.0, 6.7), (51.5, 0.0), (1e-9, 0.0)]
 )
 def test_points_on_the_rim_of_the_map_are_possible(place: tuple[float, float]) -> None:
     assert places(clean.drop_impossible(points(trace([place])))) == [place]
 
 
 def test_points_are_put_in_the_order_of_time() -> None:
-    ordered = clean.sort_by_time(
-        points(trace([(1, 1), (2, 2), (3, 3)], [20.0, 30.0, 10.0]))
-    )
+    ordered = clean.sort_by_time(points(trace([(1, 1), (2, 2), (3, 3)], [20.0, 30.0, 10.0])))
     assert ordered.time.tolist() == [10, 20, 30]
     assert places(ordered) == [(3, 3), (1, 1), (2, 2)]
 
@@ -80,10 +77,7 @@ def test_an_untimed_trace_keeps_the_order_of_the_file() -> None:
 
 
 def test_traces_stay_apart_whatever_their_times() -> None:
-    one, other = (
-        trace([(1, 1), (2, 2)], [9.0, 8.0]),
-        trace([(3, 3), (4, 4)], [2.0, 1.0]),
-    )
+    one, other = (trace([(1, 1), (2, 2)], [9.0, 8.0]), trace([(3, 3), (4, 4)], [2.0, 1.0]))
     ordered = clean.sort_by_time(points(one, other))
     assert places(ordered) == [(2, 2), (1, 1), (4, 4), (3, 3)]
     assert ordered.trace.tolist() == [0, 0, 1, 1]
@@ -100,10 +94,7 @@ def test_newest_first_is_turned_around_and_equal_times_keep_their_order() -> Non
 @given(st.lists(st.lists(st.integers(0, 9), max_size=9), min_size=1, max_size=6))
 def test_each_trace_is_sorted_by_itself(seconds: list[list[float]]) -> None:
     """Sorted, turned around and mixed ones side by side."""
-    traces = [
-        trace([(i, j) for j in range(len(times))], times)
-        for i, times in enumerate(seconds)
-    ]
+    traces = [trace([(i, j) for j in range(len(times))], times) for i, times in enumerate(seconds)]
     ordered = clean.sort_by_time(points(*traces))
     expected = [
         (i, j)
@@ -153,9 +144,7 @@ def test_averages_far_from_zero_lose_no_digit() -> None:
     """A sum of many degrees would round away what a receiver knows."""
     away = np.arange(200_000) % 2 * 2e-9
     lat, lon = 89.9 + away, 179.9 + away
-    recorded = trace(
-        list(zip(lat.tolist(), lon.tolist(), strict=True)), [7.0] * len(lat)
-    )
+    recorded = trace(list(zip(lat.tolist(), lon.tolist(), strict=True)), [7.0] * len(lat))
     merged = clean.average_equal_times(points(recorded))
     assert len(merged) == 1
     assert abs(merged.lat[0] - 89.9 - 1e-9) < 3e-14
@@ -163,9 +152,7 @@ def test_averages_far_from_zero_lose_no_digit() -> None:
 
 
 def test_one_place_averaged_is_that_very_place() -> None:
-    merged = clean.average_equal_times(
-        points(trace([(41.1234567, 2.1)] * 7, [3.0] * 7))
-    )
+    merged = clean.average_equal_times(points(trace([(41.1234567, 2.1)] * 7, [3.0] * 7)))
     assert places(merged) == [(41.1234567, 2.1)]
 
 

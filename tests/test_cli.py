@@ -72,9 +72,7 @@ def test_the_next_command_reads_what_was_written(run: Run, here: Path) -> None:
     assert "Next: trajanon check 'a b/r.csv' -k 4" in anonymized.out
 
 
-def test_paths_may_have_spaces_and_letters_of_any_language(
-    run: Run, tmp_path: Path
-) -> None:
+def test_paths_may_have_spaces_and_letters_of_any_language(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "Ä ö ñ 日本"
     folder.mkdir()
     (folder / "a é.gpx").write_text(track())
@@ -123,24 +121,16 @@ def test_json_can_be_printed_in_any_encoding(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="its names are always UTF-8")
-def test_a_file_name_that_is_no_text_is_read_all_the_same(
-    run: Run, tmp_path: Path
-) -> None:
+def test_a_file_name_that_is_no_text_is_read_all_the_same(run: Run, tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"\xff.gpx")).write_text(track())
     assert run("extract", tmp_path, "--spacing", 5).code == 0
 
 
 def test_nothing_extracted_yet_names_the_command_to_begin_with(run: Run) -> None:
-    assert (
-        "make it with: trajanon extract --bbox madrid"
-        in run("anonymize", "-k", 4).sentence
-    )
+    assert "make it with: trajanon extract --bbox madrid" in run("anonymize", "-k", 4).sentence
     assert "make it with: trajanon anonymize -k 4" in run("check", "-k", 4).sentence
     assert "make it with: trajanon" in run("map").sentence
-    assert (
-        "make it with: trajanon anonymize -k 4"
-        in run("map", "--view", "public").sentence
-    )
+    assert "make it with: trajanon anonymize -k 4" in run("map", "--view", "public").sentence
 
 
 @pytest.mark.parametrize("arguments", [["-h"], ["--help"], ["extract", "--help"]])
@@ -182,9 +172,7 @@ def test_the_version_is_told(run: Run) -> None:
         (["check", ".", "-k", "4"], ". holds no part of a release"),
     ],
 )
-def test_what_is_not_understood_is_one_sentence(
-    run: Run, arguments: list[str], says: str
-) -> None:
+def test_what_is_not_understood_is_one_sentence(run: Run, arguments: list[str], says: str) -> None:
     assert says in run(*arguments).sentence
 
 
@@ -223,9 +211,7 @@ def test_an_end_of_file_inside_is_not_taken_for_ctrl_c(
         (["microaggregate", "t.csv", "-k", "2", *FAST], 0),  # a table of rich
     ],
 )
-def test_a_pipe_that_closes_changes_no_answer(
-    here: Path, arguments: list[str], code: int
-) -> None:
+def test_a_pipe_that_closes_changes_no_answer(here: Path, arguments: list[str], code: int) -> None:
     (here / "t.csv").write_text("a\n1\n2\n")
     ours, theirs = os.pipe()
     os.close(ours)  # as head does
@@ -241,9 +227,7 @@ def test_a_pipe_that_closes_changes_no_answer(
 def test_an_answer_that_cannot_be_written_is_none(here: Path) -> None:
     program = [sys.executable, "-m", "trajanon", "check", "-k", "4"]
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            program, cwd=here, stdout=full, stderr=subprocess.PIPE, check=False
-        )
+        done = subprocess.run(program, cwd=here, stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == 2
     assert done.stderr == b"trajanon: the system: No space left on device\n"
 
@@ -265,9 +249,7 @@ def test_what_other_packages_warn_of_is_a_sentence_or_nothing(tmp_path: Path) ->
 NAME = "a\x1b[2Jb\u202ec\x9b\udcffd\n" + 2_000 * "e"
 
 
-def test_no_name_steers_the_terminal(
-    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_name_steers_the_terminal(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither in what is refused, nor in findings, warnings, tables or bars."""
     short = NAME[:12]
     (here / f"{short}.gpx").write_text(track())

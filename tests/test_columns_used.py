@@ -73,20 +73,17 @@ def used(path: Path, **options: Any) -> list[str]:
         ),
         (
             AIS,
-            "lat=LAT, lon=LON, time=BaseDateTime, subject=MMSI; "
-            "not used: SOG, VesselName",
+            "lat=LAT, lon=LON, time=BaseDateTime, subject=MMSI; not used: SOG, VesselName",
             ["366940480"],
         ),
         (
             SHIPS,
-            "lat=Latitude, lon=Longitude, time=ais_pos_timestamp, subject=mmsi; "
-            "not used: none",
+            "lat=Latitude, lon=Longitude, time=ais_pos_timestamp, subject=mmsi; not used: none",
             ["1"],
         ),
         (
             DANISH,
-            "lat=Latitude, lon=Longitude, time=Timestamp, subject=MMSI; "
-            "not used: Type of mobile",
+            "lat=Latitude, lon=Longitude, time=Timestamp, subject=MMSI; not used: Type of mobile",
             ["219000001"],
         ),
     ],
@@ -116,9 +113,7 @@ def seconds(folder: Path, *times: str) -> list[float]:
     return [float(time - one.time[0]) for time in one.time]
 
 
-def test_of_day_and_month_that_could_be_either_the_shorter_span_is_right(
-    tmp_path: Path,
-) -> None:
+def test_of_day_and_month_that_could_be_either_the_shorter_span_is_right(tmp_path: Path) -> None:
     assert seconds(tmp_path, "10/01/2024 23:59:59", "11/01/2024 00:00:00") == [0, 1]
     assert seconds(tmp_path, "01/10/2024 23:59:59", "01/11/2024 00:00:00") == [0, 1]
     (one,) = read(csv(tmp_path, "lat,lon,id,time\n1,2,a,01/02/2024 00:00:00\n"))
@@ -127,9 +122,7 @@ def test_of_day_and_month_that_could_be_either_the_shorter_span_is_right(
     assert one.time == [pd.Timestamp("2024-01-02 15:04:05").timestamp()]
 
 
-def test_what_could_be_taken_too_is_said(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_could_be_taken_too_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = csv(tmp_path, MDS)
     list(traces(path))
     assert caplog.messages == [
@@ -179,9 +172,7 @@ def test_times_that_are_not_used_are_a_warning_or_refused(
         assert not caplog.messages
 
 
-def test_times_of_a_frame_that_are_not_used_are_a_warning(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_times_of_a_frame_that_are_not_used_are_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     assert len(list(from_frame(points(UNUSED_TIMES)))) == 2
     warned, told = caplog.messages
@@ -243,9 +234,7 @@ def test_the_columns_of_lines_are_told(tmp_path: Path) -> None:
     assert used(path) == ["columns id=trip_id; not used: colour"]
 
 
-def test_extract_lists_the_columns_of_each_kind_of_table_once(
-    run: Run, tmp_path: Path
-) -> None:
+def test_extract_lists_the_columns_of_each_kind_of_table_once(run: Run, tmp_path: Path) -> None:
     """On the screen and in the provenance; also where processes read.
 
     And each warning once.
@@ -267,9 +256,7 @@ def test_extract_lists_the_columns_of_each_kind_of_table_once(
     assert extract(tmp_path, spacing=100).provenance["columns"] == told
 
 
-def test_a_table_without_times_is_refused_in_words_that_fit_it(
-    run: Run, here: Path
-) -> None:
+def test_a_table_without_times_is_refused_in_words_that_fit_it(run: Run, here: Path) -> None:
     csv(here, ROWS.drop(columns="time").to_csv(index=False))
     told = run("extract", "points.csv", "--spacing", 9, "--untimed", "reject").sentence
     assert "all 4 points are without times, which --untimed reject leaves out" in told

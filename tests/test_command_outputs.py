@@ -23,9 +23,7 @@ from trajanon.data import sample
         (["microaggregate", "points.parquet", "-k", "2"], "points.parquet"),
     ],
 )
-def test_an_input_is_never_an_output(
-    run: Run, here: Path, arguments: list[str], read: str
-) -> None:
+def test_an_input_is_never_an_output(run: Run, here: Path, arguments: list[str], read: str) -> None:
     pd.DataFrame({"lat": [1.0], "lon": [2.0], "id": 1}).to_parquet("points.parquet")
     before = (here / read).read_bytes()
     link = "link.html" if arguments[0] == "map" else "link.parquet"
@@ -88,9 +86,7 @@ def test_an_output_that_cannot_be_written_is_found_out_before_the_work(
         (["figures"], "figures/stages.svg"),
     ],
 )
-def test_a_full_disk_is_one_sentence(
-    run: Run, here: Path, arguments: list[str], out: str
-) -> None:
+def test_a_full_disk_is_one_sentence(run: Run, here: Path, arguments: list[str], out: str) -> None:
     if arguments[0] in ("anonymize", "microaggregate"):  # compiled before the limit
         run("anonymize", "-k", "2", *FAST, "--out", "compiled.csv")
     (here / "long.csv").write_text("a\n" + "0.123456789012345\n" * 1000)
@@ -104,13 +100,7 @@ def test_a_full_disk_is_one_sentence(
     assert {name: (here / name).read_bytes() for name in names(here)} == before
 
 
-PRIVATE = {
-    "r.report.json",
-    "trips",
-    "trips/part-00000.parquet",
-    "b.parts.report.json",
-    "map.html",
-}
+PRIVATE = {"r.report.json", "trips", "trips/part-00000.parquet", "b.parts.report.json", "map.html"}
 
 WRITING = [
     ["anonymize", "-k", "4", *FAST, "--out", "r.gpkg"],
@@ -123,8 +113,7 @@ WRITING = [
 
 
 @pytest.mark.parametrize(
-    ("umask", "arguments"),
-    [(umask, one) for umask in (0o022, 0o077) for one in WRITING],
+    ("umask", "arguments"), [(umask, one) for umask in (0o022, 0o077) for one in WRITING]
 )
 def test_only_what_is_for_publication_can_be_read_by_others(
     run: Run, here: Path, umask: int, arguments: list[str]

@@ -18,9 +18,7 @@ from trajanon.files.trajectories import write_trajectories
 from trajanon.trajectories import Trajectories
 
 
-def test_ctrl_c_is_one_sentence(
-    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_is_one_sentence(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
@@ -47,9 +45,7 @@ def test_ctrl_c_stops_a_download(tmp_path: Path) -> None:
     (tmp_path / "trajectories.parquet").write_bytes(b"old")
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        with command(
-            tmp_path, "extract", "--bbox", "madrid", "--api-url", url
-        ) as process:
+        with command(tmp_path, "extract", "--bbox", "madrid", "--api-url", url) as process:
             connection, _ = server.accept()
             with connection:
                 assert connection.recv(3) == b"GET"
@@ -67,8 +63,7 @@ def test_ctrl_c_stops_the_search(tmp_path: Path) -> None:
     points = np.cumsum(random.normal(0, 0.001, (n, 30, 2)), axis=1)
     points += np.array((40.0, -3.0)) + random.normal(0, 0.1, (n, 1, 2))
     write_trajectories(
-        tmp_path / "trajectories.parquet",
-        Trajectories(points, np.arange(n), np.arange(n)),
+        tmp_path / "trajectories.parquet", Trajectories(points, np.arange(n), np.arange(n))
     )
     for name in ("anonymized.parquet", "anonymized.report.json"):
         (tmp_path / name).write_bytes(b"old")
@@ -84,9 +79,7 @@ def test_ctrl_c_stops_the_search(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("end", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
-def test_an_end_from_outside_leaves_no_originals(
-    tmp_path: Path, end: str, code: int
-) -> None:
+def test_an_end_from_outside_leaves_no_originals(tmp_path: Path, end: str, code: int) -> None:
     write_folder(tmp_path / "trips", walks(20_000), rows=20_000)
     with command(tmp_path, "anonymize", "trips", "-k", "4") as process:
         while names(tmp_path) == {"trips"} and process.poll() is None:

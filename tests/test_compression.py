@@ -3,10 +3,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import Floats
 from test_mdav import published, reference
 
 from trajanon import loss
+from trajanon.arrays import Floats
 from trajanon.grouping.mdav import mdav
 from trajanon.methods.hm2 import EXPANSIONS, _compressed_path
 from trajanon.methods.task import Task
@@ -43,9 +43,7 @@ def compressed(
     n=st.integers(2, 40),
     c=st.integers(2, 50),
     k=st.integers(2, 6),
-    heuristic=st.sampled_from(
-        [name for name in HEURISTICS if name not in ("concorde", "lkh")]
-    ),
+    heuristic=st.sampled_from([name for name in HEURISTICS if name not in ("concorde", "lkh")]),
     grid=st.booleans(),
 )
 def test_the_records_of_a_city_stand_together_in_order(
@@ -105,21 +103,15 @@ def test_at_k_of_the_compression_the_reference_loses_no_more(
         ("Tarragona", 5),
     ],
 )
-def test_in_order_of_rows_the_path_is_as_long_as_the_published_one(
-    dataset: str, c: int
-) -> None:
+def test_in_order_of_rows_the_path_is_as_long_as_the_published_one(dataset: str, c: int) -> None:
     """Census at 2 is left out: 1308.05 is published, and nobody comes below 1380."""
     X = reference(dataset.lower())
     lengths = [
-        microaggregate(
-            X, 3, compression=c, expansion="row", refine="none", seed=seed
-        ).path_length
+        microaggregate(X, 3, compression=c, expansion="row", refine="none", seed=seed).path_length
         for seed in range(5)
     ]
     theirs = published("compression", dataset, f"C{c}-C-MHM", None, "path_length")
-    assert np.mean([length or 0.0 for length in lengths]) == pytest.approx(
-        theirs, rel=0.03
-    )
+    assert np.mean([length or 0.0 for length in lengths]) == pytest.approx(theirs, rel=0.03)
 
 
 def test_a_compression_above_the_table_leaves_one_city() -> None:

@@ -40,11 +40,7 @@ def test_each_threshold_changes_the_colour(which: int) -> None:
         assert colours == ["good"] * place + [colours[place]] + ["good"] * (2 - place)
         return colours[place]
 
-    for of, limits in (
-        ("moved", OF_OWN_LENGTH),
-        ("length", LENGTH_LOST),
-        ("trips", TRIPS_LOST),
-    ):
+    for of, limits in (("moved", OF_OWN_LENGTH), ("length", LENGTH_LOST), ("trips", TRIPS_LOST)):
         assert lost(limits[which] - 1e-6, of) == COLOURS[which]
         assert lost(limits[which] + 1e-6, of) == COLOURS[which + 1]
 
@@ -58,11 +54,7 @@ def test_a_release_that_moves_more_than_mdav_is_not_good() -> None:
 
 
 def test_both_faces_of_sliding_are_told_and_the_worse_is_no_secret() -> None:
-    ways = {
-        RELEASE: moved(90.0, 0.4),
-        AS_SLID: moved(20.0, 0.8),
-        MDAV: moved(50.0, 0.5),
-    }
+    ways = {RELEASE: moved(90.0, 0.4), AS_SLID: moved(20.0, 0.8), MDAV: moved(50.0, 0.5)}
     told = list(cost(ways, 1.0))
     assert "20 m as slid, 90 m as cut" in told[0][1]
     assert "80 % as slid, 40 % as cut" in told[2][1]

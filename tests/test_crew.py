@@ -25,10 +25,7 @@ def client() -> Iterator[Client]:
     """Two workers that are processes of their own."""
     with (
         LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            memory_limit=0,
-            dashboard_address="127.0.0.1:0",
+            n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address="127.0.0.1:0"
         ) as cluster,
         Client(cluster) as client,
     ):
@@ -82,12 +79,7 @@ def test_a_worker_that_is_killed_costs_no_data(tmp_path: Path, client: Client) -
     with shards_of(40):
         alone = anonymize_parts(str(source), str(tmp_path / "alone"), 3, effort="fast")
         together = anonymize_parts(
-            str(source),
-            str(tmp_path / "together"),
-            3,
-            client=client,
-            effort="fast",
-            progress=kill,
+            str(source), str(tmp_path / "together"), 3, client=client, effort="fast", progress=kill
         )
     assert killed
     assert alone["information_loss"] == together["information_loss"]
@@ -172,9 +164,7 @@ def test_a_scheduler_that_is_not_there_is_one_sentence(
 
 def test_a_scheduler_without_workers_is_named() -> None:
     with (
-        LocalCluster(
-            n_workers=0, dashboard_address="127.0.0.1:0", processes=False
-        ) as cluster,
+        LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0", processes=False) as cluster,
         pytest.raises(ServerProblem, match="has no workers: start some with"),
         connected(cluster.scheduler_address),
     ):

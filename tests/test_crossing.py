@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Floats, Ints
 
+from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.refine.crossing import cross
 
@@ -34,9 +34,7 @@ def places(one: Ints, other: Ints) -> list[set[int]]:
 
 
 def groups(labels: Ints) -> set[frozenset[int]]:
-    return {
-        frozenset(np.flatnonzero(labels == group).tolist()) for group in set(labels)
-    }
+    return {frozenset(np.flatnonzero(labels == group).tolist()) for group in set(labels)}
 
 
 def least_of_all_mixtures(records: Floats, one: Ints, other: Ints) -> float:
@@ -62,11 +60,7 @@ def pairs(draw: st.DrawFn) -> tuple[Floats, Ints, Ints]:
         two = rng.integers(0, n, 2)
         other[two] = other[two[::-1]]
     shuffled = rng.permutation(n)
-    return (
-        rng.normal(size=(n, 2)).round(1),
-        dense(one[shuffled]),
-        dense(other[shuffled]),
-    )
+    return (rng.normal(size=(n, 2)).round(1), dense(one[shuffled]), dense(other[shuffled]))
 
 
 @given(pairs())
@@ -79,9 +73,7 @@ def test_each_place_takes_the_better_groups(pair: tuple[Floats, Ints, Ints]) -> 
     assert np.array_equal(crossed, dense(crossed))
 
 
-def test_of_two_that_are_each_better_somewhere_comes_one_that_is_better_than_both() -> (
-    None
-):
+def test_of_two_that_are_each_better_somewhere_comes_one_that_is_better_than_both() -> None:
     records = np.array([0.0, 1.0, 10.0, 11.0, 100.0, 101.0, 110.0, 111.0])[:, None]
     left = np.array([0, 0, 1, 1, 2, 3, 2, 3])
     right = np.array([0, 1, 0, 1, 2, 2, 3, 3])

@@ -27,9 +27,7 @@ DROPPED = (
 )
 
 
-def walk(
-    name: str, metres: float, subject: str | None = None, lat: float = 40.0
-) -> Trace:
+def walk(name: str, metres: float, subject: str | None = None, lat: float = 40.0) -> Trace:
     """A way of so many metres, the eastern one of its latitude."""
     return line([0, metres], name=name, subject=subject, start=(lat, -3.0))
 
@@ -87,18 +85,14 @@ def test_nothing_of_the_source_names_enters_the_result() -> None:
 
 
 def test_recordings_of_unknown_subjects_are_counted() -> None:
-    found = counts(
-        [walk("a", 25), walk("b", 25, "ann", 40.1), walk("c", 25, None, 40.2)]
-    )
+    found = counts([walk("a", 25), walk("b", 25, "ann", 40.1), walk("c", 25, None, 40.2)])
     assert found["recordings of unknown subjects"] == 2
     assert found["recordings read"] == 3
     assert found["subjects read"] == 3
 
 
 @pytest.mark.parametrize(("limit", "kept"), [(1, 2), (2, 4), (3, 5), (9, 5), (None, 5)])
-def test_a_subject_gives_at_most_so_many_trajectories(
-    limit: int | None, kept: int
-) -> None:
+def test_a_subject_gives_at_most_so_many_trajectories(limit: int | None, kept: int) -> None:
     """Ann has three, in two traces; Bob has two."""
     traces = [walk("1", 55, "ann", 40.0), walk("2", 55, "bob", 40.1)]
     traces += [walk("3", 25, "ann", 40.2)]
@@ -131,9 +125,7 @@ def test_under_the_limit_windows_keep_their_runs_and_others_go() -> None:
     assert sizes == [23, 35, 11, 11]
     assert np.diff(some.first).tolist() == [23, 35, 11]
     third = slice(everything.first[2], everything.first[3])
-    np.testing.assert_array_equal(
-        some.points, np.delete(everything.points, third, axis=0)
-    )
+    np.testing.assert_array_equal(some.points, np.delete(everything.points, third, axis=0))
 
 
 def test_tracks_are_left_out_where_they_are_not_wanted() -> None:
@@ -269,9 +261,7 @@ def test_the_provenance_says_how_it_was_done() -> None:
 
 def test_traces_are_read_one_by_one() -> None:
     """A generator, of which some traces are empty."""
-    found = cut(
-        (walk(str(i), 25 * (i % 2), None, 40 + i / 10) for i in range(6)), RULES
-    )
+    found = cut((walk(str(i), 25 * (i % 2), None, 40 + i / 10) for i in range(6)), RULES)
     assert len(found) == 3
 
 
@@ -326,9 +316,7 @@ def test_points_elsewhere_are_said_with_the_way_out() -> None:
 
 def test_tracks_too_short_are_said_with_the_longest() -> None:
     rules = Rules(spacing=100, points=30)
-    said = why(
-        [walk("a", 1234), walk("b", 25, None, 40.1)], rules=replace(rules, max_gap=None)
-    )
+    said = why([walk("a", 1234), walk("b", 25, None, 40.1)], rules=replace(rules, max_gap=None))
     assert "the longest unbroken piece of track is 1,234 m" in said
     assert "30 points every 100 m need 2,900 m" in said
     assert "lower --spacing or --points, or raise --max-gap" in said

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Ints
 from naive_refine import Group, Neighbourhood, grouped, random_groups
 
 from trajanon import loss
@@ -18,6 +17,7 @@ from trajanon._kernels.descent import (
     split,
 )
 from trajanon._kernels.descent import near_groups as find_near_groups
+from trajanon.arrays import Ints
 from trajanon.partition import dense
 from trajanon.refine.descent import begin, descent, near_records
 from trajanon.refine.grouped import Grouped, lay_out
@@ -63,10 +63,7 @@ def neighbourhood(work: Grouped) -> Neighbourhood:
 
 def members(labels: Ints) -> set[Group]:
     """Groups without their numbers."""
-    return {
-        frozenset(np.flatnonzero(labels == group).tolist())
-        for group in set(labels.tolist())
-    }
+    return {frozenset(np.flatnonzero(labels == group).tolist()) for group in set(labels.tolist())}
 
 
 def near_of(state: Descent, record: int) -> Ints:
@@ -87,9 +84,7 @@ def test_descent_ends_where_no_move_gains(work: Grouped) -> None:
 
 
 @given(work=starts(), seed=seeds)
-def test_the_numbers_of_the_groups_at_the_start_do_not_matter(
-    work: Grouped, seed: int
-) -> None:
+def test_the_numbers_of_the_groups_at_the_start_do_not_matter(work: Grouped, seed: int) -> None:
     order = np.random.default_rng(seed).permutation(int(work.labels.max()) + 1)
     after = descent(replace(work, labels=order[work.labels]))
     assert naive.holds(after, work.subjects, work.k)
@@ -150,11 +145,7 @@ def test_of_relocations_and_exchanges_the_best_is_made(work: Grouped) -> None:
 def test_chains_and_cycles_are_found_where_there_are_any(work: Grouped) -> None:
     twin = neighbourhood(work)
     best = max(
-        (
-            twin.gain(move)
-            for move in (*twin.chains(), *twin.cycles())
-            if twin.keeps(move)
-        ),
+        (twin.gain(move) for move in (*twin.chains(), *twin.cycles()) if twin.keeps(move)),
         default=0.0,
     )
     gained = []

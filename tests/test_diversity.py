@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_attacks import City, cities
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.privacy.diversity import diversity, too_tight
 from trajanon.utility import displacement
@@ -31,7 +31,7 @@ def test_the_radius_is_that_of_the_farthest_point(city: City, tight: float) -> N
     )
 
 
-def ends(*metres: tuple[float, float]) -> NDArray[np.float64]:
+def ends(*metres: tuple[float, float]) -> Floats:
     """Trajectories of two points, from and to so many metres north of 45 degrees."""
     north = 45.0 + METRE * np.array(metres)
     return np.stack([north, np.full_like(north, 7.0)], axis=-1)
@@ -43,14 +43,7 @@ def test_by_hand() -> None:
     points = ends(
         *[
             (base + a, base + b)
-            for a, b in [
-                (10, 110),
-                (90, 190),
-                (120, 130),
-                (130, 350),
-                (410, 10),
-                (420, 90),
-            ]
+            for a, b in [(10, 110), (90, 190), (120, 130), (130, 350), (410, 10), (420, 90)]
         ]
     )
     labels = np.array([0, 0, 0, 0, 1, 1])
@@ -70,22 +63,16 @@ def test_by_hand() -> None:
     assert account["alarms"] == 1
     assert account["trajectories_in_alarms"] == 2
     assert account["origins"] == {"min": 1.0, "mean": 1.5, "median": 1.5, "max": 2.0}
-    assert found.words.startswith(
-        "In 1 of 2 groups all members begin in one cell of 100"
-    )
+    assert found.words.startswith("In 1 of 2 groups all members begin in one cell of 100")
 
 
 @pytest.mark.parametrize("latitude", [0.0, 60.0, -60.0])
 def test_cells_are_as_wide_as_they_say(latitude: float) -> None:
     """Along a parallel of 10 km, a cell of 100 m is found each 100 m."""
-    metre = 1.0 / float(
-        displacement(np.array([latitude, 0.0]), np.array([latitude, 1.0]))
-    )
+    metre = 1.0 / float(displacement(np.array([latitude, 0.0]), np.array([latitude, 1.0])))
     along = np.arange(1_000) * 10.0 * metre
     points = np.stack([np.full_like(along, latitude + 1e-6), along], axis=-1)[:, None]
-    found = diversity(
-        points, points.mean(axis=0)[None], np.zeros(1_000, int), cell=100.0
-    )
+    found = diversity(points, points.mean(axis=0)[None], np.zeros(1_000, int), cell=100.0)
     assert 99 <= found.origins[0] <= 101
     assert found.origins_entropy[0] == pytest.approx(100.0, rel=0.02)
 
@@ -110,9 +97,7 @@ def test_entropy_never_exceeds_the_number_of_cells() -> None:
         ({"tight": -1.0}, "tight must be 0 metres or more"),
     ],
 )
-def test_lengths_out_of_range_are_refused(
-    asked: dict[str, float], message: str
-) -> None:
+def test_lengths_out_of_range_are_refused(asked: dict[str, float], message: str) -> None:
     points = np.zeros((2, 2, 2))
     with pytest.raises(BadInput, match=message):
         diversity(points, points, np.arange(2), **asked)

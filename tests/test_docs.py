@@ -62,9 +62,7 @@ def test_every_page_is_there(site: Path) -> None:
 def test_a_reader_asks_nobody_else(site: Path) -> None:
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        loaded = re.findall(
-            r"<(?:script|img|iframe|source)[^>]+src=[\"']?([^\"' >]+)", text
-        )
+        loaded = re.findall(r"<(?:script|img|iframe|source)[^>]+src=[\"']?([^\"' >]+)", text)
         loaded += re.findall(r"<link[^>]+href=[\"']?([^\"' >]+)", text)
         away = [each for each in loaded if re.match(r"(https?:)?//", each)]
         assert away == [], page
@@ -84,9 +82,7 @@ def test_a_reader_asks_nobody_else(site: Path) -> None:
         ("trajanon.maps.figures", "figures"),
     ],
 )
-def test_every_public_name_is_in_the_reference(
-    site: Path, module: str, page: str
-) -> None:
+def test_every_public_name_is_in_the_reference(site: Path, module: str, page: str) -> None:
     """A module of the same name must not stand in a function's place."""
     text = (site / "reference" / f"{page}.html").read_text(encoding="utf-8")
     documented = re.findall(r'<h2 id="([\w.]+)" class="doc doc-heading">', text)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from tracks import GEOD, START, line, points, trace
 
+from trajanon.arrays import Floats
 from trajanon.extract import cutting
 from trajanon.extract.anchors import Anchors
 from trajanon.extract.cutting import Cutter, cut
@@ -26,17 +26,14 @@ RULES = Rules(spacing=10, max_gap=None, trim_ends=METRES)
 
 
 def trimmed(
-    *traces: Trace,
-    rules: Rules = RULES,
-    key: int = SECRET,
-    anchors: Anchors | None = None,
+    *traces: Trace, rules: Rules = RULES, key: int = SECRET, anchors: Anchors | None = None
 ) -> Points:
     """What is left of traces."""
     pieces = split(points(*traces), rules, Counter())
     return trim(pieces, rules, anchors or Anchors(rules.trim_ends, key))
 
 
-def metres_from(left: Points, lat: float, lon: float) -> NDArray[np.float64]:
+def metres_from(left: Points, lat: float, lon: float) -> Floats:
     many = np.ones(len(left))
     metres = GEOD.inv(many * lon, many * lat, left.lon, left.lat)[2]
     return np.asarray(metres, dtype=np.float64)
@@ -51,9 +48,7 @@ def kept(left: Points) -> set[tuple[float, float]]:
     return set(zip(left.lat.tolist(), left.lon.tolist(), strict=True))
 
 
-def ride(
-    start: tuple[float, float], azimuth: float, seed: int, metres: float = 4000
-) -> Trace:
+def ride(start: tuple[float, float], azimuth: float, seed: int, metres: float = 4000) -> Trace:
     """A fix every five metres from a place, the first one some metres off."""
     noise = np.random.default_rng(seed).normal(0, 5e-5, 2)
     begin = (start[0] + noise[0], start[1] + noise[1])
@@ -61,9 +56,7 @@ def ride(
     return line(far, start=begin, azimuth=azimuth, name=str(seed))
 
 
-def centre_of(
-    edge: Sequence[tuple[float, float]], about: tuple[float, float]
-) -> complex:
+def centre_of(edge: Sequence[tuple[float, float]], about: tuple[float, float]) -> complex:
     """Centre of the circle through places, by least squares: metres east, i north."""
     lat, lon = np.array(edge).T
     ones = np.ones(len(lat))
@@ -156,9 +149,7 @@ def test_a_recorded_stay_is_a_stop(noise: float) -> None:
     home = np.array([out.lat[-1], out.lon[-1]])
     rng = np.random.default_rng(0)
     places = home + rng.normal(0, noise, (1440, 2))
-    back = line(
-        np.arange(10, 4000, 10.0).tolist(), start=(home[0], home[1]), azimuth=0.0
-    )
+    back = line(np.arange(10, 4000, 10.0).tolist(), start=(home[0], home[1]), azimuth=0.0)
     fixes = [*zip(out.lat, out.lon, strict=True), *places.tolist()]
     fixes += zip(back.lat, back.lon, strict=True)
     seconds = [*range(400), *(400 + 20 * i for i in range(1440))]
@@ -212,9 +203,7 @@ def test_a_way_that_passes_its_end_between_two_fixes_is_cut_there() -> None:
     """A loop that comes by its beginning again, with no fix in the circle."""
     out = line([0, 2000, 4000])
     back = line([-2000, -4000])
-    loop = trace(
-        [*zip(out.lat, out.lon, strict=True), *zip(back.lat, back.lon, strict=True)]
-    )
+    loop = trace([*zip(out.lat, out.lon, strict=True), *zip(back.lat, back.lon, strict=True)])
     left = trimmed(loop)
     assert len(left) == 3
     # From 4 km in the east to 2 km in the west the way leads through the circle.
@@ -227,15 +216,12 @@ def test_no_way_leads_near_the_end_however_long_it_is(
 ) -> None:
     """Out and back: the way back leads over the beginning."""
     there, behind = (
-        line([metres], start=(lat, 5.0), azimuth=towards)
-        for towards in (azimuth, azimuth + 180.0)
+        line([metres], start=(lat, 5.0), azimuth=towards) for towards in (azimuth, azimuth + 180.0)
     )
     fixes = [(lat, 5.0), (there.lat[0], there.lon[0]), (behind.lat[0], behind.lon[0])]
     left = trimmed(trace(fixes), key=key)
     for i in np.flatnonzero(left.follows):
-        ways = GEOD.npts(
-            left.lon[i - 1], left.lat[i - 1], left.lon[i], left.lat[i], 2000
-        )
+        ways = GEOD.npts(left.lon[i - 1], left.lat[i - 1], left.lon[i], left.lat[i], 2000)
         lon, other = np.array(ways).T
         ones = np.ones(len(lon))
         assert GEOD.inv(ones * 5.0, ones * lat, lon, other)[2].min() > METRES

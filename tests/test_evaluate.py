@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from naive import Floats
 from toy import NORTH, toy
 
 import trajanon
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.evaluation.evaluation import Evaluation
 from trajanon.evaluation.names import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE, SLID
@@ -48,11 +48,7 @@ def test_pairs_are_measured_as_by_hand() -> None:
     account = evaluation.account
     assert evaluation.holds
     assert (evaluation.k, evaluation.counted) == (2, "subjects")
-    assert (evaluation.trajectories, evaluation.points, evaluation.subjects) == (
-        4,
-        3,
-        4,
-    )
+    assert (evaluation.trajectories, evaluation.points, evaluation.subjects) == (4, 3, 4)
     assert evaluation.sizes.tolist() == [2, 2]
     assert account["violations"] == {"records": 0, "subjects": 0}
     # Each line moves 10 m to the middle of its pair, whoever makes the pairs.
@@ -97,9 +93,7 @@ def test_windows_that_slid_are_measured_both_ways(
     assert evaluation.aligned
     slid = evaluation.usefulness[AS_SLID]
     assert slid.displacement == pytest.approx(report["displacement"], rel=1e-4)
-    assert evaluation.loss[AS_SLID] == pytest.approx(
-        report["information_loss"], rel=1e-3
-    )
+    assert evaluation.loss[AS_SLID] == pytest.approx(report["information_loss"], rel=1e-3)
     in_file = evaluation.usefulness[RELEASE].displacement
     assert in_file["mean"] > slid.displacement["mean"]
     names = [attack.name for attack in evaluation.attacks]
@@ -214,9 +208,7 @@ def test_the_page_is_for_the_holder_and_says_the_verdict_first(
     assert places[-1] < body.index("<h2>")
 
 
-def test_the_page_can_be_read_aloud(
-    sample: tuple[Evaluation, Mapping[str, Any]],
-) -> None:
+def test_the_page_can_be_read_aloud(sample: tuple[Evaluation, Mapping[str, Any]]) -> None:
     """Headings go down step by step; each table has a name, and each of its headers."""
     page = sample[0].html
     levels = [int(level) for level in re.findall(r"<h(\d)", page)]
@@ -240,9 +232,7 @@ def test_large_numbers_have_no_exponent_and_far_is_in_kilometres() -> None:
     assert far == ["9.9 m", "10 m", "9,999 m", "10.0 km", "1,006.3 km"]
 
 
-def test_attacks_are_rows_of_one_table(
-    sample: tuple[Evaluation, Mapping[str, Any]],
-) -> None:
+def test_attacks_are_rows_of_one_table(sample: tuple[Evaluation, Mapping[str, Any]]) -> None:
     evaluation, _ = sample
     start = evaluation.html.index("<h2>Attacks")
     section = evaluation.html[start : evaluation.html.index("</section>", start)]
@@ -252,9 +242,7 @@ def test_attacks_are_rows_of_one_table(
     assert section.count('<th scope="row">') == len(evaluation.attacks)
 
 
-def test_the_page_asks_for_no_network(
-    sample: tuple[Evaluation, Mapping[str, Any]],
-) -> None:
+def test_the_page_asks_for_no_network(sample: tuple[Evaluation, Mapping[str, Any]]) -> None:
     page = sample[0].html
     for asking in ("src=", "href=", "url(", "@import", "<script", "<link", "<iframe"):
         assert asking not in page
@@ -305,9 +293,7 @@ def test_the_datasheet_holds_nothing_that_a_release_may_not(
     assert re.findall(r"\d{4}-\d\d-\d\d", text) == [evaluation.date.isoformat()]
 
 
-def test_the_datasheet_names_what_it_is_of(
-    sample: tuple[Evaluation, Mapping[str, Any]],
-) -> None:
+def test_the_datasheet_names_what_it_is_of(sample: tuple[Evaluation, Mapping[str, Any]]) -> None:
     evaluation, _ = sample
     text = replace(evaluation, file="a|b`c\n.csv").datasheet
     assert "| File | `a?b?c?.csv` |" in text
@@ -401,9 +387,7 @@ def test_subjects_promised_of_trajectories_that_name_none_are_no_promise() -> No
     )
 
 
-def test_the_order_of_the_originals_is_found_in_the_released_file(
-    tmp_path: Path,
-) -> None:
+def test_the_order_of_the_originals_is_found_in_the_released_file(tmp_path: Path) -> None:
     forty = Trajectories(np.random.default_rng(0).uniform(40, 41, (40, 3, 2)))
     release, report = released(forty)
     path = tmp_path / "r.parquet"
@@ -437,18 +421,14 @@ def test_the_order_of_the_originals_is_found_in_the_released_file(
         ({"alignment": {}}, "it lacks alignment.starts"),
     ],
 )
-def test_a_report_that_does_not_fit_is_refused(
-    change: dict[str, Any], says: str
-) -> None:
+def test_a_report_that_does_not_fit_is_refused(change: dict[str, Any], says: str) -> None:
     release, report = released(toy())
     with pytest.raises(BadInput, match=says):
         trajanon.evaluate(toy(), release, report | change)
 
 
 def one_more_of_a_line(release: Trajectories) -> Trajectories:
-    _, first, copies = np.unique(
-        release.records, axis=0, return_index=True, return_counts=True
-    )
+    _, first, copies = np.unique(release.records, axis=0, return_index=True, return_counts=True)
     assert copies.tolist() == [2, 2]
     return release.take(first[[0, 0, 0, 1]])
 

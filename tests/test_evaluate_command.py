@@ -66,9 +66,7 @@ def test_the_command_exits_1_where_the_promise_is_broken(run: Run, here: Path) -
     answer = run("evaluate")
     assert answer.code == 1
     assert answer.out.startswith("X This release must not be published.")
-    assert "must not be published" in (here / "evaluation.html").read_text(
-        encoding="utf-8"
-    )
+    assert "must not be published" in (here / "evaluation.html").read_text(encoding="utf-8")
     assert "to be published" not in answer.out
     sheet = (here / "anonymized.datasheet.md").read_text(encoding="utf-8")
     assert "must not be published" in sheet

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Floats, Ints
 from test_paths import records_of
 
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.paths import tsplib
 from trajanon.paths.concorde import concorde
@@ -141,17 +141,13 @@ def install_program(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     """Put a concorde on the PATH, alone there."""
     program = folder / "bin" / "concorde"
     program.parent.mkdir()
-    program.write_text(
-        f"#!{sys.executable}\n" + textwrap.dedent(NEAREST) + textwrap.dedent(code)
-    )
+    program.write_text(f"#!{sys.executable}\n" + textwrap.dedent(NEAREST) + textwrap.dedent(code))
     program.chmod(0o755)
     monkeypatch.setitem(sys.modules, "concorde", None)
     monkeypatch.setenv("PATH", str(program.parent))
 
 
-def install_pyconcorde(
-    code: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def install_pyconcorde(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = folder / "site" / "concorde"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
@@ -191,9 +187,7 @@ def test_the_problem_is_the_distances_and_a_dummy_at_none(
 
 
 @given(kind=kinds, seed=seeds, n=st.integers(2, 30))
-def test_no_sum_along_a_tour_leaves_32_bits(
-    tmp_path: Path, kind: str, seed: int, n: int
-) -> None:
+def test_no_sum_along_a_tour_leaves_32_bits(tmp_path: Path, kind: str, seed: int, n: int) -> None:
     records = records_of(kind, seed, n)
     records[0] += 1.0
     _, rows = problem_of(records, 0, tmp_path)
@@ -210,10 +204,7 @@ def test_the_shortest_tour_leads_from_the_dummy_to_the_start(
     records = records_of(["normal", "heavy", "grid"][seed % 3], seed, 6)
     _, rows = problem_of(records, start, tmp_path)
     tours = [(0, *order) for order in permutations(range(1, 7))]
-    lengths = [
-        sum(rows[a][b] for a, b in zip(tour, (*tour[1:], 0), strict=True))
-        for tour in tours
-    ]
+    lengths = [sum(rows[a][b] for a, b in zip(tour, (*tour[1:], 0), strict=True)) for tour in tours]
     for tour, length in zip(tours, lengths, strict=True):
         if length == min(lengths):
             assert start + 1 in (tour[1], tour[-1])
@@ -289,9 +280,7 @@ def test_a_tour_past_the_start_is_mended_by_one_jump(seed: int, n: int) -> None:
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 7, 8])
 @pytest.mark.parametrize("start", [None, "first", "last"])
 @pytest.mark.parametrize("kind", ["normal", "grid", "far", "heavy"])
-def test_a_handful_of_records_get_their_shortest_path(
-    n: int, start: str | None, kind: str
-) -> None:
+def test_a_handful_of_records_get_their_shortest_path(n: int, start: str | None, kind: str) -> None:
     records = records_of(kind, n, n)
     first = {None: None, "first": 0, "last": n - 1}[start]
     path = shortest(records, first)
@@ -358,9 +347,7 @@ def test_concorde_is_not_asked_for_a_handful(
     assert_is_path(concorde(journey(records_of("normal", 0, n), n - 1)), n, n - 1)
 
 
-def test_the_seed_reaches_concorde(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_seed_reaches_concorde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = tmp_path / "seeds"
     note = f"    print(seed, file=open({str(log)!r}, 'a'))\n"
     install_program(PROGRAM + note, tmp_path, monkeypatch)
@@ -395,11 +382,7 @@ def test_the_seed_reaches_concorde(
     ],
 )
 def test_where_concorde_finds_no_tour_its_last_words_are_told(
-    code: str,
-    words: str,
-    tmp_path: Path,
-    temporary: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    code: str, words: str, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install_program(code, tmp_path, monkeypatch)
     with pytest.raises(
@@ -436,9 +419,7 @@ def test_a_program_that_cannot_be_started_says_why(
         concorde(journey(records_of("normal", 0, 9)))
 
 
-def test_ctrl_c_ends_concorde_and_removes_its_files(
-    tmp_path: Path, temporary: Path
-) -> None:
+def test_ctrl_c_ends_concorde_and_removes_its_files(tmp_path: Path, temporary: Path) -> None:
     """In a process of its own; the signal comes from the program itself."""
     program = tmp_path / "concorde"
     program.write_text(
@@ -479,9 +460,7 @@ def test_ctrl_c_ends_concorde_and_removes_its_files(
 # LKH
 
 
-def test_without_elkai_it_is_said_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_elkai_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "elkai", None)
     with pytest.raises(
         BadInput,
@@ -500,9 +479,7 @@ def elkai() -> None:
 @pytest.mark.parametrize("kind", ["normal", "grid", "line", "clusters", "far", "heavy"])
 @pytest.mark.parametrize("begins", [False, True])
 @pytest.mark.usefixtures("elkai")
-def test_lkh_finds_the_shortest_path(
-    n: int, kind: str, begins: bool, temporary: Path
-) -> None:
+def test_lkh_finds_the_shortest_path(n: int, kind: str, begins: bool, temporary: Path) -> None:
     records = records_of(kind, n, n)
     start = n // 2 if begins else None
     path = lkh(journey(records, start))
@@ -546,9 +523,7 @@ def test_a_straight_line_is_walked_once() -> None:
 # Both
 
 
-def test_too_many_records_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_many_records_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_program(PROGRAM, tmp_path, monkeypatch)
     records = np.zeros((20_001, 1))
     with pytest.raises(
@@ -574,9 +549,7 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         concorde(journey(records_of("normal", 0, 9)))
 
 
-def test_no_temporary_folder_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_temporary_folder_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_program(PROGRAM, tmp_path, monkeypatch)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "absent"))
     with pytest.raises(FileProblem, match="No such file or directory; set TMPDIR"):

@@ -24,9 +24,7 @@ from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 MADRID = CITIES["madrid"].box
 
 
-def gpx(
-    path: Path, metres: float, lat: float = 40.42, head: str = 'creator="me"'
-) -> Path:
+def gpx(path: Path, metres: float, lat: float = 40.42, head: str = 'creator="me"') -> Path:
     """A file with one straight way to the north, ten metres a second."""
     fixes = []
     for second in range(int(metres / 10) + 1):
@@ -46,9 +44,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[OsmServe
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr(platformdirs, "user_cache_path", lambda _: tmp_path / "cache")
     monkeypatch.setattr("time.sleep", lambda _: None)
-    page = gpx(
-        tmp_path / "page.gpx", 500, head='version="1.0" creator="OpenStreetMap.org"'
-    )
+    page = gpx(tmp_path / "page.gpx", 500, head='version="1.0" creator="OpenStreetMap.org"')
     text = page.read_text().replace("<trk>", "<trk><url>/user/ann/traces/1</url>")
     page.unlink()
     cloud = (
@@ -61,9 +57,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[OsmServe
 
 def test_a_file_is_a_source_as_string_path_or_list(tmp_path: Path) -> None:
     path = gpx(tmp_path / "a.gpx", 500)
-    found = [
-        extract(source, spacing=10) for source in (path, str(path), [path], [str(path)])
-    ]
+    found = [extract(source, spacing=10) for source in (path, str(path), [path], [str(path)])]
     assert [len(each) for each in found] == [1] * 4
     for each in found:
         np.testing.assert_array_equal(each.points, found[0].points)
@@ -126,9 +120,7 @@ def test_server_and_files_are_no_single_source(tmp_path: Path) -> None:
         extract(["osm-api", path], "madrid")
 
 
-def test_no_file_at_all_does_not_ask_the_server(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_no_file_at_all_does_not_ask_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pattern that matched nothing shall not become a download."""
 
     def asked(**_: object) -> None:
@@ -165,9 +157,7 @@ def test_the_provenance_names_files_but_no_folders(tmp_path: Path) -> None:
 
 def test_only_what_came_from_openstreetmap_is_attributed_to_it(tmp_path: Path) -> None:
     mine = gpx(tmp_path / "mine.gpx", 500)
-    osm = gpx(
-        tmp_path / "osm.gpx", 600, 40.1, 'version="1.0" creator="OpenStreetMap.org"'
-    )
+    osm = gpx(tmp_path / "osm.gpx", 600, 40.1, 'version="1.0" creator="OpenStreetMap.org"')
     assert extract(mine, spacing=10).attribution is None
     assert extract(osm, spacing=10).attribution == OSM_ATTRIBUTION
     assert extract([mine, osm], spacing=10).attribution == OSM_ATTRIBUTION
@@ -220,9 +210,7 @@ def test_what_is_no_area_is_refused(tmp_path: Path, area: Any, says: str) -> Non
         extract(gpx(tmp_path / "a.gpx", 500), area, spacing=10)
 
 
-def test_another_polygon_of_the_same_bounds_is_another_extraction(
-    tmp_path: Path,
-) -> None:
+def test_another_polygon_of_the_same_bounds_is_another_extraction(tmp_path: Path) -> None:
     path = gpx(tmp_path / "a.gpx", 500)
     box = shapely.box(-4, 40, -3, 41)
     other = shapely.Polygon([(-4, 40), (-3, 40), (-4, 41), (-3, 41), (-4, 40.5)])
@@ -291,9 +279,7 @@ def test_an_empty_answer_is_one_sentence(server: OsmServer) -> None:
         extract(area="madrid", api_url=server.url)
 
 
-def test_an_answer_of_untimed_points_never_becomes_a_trajectory(
-    server: OsmServer,
-) -> None:
+def test_an_answer_of_untimed_points_never_becomes_a_trajectory(server: OsmServer) -> None:
     server.pages = server.pages[1:]
     with pytest.raises(NoTrajectories, match="all 1 points are without time"):
         extract(area="madrid", spacing=1, points=2, api_url=server.url)
@@ -302,11 +288,7 @@ def test_an_answer_of_untimed_points_never_becomes_a_trajectory(
 def test_progress_is_told(server: OsmServer, tmp_path: Path) -> None:
     told: list[str] = []
     gpx(tmp_path / "a.gpx", 500)
-    extract(
-        tmp_path,
-        spacing=10,
-        progress=lambda task, done, total, note="": told.append(task),
-    )
+    extract(tmp_path, spacing=10, progress=lambda task, done, total, note="": told.append(task))
     extract(
         area="madrid",
         spacing=10,

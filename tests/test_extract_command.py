@@ -21,9 +21,7 @@ def test_a_box_may_begin_with_a_minus(run: Run, tmp_path: Path, way: list[str]) 
     assert run("extract", "--source", "a.gpx", *way, "--spacing", 5).code == 0
 
 
-def test_sources_may_be_named_with_and_without_the_option(
-    run: Run, tmp_path: Path
-) -> None:
+def test_sources_may_be_named_with_and_without_the_option(run: Run, tmp_path: Path) -> None:
     for name, lat in (("a", 40.42), ("b", 40.52), ("c", 40.62)):
         (tmp_path / f"{name}.gpx").write_text(track(lat))
     sources = ["--source", "a.gpx", "b.gpx", "--source", "c.gpx", "--source", "a.gpx"]
@@ -38,9 +36,7 @@ def test_the_server_is_the_default_source(run: Run, tmp_path: Path) -> None:
     for second in range(40):
         page = page.replace("T00:00:00Z", f"T00:0{second // 6}:{second % 6}1Z", 1)
     with serving(OsmServer([page.encode()])) as server:
-        answer = run(
-            "extract", "--bbox", "madrid", "--spacing", 5, "--api-url", server.url
-        )
+        answer = run("extract", "--bbox", "madrid", "--spacing", 5, "--api-url", server.url)
     assert answer.code == 0
     assert server.asked_for == [0, 1]
     assert OSM_ATTRIBUTION in answer.out
@@ -72,10 +68,7 @@ def test_tracks_are_kept_unless_they_are_not_wanted(run: Run, here: Path) -> Non
         (["--bbox", "1,2,3"], "four degrees W,S,E,N such as --bbox=-3.75,40.38"),
         (["--bbox", "1,2,3,4,5"], "is not an area"),
         (["--bbox=179,-17,-179,-16", "--spacing", "9"], "west > east"),
-        (
-            ["--bbox=179,-17,-179,-16", "--spacing", "9"],
-            "give two: --bbox=179,-17,180,-16",
-        ),
+        (["--bbox=179,-17,-179,-16", "--spacing", "9"], "give two: --bbox=179,-17,180,-16"),
         (["--bbox", "2,41,3,40", "--spacing", "9"], "south > north"),
         (["--bbox", "2,40,2,41", "--spacing", "9"], "is empty"),
         (["--bbox", "2,40,nan,41", "--spacing", "9"], "not a number"),
@@ -134,9 +127,7 @@ def test_no_network_is_one_sentence(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "body", [b"<html>Please sign in</html>", b"<gpx><trk><trkseg><trkpt lat", b"\x00"]
 )
-def test_a_page_that_is_no_gpx_is_one_sentence(
-    run: Run, tmp_path: Path, body: bytes
-) -> None:
+def test_a_page_that_is_no_gpx_is_one_sentence(run: Run, tmp_path: Path, body: bytes) -> None:
     (tmp_path / "trajectories.parquet").write_bytes(b"old")
     with serving(OsmServer(faults=[Fault(body=body)])) as server:
         answer = run("extract", "--bbox", "madrid", "--api-url", server.url)
@@ -194,26 +185,20 @@ def fixes(folder: Path, seconds: int, metres: int, animals: str = "ab") -> None:
     (folder / "a.csv").write_text("\n".join(["subject,lat,lon,time", *rows]))
 
 
-def test_pauses_that_end_every_recording_are_told_with_the_way_past(
-    run: Run, here: Path
-) -> None:
+def test_pauses_that_end_every_recording_are_told_with_the_way_past(run: Run, here: Path) -> None:
     """Fixes an hour apart are no tracks to a limit of 300 s."""
     fixes(here, 3600, 300)
     told = run("extract", "a.csv", "--spacing", 200).sentence
     assert "78 pauses over 300 s cut the recordings: try --max-pause 2h" in told
     found = {}
     for pause in ("2h", "7200", "none"):
-        answer = run(
-            "extract", "a.csv", "--spacing", 200, "--max-pause", pause, "--json"
-        )
+        answer = run("extract", "a.csv", "--spacing", 200, "--max-pause", pause, "--json")
         found[pause] = json.loads(answer.out)
     assert [each["max_pause"] for each in found.values()] == [7200, 7200, None]
     assert [each["counts"]["trajectories"] for each in found.values()] == [2] * 3
 
 
-def test_hops_that_cut_most_recordings_are_told_with_the_way_past(
-    run: Run, here: Path
-) -> None:
+def test_hops_that_cut_most_recordings_are_told_with_the_way_past(run: Run, here: Path) -> None:
     fixes(here, 60, 600, "abc")
     told = run("extract", "a.csv", "--spacing", 100).sentence
     assert "117 hops over 500 m cut the recordings: try --max-gap 1000" in told
@@ -253,12 +238,8 @@ def test_some_bad_rows_do_not_spoil_a_table(run: Run, tmp_path: Path) -> None:
     assert "6" in line
 
 
-@pytest.mark.parametrize(
-    "name", ["a.csv", "a.csv.gz", "a.parquet", "a.gpx", "a.gpx.gz"]
-)
-@pytest.mark.parametrize(
-    "content", [b"", b"\x1f\x8b\x08\x00", b"\xff\xfe\x00", b"PAR1"]
-)
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet", "a.gpx", "a.gpx.gz"])
+@pytest.mark.parametrize("content", [b"", b"\x1f\x8b\x08\x00", b"\xff\xfe\x00", b"PAR1"])
 def test_a_file_that_is_not_what_its_name_says_is_one_sentence(
     run: Run, tmp_path: Path, name: str, content: bytes
 ) -> None:
@@ -274,8 +255,6 @@ def test_a_file_that_may_not_be_read_is_one_sentence(run: Run, tmp_path: Path) -
 
 def test_trajectories_are_no_source(run: Run, here: Path) -> None:
     """Given where traces are wanted."""
-    answer = run(
-        "extract", "trajectories.parquet", "--spacing", 5, "--out", "x.parquet"
-    )
+    answer = run("extract", "trajectories.parquet", "--spacing", 5, "--out", "x.parquet")
     assert "trajectories.parquet is what trajanon extract wrote" in answer.sentence
     assert "trajanon anonymize" in answer.sentence

@@ -84,11 +84,7 @@ def test_boxes_are_those_of_the_runs(tmp_path: Path) -> None:
     row = methods.index(NI) + 1
     lines = [points(line) for line in first.lines]
     # Of 1, 2, 3, 4 and 10 the quartiles are 2 and 4; 10 lies beyond 4 + 1.5 (4 - 2).
-    here = [
-        sorted(set(x))
-        for x, y in lines
-        if y and row - 0.5 < min(y) <= max(y) < row + 0.5
-    ]
+    here = [sorted(set(x)) for x, y in lines if y and row - 0.5 < min(y) <= max(y) < row + 0.5]
     whiskers, caps = [[1.0, 2.0], [4.0]], [[1.0], [4.0]]
     assert sorted(here) == sorted([*whiskers, *caps, [3.0], [10.0]])
     boxes = [
@@ -134,9 +130,7 @@ def test_a_correlation_that_says_nothing_is_none() -> None:
     assert correlation(pd.Series([1.0, 2.0]), pd.Series([3.0, 4.0])) is None
     assert correlation(pd.Series([1.0] * 3), pd.Series([3.0, 4.0, 5.0])) is None
     assert correlation(pd.Series([1.0, 2.0, 3.0]), pd.Series([3.0] * 3)) is None
-    assert correlation(
-        pd.Series([1.0, 2.0, 4.0]), pd.Series([3.0, 4.0, 6.0])
-    ) == pytest.approx(1.0)
+    assert correlation(pd.Series([1.0, 2.0, 4.0]), pd.Series([3.0, 4.0, 6.0])) == pytest.approx(1.0)
 
 
 def test_losses_stand_over_the_seconds_of_their_path(tmp_path: Path) -> None:
@@ -207,9 +201,7 @@ def test_the_benchmark_writes_what_figures_read(tmp_path: Path) -> None:
     data.mkdir()
     X = np.random.default_rng(0).normal(size=(40, 3))
     pd.DataFrame(X).to_csv(data / "census.csv", index=False)
-    measured = [
-        m for found in benchmark(["hm2", "compression"], data, repeats=3) for m in found
-    ]
+    measured = [m for found in benchmark(["hm2", "compression"], data, repeats=3) for m in found]
     write_csv(tmp_path / "b.csv", measured)
     results = read_results(tmp_path / "b.csv")
     for statistic, over_runs in (("run_il", "avg"), ("run_path_length", "path_length")):
@@ -220,11 +212,7 @@ def test_the_benchmark_writes_what_figures_read(tmp_path: Path) -> None:
         for place in told.index:
             assert means[place] == pytest.approx(told[place])
     pictures, left_out = of_benchmark(tmp_path / "b.csv")
-    assert [p.name for p in pictures] == [
-        "boxes-census",
-        "path-length-census",
-        "seconds-census",
-    ]
+    assert [p.name for p in pictures] == ["boxes-census", "path-length-census", "seconds-census"]
     assert left_out == []
     told = results.of("hm2", "Census", "pearson").set_index("k")["ours"]
     for ax, k in zip(panels(pictures[1]), (3, 4, 5, 6), strict=True):
@@ -296,11 +284,7 @@ def test_the_command_refuses_in_one_sentence(
 
 
 def test_the_users_own_style_changes_nothing(tmp_path: Path) -> None:
-    own: dict[Any, Any] = {
-        "font.size": 30,
-        "axes.facecolor": "black",
-        "xtick.direction": "in",
-    }
+    own: dict[Any, Any] = {"font.size": 30, "axes.facecolor": "black", "xtick.direction": "in"}
     found = []
     for settings in (dict[Any, Any](), own):
         with mpl.rc_context(settings):

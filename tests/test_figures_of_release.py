@@ -114,9 +114,7 @@ def test_the_group_is_that_of_median_displacement(
 def test_windows_are_drawn_as_slid(madrid: Trajectories) -> None:
     made = anonymize(madrid.take(np.arange(40)), 4, seed=0, effort="fast")
     assert made.report["alignment"] is not None
-    stages, _, group = of_release(
-        madrid.take(np.arange(40)), made.trajectories, made.report
-    )
+    stages, _, group = of_release(madrid.take(np.arange(40)), made.trajectories, made.report)
     assert "as they slid" in stages.caption
     assert "members as slid" in group.caption
     for picture in (stages, group):
@@ -157,9 +155,7 @@ def test_strangers_are_refused(
 
 
 def test_equal_figures_are_equal_files(
-    originals: Trajectories,
-    release: tuple[Trajectories, dict[str, Any]],
-    tmp_path: Path,
+    originals: Trajectories, release: tuple[Trajectories, dict[str, Any]], tmp_path: Path
 ) -> None:
     found = []
     for name in ("one", "two"):
@@ -188,9 +184,7 @@ def test_files_hold_no_date_and_ask_for_nothing(
         assert b"Matplotlib" not in (tmp_path / f"{name}.png").read_bytes()
 
 
-def test_pictures_have_the_size_of_a_column(
-    pictures: dict[str, Picture], tmp_path: Path
-) -> None:
+def test_pictures_have_the_size_of_a_column(pictures: dict[str, Picture], tmp_path: Path) -> None:
     save(list(pictures.values()), tmp_path)
     for name in pictures:
         pixels = imread(tmp_path / f"{name}.png")
@@ -198,9 +192,7 @@ def test_pictures_have_the_size_of_a_column(
         assert float(pixels[..., :3].std()) > 0.02  # not blank
 
 
-def test_a_caption_is_text_whatever_it_says(
-    pictures: dict[str, Picture], tmp_path: Path
-) -> None:
+def test_a_caption_is_text_whatever_it_says(pictures: dict[str, Picture], tmp_path: Path) -> None:
     stages = pictures["stages"]
     save([Picture("a", stages.figure, "of <script> & $x$")], tmp_path)
     text = (tmp_path / "a.svg").read_text(encoding="utf-8")
@@ -213,9 +205,7 @@ def test_a_picture_shows_itself_in_a_notebook(pictures: dict[str, Picture]) -> N
     assert pictures["sizes"]._repr_png_().startswith(b"\x89PNG")
 
 
-def test_nothing_that_is_read_is_written_over(
-    pictures: dict[str, Picture], tmp_path: Path
-) -> None:
+def test_nothing_that_is_read_is_written_over(pictures: dict[str, Picture], tmp_path: Path) -> None:
     read = tmp_path / "captions.md"
     read.write_text("mine", encoding="utf-8")
     with pytest.raises(BadInput, match="is read as input"):
@@ -224,9 +214,7 @@ def test_nothing_that_is_read_is_written_over(
     assert read.read_text(encoding="utf-8") == "mine"
 
 
-def test_the_command_draws_a_release(
-    run: Run, originals: Trajectories, tmp_path: Path
-) -> None:
+def test_the_command_draws_a_release(run: Run, originals: Trajectories, tmp_path: Path) -> None:
     write_trajectories(tmp_path / "trajectories.parquet", originals)
     anonymized = ("anonymize", "-k", 3, "--method", "mdav", "--refine", "none")
     assert run(*anonymized).code == 0

@@ -17,8 +17,8 @@ import pytest
 import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import Floats, Ints
 
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.comparison import NOTHING_ELSE, compared
 from trajanon.files.release import FORMATS, read_as_found, read_release, write_release
@@ -65,9 +65,7 @@ def test_a_release_is_read_as_it_was_written(
 
 
 @every_format
-def test_nothing_but_the_release_is_written_beside_it(
-    tmp_path: Path, suffix: str
-) -> None:
+def test_nothing_but_the_release_is_written_beside_it(tmp_path: Path, suffix: str) -> None:
     write_release(tmp_path / f"release{suffix}", release())
     assert [path.name for path in tmp_path.iterdir()] == [f"release{suffix}"]
 
@@ -84,9 +82,7 @@ def test_parquet_holds_ids_lines_and_two_words_of_metadata(tmp_path: Path) -> No
     assert all(not field.metadata for field in schema)
     geo = json.loads(schema.metadata[b"geo"])
     assert set(geo) == {"version", "primary_column", "columns"}
-    assert geo["columns"] == {
-        "geometry": {"encoding": "WKB", "geometry_types": ["LineString"]}
-    }
+    assert geo["columns"] == {"geometry": {"encoding": "WKB", "geometry_types": ["LineString"]}}
     write_release(path, release(None))
     assert set(pq.read_schema(path).metadata) == {b"geo"}
 
@@ -115,9 +111,7 @@ def test_geopackage_holds_one_table_of_ids_and_lines(tmp_path: Path) -> None:
         assert columns == ["fid", "geom", "id"]
         rows = database.execute("SELECT fid, id FROM anonymized ORDER BY rowid")
         assert rows.fetchall() == [(i, i) for i in range(1, 7)]
-        contents = database.execute(
-            "SELECT table_name, identifier, description FROM gpkg_contents"
-        )
+        contents = database.execute("SELECT table_name, identifier, description FROM gpkg_contents")
         assert contents.fetchall() == [("anonymized", "anonymized", OSM_ATTRIBUTION)]
     table = geopandas.read_file(path)
     assert table.crs == pyproj.CRS("EPSG:4326")
@@ -163,9 +157,7 @@ def test_gpx_holds_tracks_of_points(tmp_path: Path, attribution: str | None) -> 
     about = {"metadata", "desc"} if attribution else set()
     assert tags == {"gpx", "trk", "number", "trkseg", "trkpt"} | about
     assert root.attrib == {"version": "1.1", "creator": "trajanon"}
-    assert {frozenset(p.attrib) for p in root.iter(f"{space}trkpt")} == {
-        frozenset({"lat", "lon"})
-    }
+    assert {frozenset(p.attrib) for p in root.iter(f"{space}trkpt")} == {frozenset({"lat", "lon"})}
     order = [element.tag.removeprefix(space) for element in root]
     assert order == ["metadata"] * bool(attribution) + ["trk"] * 6
 
@@ -372,9 +364,7 @@ def test_subjects_of_any_type_are_read(tmp_path: Path, subject: list[object]) ->
     """As written by another program; who has no name is nobody else."""
     path = tmp_path / "other.parquet"
     lines = shapely.linestrings(points_of()[:, :, ::-1])
-    geopandas.GeoDataFrame(
-        {"subject": subject}, geometry=lines, crs="EPSG:4326"
-    ).to_parquet(path)
+    geopandas.GeoDataFrame({"subject": subject}, geometry=lines, crs="EPSG:4326").to_parquet(path)
     got = read_trajectories(path).subject
     assert got is not None
     assert got.dtype == np.int64
@@ -409,10 +399,7 @@ def test_damaged_trajectories_are_a_problem_that_names_the_file(
     "lines",
     [
         [],
-        [
-            shapely.LineString([(0, 0), (1, 1)]),
-            shapely.LineString([(0, 0), (1, 1), (2, 2)]),
-        ],
+        [shapely.LineString([(0, 0), (1, 1)]), shapely.LineString([(0, 0), (1, 1), (2, 2)])],
         [shapely.LineString([(0, 0, 5), (1, 1, 5)])],
         [shapely.Point(0, 0)],
         [shapely.Polygon([(0, 0), (1, 1), (0, 1)])],

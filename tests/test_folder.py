@@ -101,9 +101,7 @@ def test_one_place_is_one_by_any_way(tmp_path: Path) -> None:
     assert Folder("memory://a/b/").same_as(Folder("memory://a/b"))
 
 
-def test_an_absolute_name_holds_anywhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_absolute_name_holds_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert Folder("trips").absolute.url == str(tmp_path / "trips")
     assert Folder("memory://trips").absolute.url == "memory://trips"

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Floats
 from numpy.typing import NDArray
 
 from trajanon._kernels.forest import compare_leaves, grow, halve, select
+from trajanon.arrays import Floats
 
 seeds = st.integers(0, 10**6)
 

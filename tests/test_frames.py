@@ -16,12 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from trajanon.errors import BadInput
-from trajanon.extract.frames import (
-    from_collection,
-    from_frame,
-    to_collection,
-    to_frame,
-)
+from trajanon.extract.frames import from_collection, from_frame, to_collection, to_frame
 from trajanon.extract.sources.geo import geo_files
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
@@ -98,9 +93,7 @@ def test_a_frame_whose_rows_were_chosen_keeps_rows_together() -> None:
 
 def test_lines_are_traces_with_the_times_beside_them() -> None:
     lines = [shapely.LineString(PLACES[:3]), shapely.LineString(PLACES[2:])]
-    frame = geopandas.GeoDataFrame(
-        {"ride": ["a", "b"], "time": [[1, 2, 3], None]}, geometry=lines
-    )
+    frame = geopandas.GeoDataFrame({"ride": ["a", "b"], "time": [[1, 2, 3], None]}, geometry=lines)
     found = list(from_frame(frame, columns={"id": "ride"}))
     assert [one.name for one in found] == ["frame#a", "frame#b"]
     assert places(found) == [coordinates([0, 1, 2]), coordinates([2, 3])]
@@ -142,10 +135,7 @@ def test_what_is_left_out_is_said(caplog: pytest.LogCaptureFixture) -> None:
         ("points.csv", "takes a GeoDataFrame with geometries, not str"),
         (points(colour="red"), r"the frame has no column known as id; .* are colour"),
         (points(id=1).iloc[:0], "the frame holds no points or lines"),
-        (
-            points(id=1).set_geometry([shapely.box(0, 0, 1, 1)] * 4),
-            "the frame holds a Polygon",
-        ),
+        (points(id=1).set_geometry([shapely.box(0, 0, 1, 1)] * 4), "the frame holds a Polygon"),
         (points(id=1).to_crs(3857).set_crs(None, allow_override=True), "no reference"),
         (
             pd.concat([points(id=1), points(id=2)[["id"]]], axis=1),
@@ -314,9 +304,7 @@ def test_a_single_point_is_no_trajectory_for_movingpandas() -> None:
         to_collection(Trajectories(np.ones((2, 1, 2))))
 
 
-def test_without_movingpandas_the_way_to_it_is_told(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_movingpandas_the_way_to_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("trajanon.extract.frames.find_spec", lambda name: None)
     with pytest.raises(BadInput, match=r'pip install "trajanon\[movingpandas\]"'):
         to_collection(Trajectories(np.ones((2, 3, 2))))

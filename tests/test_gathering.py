@@ -22,12 +22,7 @@ from trajanon.extract.trace import Trace
 Row = tuple[str | None, str | None, int]
 """Subject, id, and seconds; the place follows from the seconds."""
 
-ROWS: Sequence[Row] = [
-    ("ann", "1", 5),
-    ("bob", "1", 6),
-    ("ann", "1", 4),
-    (None, "2", 3),
-]
+ROWS: Sequence[Row] = [("ann", "1", 5), ("bob", "1", 6), ("ann", "1", 4), (None, "2", 3)]
 
 nothing = st.none()
 rows_of_tables = st.lists(
@@ -40,9 +35,7 @@ rows_of_tables = st.lists(
 )
 
 
-def table(
-    rows: Sequence[Row], roles: Sequence[str] = ("subject", "id")
-) -> pd.DataFrame:
+def table(rows: Sequence[Row], roles: Sequence[str] = ("subject", "id")) -> pd.DataFrame:
     whole = pd.DataFrame(rows, columns=["subject", "id", "time"])
     names = whole[list(roles)].astype("str")
     times = whole["time"].map(lambda second: f"2008-06-08 07:00:{second % 60:02}")
@@ -55,9 +48,7 @@ def parts(whole: pd.DataFrame, size: int) -> Iterator[pd.DataFrame]:
         yield whole.iloc[start : start + size]
 
 
-def gather(
-    whole: pd.DataFrame, size: int = 10**6, **how: Any
-) -> tuple[list[Trace], Counter[str]]:
+def gather(whole: pd.DataFrame, size: int = 10**6, **how: Any) -> tuple[list[Trace], Counter[str]]:
     counts: Counter[str] = Counter()
     reading = Reading(counts=counts, **how)
     return list(gathered(parts(whole, size), "t", reading)), counts
@@ -65,10 +56,7 @@ def gather(
 
 def plain(traces: Sequence[Trace]) -> list[tuple[Any, ...]]:
     """Traces as values that can be compared."""
-    return [
-        (t.name, t.subject, t.lat.tolist(), t.lon.tolist(), t.time.tolist())
-        for t in traces
-    ]
+    return [(t.name, t.subject, t.lat.tolist(), t.lon.tolist(), t.time.tolist()) for t in traces]
 
 
 def by_hand(rows: Sequence[Row], roles: Sequence[str]) -> dict[Any, list[int]]:
@@ -114,8 +102,7 @@ def test_each_row_is_in_the_trace_where_it_belongs(
     expected = by_hand(rows, roles)
     prefix = "" if "subject" in roles else "t#"
     assert {(t.subject, t.name): t.lat.tolist() for t in found} == {
-        (subject, prefix + owner): seconds
-        for (subject, owner), seconds in expected.items()
+        (subject, prefix + owner): seconds for (subject, owner), seconds in expected.items()
     }
     assert [(t.subject, t.name.removeprefix("t#")) for t in found] == list(expected)
     assert counts["points without an id"] == len(rows) - sum(map(len, found))
@@ -144,9 +131,7 @@ def test_how_a_table_is_cut_makes_no_difference(
 @every_table
 @given(rows=rows_of_tables)
 @settings(max_examples=25, deadline=None)
-def test_rows_put_aside_come_back_as_the_same_traces(
-    roles: Sequence[str], rows: list[Row]
-) -> None:
+def test_rows_put_aside_come_back_as_the_same_traces(roles: Sequence[str], rows: list[Row]) -> None:
     whole = table(rows, roles)
     expected = plain(gather(whole)[0])
     with pytest.MonkeyPatch.context() as patch:
@@ -168,9 +153,7 @@ def test_the_number_of_rows_expected_changes_no_trace(
     ]
 
 
-def test_rows_of_one_trace_may_lie_at_both_ends(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_rows_of_one_trace_may_lie_at_both_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [("ann", "1", 1), *[("bob", str(i), 2) for i in range(500)], ("ann", "1", 3)]
     monkeypatch.setattr(gathering, "HELD", 100)
     found, _ = gather(table(rows), 50)
@@ -197,9 +180,7 @@ def test_a_table_without_times_is_untimed() -> None:
     assert all(np.isnan(t.time).all() for t in found)
 
 
-def test_the_first_rows_tell_how_times_are_written(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_first_rows_tell_how_times_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
     """What comes later cannot turn seconds into milliseconds, nor back."""
     monkeypatch.setattr(gathering, "FIRST", 2)
     late = table(ROWS).assign(time=["1212908400", "1212908401", "9e12", "9e12"])
@@ -215,9 +196,7 @@ def test_rows_of_a_long_trace_stay_in_order() -> None:
         assert np.all(np.diff(trace.lat) > 0)
 
 
-def test_a_strict_reading_names_the_row_of_a_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_strict_reading_names_the_row_of_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = table(ROWS)
     whole.loc[2, "time"] = "late"
     with pytest.raises(FileProblem, match="'late' in row 3 of t cannot be read"):
@@ -264,9 +243,7 @@ def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(FileProblem) as caught:
         gather(table(ROWS))
     said = str(caught.value)
-    assert said.startswith(
-        f"cannot put rows aside in {tempfile.gettempdir()}: No space"
-    )
+    assert said.startswith(f"cannot put rows aside in {tempfile.gettempdir()}: No space")
     assert "TMPDIR" in said
     assert opened
     assert all(file.closed for file in opened)
@@ -276,15 +253,11 @@ def test_a_disk_may_take_little_at_a_time(monkeypatch: pytest.MonkeyPatch) -> No
     temporary = tempfile.TemporaryFile
     expected = plain(gather(table(ROWS))[0])
     monkeypatch.setattr(gathering, "HELD", 1)
-    monkeypatch.setattr(
-        tempfile, "TemporaryFile", lambda **how: Full(temporary(**how), math.inf)
-    )
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **how: Full(temporary(**how), math.inf))
     assert sorted(plain(gather(table(ROWS))[0]), key=repr) == sorted(expected, key=repr)
 
 
-def test_files_are_closed_when_nobody_wants_more(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_files_are_closed_when_nobody_wants_more(monkeypatch: pytest.MonkeyPatch) -> None:
     temporary = tempfile.TemporaryFile
     opened: list[Any] = []
 
@@ -302,9 +275,7 @@ def test_files_are_closed_when_nobody_wants_more(
     assert all(file.closed for file in opened)
 
 
-@pytest.mark.parametrize(
-    ("rows", "buckets"), [(None, 64), (1, 16), (10**8, 100), (10**12, 256)]
-)
+@pytest.mark.parametrize(("rows", "buckets"), [(None, 64), (1, 16), (10**8, 100), (10**12, 256)])
 def test_there_are_as_many_buckets_as_rows_need(rows: int | None, buckets: int) -> None:
     with rows_aside.Aside(rows) as aside:
         aside.put([])

@@ -8,13 +8,7 @@ from naive_refine import random_groups
 from test_mdav import reference
 
 from trajanon import loss
-from trajanon.columns import (
-    Master,
-    first_groups,
-    generate,
-    nearest_groups,
-    open_market,
-)
+from trajanon.columns import Master, first_groups, generate, nearest_groups, open_market
 from trajanon.grouping.mdav import mdav
 
 # Columns generated with exact pricing by an earlier prototype, percent; and the least
@@ -24,9 +18,7 @@ RELAXED = {"tarragona": (13.857, 14.467), "census": (4.646, 4.668)}
 
 @given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), grid=..., steady=...)
 @settings(max_examples=50)
-def test_no_column_is_missing(
-    seed: int, m: int, k: int, grid: bool, steady: bool
-) -> None:
+def test_no_column_is_missing(seed: int, m: int, k: int, grid: bool, steady: bool) -> None:
     groups = random_groups(seed, m, k, None, grid)
     master = Master(open_market(groups.records, groups.k, groups.subjects).distances)
     together = [np.flatnonzero(groups.labels == g) for g in set(groups.labels)]
@@ -83,11 +75,7 @@ def test_the_nearest_of_each_record_are_groups(
     for record in records:
         order = np.argsort(((records - record) ** 2).sum(axis=1), kind="stable")
         expected += [order[: market.k], order[: market.k + 1]]
-    allowed = {
-        tuple(group.tolist())
-        for group in expected
-        if different(market, group) >= market.k
-    }
+    allowed = {tuple(group.tolist()) for group in expected if different(market, group) >= market.k}
     assert {tuple(group.tolist()) for group in nearest_groups(market)} == allowed
 
 

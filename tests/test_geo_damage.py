@@ -26,13 +26,9 @@ from trajanon.errors import BadInput, FileProblem
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("text", ["", "lat,lon\n1,2\n", "<gpx/>", '{"type": 3}', "{"])
-def test_files_that_are_something_else_are_refused(
-    tmp_path: Path, name: str, text: str
-) -> None:
+def test_files_that_are_something_else_are_refused(tmp_path: Path, name: str, text: str) -> None:
     (path := tmp_path / name).write_text(text)
-    with pytest.raises(
-        FileProblem, match=rf"{name} (is empty|begins)|cannot read .*{name}"
-    ):
+    with pytest.raises(FileProblem, match=rf"{name} (is empty|begins)|cannot read .*{name}"):
         read(path)
 
 
@@ -57,9 +53,7 @@ def test_a_file_that_was_cut_off_is_never_read_as_whole(
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
-def test_a_packed_file_that_was_cut_off_is_refused(
-    tmp_path: Path, share: float
-) -> None:
+def test_a_packed_file_that_was_cut_off_is_refused(tmp_path: Path, share: float) -> None:
     content = gzip.compress(write(tmp_path / "x.gpkg", many()).read_bytes())
     path = tmp_path / "x.gpkg.gz"
     path.write_bytes(content[: int(share * len(content))])
@@ -74,9 +68,7 @@ def test_broken_lines_of_geojson_are_counted(tmp_path: Path) -> None:
     found, counts = read_counting(path)
     assert is_the_two_traces(found)
     assert counts == {"lines that are no features": 2}
-    with pytest.raises(
-        FileProblem, match="lines that are no features, 2 of 6; mend them"
-    ):
+    with pytest.raises(FileProblem, match="lines that are no features, 2 of 6; mend them"):
         read(path, strict=True)
 
 
@@ -94,9 +86,7 @@ def test_geometries_that_cannot_be_read_are_counted(tmp_path: Path, wkb: bytes) 
     found, counts = read_counting(path)
     assert [one.lat.tolist() for one in found] == [[40], [41, 43]]
     assert counts == {"features without geometry": 1}
-    with pytest.raises(
-        FileProblem, match="geometries that cannot be read, 1 of the next 4; mend"
-    ):
+    with pytest.raises(FileProblem, match="geometries that cannot be read, 1 of the next 4; mend"):
         read(path, strict=True)
 
 
@@ -126,11 +116,7 @@ def test_geoarrow_encodings_are_read(tmp_path: Path, geometry: Any) -> None:
         (b"no json", FileProblem, "does not describe its geometries"),
         (b"[]", FileProblem, "does not describe its geometries"),
         (b'{"primary_column": "g", "columns": {}}', FileProblem, "does not describe"),
-        (
-            b'{"primary_column": "g", "columns": {"g": {}}}',
-            FileProblem,
-            "has no column 'g'",
-        ),
+        (b'{"primary_column": "g", "columns": {"g": {}}}', FileProblem, "has no column 'g'"),
         (
             b'{"primary_column": "id", "columns": {"id": {"encoding": "TWKB"}}}',
             FileProblem,

@@ -35,9 +35,7 @@ from trajanon.extract.trace import Trace
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata"
 
-needs_real_data = pytest.mark.skipif(
-    not REAL.is_dir(), reason="../shared/realdata is not here"
-)
+needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -47,9 +45,7 @@ def test_points_of_one_id_are_a_trace(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_line_is_a_trace_in_the_order_of_its_points(
-    tmp_path: Path, name: str
-) -> None:
+def test_a_line_is_a_trace_in_the_order_of_its_points(tmp_path: Path, name: str) -> None:
     frame = lines(trip_id=["7", "8"], user=["ann", None])
     found = read(write(tmp_path / name, frame, **in_order(name)))
     assert names(found) == [("7", "ann"), ("8", None)]
@@ -84,9 +80,7 @@ def test_heights_of_lines_are_not_looked_at(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["M", "ZM"])
-def test_measures_that_look_like_times_are_not_taken_for_them(
-    tmp_path: Path, kind: str
-) -> None:
+def test_measures_that_look_like_times_are_not_taken_for_them(tmp_path: Path, kind: str) -> None:
     more = "5 1600000000" if kind == "ZM" else "1600000000"
     measured = shapely.from_wkt(f"LINESTRING {kind} (2 41 {more}, 3 42 {more})")
     (one,) = read(write(tmp_path / "x.parquet", lines([measured], id=["a"])))
@@ -140,9 +134,7 @@ def test_features_without_geometry_in_a_flatgeobuf(tmp_path: Path) -> None:
     assert [one.lat.tolist() for one in found] == [[42], [43]]
     assert counts == {"features without geometry": 2}
     write(path, frame.iloc[::-1], SPATIAL_INDEX="NO")
-    with pytest.raises(
-        FileProblem, match=r"without geometry, .* save it as GeoPackage"
-    ):
+    with pytest.raises(FileProblem, match=r"without geometry, .* save it as GeoPackage"):
         read(path)
 
 
@@ -176,9 +168,7 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
     assert [one.time.tolist() for one in found] == [[10, 30], [20, 40]]
 
 
-def test_the_geometry_counts_even_beside_columns_of_coordinates(
-    tmp_path: Path,
-) -> None:
+def test_the_geometry_counts_even_beside_columns_of_coordinates(tmp_path: Path) -> None:
     path = write(tmp_path / "x.gpkg", points().assign(lat=1.0, lon=2.0))
     assert is_the_two_traces(read(path, lat="lat", lon="lon"))
 
@@ -191,15 +181,11 @@ def test_points_without_an_id_are_refused(tmp_path: Path) -> None:
 
 def test_a_column_that_is_not_there_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "x.fgb", lines(trip=["a", "b"]))
-    with pytest.raises(
-        BadInput, match=r"no column .ride. for id; its columns are trip$"
-    ):
+    with pytest.raises(BadInput, match=r"no column .ride. for id; its columns are trip$"):
         read(path, id="ride")
 
 
-@pytest.mark.parametrize(
-    ("kind", "role"), [(points, "time"), (points, "id"), (lines, "subject")]
-)
+@pytest.mark.parametrize(("kind", "role"), [(points, "time"), (points, "id"), (lines, "subject")])
 def test_a_column_of_lists_is_refused_where_values_are_needed(
     tmp_path: Path, kind: Any, role: str
 ) -> None:
@@ -235,9 +221,7 @@ recordings = st.lists(
 @pytest.mark.parametrize("name", FILES)
 @given(rows=recordings)
 @settings(max_examples=15)
-def test_points_are_what_a_table_gives(
-    tmp_path: Path, name: str, rows: pd.DataFrame
-) -> None:
+def test_points_are_what_a_table_gives(tmp_path: Path, name: str, rows: pd.DataFrame) -> None:
     rows["user"] = rows["user"].astype("string")
     rows.to_parquet(table := tmp_path / "table.parquet")
     options = in_order(name)

@@ -8,17 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from geo_tables import (
-    FILES,
-    ROWS,
-    geojson,
-    is_the_two_traces,
-    line,
-    places,
-    points,
-    read,
-    write,
-)
+from geo_tables import FILES, ROWS, geojson, is_the_two_traces, line, places, points, read, write
 
 from trajanon.errors import BadInput
 from trajanon.extract.sources.geo import geo_files
@@ -72,9 +62,7 @@ def test_a_geometry_may_stand_alone(tmp_path: Path, suffix: str) -> None:
         assert places(read(path)) == [[(1, 2), (1, 3)]]
 
 
-def test_features_one_after_another_may_be_separated_by_records(
-    tmp_path: Path,
-) -> None:
+def test_features_one_after_another_may_be_separated_by_records(tmp_path: Path) -> None:
     path = write(tmp_path / "x.geojsonl", points())
     texts = path.read_text().splitlines()
     pretty = (json.dumps(json.loads(text), indent=1) for text in texts)

@@ -44,8 +44,7 @@ def test_layers_of_other_things_are_left_out_with_a_word(
         "layer 'nothing' holds no features",
     ):
         assert any(
-            said in text and text.endswith("this layer is left out")
-            for text in caplog.messages
+            said in text and text.endswith("this layer is left out") for text in caplog.messages
         )
     assert len(caplog.messages) == 4
 
@@ -88,9 +87,7 @@ def test_nothing_but_empty_geometries_is_refused(tmp_path: Path, name: str) -> N
     ],
 )
 @pytest.mark.parametrize("name", ["x.geojson", "x.gpkg", "x.parquet", "x.fgb"])
-def test_other_geometries_are_refused(
-    tmp_path: Path, name: str, geometry: Any, said: str
-) -> None:
+def test_other_geometries_are_refused(tmp_path: Path, name: str, geometry: Any, said: str) -> None:
     path = write(tmp_path / name, lines([geometry], id=["a"]))
     with pytest.raises(BadInput, match=f"holds (a )?{said}"):
         read(path)
@@ -104,10 +101,7 @@ def test_a_polygon_among_lines_is_refused(tmp_path: Path) -> None:
 
 def test_points_that_a_spatial_index_has_sorted_need_times(tmp_path: Path) -> None:
     path = write(tmp_path / "x.fgb", points())
-    assert {one.name: sorted(one.time) for one in read(path)} == {
-        "f#a": [10, 30],
-        "f#b": [20, 40],
-    }
+    assert {one.name: sorted(one.time) for one in read(path)} == {"f#a": [10, 30], "f#b": [20, 40]}
     untimed = write(tmp_path / "untimed.fgb", points().drop(columns="time"))
     with pytest.raises(BadInput, match=r"sorted by place.*SPATIAL_INDEX=NO"):
         read(untimed)

@@ -2,20 +2,17 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from naive import Floats
 from tracks import GEOD
 
+from trajanon.arrays import Floats
 from trajanon.extract.geodesy import Geodesics
 
 MILLIMETRE = 1e-3
 
 latitudes = st.one_of(
-    st.floats(-90, 90),
-    st.sampled_from([0.0, 90.0, -90.0, 89.0, 89.94, -89.95, 89.9999999]),
+    st.floats(-90, 90), st.sampled_from([0.0, 90.0, -90.0, 89.0, 89.94, -89.95, 89.9999999])
 )
-longitudes = st.one_of(
-    st.floats(-180, 180), st.sampled_from([180.0, -180.0, 179.999, -179.999])
-)
+longitudes = st.one_of(st.floats(-180, 180), st.sampled_from([180.0, -180.0, 179.999, -179.999]))
 metres = st.floats(-2, 7).map(lambda digits: 10.0**digits)
 shares = st.lists(st.floats(0, 1), min_size=1, max_size=5)
 
@@ -35,13 +32,7 @@ def off(one: Floats, other: Floats) -> float:
     return float(np.max(apart))
 
 
-@given(
-    lat=latitudes,
-    lon=longitudes,
-    azimuth=st.floats(0, 360),
-    metres=metres,
-    shares=shares,
-)
+@given(lat=latitudes, lon=longitudes, azimuth=st.floats(0, 360), metres=metres, shares=shares)
 @example(lat=89.0, lon=10.0, azimuth=90.0, metres=660.0, shares=[0.2, 0.5, 0.8])
 @example(lat=89.0, lon=10.0, azimuth=90.0, metres=680.0, shares=[0.2, 0.5, 0.8])
 @example(lat=0.0, lon=179.9999, azimuth=90.0, metres=14_000.0, shares=[0.2, 0.9])
@@ -65,9 +56,7 @@ def test_any_two_places_are_as_far_apart_as_they_are(
 ) -> None:
     """The series is never taken for a way that only looks short."""
     length = GEOD.inv(lon, lat, to_lon, to_lat)[2]
-    assert one_way(lat, lon, to_lat, to_lon).length[0] == pytest.approx(
-        length, abs=1e-6
-    )
+    assert one_way(lat, lon, to_lat, to_lon).length[0] == pytest.approx(length, abs=1e-6)
 
 
 def test_the_longest_short_ways_are_right_to_a_millimetre() -> None:
@@ -89,9 +78,7 @@ def test_the_longest_short_ways_are_right_to_a_millimetre() -> None:
 
 
 @given(lat=st.floats(-89, 89), lon=longitudes, azimuth=st.floats(0, 360))
-def test_a_way_of_ten_centimetres_keeps_its_digits(
-    lat: float, lon: float, azimuth: float
-) -> None:
+def test_a_way_of_ten_centimetres_keeps_its_digits(lat: float, lon: float, azimuth: float) -> None:
     to_lon, to_lat, _ = GEOD.fwd(lon, lat, azimuth, 0.1)
     way = one_way(lat, lon, to_lat, to_lon)
     assert way.length[0] == pytest.approx(0.1, abs=1e-7)
@@ -100,9 +87,7 @@ def test_a_way_of_ten_centimetres_keeps_its_digits(
 
 
 @given(lat=latitudes, lon=longitudes, azimuth=st.floats(0, 360), metres=metres)
-def test_both_ends_of_a_way_are_met(
-    lat: float, lon: float, azimuth: float, metres: float
-) -> None:
+def test_both_ends_of_a_way_are_met(lat: float, lon: float, azimuth: float, metres: float) -> None:
     to_lon, to_lat, _ = GEOD.fwd(lon, lat, azimuth, metres)
     ends = np.array([[lat, lon], [to_lat, to_lon]])
     assert off(places(one_way(lat, lon, to_lat, to_lon), [0.0, 1.0]), ends) < 1e-7
@@ -110,9 +95,7 @@ def test_both_ends_of_a_way_are_met(
 
 @pytest.mark.parametrize("lon", [(179.999, -179.999), (-179.999, 179.999)])
 @pytest.mark.parametrize("lat", [0.0, 40.0, 89.5])
-def test_a_way_over_the_antimeridian_is_the_short_one(
-    lat: float, lon: tuple[float, float]
-) -> None:
+def test_a_way_over_the_antimeridian_is_the_short_one(lat: float, lon: tuple[float, float]) -> None:
     way = one_way(lat, lon[0], lat, lon[1])
     assert way.length[0] < 223
     assert not way.long[0]
@@ -146,18 +129,14 @@ def test_by_the_pole_the_shortest_way_is_no_short_one() -> None:
         (0.0, 0.0, 0.0, 0.0),
     ],
 )
-def test_a_way_that_goes_nowhere_stays_there(
-    ends: tuple[float, float, float, float],
-) -> None:
+def test_a_way_that_goes_nowhere_stays_there(ends: tuple[float, float, float, float]) -> None:
     way = one_way(*ends)
     assert way.length[0] == pytest.approx(0.0, abs=1e-6)
     assert off(places(way, [0.0, 0.5]), np.array([ends[:2]] * 2)) < 1e-6
 
 
 @given(lat=latitudes, lon=longitudes, azimuth=st.floats(0, 360), metres=metres)
-def test_back_is_as_far_as_there(
-    lat: float, lon: float, azimuth: float, metres: float
-) -> None:
+def test_back_is_as_far_as_there(lat: float, lon: float, azimuth: float, metres: float) -> None:
     to_lon, to_lat, _ = GEOD.fwd(lon, lat, azimuth, metres)
     there = one_way(lat, lon, to_lat, to_lon)
     back = one_way(to_lat, to_lon, lat, lon)

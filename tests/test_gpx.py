@@ -24,9 +24,7 @@ from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata"
-needs_real_data = pytest.mark.skipif(
-    not REAL.is_dir(), reason="../shared/realdata is not here"
-)
+needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
 
 POINT = '<trkpt lat="41.5" lon="2.25"><time>2020-01-01T00:00:01Z</time></trkpt>'
 SEGMENT = f"<trkseg>{POINT}{POINT}</trkseg>"
@@ -56,23 +54,18 @@ def traces(path: Path) -> list[Trace]:
 
 
 def answers(paths: Sequence[Path]) -> list[Document]:
-    found = [
-        item for path in paths for item in gpx_files.read(path, path.name, Reading())
-    ]
+    found = [item for path in paths for item in gpx_files.read(path, path.name, Reading())]
     assert all(isinstance(item, Document) for item in found)
     return [item for item in found if isinstance(item, Document)]
 
 
 def timed(*times: str) -> bytes:
-    points = "".join(
-        f'<trkpt lat="1" lon="2"><time>{time}</time></trkpt>' for time in times
-    )
+    points = "".join(f'<trkpt lat="1" lon="2"><time>{time}</time></trkpt>' for time in times)
     return document(f"<trk><trkseg>{points}</trkseg></trk>")
 
 
 @pytest.mark.parametrize(
-    "namespace",
-    ["", "http://www.topografix.com/GPX/1/0", "http://www.topografix.com/GPX/1/1"],
+    "namespace", ["", "http://www.topografix.com/GPX/1/0", "http://www.topografix.com/GPX/1/1"]
 )
 def test_any_namespace_is_read(namespace: str) -> None:
     text = document(f"<trk>{SEGMENT}</trk>", f'xmlns="{namespace}" version="1.1"')
@@ -158,22 +151,17 @@ def test_tracks_are_numbered_and_empty_segments_left_out() -> None:
         (b'<?xml version="1.0" encoding="klingon"?><gpx/>', "bad.gpx is"),
     ],
 )
-def test_what_is_not_gpx_is_refused_in_one_sentence(
-    content: bytes, message: str
-) -> None:
+def test_what_is_not_gpx_is_refused_in_one_sentence(content: bytes, message: str) -> None:
     with pytest.raises(FileProblem, match=message) as caught:
         gpx_document.read(content, "bad.gpx")
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    "before",
-    [b"\n", b" \r\n\t", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n", b"\n\xef\xbb\xbf"],
+    "before", [b"\n", b" \r\n\t", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n", b"\n\xef\xbb\xbf"]
 )
 @pytest.mark.parametrize("size", [1, CHUNK])
-def test_blanks_before_the_declaration_are_passed_over(
-    before: bytes, size: int
-) -> None:
+def test_blanks_before_the_declaration_are_passed_over(before: bytes, size: int) -> None:
     text = io.BytesIO(before + b'<?xml version="1.0"?>' + TWO_POINTS)
     stream = GpxStream(Slowly(text, size), "a.gpx")
     assert [len(segment.lat) for segment in stream] == [2]
@@ -354,17 +342,9 @@ class Pieces:
 numbers = st.floats(-90, 90).map(str) | st.sampled_from(["", "north", "-0", " 7 "])
 moments = st.datetimes(datetime(1800, 1, 1), datetime(2200, 1, 1)).map(
     lambda time: time.isoformat() + "Z"
-) | st.sampled_from(
-    ["", "1970-01-01", "1970-01-01T02:00:00+02:00", "1970-01-01T00:00:00", "soon"]
-)
+) | st.sampled_from(["", "1970-01-01", "1970-01-01T02:00:00+02:00", "1970-01-01T00:00:00", "soon"])
 strangers = st.sampled_from(
-    [
-        "",
-        "\n ",
-        "<ele>7</ele>",
-        "<!-- é -->",
-        "<x><time>2001-01-01T00:00:00Z</time></x>",
-    ]
+    ["", "\n ", "<ele>7</ele>", "<!-- é -->", "<x><time>2001-01-01T00:00:00Z</time></x>"]
 )
 
 
@@ -462,10 +442,7 @@ def test_no_document_can_fill_the_memory(tmp_path: Path) -> None:
                 stream.write(million)
             stream.write(f"{after}</gpx>".encode())
     done = subprocess.run(
-        [sys.executable, "-c", READER, *map(str, paths)],
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", READER, *map(str, paths)], capture_output=True, text=True, check=True
     )
     for line, (*_, outcome) in zip(done.stdout.splitlines(), BOMBS, strict=True):
         megabytes, _, said = line.partition(" ")
@@ -478,13 +455,7 @@ def nested(inside: str) -> bytes:
     return document(f"<trk><trkseg>{point}</trkseg></trk>")
 
 
-@pytest.mark.parametrize(
-    "inside",
-    [
-        "<e><trkpt/></e>",
-        "<time>t</time><trkseg/><trk/><gpx/>",
-    ],
-)
+@pytest.mark.parametrize("inside", ["<e><trkpt/></e>", "<time>t</time><trkseg/><trk/><gpx/>"])
 def test_what_stands_in_a_point_is_no_point(inside: str) -> None:
     (segment,) = gpx_document.read(nested(inside), "odd.gpx").segments
     assert segment.lat.tolist() == [1]

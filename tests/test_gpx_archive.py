@@ -84,9 +84,7 @@ FOUND = [
 ]
 
 
-@pytest.mark.parametrize(
-    "content", [zipped(WALKS), *(pack(tar(WALKS)) for pack in PACKS)]
-)
+@pytest.mark.parametrize("content", [zipped(WALKS), *(pack(tar(WALKS)) for pack in PACKS)])
 def test_every_gpx_file_is_read_in_order(tmp_path: Path, content: bytes) -> None:
     how = Reading(strict=True)
     found = read(write(tmp_path / "walks", content), how)
@@ -116,18 +114,14 @@ def test_what_is_read_counts_as_progress(tmp_path: Path) -> None:
         ("points.csv", b"lat,lon", False),
     ],
 )
-def test_an_archive_is_known_by_its_name_or_its_head(
-    name: str, head: bytes, answer: bool
-) -> None:
+def test_an_archive_is_known_by_its_name_or_its_head(name: str, head: bytes, answer: bool) -> None:
     assert gpx_archive.looks_like(name, head) is answer
 
 
 def test_answers_of_the_server_stay_documents(tmp_path: Path) -> None:
     page = walk(1, creator="OpenStreetMap.org", version="1.0")
     files = {"page0.gpx": page, "page1.gpx": page, "walk.gpx": walk(1)}
-    found = list(
-        gpx_archive.read(write(tmp_path / "a.zip", zipped(files)), "a", Reading())
-    )
+    found = list(gpx_archive.read(write(tmp_path / "a.zip", zipped(files)), "a", Reading()))
     assert [type(item) for item in found] == [Document, Document, Trace]
 
 
@@ -150,12 +144,7 @@ def test_names_that_are_no_text_can_be_written(tmp_path: Path) -> None:
 def test_links_and_devices_are_passed_over(tmp_path: Path) -> None:
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w") as archive:
-        for kind in (
-            tarfile.SYMTYPE,
-            tarfile.LNKTYPE,
-            tarfile.CHRTYPE,
-            tarfile.DIRTYPE,
-        ):
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE):
             info = tarfile.TarInfo("odd.gpx")
             info.type, info.linkname = kind, "/etc/passwd"
             archive.addfile(info)
@@ -163,9 +152,7 @@ def test_links_and_devices_are_passed_over(tmp_path: Path) -> None:
         info.size = len(walk(1))
         archive.addfile(info, io.BytesIO(walk(1)))
     how = Reading()
-    assert names(read(write(tmp_path / "a.tar", stream.getvalue()), how)) == [
-        ("a/walk.gpx", 1)
-    ]
+    assert names(read(write(tmp_path / "a.tar", stream.getvalue()), how)) == [("a/walk.gpx", 1)]
     assert how.counts == {"members that are not GPX": 3}
 
 
@@ -193,9 +180,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("make", [tar, zipped])
 def test_bad_members_are_named_and_the_others_used(
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-    make: Callable[[Mapping[str, bytes]], bytes],
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, make: Callable[[Mapping[str, bytes]], bytes]
 ) -> None:
     how = Reading()
     path = write(tmp_path / "a", make(BROKEN))
@@ -208,9 +193,7 @@ def test_bad_members_are_named_and_the_others_used(
     said = [record.getMessage() for record in caplog.records]
     assert [
         f"{path}/{bad}" in line
-        for bad, line in zip(
-            ("html.gpx", "half.gpx", "packed.gpx.gz"), said, strict=True
-        )
+        for bad, line in zip(("html.gpx", "half.gpx", "packed.gpx.gz"), said, strict=True)
     ] == [True] * 3
 
 
@@ -394,14 +377,9 @@ def test_memory_does_not_grow_with_the_archive(tmp_path: Path) -> None:
         write(tmp_path / "spaces.zip", spaces),
     ]
     done = subprocess.run(
-        [sys.executable, "-c", READER, *map(str, paths)],
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", READER, *map(str, paths)], capture_output=True, text=True, check=True
     )
-    (points, grown), (one, after) = (
-        map(int, row.split()) for row in done.stdout.splitlines()
-    )
+    (points, grown), (one, after) = (map(int, row.split()) for row in done.stdout.splitlines())
     assert (points, one) == (300_000, 1)
     assert grown < 6  # MB; the points alone would take 7
     assert after < 12

@@ -16,14 +16,7 @@ from naive_sliding import (
 from sliding_towns import points_of, seeds, towns
 
 from trajanon._kernels.sliding import read_record
-from trajanon.align.ground import (
-    centred,
-    lay_ground,
-    part_of,
-    reach,
-    records_at,
-    shared_out,
-)
+from trajanon.align.ground import centred, lay_ground, part_of, reach, records_at, shared_out
 from trajanon.tracks import STEPS
 from trajanon.trajectories import Trajectories
 
@@ -75,9 +68,7 @@ def test_whatever_all_do_within_their_shares_is_allowed(
 
 def test_shares_leave_no_ground_and_differ_every_time() -> None:
     """Their starts are 25 steps apart, and must stay 12 apart: 13 to share."""
-    tracks = tracks_of(
-        on_runs(3, [[10, 16, 10]], np.random.default_rng(0).random((54, 2)))
-    )
+    tracks = tracks_of(on_runs(3, [[10, 16, 10]], np.random.default_rng(0).random((54, 2))))
     ground, rng = lay_ground(tracks, 3), np.random.default_rng(0)
     shares = set()
     for _ in range(400):

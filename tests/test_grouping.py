@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Floats, Ints
 from test_mdav import reference, toy
 
 import trajanon
 from trajanon._kernels.diameter import farthest_pair
 from trajanon._kernels.mdav import nearest_to_group
+from trajanon.arrays import Floats, Ints
 from trajanon.grouping.cbfs import cbfs
 from trajanon.grouping.md import md
 from trajanon.grouping.mdav import mdav
@@ -47,13 +47,9 @@ def groups_of(labels: Ints) -> list[set[int]]:
         ("tarragona", 3, 0.6, "15.8491"),
     ],
 )
-def test_v_mdav_gives_the_verified_losses(
-    name: str, k: int, gamma: float, il: str
-) -> None:
+def test_v_mdav_gives_the_verified_losses(name: str, k: int, gamma: float, il: str) -> None:
     X = reference(name)
-    partition = trajanon.microaggregate(
-        X, k, method="v-mdav", gamma=gamma, refine="none"
-    )
+    partition = trajanon.microaggregate(X, k, method="v-mdav", gamma=gamma, refine="none")
     assert f"{partition.information_loss:.4f}" == il
     if gamma == 0.0:
         by_cbfs = trajanon.microaggregate(X, k, method="cbfs", refine="none")
@@ -73,12 +69,8 @@ def test_v_mdav_without_a_gamma_takes_the_best_of_21(name: str, k: int) -> None:
     assert loses(None) == min(loses(gamma) for gamma in GAMMAS)
 
 
-@pytest.mark.parametrize(
-    ("name", "il"), [("companies", 34.0218), ("hospital", 36.4145)]
-)
-def test_the_printed_groups_of_the_examples_are_the_optimum(
-    name: str, il: float
-) -> None:
+@pytest.mark.parametrize(("name", "il"), [("companies", 34.0218), ("hospital", 36.4145)])
+def test_the_printed_groups_of_the_examples_are_the_optimum(name: str, il: float) -> None:
     X, labels = toy(name)
     records = naive.standardise(X)
     least = naive.least_sse(records, 3)
@@ -97,9 +89,7 @@ def test_swapping_gives_the_printed_groups_of_the_hospital(method: str) -> None:
 
 
 @given(seed=seeds, n=sizes, k=ks, p=columns, gamma=gammas)
-def test_v_mdav_groups_as_its_slow_twin(
-    seed: int, n: int, k: int, p: int, gamma: float
-) -> None:
+def test_v_mdav_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int, gamma: float) -> None:
     k = min(k, n)
     records = np.random.default_rng(seed).normal(size=(n, p))
     labels = v_mdav(records, k, np.arange(n), gamma)
@@ -137,9 +127,7 @@ def test_the_farthest_pair_is_a_diameter_as_records_leave(
     opposite, reach = np.full(n, -1), np.full(n, np.inf)
     labels = np.full(n, -1)
     while len(outer_first) >= 2:
-        first, second = farthest_pair(
-            records, outer_first, radius, opposite, reach, labels
-        )
+        first, second = farthest_pair(records, outer_first, radius, opposite, reach, labels)
         assert first != second
         assert {first, second} <= set(outer_first.tolist())
         a, b = naive.diameter(records, outer_first.tolist())
@@ -193,14 +181,7 @@ def group(how: str, records: Floats, k: int, subjects: Ints, gamma: float) -> In
     grid=st.booleans(),
 )
 def test_every_group_has_k_subjects_whoever_has_most_records(
-    how: str,
-    seed: int,
-    n: int,
-    k: int,
-    others: int,
-    share: float,
-    gamma: float,
-    grid: bool,
+    how: str, seed: int, n: int, k: int, others: int, share: float, gamma: float, grid: bool
 ) -> None:
     rng = np.random.default_rng(seed)
     subjects = dense(np.where(rng.random(n) < share, 0, rng.integers(1, others + 1, n)))

@@ -5,17 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Floats, Ints
 from naive_refine import exchanged
 
-from trajanon._kernels.descent import (
-    Descent,
-    create,
-    dissolve,
-    gather,
-    split,
-    take_back,
-)
+from trajanon._kernels.descent import Descent, create, dissolve, gather, split, take_back
 from trajanon._kernels.distance import squared_distance
 from trajanon._kernels.groups import (
     Groups,
@@ -28,6 +20,7 @@ from trajanon._kernels.groups import (
     refresh_centroids,
     replacing_change,
 )
+from trajanon.arrays import Floats, Ints
 from trajanon.neighbours import nearest_records
 from trajanon.partition import dense
 from trajanon.refine.descent import begin
@@ -101,9 +94,7 @@ def test_changes_are_those_of_the_sse_computed_anew(groups: Groups) -> None:
 
 
 @given(groups=states())
-def test_changes_by_taking_a_place_are_those_of_the_sse_computed_anew(
-    groups: Groups,
-) -> None:
+def test_changes_by_taking_a_place_are_those_of_the_sse_computed_anew(groups: Groups) -> None:
     n, labels = len(groups.labels), groups.labels
     now = naive.sse(groups.records, labels)
     for x in range(n):
@@ -134,9 +125,7 @@ def stay(groups: Groups, record: int) -> list[int]:
 
 
 @given(groups=states(), k=st.integers(1, 4))
-def test_a_record_may_leave_where_k_different_subjects_stay(
-    groups: Groups, k: int
-) -> None:
+def test_a_record_may_leave_where_k_different_subjects_stay(groups: Groups, k: int) -> None:
     for x in range(len(groups.labels)):
         assert may_leave(groups, x, k) == (len(set(stay(groups, x))) >= k)
 
@@ -211,18 +200,12 @@ def test_groups_stay_sound_whatever_moves(groups: Groups, seed: int, k: int) -> 
 
 def origins(state: Descent, records: Ints, count: int) -> Ints:
     """Where the records that a move has gathered came from."""
-    came = dict(
-        zip(
-            state.gathered[:count].tolist(), state.origins[:count].tolist(), strict=True
-        )
-    )
+    came = dict(zip(state.gathered[:count].tolist(), state.origins[:count].tolist(), strict=True))
     return np.array([came[record] for record in records.tolist()], dtype=np.int64)
 
 
 @given(seed=seeds, far=st.booleans())
-def test_centroids_are_exact_again_when_they_are_computed_anew(
-    seed: int, far: bool
-) -> None:
+def test_centroids_are_exact_again_when_they_are_computed_anew(seed: int, far: bool) -> None:
     rng = np.random.default_rng(seed)
     records = rng.normal(size=(30, 3)) + 1e6 * far
     labels = np.arange(30) % 4

@@ -170,16 +170,12 @@ def test_without_resume_nothing_is_thrown_away(folder: Path, tmp_path: Path) -> 
     out = tmp_path / "out.parquet"
     with stopping(5, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
         of(folder).write(out)
-    with pytest.raises(
-        BadInput, match=r"out\.parquet\.unfinished holds .* add --resume"
-    ):
+    with pytest.raises(BadInput, match=r"out\.parquet\.unfinished holds .* add --resume"):
         of(folder).write(out)
     assert of(folder).write(out, resume=True)["counts"]["trajectories"] > 0
 
 
-def test_another_extraction_does_not_go_on_from_it(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_another_extraction_does_not_go_on_from_it(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.parquet"
     with stopping(5, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
         of(folder).write(out)
@@ -285,9 +281,7 @@ def test_the_command_says_how_to_go_on(run: Run, folder: Path) -> None:
     with stopping(5, KeyboardInterrupt()):
         stopped = run(*command)
     assert stopped.code == 130
-    assert (
-        "kept in trajectories.parquet.unfinished: add --resume to go on" in stopped.err
-    )
+    assert "kept in trajectories.parquet.unfinished: add --resume to go on" in stopped.err
     kept = Path("trajectories.parquet.unfinished")
     assert mode(kept) == 0o700
     some = [path for path in kept.iterdir() if path.name != LOCK]
@@ -300,9 +294,7 @@ def test_the_command_says_how_to_go_on(run: Run, folder: Path) -> None:
     assert json.loads(answer.out)["counts"] == whole.provenance["counts"]
 
 
-def test_a_process_that_is_killed_leaves_what_it_had(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_a_process_that_is_killed_leaves_what_it_had(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.parquet"
     code = (
         "import os, signal, sys\n"
@@ -364,9 +356,7 @@ def test_what_readers_left_out_is_counted_once(folder: Path, tmp_path: Path) -> 
         assert found["counts"] == expected
 
 
-def test_it_goes_on_where_the_output_lies_among_the_sources(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_it_goes_on_where_the_output_lies_among_the_sources(folder: Path, tmp_path: Path) -> None:
     expected = of(folder).trajectories()
     out = folder / "out.parquet"
     with stopping(5, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
@@ -397,9 +387,7 @@ def test_two_at_once_do_not_mix(folder: Path, tmp_path: Path) -> None:
     assert is_the_same(read_trajectories(out), of(folder).trajectories())
 
 
-def test_one_that_was_stopped_meanwhile_is_not_overwritten(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_one_that_was_stopped_meanwhile_is_not_overwritten(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.parquet"
     late = growing.Growing(out, "late", resume=False)
     with stopping(5, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):

@@ -9,9 +9,7 @@ from trajanon._kernels.pricing import earnings, exchange_member, grow_group, gro
 
 
 @given(seed=seeds, m=st.integers(2, 12), k=st.integers(2, 4), people=peoples)
-def test_groups_grow_as_their_slow_twin(
-    seed: int, m: int, k: int, people: int | None
-) -> None:
+def test_groups_grow_as_their_slow_twin(seed: int, m: int, k: int, people: int | None) -> None:
     records, market = random_market(seed, m, k, people, grid=False)
     largest = market.halves.shape[1]
     for record in range(m):

@@ -12,17 +12,7 @@ ROOT = Path(__file__).parents[1]
 
 FLOORS = [  # from the ground up; a module imports from its own floor or below
     {"_kernels"},
-    {
-        "loss",
-        "errors",
-        "mixing",
-        "progress",
-        "drafts",
-        "inputs",
-        "outputs",
-        "reports",
-        "workers",
-    },
+    {"loss", "errors", "mixing", "progress", "drafts", "inputs", "outputs", "reports", "workers"},
     {
         "grouping",
         "neighbours",
@@ -42,14 +32,7 @@ FLOORS = [  # from the ground up; a module imports from its own floor or below
     {"bound", "pipeline"},
     {"microaggregation", "align", "suppression"},
     {"shards"},
-    {
-        "anonymization",
-        "tables",
-        "table_check",
-        "table_columns",
-        "benchmark",
-        "evaluation",
-    },
+    {"anonymization", "tables", "table_check", "table_columns", "benchmark", "evaluation"},
     {"certificate"},
     {"cli", "screen", "__main__"},
 ]
@@ -207,12 +190,8 @@ def test_the_package_itself_imports_nothing_but_when_asked() -> None:
 
 
 def test_importing_the_package_loads_no_library() -> None:
-    code = (
-        "import sys, trajanon; print(*{name.partition('.')[0] for name in sys.modules})"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    code = "import sys, trajanon; print(*{name.partition('.')[0] for name in sys.modules})"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not HEAVY & set(run.stdout.split())
 
 
@@ -224,9 +203,6 @@ def test_help_loads_no_library() -> None:
         check=True,
     )
     assert "anonymize" in run.stdout
-    loaded = {
-        line.rpartition("|")[2].strip().partition(".")[0]
-        for line in run.stderr.splitlines()
-    }
+    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in run.stderr.splitlines()}
     assert "typer" in loaded
     assert not HEAVY & loaded

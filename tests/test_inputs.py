@@ -21,9 +21,7 @@ from shards import walks, write_folder
         "check parquet.csv -k 4",
     ],
 )
-def test_a_file_under_the_name_of_another_kind_is_told(
-    run: Run, here: Path, command: str
-) -> None:
+def test_a_file_under_the_name_of_another_kind_is_told(run: Run, here: Path, command: str) -> None:
     text = "\ufeffid,lat,lon\r\na,40,-3\r\n"
     for name in ("csv.parquet", "csv.gpkg"):
         (here / name).write_text(text, encoding="utf-8")

@@ -3,17 +3,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Floats
 from naive_paths import ARBITRARY, FARTHEST, NEAREST
 from test_paths import losses, of_published
 
-from trajanon._kernels.insertion import (
-    _KEPT,
-    cheapest_insertion,
-    forget,
-    insertion,
-    remember,
-)
+from trajanon._kernels.insertion import _KEPT, cheapest_insertion, forget, insertion, remember
+from trajanon.arrays import Floats
 
 seeds = st.integers(0, 10**6)
 rules = st.sampled_from([NEAREST, ARBITRARY, FARTHEST])
@@ -28,9 +22,7 @@ PUBLISHED = {
 
 @pytest.mark.parametrize("dataset", ["Census", "Tarragona", "EIA"])
 @pytest.mark.parametrize("heuristic", PUBLISHED)
-def test_insertion_comes_near_the_published_losses(
-    heuristic: str, dataset: str
-) -> None:
+def test_insertion_comes_near_the_published_losses(heuristic: str, dataset: str) -> None:
     # Over 50 seeds 5 % more than published, for a reason that we do not know.
     unlike = (heuristic, dataset) == ("nearest-insertion", "EIA")
     slow = (heuristic, dataset) == ("cheapest-insertion", "EIA")
@@ -96,9 +88,7 @@ def test_on_a_grid_insertion_is_its_slow_twin(seed: int, n: int, rule: int) -> N
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("kind", ["normal", "clusters"])
-def test_cheapest_insertion_forgets_and_finds_places_again(
-    kind: str, seed: int
-) -> None:
+def test_cheapest_insertion_forgets_and_finds_places_again(kind: str, seed: int) -> None:
     """In tight clusters all places that a city remembers are soon taken."""
     n = 90
     records = np.random.default_rng(seed).normal(size=(n, 2))
@@ -110,9 +100,7 @@ def test_cheapest_insertion_forgets_and_finds_places_again(
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 9)), max_size=60))
-def test_what_a_city_remembers_first_is_its_best_place(
-    steps: list[tuple[bool, int]],
-) -> None:
+def test_what_a_city_remembers_first_is_its_best_place(steps: list[tuple[bool, int]]) -> None:
     """Until it remembers nothing; costs come and go."""
     places, longer = np.empty((1, _KEPT), dtype=np.int64), np.empty((1, _KEPT))
     known, beyond = np.zeros(1, dtype=np.int64), np.full(1, np.inf)

@@ -57,9 +57,7 @@ def anonymize(folder: Path, **environment: str) -> str:
     return run.stderr
 
 
-def test_without_a_place_for_kernels_they_are_compiled_and_that_is_said(
-    package: Path,
-) -> None:
+def test_without_a_place_for_kernels_they_are_compiled_and_that_is_said(package: Path) -> None:
     said = anonymize(package)
     assert said.count("compiling the kernels") == 1
     assert "no folder to keep them can be written (NUMBA_CACHE_DIR" in said

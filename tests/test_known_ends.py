@@ -25,12 +25,8 @@ def test_against_a_release_it_is_the_slow_twin(city: City, tolerance: float) -> 
 
 
 @given(cities(), TOLERANCES)
-def test_against_the_originals_it_is_the_slow_twin(
-    city: City, tolerance: float
-) -> None:
-    found = known_ends_in_originals(
-        city.points, 2, tolerance=tolerance, subjects=city.subjects
-    )
+def test_against_the_originals_it_is_the_slow_twin(city: City, tolerance: float) -> None:
+    found = known_ends_in_originals(city.points, 2, tolerance=tolerance, subjects=city.subjects)
     expected = naive.known_ends(naive.naive_release(city), tolerance)
     np.testing.assert_allclose(told(found), expected)
 

@@ -49,12 +49,7 @@ def test_against_the_originals_it_is_the_slow_twin(
 ) -> None:
     known = data.draw(st.integers(1, city.points.shape[1]))
     found = known_points_in_originals(
-        city.points,
-        2,
-        known=known,
-        tolerance=tolerance,
-        order=order,
-        subjects=city.subjects,
+        city.points, 2, known=known, tolerance=tolerance, order=order, subjects=city.subjects
     )
     expected = naive.known_points(naive.naive_release(city), known, tolerance, order)
     np.testing.assert_allclose(told(found), expected, rtol=1e-12, atol=0.0)
@@ -63,9 +58,7 @@ def test_against_the_originals_it_is_the_slow_twin(
 
 @pytest.mark.parametrize("order", [False, True])
 @pytest.mark.parametrize("known", [1, 2, 4])
-def test_longer_trajectories_are_those_of_the_slow_twin(
-    known: int, order: bool
-) -> None:
+def test_longer_trajectories_are_those_of_the_slow_twin(known: int, order: bool) -> None:
     random = np.random.default_rng(3)
     points = 60.0 + np.cumsum(random.normal(0.0, 0.0006, (10, 7, 2)), axis=1)
     labels = np.arange(10) % 4
@@ -88,9 +81,7 @@ def test_by_hand_without_order_and_with_it() -> None:
 
 def test_in_order_one_point_of_a_line_does_not_pass_two_that_are_known() -> None:
     points, stays = street(0, 0.1, 0.2), street(0.1, 5, 9)
-    city = City(
-        np.array([points, stays]), np.array([points, stays]), np.arange(2), np.arange(2)
-    )
+    city = City(np.array([points, stays]), np.array([points, stays]), np.arange(2), np.arange(2))
     assert attack(city, known=2, tolerance=30.0).rates[0] == 0.5
     assert attack(city, known=2, tolerance=30.0, order=True).rates[0] == 1.0
 
@@ -110,9 +101,7 @@ def test_a_group_of_k_hides_its_members_to_1_in_k() -> None:
 def test_a_subject_with_several_rows_of_a_group_is_above_1_in_k() -> None:
     points = np.array([street(0, 1)] * 4)
     subjects = np.array([7, 7, 7, 9])
-    found = known_points(
-        points, points[:1], np.zeros(4, int), 2, tolerance=5.0, subjects=subjects
-    )
+    found = known_points(points, points[:1], np.zeros(4, int), 2, tolerance=5.0, subjects=subjects)
     assert found.rates.tolist() == [0.75, 0.75, 0.75, 0.25]
     assert found.at_fault.tolist() == [0]
     assert found.exposed == 0.75
@@ -131,9 +120,7 @@ def test_the_worst_choice_is_above_the_mean() -> None:
 def test_tolerance_0_takes_the_same_point_and_no_other() -> None:
     points = np.array([street(0, 1), street(0, 1), street(0, 1.0001)])
     found = known_points_in_originals(points, 2, known=1, tolerance=0.0)
-    np.testing.assert_allclose(
-        found.rates, [(1 / 3 + 1 / 2) / 2] * 2 + [(1 / 3 + 1) / 2]
-    )
+    np.testing.assert_allclose(found.rates, [(1 / 3 + 1 / 2) / 2] * 2 + [(1 / 3 + 1) / 2])
 
 
 @pytest.mark.parametrize("latitude", [-89.9, -60.0, 0.0, 89.9])
@@ -157,9 +144,7 @@ def test_cells_are_wide_enough_where_degrees_are_narrow(latitude: float) -> None
 
 
 @given(cities(), st.booleans())
-def test_who_draws_as_many_choices_as_there_are_tries_all(
-    city: City, order: bool
-) -> None:
+def test_who_draws_as_many_choices_as_there_are_tries_all(city: City, order: bool) -> None:
     p = city.points.shape[1]
     asked = {"known": p - 1, "tolerance": 60.0, "order": order}
     exact, drawn = attack(city, **asked), attack(city, **asked, sample=p)
@@ -179,16 +164,12 @@ def test_choices_drawn_come_near_the_exact_mean(order: bool) -> None:
     assert np.abs(drawn.rates - exact.rates).max() < 0.05
     assert np.abs(drawn.line_rates - exact.line_rates).max() < 0.05
     assert (drawn.worst <= exact.worst).all()
-    again, other = (
-        attack(city, **asked, sample=1_000, seed=seed).rates for seed in (0, 1)
-    )
+    again, other = (attack(city, **asked, sample=1_000, seed=seed).rates for seed in (0, 1))
     np.testing.assert_array_equal(again, drawn.rates)
     assert (other != drawn.rates).any()
 
 
-def test_any_number_of_threads_finds_the_same(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_any_number_of_threads_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(2)
     points = 40.0 + random.normal(0.0, 0.01, (200, 5, 2))
     labels = np.arange(200) // 4

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from large import WHOLE, clustered, search_as_if_large
-from naive import Floats, Ints
 
 from trajanon import loss, workers
+from trajanon.arrays import Floats, Ints
 from trajanon.course import Course
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense
@@ -101,11 +101,7 @@ def test_the_size_alone_chooses_and_the_stages_say_so() -> None:
     assert stages(WHOLE) == small
     assert stages(WHOLE + 1) == ["neighbours", *small]
     assert stages(WHOLE + 1, refine="descent") == ["neighbours", *small[:3]]
-    assert stages(WHOLE + 1, method="mdav", refine="descent") == [
-        "mdav",
-        "neighbours",
-        "descent",
-    ]
+    assert stages(WHOLE + 1, method="mdav", refine="descent") == ["mdav", "neighbours", "descent"]
     assert stages(WHOLE + 1, method="mdav", refine="none") == ["mdav"]
 
 
@@ -145,9 +141,7 @@ class Interrupting:
         self.left = j
         self.searching = False
 
-    def __call__(
-        self, task: str, done: float, total: float | None, note: str = ""
-    ) -> None:
+    def __call__(self, task: str, done: float, total: float | None, note: str = "") -> None:
         self.searching |= bool(note)
         self.left -= 1
         if self.left < 0:
@@ -172,9 +166,7 @@ def test_ctrl_c_gives_the_best_groups_so_far(j: int, seed: int, fast: bool) -> N
 
 
 @pytest.mark.parametrize("name", ["descend", "random_moves"])
-def test_ctrl_c_in_a_thread_ends_the_search(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_in_a_thread_ends_the_search(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module, count = import_module(f"trajanon.refine.{name}"), [0]
     lay_out = module.lay_out
 
@@ -195,9 +187,7 @@ def test_ctrl_c_in_a_thread_ends_the_search(
 
 @given(seed=seeds, n=st.integers(WHOLE + 1, 200), ties=st.booleans())
 @settings(max_examples=20)
-def test_a_path_in_blocks_visits_each_record_once(
-    seed: int, n: int, ties: bool
-) -> None:
+def test_a_path_in_blocks_visits_each_record_once(seed: int, n: int, ties: bool) -> None:
     X = clustered(n, 3, seed)
     X = X.round() if ties else X
     found = microaggregate(X, 3, refine="none")

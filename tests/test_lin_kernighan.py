@@ -5,26 +5,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_paths import (
-    first_tour,
-    journey,
-    kinds,
-    length,
-    losses,
-    of_published,
-    records_of,
-)
+from test_paths import first_tour, journey, kinds, length, losses, of_published, records_of
 
 from trajanon._kernels.lin_kernighan import chain
 from trajanon._kernels.search import LIN_KERNIGHAN, TWO_OPT, improve
-from trajanon._kernels.tour import (
-    Tour,
-    after,
-    between,
-    enqueue,
-    reverse_stretch,
-    take_back,
-)
+from trajanon._kernels.tour import Tour, after, between, enqueue, reverse_stretch, take_back
 from trajanon.grouping.mdav import mdav
 from trajanon.neighbours import nearest_records
 from trajanon.paths import HEURISTICS
@@ -56,9 +41,7 @@ def test_no_exchange_shortens_the_path_that_is_given_back(
     records = records_of(kind, seed, n)
     order = [n, *HEURISTICS[heuristic](journey(records, None, seed)).tolist()]
     reached = naive.tour_length(records, order)
-    for other in naive.tours_two_links_away(
-        records, order, nearest_records(records, NEIGHBOURS)
-    ):
+    for other in naive.tours_two_links_away(records, order, nearest_records(records, NEIGHBOURS)):
         assert naive.tour_length(records, other) >= reached - 1e-8
 
 
@@ -79,16 +62,12 @@ def test_no_exchange_is_overlooked_where_every_city_is_looked_at(
         for city in tour.order:
             enqueue(tour, city)
     reached = length(tour)
-    for other in naive.tours_two_links_away(
-        tour.records, tour.order.tolist(), tour.neighbours
-    ):
+    for other in naive.tours_two_links_away(tour.records, tour.order.tolist(), tour.neighbours):
         assert naive.tour_length(tour.records, other) >= reached - 1e-8
 
 
 @given(kind=kinds, seed=seeds, n=sizes)
-def test_a_chain_gains_what_it_says_and_never_loses(
-    kind: str, seed: int, n: int
-) -> None:
+def test_a_chain_gains_what_it_says_and_never_loses(kind: str, seed: int, n: int) -> None:
     tour = shuffled_tour(kind, seed, n)
     tour.queue[-1] = 0
     tour.queued[:] = False

@@ -86,9 +86,7 @@ def test_far_from_the_origin_nothing_is_lost() -> None:
     np.testing.assert_allclose(found.rates, 1 / 2)
 
 
-def test_any_number_of_threads_finds_the_same(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_any_number_of_threads_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     points = np.random.default_rng(1).normal(40.0, 0.01, (1_200, 4, 2))
     labels = np.arange(1_200) // 5
     lines = np.array([points[labels == group].mean(axis=0) for group in range(240)])

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Floats
 from numpy.typing import ArrayLike
 
 from trajanon import loss
 from trajanon._kernels.distance import squared_distance
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.partition import dense, subjects_per_group
 
@@ -35,9 +35,7 @@ def test_columns_get_mean_0_and_deviation_1(
     seed: int, n: int, p: int, shift: float, scale: float
 ) -> None:
     X = (np.random.default_rng(seed).normal(size=(n, p)) * 9 + shift) * scale
-    assert loss.standardise(X) == pytest.approx(
-        naive.standardise(X), rel=1e-9, abs=1e-9
-    )
+    assert loss.standardise(X) == pytest.approx(naive.standardise(X), rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("value", [0.0, 7.0, 0.1, 1e300, 1e-300])

@@ -50,11 +50,7 @@ def test_a_view_is_that_of_the_page(run: Run, here: Path, view: str) -> None:
 def test_an_offline_map_is_one_without_tiles(run: Run, here: Path) -> None:
     assert run("map").code == 0
     assert "tile.openstreetmap.org" in (here / "map.html").read_text("utf-8")
-    for arguments in (
-        ["--offline"],
-        ["--tiles", "none"],
-        ["--offline", "--tiles", "None"],
-    ):
+    for arguments in (["--offline"], ["--tiles", "none"], ["--offline", "--tiles", "None"]):
         assert run("map", *arguments).code == 0
         text = (here / "map.html").read_text("utf-8")
         assert "tile.openstreetmap.org" not in text
@@ -66,10 +62,7 @@ def test_releases_are_called_by_their_files(run: Run, here: Path) -> None:
     assert answer.code == 0, answer.err
     releases = page(here / "map.html")["releases"]
     assert [each["name"] for each in releases] == ["anonymized", "k3"]
-    assert [each["headline"] for each in releases] == [
-        "k = 2 trajectories",
-        "k = 3 trajectories",
-    ]
+    assert [each["headline"] for each in releases] == ["k = 2 trajectories", "k = 3 trajectories"]
     (here / "trajectories.parquet").rename(here / "t.parquet")
     files = ["anonymized.parquet", str(Path("b") / "anonymized.csv"), "k3.csv"]
     assert run("map", "--compare", *files, "--originals", "t.parquet").code == 0
@@ -86,13 +79,7 @@ def test_releases_are_called_by_their_files(run: Run, here: Path) -> None:
         (["--compare", "1", "2", "--view", "public"], "two or more releases"),
         (["--compare", "anonymized.parquet", "none.csv"], "there is no none.csv"),
         (
-            [
-                "--compare",
-                "anonymized.parquet",
-                "k3.csv",
-                "--originals",
-                "none.parquet",
-            ],
+            ["--compare", "anonymized.parquet", "k3.csv", "--originals", "none.parquet"],
             "there is no none.parquet",
         ),
         (["--originals", "trajectories.parquet"], "goes with --compare"),

@@ -20,24 +20,16 @@ from commands import FAST, Run, names, track
         (["--out", "precious.parquet"], ".html"),
     ],
 )
-def test_map_refuses_in_one_sentence(
-    run: Run, here: Path, arguments: list[str], says: str
-) -> None:
+def test_map_refuses_in_one_sentence(run: Run, here: Path, arguments: list[str], says: str) -> None:
     before = names(here)
     assert says in run("map", *arguments).sentence
     assert names(here) == before
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ["trajectories.parquet"],
-        ["anonymized.parquet", "trajectories.parquet"],
-    ],
+    "arguments", [["trajectories.parquet"], ["anonymized.parquet", "trajectories.parquet"]]
 )
-def test_a_public_map_never_shows_originals(
-    run: Run, here: Path, arguments: list[str]
-) -> None:
+def test_a_public_map_never_shows_originals(run: Run, here: Path, arguments: list[str]) -> None:
     """Arguments are easily swapped, and the page would say that it is the release."""
     assert "trajectories.parquet" in run("map", "--view", "public", *arguments).sentence
     assert not (here / "map.html").exists()

@@ -11,15 +11,7 @@ from commands import mode
 
 from trajanon.errors import BadInput
 from trajanon.files.report import checked
-from trajanon.maps import (
-    Background,
-    compare,
-    compare_releases,
-    html,
-    public,
-    save,
-    telling,
-)
+from trajanon.maps import Background, compare, compare_releases, html, public, save, telling
 from trajanon.maps.colours import PALETTE
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import displacement
@@ -39,9 +31,7 @@ def trajectories(points: int = 30) -> Trajectories:
 def release(original: Trajectories) -> Trajectories:
     means = [original.points[group == LABELS].mean(axis=0) for group in range(3)]
     shuffled = np.random.default_rng(1).permutation(LABELS)
-    return Trajectories(
-        np.round(means, 7)[shuffled], provenance={"attribution": OSM_ATTRIBUTION}
-    )
+    return Trajectories(np.round(means, 7)[shuffled], provenance={"attribution": OSM_ATTRIBUTION})
 
 
 def report(**changes: Any) -> dict[str, Any]:
@@ -141,10 +131,7 @@ def test_lines_are_steps_of_millionths_of_a_degree() -> None:
     page = compared()
     for name, points in (
         ("originals", original.points),
-        (
-            "released",
-            [original.points[group == LABELS].mean(axis=0) for group in range(3)],
-        ),
+        ("released", [original.points[group == LABELS].mean(axis=0) for group in range(3)]),
     ):
         found = np.array([places(steps) for steps in layer(page, name)])
         assert np.abs(found - np.array(points) * 1e6).max() <= 0.56
@@ -195,11 +182,7 @@ def test_the_panel_has_both_faces_of_sliding_and_the_runs() -> None:
         ["Mean displacement, as cut", "487 m"],
         ["Mean distance from the runs", "51 m"],
     ]
-    assert [term for term, _ in telling.glossary(told)][-3:] == [
-        "As slid",
-        "As cut",
-        "Runs",
-    ]
+    assert [term for term, _ in telling.glossary(told)][-3:] == ["As slid", "As cut", "Runs"]
 
 
 def test_records_counted_are_called_trajectories() -> None:
@@ -359,9 +342,7 @@ def test_the_public_map_holds_nothing_but_the_release() -> None:
     assert set(said["groups"]) == {"number", "size", "weight", "colour"}
     secret = {tuple(place) for place in np.rint(original.points.reshape(-1, 2) * 1e6)}
     shown = {
-        tuple(map(float, place))
-        for steps in layer(page, "released")
-        for place in places(steps)
+        tuple(map(float, place)) for steps in layer(page, "released") for place in places(steps)
     }
     assert len(shown) == 3 * 30
     assert not shown & secret
@@ -410,10 +391,7 @@ def test_a_line_across_the_antimeridian_goes_on() -> None:
     points = np.zeros((2, 4, 2))
     points[..., 1] = [179.8, 179.9, -180.0, -179.9]
     same = Trajectories(points)
-    for page in (
-        html(public(same)),
-        html(compare(same, same, report(n=2, labels=[0, 0]))),
-    ):
+    for page in (html(public(same)), html(compare(same, same, report(n=2, labels=[0, 0])))):
         (steps,) = layer(page, "released")
         longitude = np.array(places(steps))[:, 1]
         assert np.diff(longitude).tolist() == [100_000] * 3
@@ -433,10 +411,6 @@ def test_a_sample_is_told_on_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
         "Drawn: 3 of 9 originals, at most 1 of a group, and 3 of 3 groups, chosen at "
         "random. All numbers are of all."
     )
-    assert about(page)["total"] == {
-        "groups": 3,
-        "originals": 9,
-        "outliers": 1,
-    }
+    assert about(page)["total"] == {"groups": 3, "originals": 9, "outliers": 1}
     monkeypatch.undo()
     assert about(compared())["drawn"] is None

@@ -36,8 +36,7 @@ pytestmark = needs_chromium
 
 DESKTOP, PHONE = (1280, 800), (390, 844)
 TILE = base64.b64decode(  # a white pixel
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTjMZgAAAABJ"
-    "RU5ErkJggg=="
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTjMZgAAAABJRU5ErkJggg=="
 )
 
 
@@ -52,9 +51,7 @@ def see(browser: Browser, tmp_path: Path) -> Iterator[Open]:
         file = tmp_path / f"{len(opened)}.html"
         file.write_text(drawn if isinstance(drawn, str) else html(drawn), "utf-8")
         width, height = size
-        page = browser.new_page(
-            viewport={"width": width, "height": height}, has_touch=touch
-        )
+        page = browser.new_page(viewport={"width": width, "height": height}, has_touch=touch)
         page.set_default_timeout(20_000)
         seen = Opened(page)
         opened.append(seen)
@@ -138,9 +135,7 @@ def test_tracks_are_offered_only_where_windows_slid(see: Open) -> None:
 
 
 @pytest.mark.parametrize("view", ["overlay", "side-by-side"])
-def test_the_group_under_the_mouse_stands_out_in_every_map(
-    see: Open, view: str
-) -> None:
+def test_the_group_under_the_mouse_stands_out_in_every_map(see: Open, view: str) -> None:
     seen = see(drawn(view=view))
     sides = 2 if view == "side-by-side" else 1
     assert seen.lit() == [[]] * sides
@@ -288,19 +283,14 @@ def test_lines_grow_with_the_zoom_up_to_their_width(see: Open) -> None:
     seen = see(drawn())
     width = """(zoom) => { trajanon.maps[0].setZoom(zoom, { animate: false });
       return trajanon.shown.get("released").getLayers()[0].options.weight; }"""
-    far, nearer, near, nearest = (
-        seen.page.evaluate(width, zoom) for zoom in (8, 14, 15, 18)
-    )
+    far, nearer, near, nearest = (seen.page.evaluate(width, zoom) for zoom in (8, 14, 15, 18))
     assert far < nearer < near == nearest == 3.5  # 2 + 0.75 log2(4)
 
 
 @pytest.mark.parametrize("steps", [-1, 0, 2])
 def test_lines_are_seen_at_any_zoom(see: Open, steps: int) -> None:
     seen = see(drawn())
-    seen.js(
-        f"trajanon.maps[0].setZoom(trajanon.maps[0].getZoom() + {steps}, "
-        "{ animate: false })"
-    )
+    seen.js(f"trajanon.maps[0].setZoom(trajanon.maps[0].getZoom() + {steps}, {{ animate: false }})")
     assert seen.coloured() > 500
     assert (seen.lines("originals"), seen.lines("released")) == (11, 3)
 
@@ -358,9 +348,7 @@ def test_what_is_told_of_a_group_stays_in_sight(see: Open) -> None:
     for size in (DESKTOP, PHONE):
         seen = see(drawn(), size)
         ends = trajectories().points[:, [0, -1]].reshape(-1, 2)
-        for place in (
-            *ends[[ends[:, 0].argmax(), ends[:, 1].argmin(), ends[:, 1].argmax()]],
-        ):
+        for place in (*ends[[ends[:, 0].argmax(), ends[:, 1].argmin(), ends[:, 1].argmax()]],):
             seen.page.mouse.click(*seen.place(place))
             tip = seen.page.locator(".leaflet-tooltip").bounding_box()
             main = seen.page.locator("main").bounding_box()
@@ -453,9 +441,7 @@ def test_no_group_is_no_bar(see: Open) -> None:
     rows = seen.page.locator(".bars").first.locator("tr").all()
     counts = [int(row.locator("td").last.inner_text()) for row in rows]
     assert 0 in counts
-    assert [row.locator("i").is_visible() for row in rows] == [
-        count > 0 for count in counts
-    ]
+    assert [row.locator("i").is_visible() for row in rows] == [count > 0 for count in counts]
 
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)> {{ 7 * 7 }}"
@@ -512,9 +498,7 @@ def test_the_public_map_shows_the_release_alone(see: Open) -> None:
 
 
 def test_roads_and_water_lie_below(see: Open) -> None:
-    lake = np.array(
-        [[40.405, -3.69], [40.415, -3.69], [40.415, -3.68], [40.405, -3.69]]
-    )
+    lake = np.array([[40.405, -3.69], [40.415, -3.69], [40.415, -3.68], [40.405, -3.69]])
     road = np.array([[40.40, -3.70], [40.42, -3.67]])
     plain, behind = see(drawn()), see(drawn(background=Background([road], [lake])))
     assert behind.lines("originals") == 11
@@ -568,9 +552,7 @@ def test_a_line_across_the_antimeridian_is_whole_and_in_sight(see: Open) -> None
     assert max(places) < DESKTOP[0] - 300
 
 
-def test_ten_thousand_trajectories_are_all_drawn_in_a_file_of_some_megabytes(
-    see: Open,
-) -> None:
+def test_ten_thousand_trajectories_are_all_drawn_in_a_file_of_some_megabytes(see: Open) -> None:
     page = html(many(10_000))
     assert len(page.encode()) < 15_000_000
     seen = see(page)
@@ -579,9 +561,7 @@ def test_ten_thousand_trajectories_are_all_drawn_in_a_file_of_some_megabytes(
     assert seen.coloured() > 10_000
 
 
-def test_many_lines_are_drawn_a_few_a_frame_and_the_picture_before_stays(
-    see: Open,
-) -> None:
+def test_many_lines_are_drawn_a_few_a_frame_and_the_picture_before_stays(see: Open) -> None:
     """The clock leaps, so that a frame has time for the fewest lines it may draw."""
     seen = see(many(400))
     whole = seen.coloured()
@@ -615,9 +595,7 @@ def test_many_lines_are_drawn_a_few_a_frame_and_the_picture_before_stays(
     assert seen.coloured() == whole
 
 
-def test_of_more_a_sample_is_drawn_and_said(
-    see: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_more_a_sample_is_drawn_and_said(see: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("trajanon.maps.sample._POINTS", 100 * 30)
     seen = see(many(120))
     assert (seen.lines("originals"), seen.lines("released")) == (90, 30)

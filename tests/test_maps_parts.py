@@ -19,8 +19,7 @@ def test_every_group_is_in_the_row_of_its_displacement(moved: list[float]) -> No
     for label, count in rows:
         edges, unit = label.split()
         low, high = (
-            int(edge.replace(",", "")) * (1000 if unit == "km" else 1)
-            for edge in edges.split("–")
+            int(edge.replace(",", "")) * (1000 if unit == "km" else 1) for edge in edges.split("–")
         )
         assert count == sum(low <= each < high for each in moved)
     assert sum(count for _, count in rows) == len(moved)
@@ -34,9 +33,7 @@ def test_every_group_is_in_the_row_of_its_displacement(moved: list[float]) -> No
 def test_a_sample_has_some_of_each_group_drawn_and_no_more_than_may_be(
     sizes: list[int], points: int, releases: int
 ) -> None:
-    labels = np.random.default_rng(0).permutation(
-        np.repeat(np.arange(len(sizes)), sizes)
-    )
+    labels = np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes))
     always = np.array([len(sizes) - 1])
     shown = sample(labels, points, always, releases)
     most = max(1, min(300_000, 1_000_000 // releases) // points)
@@ -61,9 +58,7 @@ def test_samples_of_several_releases_leave_room_for_their_tracks() -> None:
 
 
 @given(
-    st.lists(
-        st.tuples(st.floats(-60, 60), st.floats(-170, 170)), min_size=1, max_size=20
-    ),
+    st.lists(st.tuples(st.floats(-60, 60), st.floats(-170, 170)), min_size=1, max_size=20),
     st.integers(1, 3),
 )
 def test_each_point_counts_in_the_nearest_cell(
@@ -111,9 +106,7 @@ def test_larger_groups_have_somewhat_wider_lines() -> None:
 
 
 lines = st.lists(
-    st.lists(
-        st.tuples(st.floats(-80, 80), st.floats(-179, 179)), min_size=2, max_size=6
-    ),
+    st.lists(st.tuples(st.floats(-80, 80), st.floats(-179, 179)), min_size=2, max_size=6),
     max_size=4,
 )
 
@@ -129,9 +122,7 @@ def added(flat: list[int]) -> list[list[int]]:
 
 
 @given(lines)
-def test_steps_lead_from_each_point_to_the_next(
-    lines: list[list[tuple[float, float]]],
-) -> None:
+def test_steps_lead_from_each_point_to_the_next(lines: list[list[tuple[float, float]]]) -> None:
     for line in lines:
         (flat,) = steps(np.array([line]))
         for found, place in zip(added(flat), line, strict=True):
@@ -139,9 +130,7 @@ def test_steps_lead_from_each_point_to_the_next(
 
 
 @given(lines)
-def test_bends_begin_and_end_where_lines_do(
-    lines: list[list[tuple[float, float]]],
-) -> None:
+def test_bends_begin_and_end_where_lines_do(lines: list[list[tuple[float, float]]]) -> None:
     found = bends(np.array(line) for line in lines)
     assert len(found) == len(lines)
     for flat, line in zip(found, lines, strict=True):

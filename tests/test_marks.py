@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.extract.marks import SKETCH, Marks, joined, marks
 from trajanon.extract.points import batch
 from trajanon.extract.recordings import Recordings
@@ -18,9 +18,7 @@ def told(*traces: Trace) -> Marks:
     return marks(traces, batch(traces))
 
 
-def drive(
-    name: str, subject: str | None, places: NDArray[np.float64] | list[float]
-) -> Trace:
+def drive(name: str, subject: str | None, places: Floats | list[float]) -> Trace:
     """A recording whose points differ in their latitude alone."""
     lat = np.array(places, dtype=np.float64)
     return Trace(name, subject, lat, np.full_like(lat, -3.0), lat * 1000.0)
@@ -103,8 +101,7 @@ def test_what_is_entered_does_not_depend_on_batches(
     some: list[tuple[str, str | None, list[int]]], data: st.DataObject
 ) -> None:
     traces = [
-        drive(name, subject, [40.0 + place for place in places])
-        for name, subject, places in some
+        drive(name, subject, [40.0 + place for place in places]) for name, subject, places in some
     ]
     whole, parts = Recordings(), Recordings()
     cuts = sorted(data.draw(st.sets(st.integers(1, len(traces) or 1))))
@@ -134,8 +131,7 @@ def test_recordings_are_one_persons_where_a_slow_twin_says_so(
 ) -> None:
     """Few enough points that all are remembered."""
     traces = [
-        drive(name, subject, [40.0 + place for place in places])
-        for name, subject, places in some
+        drive(name, subject, [40.0 + place for place in places]) for name, subject, places in some
     ]
     if not traces:
         return
@@ -152,8 +148,7 @@ def test_recordings_are_one_persons_where_a_slow_twin_says_so(
 
     people = [(trace.subject or "").strip().lower() for trace in traces]
     order = [
-        f"s{one}" if one else f"t{trace.name}"
-        for one, trace in zip(people, traces, strict=True)
+        f"s{one}" if one else f"t{trace.name}" for one, trace in zip(people, traces, strict=True)
     ]
     rank = {name: number for number, name in reversed(list(enumerate(order)))}
     for trace, name in zip(traces, order, strict=True):

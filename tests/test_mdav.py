@@ -6,14 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Floats, Ints
 
 import trajanon
-from trajanon._kernels.mdav import (
-    farthest,
-    nearest_centroid,
-    nearest_of_other_subjects,
-)
+from trajanon._kernels.mdav import farthest, nearest_centroid, nearest_of_other_subjects
+from trajanon.arrays import Floats, Ints
 from trajanon.grouping.mdav import mdav
 from trajanon.partition import dense
 
@@ -54,9 +50,7 @@ def toy(name: str) -> tuple[Floats, Ints]:
     return records, dense(np.array([int(row["published_group"]) for row in rows]))
 
 
-def published(
-    table: str, dataset: str, method: str, k: int | None, statistic: str
-) -> float:
+def published(table: str, dataset: str, method: str, k: int | None, statistic: str) -> float:
     """A printed number; ``k`` is None where it is that of all k."""
     (value,) = [
         float(row["value"])
@@ -70,14 +64,7 @@ def published(
 @pytest.mark.parametrize("name", CLASSIC)
 def test_mdav_gives_the_published_losses(name: str) -> None:
     X = reference(name)
-    assert (
-        X.shape
-        == {
-            "tarragona": (834, 13),
-            "census": (1080, 13),
-            "eia": (4092, 11),
-        }[name]
-    )
+    assert X.shape == {"tarragona": (834, 13), "census": (1080, 13), "eia": (4092, 11)}[name]
     for k, il in zip(range(3, 11), CLASSIC[name].split(), strict=True):
         partition = trajanon.microaggregate(X, k, method="mdav", refine="none")
         assert f"{partition.information_loss:.4f}" == il
@@ -109,9 +96,7 @@ def test_the_loops_of_mdav_are_their_slow_twins(seed: int, n: int) -> None:
     if not len(remaining):
         remaining = np.arange(n)
     point = rng.normal(size=2)
-    assert farthest(records, remaining, point) == naive.farthest(
-        records, remaining.tolist(), point
-    )
+    assert farthest(records, remaining, point) == naive.farthest(records, remaining.tolist(), point)
     assert nearest_centroid(point, records) == naive.nearest_centroid(point, records)
 
 
@@ -140,9 +125,7 @@ def test_each_nearest_record_is_of_another_subject(
     centre = int(rng.choice(remaining))
     args = records, remaining, subjects, centre, count
     got = nearest_of_other_subjects(*args).tolist()
-    expected = naive.nearest_of_other_subjects(
-        records, remaining.tolist(), subjects, centre, count
-    )
+    expected = naive.nearest_of_other_subjects(records, remaining.tolist(), subjects, centre, count)
     if not grid:
         assert got == expected
     # Among equally near records any will do.

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Floats, Ints
 from scipy.sparse import csr_array
 from test_mdav import published, reference, toy
 
+from trajanon.arrays import Floats, Ints
 from trajanon.methods.mf_tsp import (
     _Groups,
     _neighbour_counts,
@@ -54,13 +54,9 @@ def paths_through(records: Floats, k: int, heuristic: str) -> list[Ints]:
 
 
 @pytest.mark.parametrize("heuristic", ["nearest-neighbor", "npn"])
-def test_nearest_neighbours_give_the_printed_groups_of_the_companies(
-    heuristic: str,
-) -> None:
+def test_nearest_neighbours_give_the_printed_groups_of_the_companies(heuristic: str) -> None:
     X, labels = toy("companies")
-    partition = microaggregate(
-        X, 3, method="mf-tsp", heuristic=heuristic, refine="none"
-    )
+    partition = microaggregate(X, 3, method="mf-tsp", heuristic=heuristic, refine="none")
     assert partition.labels.tolist() == labels.tolist()
     assert partition.information_loss == pytest.approx(34.0218, abs=1e-4)
 
@@ -69,9 +65,7 @@ def test_nearest_neighbours_give_the_printed_groups_of_the_companies(
 def test_short_paths_give_the_printed_groups_of_the_hospital(heuristic: str) -> None:
     """Printed are those of Concorde, the shortest paths."""
     X, labels = toy("hospital")
-    partition = microaggregate(
-        X, 3, method="mf-tsp", heuristic=heuristic, refine="none"
-    )
+    partition = microaggregate(X, 3, method="mf-tsp", heuristic=heuristic, refine="none")
     assert partition.labels.tolist() == labels.tolist()
 
 
@@ -91,11 +85,7 @@ def test_a_fast_heuristic_comes_near_the_best_published_loss() -> None:
         )
     )
     partition = microaggregate(
-        reference("tarragona"),
-        k,
-        method="mf-tsp",
-        heuristic="arbitrary-insertion",
-        refine="none",
+        reference("tarragona"), k, method="mf-tsp", heuristic="arbitrary-insertion", refine="none"
     )
     assert partition.information_loss <= 1.05 * best
 
@@ -117,9 +107,7 @@ def test_a_path_leads_from_every_record(seed: int, n: int) -> None:
 
 
 @given(seed=seeds, n=st.integers(2, 40), m=st.integers(1, 70), k=st.integers(2, 6))
-def test_neighbours_are_counted_as_by_the_slow_twin(
-    seed: int, n: int, m: int, k: int
-) -> None:
+def test_neighbours_are_counted_as_by_the_slow_twin(seed: int, n: int, m: int, k: int) -> None:
     """Also more paths than are counted at a time, and a k above the table."""
     rng = np.random.default_rng(seed)
     paths = [rng.permutation(n) for _ in range(m)]
@@ -128,9 +116,7 @@ def test_neighbours_are_counted_as_by_the_slow_twin(
 
 
 @given(seed=seeds, n=st.integers(2, 30), k=st.integers(2, 6), heuristic=heuristics)
-def test_mf_tsp_groups_as_its_slow_twin(
-    seed: int, n: int, k: int, heuristic: str
-) -> None:
+def test_mf_tsp_groups_as_its_slow_twin(seed: int, n: int, k: int, heuristic: str) -> None:
     k = min(k, n)
     records = np.random.default_rng(seed).normal(size=(n, 2))
     paths = paths_through(records, k, heuristic)
@@ -141,12 +127,7 @@ def test_mf_tsp_groups_as_its_slow_twin(
     assert groups == naive_paths.mf_tsp(records, counts, k)
 
 
-@given(
-    seed=seeds,
-    n=st.integers(2, 25),
-    k=st.integers(2, 6),
-    share=st.floats(0.0, 1.0),
-)
+@given(seed=seeds, n=st.integers(2, 25), k=st.integers(2, 6), share=st.floats(0.0, 1.0))
 def test_any_counts_are_grouped_as_by_the_slow_twin(
     seed: int, n: int, k: int, share: float
 ) -> None:
@@ -213,9 +194,7 @@ def test_records_without_room_are_grouped_by_mdav() -> None:
 
 def test_the_record_met_most_often_with_one_of_the_pair_joins() -> None:
     """The third one's own neighbours do not count."""
-    counts = counts_of(
-        6, {(0, 1): 9, (1, 2): 5, (0, 3): 4, (2, 4): 8, (3, 5): 3, (4, 5): 1}
-    )
+    counts = counts_of(6, {(0, 1): 9, (1, 2): 5, (0, 3): 4, (2, 4): 8, (3, 5): 3, (4, 5): 1})
     numbers = np.arange(6.0)[:, None]
     assert placed(task(numbers, 3), counts) == [{0, 1, 2}, {3, 4, 5}]
     assert placed(task(numbers, 4), counts)[0] >= {0, 1, 2, 3}

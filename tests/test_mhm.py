@@ -3,10 +3,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Floats, Ints
 
 import trajanon
 from trajanon._kernels.mhm import latest_starts, optimal_cut
+from trajanon.arrays import Floats, Ints
 
 seeds = st.integers(0, 10**6)
 
@@ -20,9 +20,7 @@ def cut(path_records: Floats, subjects: Ints, k: int) -> Ints:
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=15), st.integers(1, 5))
 def test_the_latest_start_is_the_naive_one(subjects: list[int], k: int) -> None:
-    assert latest_starts(np.array(subjects), k).tolist() == naive.latest_starts(
-        subjects, k
-    )
+    assert latest_starts(np.array(subjects), k).tolist() == naive.latest_starts(subjects, k)
 
 
 @given(

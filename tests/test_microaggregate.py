@@ -16,9 +16,9 @@ import pytest
 from efforts import few_moves
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import Floats, Ints
 
 import trajanon
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.methods import METHODS
 from trajanon.methods.hm2 import EXPANSIONS
@@ -35,11 +35,7 @@ pytestmark = pytest.mark.usefixtures("few_moves")
 OURS = [name for name in HEURISTICS if name not in ("concorde", "lkh")]
 """What needs no other program; see test_external_paths.py for the rest."""
 
-SHUFFLED: Options = {
-    "refine": "rcs",
-    "shuffle_probability": 0.3,
-    "max_events": 5,
-}
+SHUFFLED: Options = {"refine": "rcs", "shuffle_probability": 0.3, "max_events": 5}
 
 
 def ways() -> Iterator[Options]:
@@ -79,9 +75,7 @@ STEPS = {
 }
 """The stages of each refinement."""
 
-every_way = pytest.mark.parametrize(
-    "how", HOW, ids=lambda how: "-".join(map(str, how.values()))
-)
+every_way = pytest.mark.parametrize("how", HOW, ids=lambda how: "-".join(map(str, how.values())))
 
 
 def method_of(how: Options) -> str:
@@ -184,9 +178,7 @@ def test_every_group_has_k_records_of_k_subjects(how: Options) -> None:
         assert is_consistent(partition, X)
         assert [stage.name for stage in partition.stages] == stages_of(how)
         losses = [stage.information_loss for stage in partition.stages]
-        assert [loss is None for loss in losses] == [
-            name == "path" for name in stages_of(how)
-        ]
+        assert [loss is None for loss in losses] == [name == "path" for name in stages_of(how)]
         falling = [loss for loss in losses if loss is not None]
         assert all(after <= before + 1e-9 for before, after in pairwise(falling))
         assert not partition.stopped
@@ -286,9 +278,7 @@ def test_numbers_met_in_order_get_the_optimum_of_all_partitions(
 
 @every_way
 @pytest.mark.parametrize(("p", "k"), [(1, 2), (1, 3), (2, 2), (2, 4)])
-def test_no_partition_loses_less_than_the_best_of_all(
-    how: Options, p: int, k: int
-) -> None:
+def test_no_partition_loses_less_than_the_best_of_all(how: Options, p: int, k: int) -> None:
     X, least = small_table(p, k)
     assert microaggregate(X, k, **how).sse >= least - 1e-9
 
@@ -333,9 +323,7 @@ def test_subjects_may_be_any_values(subjects: list[Any]) -> None:
         np.arange(6.0)[:, None], 3, subjects=np.array(subjects, dtype=object)
     )
     known = np.array([str(subject) for subject in subjects])
-    assert naive.holds(
-        partition.labels, dense(np.unique(known, return_inverse=True)[1]), 3
-    )
+    assert naive.holds(partition.labels, dense(np.unique(known, return_inverse=True)[1]), 3)
 
 
 # A seed
@@ -365,10 +353,7 @@ def fingerprints() -> str:
         n = 24 if is_slow(how) else 60 if how["refine"] == "anneal" else n
         with few_moves():
             result = microaggregate(
-                example(p, n),
-                4,
-                subjects=np.arange(n) % (n // 4),
-                **how | Options(seed=5),
+                example(p, n), 4, subjects=np.arange(n) % (n // 4), **how | Options(seed=5)
             )
         found.append(hashlib.sha256(result.labels.tobytes()).hexdigest()[:12])
         found += [result.sse.hex(), str(result.path_length)]
@@ -397,9 +382,7 @@ def test_a_seed_repeats_every_bit_on_one_core_and_on_two(threads: str) -> None:
 
 def test_another_seed_gives_another_path() -> None:
     X = np.random.default_rng(0).normal(size=(200, 3))
-    lengths = {
-        microaggregate(X, 3, refine="none", seed=seed).path_length for seed in range(3)
-    }
+    lengths = {microaggregate(X, 3, refine="none", seed=seed).path_length for seed in range(3)}
     assert len(lengths) == 3
 
 
@@ -471,9 +454,7 @@ def test_a_seed_that_is_no_whole_number_from_0_is_refused(seed: Any) -> None:
         microaggregate(TABLE, 3, seed=seed)
 
 
-@pytest.mark.parametrize(
-    "name", ["method", "heuristic", "expansion", "refine", "effort"]
-)
+@pytest.mark.parametrize("name", ["method", "heuristic", "expansion", "refine", "effort"])
 @pytest.mark.parametrize("value", [["mdav"], None, 1, True, float("nan"), {"mdav": 1}])
 def test_a_choice_that_is_no_word_is_refused(name: str, value: Any) -> None:
     says = f"{name} {value!r} is not known; choose from "
@@ -493,9 +474,7 @@ def test_a_choice_that_is_no_word_is_refused(name: str, value: Any) -> None:
 @pytest.mark.parametrize(
     "value", [-1, 1.0, 2.5, float("nan"), "2", [2], True, False, 2j, np.array([2])]
 )
-def test_a_count_that_is_no_whole_number_is_refused(
-    name: str, span: str, value: Any
-) -> None:
+def test_a_count_that_is_no_whole_number_is_refused(name: str, span: str, value: Any) -> None:
     says = f"{name} must be a whole number from {span} (got {value!r})"
     with pytest.raises(BadInput, match=f"^{re.escape(says)}$"):
         microaggregate(TABLE, 3, **{name: value})
@@ -520,8 +499,7 @@ def test_a_count_beyond_reason_is_refused(name: str) -> None:
     ("name", "span"), [("gamma", "0 to 1000"), ("shuffle_probability", "0 to 1")]
 )
 @pytest.mark.parametrize(
-    "value",
-    [-0.1, float("nan"), float("inf"), 10**400, "0.5", [0.5], {}, 0.5j, True, False],
+    "value", [-0.1, float("nan"), float("inf"), 10**400, "0.5", [0.5], {}, 0.5j, True, False]
 )
 def test_a_share_that_is_no_number_is_refused(name: str, span: str, value: Any) -> None:
     says = f"{name} must be a number from {span} (got {value!r})"

@@ -53,9 +53,7 @@ def test_a_table_is_microaggregated(run: Run, table: Path) -> None:
 
 
 def test_kept_columns_are_named_in_a_warning(run: Run, table: Path) -> None:
-    answer = run(
-        "microaggregate", "people.csv", "-k", 3, "--keep", "town", "--columns", "age"
-    )
+    answer = run("microaggregate", "people.csv", "-k", 3, "--keep", "town", "--columns", "age")
     assert "Columns microaggregated age " in words(answer)
     assert "Columns kept town " in words(answer)
     assert "Columns dropped name, income " in words(answer)
@@ -76,17 +74,13 @@ def test_a_subject_is_counted_and_not_written(run: Run, table: Path) -> None:
 def test_names_of_columns_are_printed_as_they_are(run: Run, table: Path) -> None:
     """Brackets are markup to rich, and commas part names."""
     (table / "odd.csv").write_text('"[red]a[/red], b",[bold],:c:\n1,2,3\n1,2,3\n')
-    answer = run(
-        "microaggregate", "odd.csv", "-k", 2, "--columns", '"[red]a[/red], b",[bold]'
-    )
+    answer = run("microaggregate", "odd.csv", "-k", 2, "--columns", '"[red]a[/red], b",[bold]')
     assert "Columns microaggregated [red]a[/red], b, [bold] " in words(answer)
     assert "Columns dropped :c: " in words(answer)
 
 
 def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> None:
-    answer = run(
-        "microaggregate", "people.csv", "-k", 3, "--keep", "all", "--json", *FAST
-    )
+    answer = run("microaggregate", "people.csv", "-k", 3, "--keep", "all", "--json", *FAST)
     assert answer.err == ""
     report = json.loads(answer.out)
     assert report.pop("information_loss") == report["stages"][-1]["information_loss"]
@@ -174,16 +168,10 @@ def test_microaggregate_refuses_in_one_sentence(
         (b",a\n1,2\n", "column 1 of a.csv has no name; name it in the header"),
         (b"a,b\n1,2\n1,2,3\n", "in line 3, saw 3; each row needs as many values"),
         (b'a,b\n1,"2\n3,4\n', "cannot read a.csv as a table"),
-        (
-            b"a,b\n1,2\n3,\n",
-            "1 value is missing in 1 of the 2 rows of a.csv (b 1); fill",
-        ),
+        (b"a,b\n1,2\n3,\n", "1 value is missing in 1 of the 2 rows of a.csv (b 1); fill"),
         (b"a,b\n1,2\n3\n", "with --missing drop, or choose other columns"),
         (b"a,b\n1,2\n,NA\nnan, \n", "4 values are missing in 2 of the 3 rows of a.csv"),
-        (
-            b"a;b\n1,5;2\n2,5;2\n1.234,5;2\n",
-            "holds '1.234,5' in data row 3, which is no finit",
-        ),
+        (b"a;b\n1,5;2\n2,5;2\n1.234,5;2\n", "holds '1.234,5' in data row 3, which is no finit"),
         (b"a,b\n1,2\n1,2\n1,2o\n", "column 'b' of a.csv holds '2o' in data row 3"),
         (b"a,b\n1,2\n-inf,2\n", "column 'a' of a.csv holds '-inf' in data row 2"),
         (b"a,b\n1,2\n1,1e999\n", "column 'b' of a.csv holds '1e999' in data row 2"),
@@ -229,9 +217,7 @@ def test_rows_with_missing_values_are_dropped_if_asked(run: Run, table: Path) ->
     said = run("microaggregate", "gaps.csv", "-k", 3).sentence
     assert "3 values are missing in 2 of the 9 rows of gaps.csv (income 2, age" in said
     given = ("gaps.csv", "-k", 3, "--missing", "drop", "--keep", "name", *FAST)
-    assert (
-        "are dropped: 3 values are missing in 2 of" in run("microaggregate", *given).out
-    )
+    assert "are dropped: 3 values are missing in 2 of" in run("microaggregate", *given).out
     written = pd.read_csv("microaggregated.csv")
     assert written["name"].tolist() == ["n0", "n1", "n2", "n4", "n6", "n7", "n8"]
     report = json.loads(run("microaggregate", *given, "--json").out)
@@ -239,9 +225,7 @@ def test_rows_with_missing_values_are_dropped_if_asked(run: Run, table: Path) ->
     assert report["n"] == 7
 
 
-def test_columns_like_ids_and_weights_are_named_and_not_averaged(
-    run: Run, table: Path
-) -> None:
+def test_columns_like_ids_and_weights_are_named_and_not_averaged(run: Run, table: Path) -> None:
     rows = ["customerId,zip,pweight,income"] + [f"{i},{i % 2},1,{i}" for i in range(6)]
     (table / "survey.csv").write_text("\n".join(rows))
     answer = run("microaggregate", "survey.csv", "-k", 3, *FAST)

@@ -18,9 +18,7 @@ from trajanon.trajectories import Trajectories
 POINTS = np.round(40.0 + np.arange(16.0).reshape(4, 2, 2) / 7.0, 7)
 
 
-def without_threads_in_python(
-    read: Callable[..., Any], of_python: list[str]
-) -> Callable[..., Any]:
+def without_threads_in_python(read: Callable[..., Any], of_python: list[str]) -> Callable[..., Any]:
     """Note which files of Python's are read."""
 
     def noting(source: Any, *rest: Any, **options: Any) -> Any:
@@ -34,9 +32,7 @@ def without_threads_in_python(
 
 @pytest.mark.parametrize("read", [read_release, read_trajectories])
 def test_no_file_of_pythons_is_read_in_threads(
-    tmp_path: Path,
-    read: Callable[[Path], Trajectories],
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, read: Callable[[Path], Trajectories], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A thread that lets go of one while Python ends would end it with code 134."""
     path = tmp_path / "trips.parquet"
@@ -98,9 +94,7 @@ def test_a_release_with_ids_all_missing_is_still_read(tmp_path: Path) -> None:
     assert len(read_as_found(path).lines) == 4
 
 
-def test_a_file_that_is_missing_or_none_is_refused_in_a_sentence(
-    tmp_path: Path,
-) -> None:
+def test_a_file_that_is_missing_or_none_is_refused_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "folder.parquet").mkdir()
     with pytest.raises(FileProblem, match="is a folder; name a file"):
         read_release(tmp_path / "folder.parquet")

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import Floats
 from naive_sliding import (
     at_all_starts,
     in_sight,
@@ -19,6 +18,7 @@ from sliding_towns import points_of, seeds, towns
 
 from trajanon.align.ground import lay_ground
 from trajanon.align.near import near_windows
+from trajanon.arrays import Floats
 from trajanon.tracks import STEPS
 from trajanon.trajectories import Trajectories
 
@@ -89,9 +89,7 @@ def test_windows_out_of_phase_are_near() -> None:
         way[begin : begin + window] + rng.normal(0, 3e-4, (window, 2))
         for begin in [0] * 5 + [24] * 5
     ]
-    trajectories = on_runs(
-        3, [*free, *[[0, 0]] * 10], np.concatenate([way, way, *beside])
-    )
+    trajectories = on_runs(3, [*free, *[[0, 0]] * 10], np.concatenate([way, way, *beside]))
     tracks = tracks_of(trajectories)
     near = near_windows(lay_ground(tracks, 3), tracks.start, np.eye(6), 3)
     assert near[0, 0] == 1

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Floats, Ints
 from test_paths import journey, kinds, records_of
 
 from trajanon._kernels.nearest_neighbour import shortest_walk, walk
+from trajanon.arrays import Floats, Ints
 from trajanon.neighbours import nearest_records, principal_axes, turn
 from trajanon.paths.length import path_length
 from trajanon.paths.nearest_neighbour import nearest_neighbour, repetitive_nn
@@ -40,15 +40,8 @@ def lists(records: Floats, count: int) -> tuple[Ints, Floats]:
     return neighbours, np.sqrt((away**2).sum(axis=2))
 
 
-@given(
-    seed=seeds,
-    n=st.integers(2, 30),
-    p=st.integers(1, 7),
-    count=st.sampled_from([1, 3, 32]),
-)
-def test_the_shortest_walk_is_the_shortest_of_all(
-    seed: int, n: int, p: int, count: int
-) -> None:
+@given(seed=seeds, n=st.integers(2, 30), p=st.integers(1, 7), count=st.sampled_from([1, 3, 32]))
+def test_the_shortest_walk_is_the_shortest_of_all(seed: int, n: int, p: int, count: int) -> None:
     records = np.random.default_rng(seed).normal(size=(n, p))
     best = np.empty(n, dtype=np.int64)
     length, middle = np.inf, n // 2
@@ -71,25 +64,20 @@ def test_the_shortest_walk_is_the_shortest_of_all(
 
 
 @given(kind=kinds, seed=seeds, n=st.integers(1, 70))
-def test_the_repetitive_path_is_one_of_nearest_neighbours(
-    kind: str, seed: int, n: int
-) -> None:
+def test_the_repetitive_path_is_one_of_nearest_neighbours(kind: str, seed: int, n: int) -> None:
     records = records_of(kind, seed, n)
     path = repetitive_nn(journey(records, None))
     assert sorted(path.tolist()) == list(range(n))
     assert_ever_nearest(records, path.tolist())
     if kind == "normal":
         lengths = [
-            path_length(records, np.array(naive_paths.walk(records, start)))
-            for start in range(n)
+            path_length(records, np.array(naive_paths.walk(records, start))) for start in range(n)
         ]
         assert path_length(records, path) == pytest.approx(min(lengths))
 
 
 @given(kind=kinds, seed=seeds, n=st.integers(1, 25))
-def test_only_the_last_record_of_a_free_path_may_be_far(
-    kind: str, seed: int, n: int
-) -> None:
+def test_only_the_last_record_of_a_free_path_may_be_far(kind: str, seed: int, n: int) -> None:
     records = records_of(kind, seed, n)
     path = nearest_neighbour(journey(records, None, seed)).tolist()
     assert sorted(path) == list(range(n))
@@ -98,9 +86,7 @@ def test_only_the_last_record_of_a_free_path_may_be_far(
 
 
 @given(kind=kinds, seed=seeds, n=st.integers(1, 25))
-def test_a_path_from_a_start_is_the_walk_from_there(
-    kind: str, seed: int, n: int
-) -> None:
+def test_a_path_from_a_start_is_the_walk_from_there(kind: str, seed: int, n: int) -> None:
     records = records_of(kind, seed, n)
     start = seed % n
     path = nearest_neighbour(journey(records, start, seed)).tolist()

@@ -55,9 +55,7 @@ def test_ctrl_c_ends_the_threads_that_ask(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(asked) < 50
 
 
-def test_no_more_is_asked_once_the_work_has_ended(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_no_more_is_asked_once_the_work_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     def at_once(jobs: list[Callable[[Event], object]]) -> None:
         stop = Event()
         stop.set()

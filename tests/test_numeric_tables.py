@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Floats
 from test_mdav import CLASSIC, DATASETS, LEFT_OUT
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.files import numeric_table
 from trajanon.pipeline import Options
@@ -56,9 +56,7 @@ def frame(path: Path, **columns: list[Any]) -> Path:
 
 @pytest.mark.parametrize("name", CLASSIC)
 @pytest.mark.parametrize("k", [3, 5])
-def test_the_reference_tables_are_microaggregated(
-    tmp_path: Path, name: str, k: int
-) -> None:
+def test_the_reference_tables_are_microaggregated(tmp_path: Path, name: str, k: int) -> None:
     source = DATASETS / f"{name}.csv"
     if not source.exists():
         pytest.skip(f"the reference data are not beside the checkout: {source}")
@@ -80,9 +78,7 @@ def test_all_numbers_of_a_table_are_microaggregated_by_default(tmp_path: Path) -
     source = DATASETS / "eia.csv"
     if not source.exists():
         pytest.skip(f"the reference data are not beside the checkout: {source}")
-    result = microaggregate_table(
-        source, 3, keep=["STATE"], subject="UTILITYID", **MDAV
-    )
+    result = microaggregate_table(source, 3, keep=["STATE"], subject="UTILITYID", **MDAV)
     assert result.report["columns"][:3] == ["YEAR", "MONTH", "RESREVENUE"]
     assert result.report["dropped"] == ["UTILITYID", "UTILNAME"]
     out = write(result, tmp_path / "out.csv")
@@ -145,9 +141,7 @@ def test_two_ways_to_write_a_number_make_two_rows(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("source", ["in.csv", "in.parquet"])
 @pytest.mark.parametrize("out", ["out.csv", "out.parquet"])
-def test_kept_columns_are_written_as_they_were(
-    tmp_path: Path, source: str, out: str
-) -> None:
+def test_kept_columns_are_written_as_they_were(tmp_path: Path, source: str, out: str) -> None:
     path = frame(
         tmp_path / source,
         code=["007", "NA", "a, b", 'say "x"'],
@@ -157,9 +151,7 @@ def test_kept_columns_are_written_as_they_were(
     )
     result = microaggregate_table(path, 2, columns=["b", "a"], keep=["note", "code"])
     written = write(result, tmp_path / out)
-    again = (
-        cells(written) if out.endswith("csv") else pd.read_parquet(written).astype(str)
-    )
+    again = cells(written) if out.endswith("csv") else pd.read_parquet(written).astype(str)
     assert list(again) == ["code", "a", "note", "b"]
     assert again["code"].tolist() == ["007", "NA", "a, b", 'say "x"']
     notes = ["one\nline", "", "é" if source == "in.csv" else " é", "None"]
@@ -211,9 +203,7 @@ def test_groups_lie_within_strata(tmp_path: Path, how: Options) -> None:
     values = {"a": X[:, 0], "b": X[:, 1], "region": region, "who": who}
     columns: dict[str, Any] = {name: value.tolist() for name, value in values.items()}
     path = frame(tmp_path / "in.csv", **columns)
-    result = microaggregate_table(
-        path, 3, strata="region", subject="who", keep=["region"], **how
-    )
+    result = microaggregate_table(path, 3, strata="region", subject="who", keep=["region"], **how)
     rows = result.table.astype(str).agg("|".join, axis=1)
     assert pd.Series(who).groupby(rows).nunique().min() >= 3
     labels = pd.factorize(rows)[0]
@@ -228,9 +218,7 @@ def test_groups_lie_within_strata(tmp_path: Path, how: Options) -> None:
 
 def test_risk_counts_rows_of_a_person(tmp_path: Path) -> None:
     """Of a group's four rows three are ann's: a row is hers with 3 of 4."""
-    path = frame(
-        tmp_path / "in.csv", who=["ann"] * 3 + ["bob", "cy", "di"], a=[1] * 4 + [9, 9]
-    )
+    path = frame(tmp_path / "in.csv", who=["ann"] * 3 + ["bob", "cy", "di"], a=[1] * 4 + [9, 9])
     risk = microaggregate_table(path, 2, subject="who", **MDAV).report["risk"]
     assert risk == {
         "linkage_highest": 0.75,
@@ -295,9 +283,7 @@ def test_a_table_may_be_wide(tmp_path: Path) -> None:
         (pd.array([1, None], dtype="Int64"), True),
     ],
 )
-def test_a_column_of_numbers_is_known_by_most_of_its_cells(
-    values: Any, answer: bool
-) -> None:
+def test_a_column_of_numbers_is_known_by_most_of_its_cells(values: Any, answer: bool) -> None:
     assert numeric_table.holds_numbers(pd.Series(values)) is answer
 
 
@@ -332,9 +318,7 @@ def test_two_columns_of_one_name_are_refused_in_parquet_too(tmp_path: Path) -> N
 
 def test_an_index_is_a_column_like_the_others(tmp_path: Path) -> None:
     path = tmp_path / "in.parquet"
-    pd.DataFrame({"a": [1.0, 2.0]}, index=pd.Index(["x", "y"], name="who")).to_parquet(
-        path
-    )
+    pd.DataFrame({"a": [1.0, 2.0]}, index=pd.Index(["x", "y"], name="who")).to_parquet(path)
     assert microaggregate_table(path, 2).report["dropped"] == ["who"]
     assert sorted(numeric_table.read(path)) == ["a", "who"]
 
@@ -360,9 +344,7 @@ def test_groups_hold_k_different_subjects(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize("empty", ["", " ", None])
 def test_a_row_of_nobody_is_refused(tmp_path: Path, empty: str | None) -> None:
     path = frame(tmp_path / "in.csv", who=["ann", empty, "bob"], a=[1, 2, 3])
-    with pytest.raises(
-        BadInput, match=r"missing in 1 of the 3 rows of .*in.csv \(who 1\); fill"
-    ):
+    with pytest.raises(BadInput, match=r"missing in 1 of the 3 rows of .*in.csv \(who 1\); fill"):
         microaggregate_table(path, 2, subject="who")
 
 

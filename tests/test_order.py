@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import Floats, Ints
 
+from trajanon.arrays import Floats, Ints
 from trajanon.privacy.order import _log_chance_of_so_few_runs, told_by_order
 
 G, K = 60, 4
@@ -32,9 +32,7 @@ def told(labels: Ints, lines: Floats) -> str:
     rare=st.sampled_from([0, 0, 300]),
 )
 @settings(max_examples=200)
-def test_a_shuffled_file_is_not_accused(
-    seed: int, sizes: list[int], grid: bool, rare: int
-) -> None:
+def test_a_shuffled_file_is_not_accused(seed: int, sizes: list[int], grid: bool, rare: int) -> None:
     """Also where a few groups are much larger, and where many measures are equal."""
     lines = centroids(seed, len(sizes) + 1)
     if grid:
@@ -52,8 +50,7 @@ MEASURES = {
     "western edge": lambda lines: lines[..., 0].min(axis=1),
     "mean longitude": lambda lines: lines[..., 0].mean(axis=1),
     "length": lambda lines: np.hypot(
-        np.diff(lines[..., 0]) * np.cos(np.radians(lines[:, :-1, 1])),
-        np.diff(lines[..., 1]),
+        np.diff(lines[..., 0]) * np.cos(np.radians(lines[:, :-1, 1])), np.diff(lines[..., 1])
     ).sum(axis=1),
     "extent": lambda lines: np.ptp(lines, axis=1).prod(axis=1),
 }

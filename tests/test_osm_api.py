@@ -22,19 +22,14 @@ from trajanon.extract.sources.osm.osm_api import NumberedPages
 from trajanon.extract.sources.osm.trackpoints import traces
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata"
-needs_real_data = pytest.mark.skipif(
-    not REAL.is_dir(), reason="../shared/realdata is not here"
-)
+needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
 
 BOX = Box(2.1, 41.3, 2.2, 41.4)
 
 
 def page(number: int, extra: str = "") -> bytes:
     """One identifiable point, new on every page."""
-    point = (
-        f'<trkpt lat="41.35" lon="2.15"><time>2020-01-01T00:00:{number:02d}Z</time>'
-        "</trkpt>"
-    )
+    point = f'<trkpt lat="41.35" lon="2.15"><time>2020-01-01T00:00:{number:02d}Z</time></trkpt>'
     return (
         '<gpx version="1.0" creator="OpenStreetMap.org"><trk>'
         f"<url>/user/ann/traces/1</url><trkseg>{point}</trkseg></trk>{extra}</gpx>"
@@ -90,9 +85,7 @@ def test_no_page_is_asked_for_after_one_with_points_without_time(
     assert server.asked_for == [0, 1]
 
 
-def test_an_empty_answer_gives_no_traces(
-    pages: NumberedPages, server: OsmServer
-) -> None:
+def test_an_empty_answer_gives_no_traces(pages: NumberedPages, server: OsmServer) -> None:
     server.pages = []
     assert points(pages) == 0
     assert server.asked_for == [0]
@@ -220,9 +213,7 @@ def test_a_failing_server_is_asked_three_times(
     assert waits == [5, 10]
 
 
-@pytest.mark.parametrize(
-    "fault", [Fault(500), Fault(body=PAGES[0], cut=True), Fault(hang_up=True)]
-)
+@pytest.mark.parametrize("fault", [Fault(500), Fault(body=PAGES[0], cut=True), Fault(hang_up=True)])
 def test_what_goes_wrong_twice_may_go_right_then(
     pages: NumberedPages, server: OsmServer, fault: Fault
 ) -> None:
@@ -240,9 +231,7 @@ def test_an_answer_that_always_breaks_off_is_a_problem(
     assert kept(tmp_path) == []
 
 
-def test_a_download_goes_on_where_it_failed(
-    pages: NumberedPages, server: OsmServer
-) -> None:
+def test_a_download_goes_on_where_it_failed(pages: NumberedPages, server: OsmServer) -> None:
     server.faults = [None, None, Fault(403)]
     with pytest.raises(ServerProblem):
         points(pages)
@@ -341,9 +330,7 @@ def test_without_a_place_for_the_cache_one_warning_is_all(
 
 
 def test_a_cache_that_cannot_be_written_is_one_warning(
-    pages: NumberedPages,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    pages: NumberedPages, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def full(path: Path, content: bytes) -> int:
         raise OSError(28, "No space left on device", str(path))
@@ -382,9 +369,7 @@ def test_the_cache_is_the_users_and_a_folder_names_server_and_box(
 
 def test_progress_counts_pages(pages: NumberedPages) -> None:
     told: list[float] = []
-    points(
-        replace(pages, progress=lambda task, done, total, note="": told.append(done))
-    )
+    points(replace(pages, progress=lambda task, done, total, note="": told.append(done)))
     assert told == [1, 2, 3, 4, 5]
 
 

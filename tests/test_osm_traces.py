@@ -51,13 +51,7 @@ def test_a_small_area_is_one_box_and_a_scattered_one_several() -> None:
 def test_a_part_that_is_too_large_is_refused_with_the_numbers() -> None:
     for area in (Box(0, 0, 1, 1), Region(shapely.box(0, 0, 1, 1), "a square")):
         with pytest.raises(BadInput, match="has 1 square degrees"):
-            numbered(
-                area,
-                url="http://127.0.0.1",
-                max_pages=1,
-                refresh=False,
-                progress=silent,
-            )
+            numbered(area, url="http://127.0.0.1", max_pages=1, refresh=False, progress=silent)
 
 
 def test_each_box_is_a_unit_from_which_one_goes_on(server: OsmServer) -> None:
@@ -76,6 +70,4 @@ def test_each_box_is_a_unit_from_which_one_goes_on(server: OsmServer) -> None:
 
 
 def test_a_password_in_an_address_stays_here() -> None:
-    assert public_url("https://me:secret@example.org:8080/x") == (
-        "https://example.org:8080"
-    )
+    assert public_url("https://me:secret@example.org:8080/x") == ("https://example.org:8080")

@@ -61,8 +61,7 @@ class Slow:
         while True:
             tried = [
                 (
-                    (self.cost(rows) - self.cost([r for r in rows if r not in some]))
-                    / len(some),
+                    (self.cost(rows) - self.cost([r for r in rows if r not in some])) / len(some),
                     some,
                 )
                 for rows in [[r for r in g if r not in out] for g in self.groups]
@@ -142,9 +141,7 @@ def test_a_share_is_rounded_down(n: int, share: float, many: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_those_far_away_are_whom_all_pairs_tried_in_full_leave_out(seed: int) -> None:
     random = np.random.default_rng(seed)
-    records = np.concatenate(
-        [random.normal(0, 1, (7, 2)), random.normal(50, 1, (2, 2))]
-    )
+    records = np.concatenate([random.normal(0, 1, (7, 2)), random.normal(50, 1, (2, 2))])
     before = trajanon.microaggregate(records, 3, effort="fast")
     left_out = outliers(records, before.labels, 2 / 9, k=3)
     pairs = list(combinations(range(9), 2))

@@ -26,19 +26,14 @@ def table(*shapes: Any, crs: Any = 4326) -> geopandas.GeoDataFrame:
 
 
 def geojson(path: Path, *geometries: dict[str, Any] | None) -> Path:
-    features = [
-        {"type": "Feature", "properties": {"a": 1}, "geometry": one}
-        for one in geometries
-    ]
+    features = [{"type": "Feature", "properties": {"a": 1}, "geometry": one} for one in geometries]
     path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
     return path
 
 
 @pytest.mark.parametrize("suffix", [".geojson", ".gpkg", ".shp", ".fgb", ".parquet"])
 @pytest.mark.parametrize("crs", [4326, 25831, 3857])
-def test_every_kind_of_file_is_read_in_degrees(
-    tmp_path: Path, suffix: str, crs: int
-) -> None:
+def test_every_kind_of_file_is_read_in_degrees(tmp_path: Path, suffix: str, crs: int) -> None:
     path = tmp_path / f"outline{suffix}"
     there = table(SQUARE, FAR).to_crs(crs)
     if suffix == ".parquet":
@@ -69,9 +64,7 @@ def test_a_geometry_alone_is_an_outline(tmp_path: Path) -> None:
 
 def test_heights_and_rows_without_geometry_do_not_matter(tmp_path: Path) -> None:
     ring = [[2, 41, 500], [2.1, 41, 500], [2.1, 41.1, 500], [2, 41, 500]]
-    path = geojson(
-        tmp_path / "a.geojson", None, {"type": "Polygon", "coordinates": [ring]}
-    )
+    path = geojson(tmp_path / "a.geojson", None, {"type": "Polygon", "coordinates": [ring]})
     region = read_outline(path)
     assert not region.shape.has_z
     assert region.bounds == Box(2.0, 41.0, 2.1, 41.1)
@@ -98,16 +91,10 @@ def test_without_a_reference_system_degrees_are_taken(tmp_path: Path) -> None:
     assert read_outline(path).bounds == Box(2.0, 41.0, 2.1, 41.1)
 
 
-def test_metres_without_a_reference_system_are_refused_with_the_numbers(
-    tmp_path: Path,
-) -> None:
+def test_metres_without_a_reference_system_are_refused_with_the_numbers(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
-    table(shapely.box(430_000, 4_580_000, 431_000, 4_581_000), crs=None).to_parquet(
-        path
-    )
-    with pytest.raises(
-        BadInput, match=r"a\.parquet reaches over 430000,4580000,431000"
-    ):
+    table(shapely.box(430_000, 4_580_000, 431_000, 4_581_000), crs=None).to_parquet(path)
+    with pytest.raises(BadInput, match=r"a\.parquet reaches over 430000,4580000,431000"):
         read_outline(path)
 
 
@@ -128,9 +115,7 @@ def test_what_is_not_on_earth_is_refused_with_its_system(tmp_path: Path) -> None
         ([None, shapely.Polygon()], "holds no geometry"),
     ],
 )
-def test_what_is_no_polygon_is_refused(
-    tmp_path: Path, shapes: list[Any], holds: str
-) -> None:
+def test_what_is_no_polygon_is_refused(tmp_path: Path, shapes: list[Any], holds: str) -> None:
     path = tmp_path / "a.parquet"
     table(*shapes).to_parquet(path)
     with pytest.raises(BadInput, match=holds):
@@ -155,9 +140,7 @@ def test_several_layers_are_refused_by_name(tmp_path: Path) -> None:
     path = tmp_path / "a.gpkg"
     table(SQUARE).to_file(path, layer="north")
     table(FAR).to_file(path, layer="south")
-    with pytest.raises(
-        BadInput, match=r"a\.gpkg holds 2 layers \(north, south\): save"
-    ):
+    with pytest.raises(BadInput, match=r"a\.gpkg holds 2 layers \(north, south\): save"):
         read_outline(path)
 
 
@@ -166,9 +149,7 @@ def test_several_layers_are_refused_by_name(tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_said(tmp_path: Path, name: str, content: bytes) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(
-        FileProblem, match=r"cannot read .* as an outline: \S"
-    ) as caught:
+    with pytest.raises(FileProblem, match=r"cannot read .* as an outline: \S") as caught:
         read_outline(path)
     assert "\n" not in str(caught.value)
 

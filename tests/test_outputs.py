@@ -34,9 +34,7 @@ def test_outputs_are_moved_into_place_at_the_end(tmp_path: Path) -> None:
     assert names(tmp_path) == {"one.csv", "two.json"}
 
 
-@pytest.mark.parametrize(
-    "error", [ValueError, OSError, MemoryError, KeyboardInterrupt, SystemExit]
-)
+@pytest.mark.parametrize("error", [ValueError, OSError, MemoryError, KeyboardInterrupt, SystemExit])
 @pytest.mark.parametrize("there", [True, False])
 def test_whatever_ends_the_work_early_leaves_the_output_as_it_was(
     tmp_path: Path, error: type[BaseException], there: bool
@@ -171,9 +169,7 @@ def test_an_unwritable_place_is_found_out_before_the_work() -> None:
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_if_the_second_of_two_cannot_be_moved_neither_is(
-    tmp_path: Path, there: bool
-) -> None:
+def test_if_the_second_of_two_cannot_be_moved_neither_is(tmp_path: Path, there: bool) -> None:
     """A release with the report of another one is worse than none."""
     one, two = tmp_path / "one.csv", tmp_path / "two.json"
     if there:
@@ -219,9 +215,7 @@ def test_if_the_second_of_two_fails_to_move_the_first_is_as_it_was(
     assert names(tmp_path) == {"one.csv", "two.json"}
 
 
-def test_the_second_draft_lost_leaves_the_first_output_as_it_was(
-    tmp_path: Path,
-) -> None:
+def test_the_second_draft_lost_leaves_the_first_output_as_it_was(tmp_path: Path) -> None:
     one, two = tmp_path / "one.csv", tmp_path / "two.json"
     one.write_text("old")
 
@@ -349,9 +343,7 @@ def test_without_locks_nobody_is_taken_for_dead(
     assert {path.name for path in kept} == left
 
 
-def test_clean_keeps_what_is_at_work_or_can_be_resumed(
-    run: Run, tmp_path: Path
-) -> None:
+def test_clean_keeps_what_is_at_work_or_can_be_resumed(run: Run, tmp_path: Path) -> None:
     killed(tmp_path)
     for name in ("t.parquet.unfinished", "release.unfinished", "somebody.unfinished"):
         (tmp_path / name).mkdir()

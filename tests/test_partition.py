@@ -21,9 +21,7 @@ def is_ours(name: str) -> bool:
 
 
 @pytest.mark.parametrize("rows", [7, 100, 10_000])
-def test_parts_together_are_the_file(
-    madrid: Trajectories, tmp_path: Path, rows: int
-) -> None:
+def test_parts_together_are_the_file(madrid: Trajectories, tmp_path: Path, rows: int) -> None:
     folder = tmp_path / "trips"
     Extraction(str(sample()), "madrid").write(folder, partition=rows)
     parts = [read_trajectories(path) for path in sorted(folder.iterdir())]
@@ -170,8 +168,7 @@ def test_the_command_line_writes_parts(run: Run) -> None:
     answer = run(*given, "--partition", "150")
     assert answer.code == 0
     assert answer.out.splitlines()[-1] == (
-        "Wrote 406 trajectories to trajectories. Next: trajanon anonymize "
-        "trajectories -k 4"
+        "Wrote 406 trajectories to trajectories. Next: trajanon anonymize trajectories -k 4"
     )
     assert len(list(Path("trajectories").iterdir())) == 3
     for arguments, says in (

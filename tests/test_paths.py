@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import Floats, Ints
 from test_mdav import published, reference
 
 from trajanon._kernels.greedy import greedy_fragments, join_fragments
 from trajanon._kernels.mhm import latest_starts, optimal_cut
 from trajanon._kernels.search import OR_OPT, improve, kick, kicks
 from trajanon._kernels.tour import Tour, enqueue, take_back
+from trajanon.arrays import Floats, Ints
 from trajanon.loss import sse, standardise
 from trajanon.microaggregation import microaggregate
 from trajanon.neighbours import nearest_records
@@ -76,9 +76,7 @@ def test_neighbours_are_as_near_as_brute_force_finds(
     records = records_of(kind, seed, n)
     found = nearest_records(records, count)
     assert found.shape == (n, min(count, n - 1))
-    distances = [
-        [naive.distance(records[i], records[j]) for j in found[i]] for i in range(n)
-    ]
+    distances = [[naive.distance(records[i], records[j]) for j in found[i]] for i in range(n)]
     for i in range(n):
         assert i not in found[i]
         assert len(set(found[i].tolist())) == found.shape[1]
@@ -99,9 +97,7 @@ def test_greedy_edges_are_the_slow_twins(seed: int, n: int, m: int) -> None:
 
 
 @given(kind=kinds, seed=seeds, n=sizes)
-def test_the_gain_of_all_moves_is_what_the_tour_gets_shorter(
-    kind: str, seed: int, n: int
-) -> None:
+def test_the_gain_of_all_moves_is_what_the_tour_gets_shorter(kind: str, seed: int, n: int) -> None:
     tour = first_tour(kind, seed, n)
     before = length(tour)
     gained = improve(tour, OR_OPT)
@@ -110,9 +106,7 @@ def test_the_gain_of_all_moves_is_what_the_tour_gets_shorter(
 
 
 @given(kind=kinds, seed=seeds, n=sizes)
-def test_the_loss_of_a_kick_is_what_the_tour_gets_longer(
-    kind: str, seed: int, n: int
-) -> None:
+def test_the_loss_of_a_kick_is_what_the_tour_gets_longer(kind: str, seed: int, n: int) -> None:
     tour = first_tour(kind, seed, n)
     improve(tour, OR_OPT)
     before = length(tour)
@@ -231,11 +225,7 @@ def test_sixteen_neighbours_are_listed() -> None:
 
 
 def journey(
-    records: Floats,
-    start: int | None,
-    seed: int = 0,
-    k: int = 3,
-    subjects: Ints | None = None,
+    records: Floats, start: int | None, seed: int = 0, k: int = 3, subjects: Ints | None = None
 ) -> Journey:
     n = len(records)
     return Journey(
@@ -292,14 +282,10 @@ def test_a_path_begins_at_the_record_of_a_subject_that_is_needed(
 
 @every_heuristic
 @pytest.mark.parametrize("start", [None, 5])
-def test_a_seed_repeats_the_path_of_every_heuristic(
-    heuristic: str, start: int | None
-) -> None:
+def test_a_seed_repeats_the_path_of_every_heuristic(heuristic: str, start: int | None) -> None:
     for kind in ("normal", "grid", "equal"):
         records = records_of(kind, 0, 60)
-        paths = [
-            HEURISTICS[heuristic](journey(records, start, 1)).tolist() for _ in range(2)
-        ]
+        paths = [HEURISTICS[heuristic](journey(records, start, 1)).tolist() for _ in range(2)]
         assert paths[0] == paths[1]
 
 
@@ -316,9 +302,7 @@ def test_a_seed_repeats_the_path_of_every_heuristic(
 )
 def test_another_seed_gives_another_path(heuristic: str) -> None:
     records = records_of("normal", 0, 80)
-    paths = {
-        tuple(HEURISTICS[heuristic](journey(records, None, seed))) for seed in range(5)
-    }
+    paths = {tuple(HEURISTICS[heuristic](journey(records, None, seed))) for seed in range(5)}
     assert len(paths) > 1
 
 
@@ -336,9 +320,7 @@ def test_the_start_stands_before_the_nearer_end(seed: int, n: int) -> None:
 
     path = begun_at_start(in_order, journey(records, start)).tolist()
     assert path[1:] in (others.tolist(), others.tolist()[::-1])
-    near, far = (
-        naive.distance(records[i], records[start]) for i in (path[1], path[-1])
-    )
+    near, far = (naive.distance(records[i], records[start]) for i in (path[1], path[-1]))
     assert near <= far
 
 

@@ -14,9 +14,7 @@ from trajanon.extract.earth.places import hidden
 
 GEOD = Geod(ellps="WGS84")
 REAL = Path(__file__).parents[2] / "shared" / "realdata" / "osm_pbf"
-needs_real_data = pytest.mark.skipif(
-    not REAL.is_dir(), reason="../shared/realdata is not here"
-)
+needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
 
 
 @pytest.fixture
@@ -51,9 +49,7 @@ HOSPITAL, CHURCH, BENCH, DOCTOR, SCHOOL = 2.0, 2.01, 2.02, 2.03, 2.04
         ("amenity=school,unheard=of", [SCHOOL]),
     ],
 )
-def test_places_are_found_by_their_tags(
-    town: Path, tags: str, found: list[float]
-) -> None:
+def test_places_are_found_by_their_tags(town: Path, tags: str, found: list[float]) -> None:
     zone = hidden(town, tags, 50.0)
     lon = np.array([HOSPITAL, CHURCH, BENCH, DOCTOR, SCHOOL])
     inside = zone.contains(np.full(5, 40.0), lon)
@@ -63,9 +59,7 @@ def test_places_are_found_by_their_tags(
 
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 @pytest.mark.parametrize("azimuth", [0.0, 45.0, 90.0])
-def test_what_lies_within_the_radius_is_hidden(
-    town: Path, side: float, azimuth: float
-) -> None:
+def test_what_lies_within_the_radius_is_hidden(town: Path, side: float, azimuth: float) -> None:
     zone = hidden(town, "amenity=hospital", 150.0)
     metres = side * np.array([0.0, 149.99, 152.5, 500.0])
     start = np.full(4, 2.0), np.full(4, 40.0), np.full(4, azimuth)
@@ -73,9 +67,7 @@ def test_what_lies_within_the_radius_is_hidden(
     assert zone.contains(lat, lon).tolist() == [True, True, False, False]
 
 
-def test_an_area_is_hidden_with_its_surroundings_and_not_its_courtyard(
-    town: Path,
-) -> None:
+def test_an_area_is_hidden_with_its_surroundings_and_not_its_courtyard(town: Path) -> None:
     """The courtyard is 170 by 220 m; its middle is 85 m from the school."""
     lat = np.array([40.0005, 40.002, 40.0011, 40.0, 40.0])
     lon = np.array([2.0405, 2.042, 2.0411, 2.0395, 2.039])
@@ -105,15 +97,11 @@ def test_no_place_within_the_bounds_is_a_warning_and_hides_nothing(
 
 def test_tags_that_no_place_has_are_refused(town: Path) -> None:
     """As after a slip of the pen."""
-    with pytest.raises(
-        BadInput, match=r"holds no places with the tags amenity=hosptial"
-    ):
+    with pytest.raises(BadInput, match=r"holds no places with the tags amenity=hosptial"):
         hidden(town, "amenity=hosptial", 150.0)
 
 
-def test_places_found_are_no_warning(
-    town: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_places_found_are_no_warning(town: Path, caplog: pytest.LogCaptureFixture) -> None:
     hidden(town, "amenity=*,healthcare=*", 150.0)
     assert not caplog.records
 
@@ -137,8 +125,7 @@ def test_places_of_which_a_part_is_missing_are_a_warning(
 
 
 @pytest.mark.parametrize(
-    "tags",
-    ["", "hospital", "=hospital", "amenity=", "amenity=hospital,", ",amenity=hospital"],
+    "tags", ["", "hospital", "=hospital", "amenity=", "amenity=hospital,", ",amenity=hospital"]
 )
 def test_tags_that_are_none_are_answered_with_an_example(town: Path, tags: str) -> None:
     with pytest.raises(BadInput, match=r"no key and value.*amenity=hospital,place_of"):
@@ -147,9 +134,7 @@ def test_tags_that_are_none_are_answered_with_an_example(town: Path, tags: str) 
 
 @pytest.mark.parametrize("radius", [0.0, -1.0, np.nan, np.inf, 100_001.0])
 def test_a_radius_that_makes_no_sense_is_refused(town: Path, radius: float) -> None:
-    with pytest.raises(
-        BadInput, match=r"--radius must be .* \(got .*\), at most 100,0"
-    ):
+    with pytest.raises(BadInput, match=r"--radius must be .* \(got .*\), at most 100,0"):
         hidden(town, "amenity=*", radius)
 
 

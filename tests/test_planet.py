@@ -41,9 +41,7 @@ SUBJECTS = {
 }
 
 
-def subjects(
-    tmp_path: Path, files: Mapping[str, bytes], how: Reading
-) -> dict[str, str | None]:
+def subjects(tmp_path: Path, files: Mapping[str, bytes], how: Reading) -> dict[str, str | None]:
     path = write(tmp_path / "gpx-planet.tar.xz", lzma.compress(tar(files)))
     return {trace.name: trace.subject for trace in read(path, how)}
 
@@ -82,17 +80,12 @@ def test_accounts_that_come_too_late_are_said_once(
     assert "recordings: 1 recording counts as one person's, even" in record.getMessage()
 
 
-def test_a_dump_without_metadata_says_so(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_dump_without_metadata_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     how = Reading()
     assert set(subjects(tmp_path, FILES, how).values()) == {None}
     assert how.counts == {"recordings whose account is not in the dump": 4}
     (record,) = caplog.records
-    assert (
-        "no metadata.xml: 4 recordings count as one person's each"
-        in record.getMessage()
-    )
+    assert "no metadata.xml: 4 recordings count as one person's each" in record.getMessage()
 
 
 def test_damaged_metadata_are_used_up_to_the_damage(
@@ -146,9 +139,7 @@ def test_metadata_that_are_none_are_refused(tmp_path: Path, content: bytes) -> N
         ("walk.gpx", None),
     ],
 )
-def test_a_recording_is_known_by_its_folder_and_number(
-    member: str, number: int | None
-) -> None:
+def test_a_recording_is_known_by_its_folder_and_number(member: str, number: int | None) -> None:
     found = planet.recording(member)
     assert (found and found.number) == number
 

@@ -80,9 +80,7 @@ def test_every_folder_of_modules_is_installed_inside_trajanon() -> None:
     packages = installed()["packages"]
     assert isinstance(packages, list)
     assert len(packages) == len(set(packages))
-    expected = set().union(
-        *(folders(f) for f in ("trajanon", "extract", "maps", "data"))
-    )
+    expected = set().union(*(folders(f) for f in ("trajanon", "extract", "maps", "data")))
     assert set(packages) == expected
     assert {name.partition(".")[0] for name in packages} == {"trajanon"}
     assert installed()["package-dir"] == {
@@ -105,9 +103,7 @@ def test_every_file_of_the_sample_is_installed_and_nothing_else_of_data() -> Non
     there = {f"sample/{file.name}" for file in (ROOT / "data/sample").iterdir()}
     assert set(listed["trajanon.data"]) == there
     assert listed["trajanon"] == ["py.typed"]
-    templates = {
-        file.name for file in (ROOT / "trajanon/evaluation").glob("page.[ch]*")
-    }
+    templates = {file.name for file in (ROOT / "trajanon/evaluation").glob("page.[ch]*")}
     assert set(listed["trajanon.evaluation"]) == templates
     assert listed["trajanon.extract.earth"] == ["cities.csv"]
     pages = {file.name for file in (ROOT / "maps").glob("*.[cj]s*")}

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Ints
 from naive_refine import grouped, random_groups
 from test_mdav import DATASETS, reference
 
 import trajanon
 from trajanon import loss
 from trajanon._kernels.shuffle import recut, shuffling_pass
+from trajanon.arrays import Ints
 from trajanon.partition import dense
 from trajanon.refine.rcs import STANDSTILL, _start, rcs
 
@@ -37,9 +37,7 @@ def test_rcs_comes_near_the_published_losses(k: int) -> None:
         published = [
             row
             for row in csv.DictReader(file)
-            if row["dataset"] == "Census"
-            and row["k"] == str(k)
-            and row["statistic"] == "avg"
+            if row["dataset"] == "Census" and row["k"] == str(k) and row["statistic"] == "avg"
         ]
     assert len(published) == 7
     for row in published:
@@ -48,9 +46,7 @@ def test_rcs_comes_near_the_published_losses(k: int) -> None:
         losses = []
         for seed in range(5):
             start = grouped(records, mdav.labels, k, None, events, seed)
-            losses.append(
-                loss.information_loss(loss.sse(records, rcs(start)), mdav.sst)
-            )
+            losses.append(loss.information_loss(loss.sse(records, rcs(start)), mdav.sst))
         # Published are 12.446 with up to 10 events and 12.918 with up to 20, though
         # the runs do not differ until the eleventh.
         doubtful = (k, *events) == (10, 0.001, 10)
@@ -67,9 +63,7 @@ def test_a_pass_without_events_is_its_slow_twin(
     shuffle, expected = _start(groups), groups.labels
     for _ in range(3):
         left = shuffling_pass(shuffle, groups.k, 1.0, 0, 0, n)
-        expected = naive_refine.shuffling_pass(
-            groups.records, expected, groups.k, groups.subjects
-        )
+        expected = naive_refine.shuffling_pass(groups.records, expected, groups.k, groups.subjects)
         assert left == 0
         assert shuffle.groups.labels.tolist() == expected.tolist()
 
@@ -104,13 +98,7 @@ def test_two_groups_are_recut_as_by_the_slow_twin(
     most=st.integers(0, 100),
 )
 def test_rcs_keeps_its_promises(
-    seed: int,
-    n: int,
-    k: int,
-    people: int | None,
-    grid: bool,
-    probability: float,
-    most: int,
+    seed: int, n: int, k: int, people: int | None, grid: bool, probability: float, most: int
 ) -> None:
     groups = random_groups(seed, n, k, people, grid, (probability, most))
     before = groups.labels.copy()
@@ -141,9 +129,7 @@ def test_what_the_kernels_keep_of_the_groups_stays_true(
             member = shuffle.groups.following[member]
         assert sorted(chain) == inside.tolist()
         assert shuffle.groups.sizes[group] == len(inside)
-        assert shuffle.groups.different[group] == len(
-            set(groups.subjects[inside].tolist())
-        )
+        assert shuffle.groups.different[group] == len(set(groups.subjects[inside].tolist()))
         if len(inside):
             mean = shuffle.groups.records[inside].mean(axis=0)
             assert shuffle.groups.centroids[group] == pytest.approx(mean, abs=1e-9)
@@ -155,9 +141,7 @@ def test_without_events_rcs_ends_at_a_standstill(
 ) -> None:
     groups = random_groups(seed, n, k, people, grid)
     after = rcs(groups)
-    further = naive_refine.shuffling_pass(
-        groups.records, after, groups.k, groups.subjects
-    )
+    further = naive_refine.shuffling_pass(groups.records, after, groups.k, groups.subjects)
     gained = naive.sse(groups.records, after) - naive.sse(groups.records, further)
     # Equal centroids may be told apart otherwise than by the twin.
     assert grid or gained < STANDSTILL
@@ -175,8 +159,7 @@ def test_as_many_events_happen_as_are_asked_for() -> None:
 def test_events_depend_on_the_seed() -> None:
     groups = random_groups(0, 200, 3, None, False, (0.1, 20))
     found = {
-        rcs(replace(groups, random=np.random.default_rng(seed))).tobytes()
-        for seed in range(5)
+        rcs(replace(groups, random=np.random.default_rng(seed))).tobytes() for seed in range(5)
     }
     assert len(found) > 1
 

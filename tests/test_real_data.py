@@ -20,21 +20,12 @@ from osm_server import OsmServer, serving
 
 import trajanon
 from trajanon.errors import FileProblem, TooFewSubjects
-from trajanon.extract import (
-    Box,
-    Rules,
-    Trace,
-    cut,
-    extract,
-    traces,
-)
+from trajanon.extract import Box, Rules, Trace, cut, extract, traces
 from trajanon.files.trajectories import read_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata"
-pytestmark = pytest.mark.skipif(
-    not REAL.is_dir(), reason="../shared/realdata is not here"
-)
+pytestmark = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
 
 CABS = REAL / "sf_cabs" / "cabs_dataset_20080608.parquet"
 CITY = "-122.52,37.70,-122.35,37.84"
@@ -60,9 +51,7 @@ def replay(
 
         def pages(files: list[Path]) -> OsmServer:
             server.pages = [
-                gzip.decompress(path.read_bytes())
-                if path.suffix == ".gz"
-                else path.read_bytes()
+                gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
                 for path in files
             ]
             return server
@@ -163,9 +152,7 @@ def test_cabs_give_as_many_trajectories_as_were_counted(
     assert found == pytest.approx(expected, rel=0.02, abs=2)
 
 
-def test_tracks_of_cabs_are_read_as_they_were_cut(
-    cabs: list[Trace], tmp_path: Path
-) -> None:
+def test_tracks_of_cabs_are_read_as_they_were_cut(cabs: list[Trace], tmp_path: Path) -> None:
     """Runs are a third longer than their windows: so much room there is to slide."""
     box = Box(*map(float, CITY.split(",")))
     found = cut(cabs, Rules(spacing=100, max_gap=1000), area=box)
@@ -208,15 +195,11 @@ def test_san_francisco_is_the_same_from_disk_and_from_the_server(
     np.testing.assert_array_equal(found.points, san_francisco.points)
     assert found.attribution == san_francisco.attribution == OSM_ATTRIBUTION
     for counts in (found.provenance["counts"], san_francisco.provenance["counts"]):
-        assert counts["points read"] + counts["points repeated by a shifted page"] == (
-            180_000
-        )
+        assert counts["points read"] + counts["points repeated by a shifted page"] == (180_000)
         assert counts["subjects read"] == 1
 
 
-@pytest.mark.parametrize(
-    ("spacing", "expected"), [(5, 1650), (50, 137), (100, 57), (150, 23)]
-)
+@pytest.mark.parametrize(("spacing", "expected"), [(5, 1650), (50, 137), (100, 57), (150, 23)])
 def test_san_francisco_gives_as_many_trajectories_as_were_counted(
     drives: list[Trace], spacing: float, expected: int
 ) -> None:
@@ -280,12 +263,8 @@ def test_all_of_the_cloud_is_dropped_where_all_pages_are_read() -> None:
     assert len(list(traces(ALICANTE_PAGES))) == 25
 
 
-@pytest.mark.parametrize(
-    ("spacing", "expected"), [(5, 654), (50, 58), (100, 20), (150, 12)]
-)
-def test_alicante_gives_as_many_trajectories_as_were_counted(
-    spacing: float, expected: int
-) -> None:
+@pytest.mark.parametrize(("spacing", "expected"), [(5, 654), (50, 58), (100, 20), (150, 12)])
+def test_alicante_gives_as_many_trajectories_as_were_counted(spacing: float, expected: int) -> None:
     """Within 2 %, or one where there are few.
 
     The README counted the two recordings that came twice, so here they are made to
@@ -340,12 +319,8 @@ def test_a_folder_of_gpx_files_gives_what_they_give_alone(run: Run) -> None:
 # Other collections
 
 
-@pytest.mark.parametrize(
-    ("spacing", "expected"), [(5, 3773), (50, 286), (100, 104), (150, 58)]
-)
-def test_geolife_gives_as_many_trajectories_as_were_counted(
-    spacing: float, expected: int
-) -> None:
+@pytest.mark.parametrize(("spacing", "expected"), [(5, 3773), (50, 286), (100, 104), (150, 58)])
+def test_geolife_gives_as_many_trajectories_as_were_counted(spacing: float, expected: int) -> None:
     found = extract(REAL / "geolife_plt", BEIJING, spacing=spacing)
     assert len(found) == expected
     assert found.provenance["counts"]["points read"] == 58_019
@@ -375,9 +350,7 @@ def test_taxis_of_beijing_come_with_all_their_faults() -> None:
 def test_every_file_of_traces_is_read_and_no_other() -> None:
     counts: Counter[str] = Counter()
     folders = [path for path in REAL.iterdir() if path.is_dir()]
-    found = list(
-        traces([path for path in folders if path.name != "osm_pbf"], counts=counts)
-    )
+    found = list(traces([path for path in folders if path.name != "osm_pbf"], counts=counts))
     read = sum(map(len, found))
     points = {
         "osm_trackpoints_san_francisco": 180_000,

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markets import HOMES, set_limit
-from naive import Floats, Ints
 from naive_refine import grouped, random_groups
 
 from trajanon import cuts
+from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.refine import recombine as module
 from trajanon.refine.blocks import draw_blocks
@@ -108,10 +108,7 @@ def test_the_best_partition_of_the_pool_is_found(
 
 def test_groups_of_several_optima_make_one_that_none_of_them_is() -> None:
     records = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1], [20.0], [20.1]])
-    optima = [
-        np.array([0, 0, 1, 1, 2, 3, 2, 3]),
-        np.array([0, 1, 0, 1, 2, 2, 3, 3]),
-    ]
+    optima = [np.array([0, 0, 1, 1, 2, 3, 2, 3]), np.array([0, 1, 0, 1, 2, 2, 3, 3])]
     groups = grouped(records, optima[0], 2)
     assert recombine(groups, optima).tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
 
@@ -218,9 +215,7 @@ def test_equal_records_stay_as_they_are(k: int) -> None:
 def test_duplicates_come_together() -> None:
     records = np.repeat(np.arange(6.0), 3)[:, None]
     labels = np.tile(np.arange(6), 3)
-    assert recombine(grouped(records, labels, 3), []).tolist() == sorted(
-        np.arange(18) // 3
-    )
+    assert recombine(grouped(records, labels, 3), []).tolist() == sorted(np.arange(18) // 3)
 
 
 def test_a_group_may_be_of_any_size() -> None:
@@ -274,11 +269,7 @@ def test_regions_grow_up_to_the_whole(n: int, k: int, sizes: list[int]) -> None:
     ],
 )
 def test_regions_grow_while_solved_and_are_tried_again_while_that_gains(
-    k: int,
-    solved: dict[int, int],
-    gains: int,
-    sizes: list[int],
-    monkeypatch: pytest.MonkeyPatch,
+    k: int, solved: dict[int, int], gains: int, sizes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[int] = []
     rooms: list[int] = []

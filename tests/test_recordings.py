@@ -28,13 +28,7 @@ def subjects(found: Trajectories) -> int:
 
 @pytest.mark.parametrize(
     "which",
-    [
-        slice(None),
-        slice(None, None, -1),
-        slice(20, None),
-        slice(0, 30),
-        slice(None, None, 2),
-    ],
+    [slice(None), slice(None, None, -1), slice(20, None), slice(0, 30), slice(None, None, 2)],
     ids=["whole", "backwards", "without the beginning", "half", "every second point"],
 )
 @pytest.mark.parametrize(("one", "two"), [("ann", None), (None, "ann"), ("ann", "bob")])

@@ -7,16 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from geo_tables import (
-    ROWS,
-    in_order,
-    is_the_two_traces,
-    lines,
-    names,
-    points,
-    read,
-    write,
-)
+from geo_tables import ROWS, in_order, is_the_two_traces, lines, names, points, read, write
 
 from trajanon.errors import BadInput
 
@@ -50,9 +41,7 @@ def test_degrees_of_another_datum_are_not_those_of_wgs_84(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["x.parquet", "x.shp", "x.gpkg", "x.fgb"])
-def test_without_a_reference_system_degrees_are_wgs_84(
-    tmp_path: Path, name: str
-) -> None:
+def test_without_a_reference_system_degrees_are_wgs_84(tmp_path: Path, name: str) -> None:
     frame = points().set_crs(None, allow_override=True)
     path = write(tmp_path / name, frame, **in_order(name))
     assert is_the_two_traces(read(path))
@@ -79,13 +68,9 @@ def test_without_a_reference_system_metres_are_refused_with_their_numbers(
         read(path)
 
 
-def test_without_a_reference_system_one_strange_point_is_enough(
-    tmp_path: Path,
-) -> None:
+def test_without_a_reference_system_one_strange_point_is_enough(tmp_path: Path) -> None:
     rows = ROWS.assign(lat=[40.0, 41.0, 42.0, 95.0])
-    path = write(
-        tmp_path / "x.parquet", points(rows).set_crs(None, allow_override=True)
-    )
+    path = write(tmp_path / "x.parquet", points(rows).set_crs(None, allow_override=True))
     with pytest.raises(BadInput, match=r"no reference system.* y from 40 to 95"):
         read(path)
 

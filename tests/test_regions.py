@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import Floats, Ints
 from naive_refine import grouped, random_groups
 
 from trajanon import loss, workers
+from trajanon.arrays import Floats, Ints
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense
 from trajanon.progress import Progress, silent
@@ -74,9 +74,7 @@ def test_regions_are_as_few_as_can_be_and_have_other_borders_every_time(
 ) -> None:
     seen: list[Ints] = []
 
-    def look(
-        work: Grouped, field: object, labels: Ints, rows: Ints, *_: object
-    ) -> Ints:
+    def look(work: Grouped, field: object, labels: Ints, rows: Ints, *_: object) -> Ints:
         seen.append(rows)
         return labels
 
@@ -119,9 +117,7 @@ def test_random_moves_end_between_two_heats() -> None:
 
 @pytest.mark.parametrize(("k", "steps"), [(5, 0), (6, 1)])
 @pytest.mark.usefixtures("few_moves")
-def test_they_are_part_of_best_where_recombination_leaves_more_to_gain(
-    k: int, steps: int
-) -> None:
+def test_they_are_part_of_best_where_recombination_leaves_more_to_gain(k: int, steps: int) -> None:
     X = np.random.default_rng(0).normal(size=(60, 2))
     stages = [stage.name for stage in microaggregate(X, k, effort="best").stages]
     assert stages.count("regions") == steps
@@ -130,9 +126,7 @@ def test_they_are_part_of_best_where_recombination_leaves_more_to_gain(
 def test_ctrl_c_in_the_regions_gives_the_best_groups_so_far() -> None:
     heard = []
 
-    def interrupting(
-        task: str, done: float, total: float | None, note: str = ""
-    ) -> None:
+    def interrupting(task: str, done: float, total: float | None, note: str = "") -> None:
         if task == "Annealing regions":
             heard.append((done, total))
             if len(heard) == 3:

@@ -5,10 +5,11 @@ import pickle
 import numpy as np
 import pytest
 import shapely
-from geodesics import Floats, ahead, along
+from geodesics import ahead, along
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.extract.earth.box import Box
 from trajanon.extract.earth.regions import Region
@@ -26,9 +27,7 @@ def star(rng: np.random.Generator, lat: float, metres: float) -> Region:
     return Region(shapely.Polygon(np.stack(corners[::-1], axis=1)), "star")
 
 
-def spread(
-    rng: np.random.Generator, region: Region, count: int
-) -> tuple[Floats, Floats]:
+def spread(rng: np.random.Generator, region: Region, count: int) -> tuple[Floats, Floats]:
     """Points inside, a third of them on the border or a hair from it."""
     west, south, east, north = region.bounds.sides
     lat, lon = rng.uniform(south, north, count), rng.uniform(west, east, count)
@@ -78,9 +77,7 @@ def test_inside_is_what_the_polygon_covers(seed: int, at: float) -> None:
     corners = shapely.get_coordinates(region.shape)
     lat = np.append(rng.uniform(south - 0.01, north + 0.01, 200), corners[:, 1])
     lon = np.append(rng.uniform(west - 0.01, east + 0.01, 200), corners[:, 0])
-    expected = [
-        region.shape.covers(shapely.Point(x, y)) for x, y in zip(lon, lat, strict=True)
-    ]
+    expected = [region.shape.covers(shapely.Point(x, y)) for x, y in zip(lon, lat, strict=True)]
     assert region.contains(lat, lon).tolist() == expected
     assert all(expected[200:])
 
@@ -150,9 +147,7 @@ def test_two_parts_are_one_region() -> None:
 def test_a_way_across_the_antimeridian_leaves(at: float) -> None:
     """Though both sides of it belong to the region, and all between in degrees."""
     lat, lon = np.full(3, at), np.array([179.9, -179.9, -179.8])
-    parts = shapely.union(
-        shapely.box(170, -20, 180, 10), shapely.box(-180, -20, -170, 10)
-    )
+    parts = shapely.union(shapely.box(170, -20, 180, 10), shapely.box(-180, -20, -170, 10))
     for shape in (parts, shapely.box(-180, -20, 180, 10)):
         region = Region(shape, "Fiji")
         assert region.contains(lat, lon).all()

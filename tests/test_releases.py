@@ -47,9 +47,7 @@ def test_what_would_be_written_is_checked(
     assert list(tmp_path.iterdir()) == sorted(tmp_path.glob("r.*"))
 
 
-def test_a_release_has_its_report_with_it(
-    held: Trajectories, release: trajanon.Release
-) -> None:
+def test_a_release_has_its_report_with_it(held: Trajectories, release: trajanon.Release) -> None:
     both = release.trajectories, release.report
     assert trajanon.evaluate(held, release).report is release.report
     drawn = compare(held, release, tiles=None), compare(held, *both, tiles=None)

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Floats
 from tracks import GEOD, START, Leg, bent, distance, line, points, trace, walk
 
+from trajanon.arrays import Floats
 from trajanon.extract import cutting, resample
 from trajanon.extract.cutting import cut
 from trajanon.extract.earth.box import Box
@@ -17,9 +17,7 @@ from trajanon.extract.split import clip, split
 from trajanon.extract.trace import Trace
 from trajanon.tracks import Tracks
 
-legs = st.lists(
-    st.tuples(st.floats(0, 360), st.floats(0.01, 400)), min_size=1, max_size=25
-)
+legs = st.lists(st.tuples(st.floats(0, 360), st.floats(0.01, 400)), min_size=1, max_size=25)
 starts = st.tuples(st.floats(-80, 80), st.floats(-170, 170))
 spacings = st.floats(3, 250)
 sizes = st.integers(2, 9)
@@ -146,9 +144,7 @@ def test_on_a_straight_track_steps_are_a_quarter_of_the_spacing(
         assert distance(here, there) == pytest.approx(spacing / 4, abs=0.01)
 
 
-@pytest.mark.parametrize(
-    ("metres", "steps"), [(20, 8), (22.4, 8), (22.5, 9), (49.9, 19), (50, 20)]
-)
+@pytest.mark.parametrize(("metres", "steps"), [(20, 8), (22.4, 8), (22.5, 9), (49.9, 19), (50, 20)])
 def test_a_run_ends_with_its_last_whole_step(metres: float, steps: int) -> None:
     """Windows of 3 points every 10 m; on 20 m there is one, and no room."""
     found = cut_windows(line([0, metres]), 10, 3)
@@ -189,12 +185,8 @@ def test_no_window_goes_over_the_border_of_a_piece(
     alone = [cut_windows(recorded, spacing, size) for recorded in (one, other)]
     rules = Rules(spacing=spacing, points=size, max_gap=None)
     both = windows(points(one, other), rules)
-    np.testing.assert_array_equal(
-        both.points, np.concatenate([each.points for each in alone])
-    )
-    assert both.trace.tolist() == [0] * len(alone[0].points) + [1] * len(
-        alone[1].points
-    )
+    np.testing.assert_array_equal(both.points, np.concatenate([each.points for each in alone]))
+    assert both.trace.tolist() == [0] * len(alone[0].points) + [1] * len(alone[1].points)
     np.testing.assert_array_equal(
         both.track_length, np.concatenate([each.track_length for each in alone])
     )
@@ -277,9 +269,7 @@ def test_a_short_piece_between_two_long_ones_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 40, 1000])
-def test_the_result_does_not_depend_on_batches(
-    size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_result_does_not_depend_on_batches(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(1)
     traces = [
         line(

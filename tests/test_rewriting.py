@@ -39,8 +39,7 @@ def test_the_lines_alone_are_written_anew(tmp_path: Path, one: str, other: str) 
     assert path.read_bytes() == before
     assert trajanon.read_release(clean).attribution == OSM_ATTRIBUTION
     rows, again = (
-        [line.tobytes() for line in trajanon.read_release(p).points]
-        for p in (path, clean)
+        [line.tobytes() for line in trajanon.read_release(p).points] for p in (path, clean)
     )
     assert rows != again
     assert sorted(rows) == sorted(again)
@@ -55,9 +54,7 @@ def test_they_are_rounded_and_keep_no_other_words(tmp_path: Path) -> None:
         told = trajanon.read_release(clean)
         assert told.attribution is None
         assert np.array_equal(told.points, np.round(told.points, digits))
-        assert np.array_equal(
-            np.unique(told.points), np.unique(np.round(points, digits))
-        )
+        assert np.array_equal(np.unique(told.points), np.unique(np.round(points, digits)))
 
 
 def test_lines_that_do_not_hold_are_not_written(tmp_path: Path) -> None:
@@ -102,9 +99,7 @@ def test_the_command_answers_for_the_new_file(run: Run, tmp_path: Path) -> None:
     assert refused.code == 1
     assert "by themselves do not hold:\n- " in refused.out
     assert not clean.exists()
-    assert (
-        '"holds": true' in run("check", path, "-k", K, "--rewrite", clean, "--json").out
-    )
+    assert '"holds": true' in run("check", path, "-k", K, "--rewrite", clean, "--json").out
     clean.unlink()
     for two in (("--rewrite", clean, "--against", path), ("--columns", "a")):
         answer = run("check", path, "-k", K, "--rewrite", clean, *two)

@@ -5,19 +5,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shapely
-from geodesics import GEOD, Floats, ahead, nearest
+from geodesics import GEOD, ahead, nearest
 from hypothesis import given
 from hypothesis import strategies as st
 from osm_xml import OsmFile
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.earth.box import Box
 from trajanon.extract.earth.roads import Roads, roads
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata" / "osm_pbf"
-needs_real_data = pytest.mark.skipif(
-    not REAL.is_dir(), reason="../shared/realdata is not here"
-)
+needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
 STREET = {"highway": "residential"}
 
 
@@ -29,9 +28,7 @@ def around(at: float, count: int, metres: float, seed: int) -> tuple[Floats, Flo
 
 
 @given(seed=st.integers(0, 10**6), at=st.floats(-75.0, 75.0))
-def test_the_distance_is_that_to_the_nearest_place_of_a_road(
-    seed: int, at: float
-) -> None:
+def test_the_distance_is_that_to_the_nearest_place_of_a_road(seed: int, at: float) -> None:
     """Five roads of a kilometre or two, each with a bend."""
     begin, turn = (around(at, 5, 4_000.0, seed + i) for i in range(2))
     shares = np.linspace(0.0, 1.0, 400)
@@ -80,9 +77,7 @@ def test_what_is_farther_than_asked_for_is_infinitely_far() -> None:
 def test_the_limit_holds_at_every_latitude() -> None:
     """A metre is two on the map at 60 degrees, and not at the equator."""
     lines = [[(8.0, 0.0), (8.0, 0.1)], [(8.0, 60.0), (8.0, 60.1)]]
-    lat, lon = ahead(
-        np.array([0.05, 60.05]), np.full(2, 8.0), np.full(2, 90.0), np.full(2, 150.0)
-    )
+    lat, lon = ahead(np.array([0.05, 60.05]), np.full(2, 8.0), np.full(2, 90.0), np.full(2, 150.0))
     there = Roads(shapely.linestrings(lines))
     assert np.isinf(there.distance(lat, lon, within=140.0)).all()
     assert there.distance(lat, lon, within=160.0) == pytest.approx([150.0, 150.0])

@@ -135,9 +135,7 @@ def test_every_page_but_the_last_has_5000_points(pages: list[str]) -> None:
     assert 0 < counts[-1] < 5000
 
 
-def test_there_are_300_traces_of_120_subjects(
-    pages: list[str], pieces: list[Piece]
-) -> None:
+def test_there_are_300_traces_of_120_subjects(pages: list[str], pieces: list[Piece]) -> None:
     text = "".join(pages)
     urls = set(re.findall(r"<url>(.*?)</url>", text))
     assert len({url.split("/")[2] for url in urls}) == 120

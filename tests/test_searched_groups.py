@@ -21,9 +21,7 @@ def test_the_search_finds_the_group_that_earns_most_round_each_record(
     args = market, roots, least, 10**6, found, sizes, at_most
     assert search_groups(*args, every=False)[0]
     for record in range(m):
-        most = naive_columns.most_earned(
-            records, market.prices, market.subjects, market.k, record
-        )
+        most = naive_columns.most_earned(records, market.prices, market.subjects, market.k, record)
         if most > least + 1e-9:
             group = found[record, : sizes[record]]
             assert group[0] == record
@@ -34,9 +32,7 @@ def test_the_search_finds_the_group_that_earns_most_round_each_record(
             assert got >= most - 1e-9
             assert earnings(market, group) == pytest.approx(got)
         group = found[record, : sizes[record]]
-        assert at_most[record] == pytest.approx(
-            earnings(market, group) if len(group) else least
-        )
+        assert at_most[record] == pytest.approx(earnings(market, group) if len(group) else least)
 
 
 @given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), people=peoples, grid=...)
@@ -76,8 +72,7 @@ def test_every_group_that_earns_enough_is_found(
     got = {tuple(sorted(found[i, : sizes[i]].tolist())) for i in np.flatnonzero(sizes)}
     every = naive_columns.every_group(m, market.k, market.subjects)
     earned = {
-        tuple(group): naive_columns.earnings(records, market.prices, group)
-        for group in every
+        tuple(group): naive_columns.earnings(records, market.prices, group) for group in every
     }
     assert got <= {group for group in earned if earned[group] > least - 1e-9}
     assert got >= {group for group in earned if earned[group] > least + 1e-9}
@@ -105,13 +100,7 @@ def test_a_search_cut_short_says_so_and_still_bounds_what_groups_earn() -> None:
         assert complete == bool((at_most == most).all())
 
 
-@given(
-    seed=seeds,
-    m=st.integers(3, 9),
-    k=st.integers(2, 4),
-    trios=st.integers(1, 12),
-    every=...,
-)
+@given(seed=seeds, m=st.integers(3, 9), k=st.integers(2, 4), trios=st.integers(1, 12), every=...)
 def test_tolls_are_paid_once_by_groups_that_hold_two_of_three(
     seed: int, m: int, k: int, trios: int, every: bool
 ) -> None:
@@ -119,10 +108,7 @@ def test_tolls_are_paid_once_by_groups_that_hold_two_of_three(
     rng = np.random.default_rng(seed)
     of = np.array([rng.choice(m, 3, replace=False) for _ in range(trios)])
     market = with_trios(market, of, rng.exponential(0.5, trios).round(1))
-    if every:
-        found = groups_within(market, 1.0, 10**4)
-    else:
-        found = search(market, -1.0, 10**6)
+    found = groups_within(market, 1.0, 10**4) if every else search(market, -1.0, 10**6)
     earned = {
         tuple(group): naive_columns.earnings(records, market.prices, group)
         - naive_columns.tolls(market.trios, market.tolls, group)
@@ -142,8 +128,7 @@ def test_tolls_are_paid_once_by_groups_that_hold_two_of_three(
             (
                 earned[group]
                 for group in earned
-                if record in group
-                and naive_columns.is_centre(records, list(group), record)
+                if record in group and naive_columns.is_centre(records, list(group), record)
             ),
             default=-np.inf,
         )
@@ -152,9 +137,7 @@ def test_tolls_are_paid_once_by_groups_that_hold_two_of_three(
 
 @given(seed=seeds, room=st.integers(1, 40))
 @settings(max_examples=15)
-def test_round_each_record_are_no_more_groups_than_there_is_room(
-    seed: int, room: int
-) -> None:
+def test_round_each_record_are_no_more_groups_than_there_is_room(seed: int, room: int) -> None:
     _, market = random_market(seed, 20, 3, None, grid=False)
     every = groups_within(market, 0.5, 10**4)
     assert every.complete

@@ -40,9 +40,7 @@ ANN = [0] * 6 + [1] * 3
         ({"windows": "first", "max_per_subject": 1}, [0]),
     ],
 )
-def test_windows_of_a_trace_and_a_subject(
-    how: dict[str, Any], expected: list[int]
-) -> None:
+def test_windows_of_a_trace_and_a_subject(how: dict[str, Any], expected: list[int]) -> None:
     assert taken([0] * 9, ANN, **how) == expected
 
 
@@ -100,15 +98,11 @@ def test_each_gives_its_quota_or_all(
 ) -> None:
     kept = some_of_each(key, np.full(key.max() + 1, quota), spread=spread)
     expected = np.minimum(np.bincount(key), quota)
-    np.testing.assert_array_equal(
-        np.bincount(key[kept], minlength=len(expected)), expected
-    )
+    np.testing.assert_array_equal(np.bincount(key[kept], minlength=len(expected)), expected)
 
 
 @given(st.integers(1, 60), st.integers(1, 60))
-def test_what_is_spread_lies_in_the_middle_of_equal_parts(
-    size: int, quota: int
-) -> None:
+def test_what_is_spread_lies_in_the_middle_of_equal_parts(size: int, quota: int) -> None:
     kept = some_of_each(np.zeros(size, dtype=np.int64), np.array([quota]), spread=True)
     quota = min(quota, size)
     middles = [(2 * j + 1) * size // (2 * quota) for j in range(quota)]

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import shapely
-from naive import Floats
 from shards import POINTS, walks, write_folder
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.trajectories import write_trajectories
 from trajanon.mixing import mixed
@@ -64,9 +64,7 @@ def test_row_groups_are_read_together_up_to_a_unit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_tables_of_coordinates_are_read_in_their_precision(
-    tmp_path: Path, kind: type
-) -> None:
+def test_tables_of_coordinates_are_read_in_their_precision(tmp_path: Path, kind: type) -> None:
     folder = tmp_path / "trips"
     folder.mkdir()
     points = walks(40)
@@ -100,9 +98,7 @@ def test_a_subject_has_one_number_in_all_parts(tmp_path: Path) -> None:
     assert len(nobody | {a, b, c}) == 6
 
 
-def test_names_of_subjects_are_numbered_alike_however_they_are_stored(
-    tmp_path: Path,
-) -> None:
+def test_names_of_subjects_are_numbered_alike_however_they_are_stored(tmp_path: Path) -> None:
     folder = tmp_path / "trips"
     folder.mkdir()
     points = as_columns(walks(3))
@@ -180,14 +176,9 @@ def other_parts() -> dict[str, tuple[Trajectories, str]]:
             Trajectories(points[:, :3], subject=some),
             "its trajectories have 3 points, and not 4",
         ),
-        "nobody": (
-            Trajectories(points),
-            r"it has nothing, and not subject \(numbers\)",
-        ),
+        "nobody": (Trajectories(points), r"it has nothing, and not subject \(numbers\)"),
         "attribution": (
-            Trajectories(
-                points, subject=some, provenance={"attribution": OSM_ATTRIBUTION}
-            ),
+            Trajectories(points, subject=some, provenance={"attribution": OSM_ATTRIBUTION}),
             "it carries '© OpenStreetMap",
         ),
     }
@@ -198,9 +189,7 @@ def test_parts_that_are_not_alike_are_refused(tmp_path: Path, what: str) -> None
     part, says = other_parts()[what]
     folder = tmp_path / "trips"
     folder.mkdir()
-    write_trajectories(
-        folder / "a.parquet", Trajectories(walks(20), subject=np.arange(20))
-    )
+    write_trajectories(folder / "a.parquet", Trajectories(walks(20), subject=np.arange(20)))
     write_trajectories(folder / "b.parquet", part)
     with pytest.raises(BadInput, match=rf"b\.parquet is not like a\.parquet.*{says}"):
         surveyed(folder)
@@ -226,13 +215,9 @@ def test_names_and_numbers_are_not_mixed(tmp_path: Path) -> None:
             {"lat1": [1], "lon1": [2], "lat2": [1], "lon2": [2]},
             "coordinates that are no floating-point",
         ),
+        ({"lat1": [1.0], "lon1": [2.0], "lat2": [1.0], "lon2": [None]}, "no floating-point"),
         (
-            {"lat1": [1.0], "lon1": [2.0], "lat2": [1.0], "lon2": [None]},
-            "no floating-point",
-        ),
-        (
-            {"lat1": [1.0], "lon1": [2.0], "lat2": [1.0], "lon2": [2.0]}
-            | {"subject": [[1]]},
+            {"lat1": [1.0], "lon1": [2.0], "lat2": [1.0], "lon2": [2.0]} | {"subject": [[1]]},
             "a column 'subject' that holds neither numbers nor names",
         ),
     ],
@@ -277,9 +262,7 @@ def test_rows_that_make_no_sense_are_refused(
         (None, "row 1: every trajectory is a LineString"),
     ],
 )
-def test_a_line_unlike_the_first_is_named(
-    tmp_path: Path, geometry: object, says: str
-) -> None:
+def test_a_line_unlike_the_first_is_named(tmp_path: Path, geometry: object, says: str) -> None:
     folder = write_folder(tmp_path / "trips", walks(3))
     (path,) = folder.iterdir()
     table = pq.read_table(path)
@@ -379,9 +362,7 @@ def write_lines_of(folder: Path, line: object, **about: object) -> None:
 
 
 @pytest.mark.parametrize("line", [None, shapely.LineString(), shapely.Point(1, 2)])
-def test_a_first_geometry_that_is_no_line_is_refused(
-    tmp_path: Path, line: object
-) -> None:
+def test_a_first_geometry_that_is_no_line_is_refused(tmp_path: Path, line: object) -> None:
     write_lines_of(tmp_path / "trips", line)
     with pytest.raises(BadInput, match="begins with a geometry that is no line"):
         surveyed(tmp_path / "trips")

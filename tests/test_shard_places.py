@@ -69,9 +69,7 @@ def test_on_an_object_store_it_stays_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["part-00000.parquet", "part-00007.parquet"])
-def test_a_part_of_somebody_else_is_neither_removed_nor_released(
-    tmp_path: Path, name: str
-) -> None:
+def test_a_part_of_somebody_else_is_neither_removed_nor_released(tmp_path: Path, name: str) -> None:
     source = write_folder(tmp_path / "trips", walks(60))
     out = tmp_path / "anonymized"
     anonymize_parts(str(source), str(out), 3, effort="fast")

@@ -58,9 +58,7 @@ class Look:
         self.scratch = scratch
         self.seen: dict[str, list[Counter[str]]] = {}
 
-    def __call__(
-        self, task: str, done: float, total: float | None, note: str = ""
-    ) -> None:
+    def __call__(self, task: str, done: float, total: float | None, note: str = "") -> None:
         names = [path.name for path in self.scratch.iterdir()]
         kinds = Counter(name.split("-")[0] for name in names)
         self.seen.setdefault(task, []).append(kinds)
@@ -72,14 +70,8 @@ class Look:
 def looked_at(tmp_path: Path, name: str, files: int) -> tuple[Look, list[bytes]]:
     out = tmp_path / name
     look = Look(tmp_path / f"{name}.unfinished")
-    with (
-        shards_of(60),
-        patch.object(plan, "FILES", files),
-        patch.object(releasing, "PART", 100),
-    ):
-        anonymize_parts(
-            str(tmp_path / "trips"), str(out), 3, effort="fast", progress=look
-        )
+    with shards_of(60), patch.object(plan, "FILES", files), patch.object(releasing, "PART", 100):
+        anonymize_parts(str(tmp_path / "trips"), str(out), 3, effort="fast", progress=look)
     return look, released(out)
 
 

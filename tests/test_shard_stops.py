@@ -118,9 +118,7 @@ def interrupt(thread: int) -> None:
 
 
 @pytest.mark.parametrize("told", ["this thread", "another one"])
-def test_ctrl_c_while_workers_begin_is_not_lost(
-    monkeypatch: pytest.MonkeyPatch, told: str
-) -> None:
+def test_ctrl_c_while_workers_begin_is_not_lost(monkeypatch: pytest.MonkeyPatch, told: str) -> None:
     steps: list[str] = []
 
     class Beginning:
@@ -143,11 +141,7 @@ def test_ctrl_c_while_workers_begin_is_not_lost(
     monkeypatch.setattr(distributed, "LocalCluster", Beginning)
     monkeypatch.setattr(distributed, "Client", Asking)
     before = signal.getsignal(signal.SIGINT)
-    with (
-        another_thread() as thread,
-        pytest.raises(KeyboardInterrupt),
-        connected("local:2"),
-    ):
+    with another_thread() as thread, pytest.raises(KeyboardInterrupt), connected("local:2"):
         pytest.fail("went on")
     assert steps == ["has begun", "is closed", "is closed"]
     assert signal.getsignal(signal.SIGINT) is before
@@ -207,9 +201,7 @@ def test_workers_that_cannot_be_started_are_one_sentence(
 
 
 @pytest.mark.parametrize("step", ["look", "scatter", "solve", "mend", "write_part"])
-def test_ctrl_c_says_what_it_leaves(
-    run: Run, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
+def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -224,8 +216,7 @@ def test_ctrl_c_says_what_it_leaves(
     assert answer.code == 130
     assert answer.out == ""
     assert answer.err == (
-        "trajanon: stopped; nothing was released, and what stood in anonymized is as "
-        "it was\n"
+        "trajanon: stopped; nothing was released, and what stood in anonymized is as it was\n"
     )
     assert sorted(path.name for path in Path().iterdir()) == there
     assert released(Path("anonymized")) == before

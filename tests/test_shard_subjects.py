@@ -84,14 +84,9 @@ KINDS: dict[str, tuple[pa.DataType, Callable[[int], Any]]] = {
 
 
 @settings(max_examples=30)
-@given(
-    data=st.data(), subject=st.sampled_from([*KINDS]), trace=st.sampled_from([*KINDS])
-)
+@given(data=st.data(), subject=st.sampled_from([*KINDS]), trace=st.sampled_from([*KINDS]))
 def test_whose_a_row_is_does_not_depend_on_the_parts(
-    tmp_path_factory: pytest.TempPathFactory,
-    data: st.DataObject,
-    subject: str,
-    trace: str,
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, subject: str, trace: str
 ) -> None:
     maybe = st.one_of(st.none(), st.integers(0, 3))
     drawn = data.draw(st.lists(st.tuples(maybe, maybe), min_size=1, max_size=14))
@@ -99,8 +94,7 @@ def test_whose_a_row_is_does_not_depend_on_the_parts(
     ends = sorted({0, len(drawn), *cuts})
     (kind, of_subject), (other, of_trace) = KINDS[subject], KINDS[trace]
     rows = [
-        (None if s is None else of_subject(s), None if t is None else of_trace(t))
-        for s, t in drawn
+        (None if s is None else of_subject(s), None if t is None else of_trace(t)) for s, t in drawn
     ]
     folder = tmp_path_factory.mktemp("rows")
     given = {"subject": kind, "trace": other}
@@ -117,9 +111,7 @@ def test_whose_a_row_is_does_not_depend_on_the_parts(
 def test_a_trace_without_number_is_not_trace_0(tmp_path: Path) -> None:
     """A missing value is written as 0, and must not be taken for one."""
     rows = [(None, None), (5, 0), (None, 0), (6, None)]
-    folder = write_rows(
-        tmp_path / "trips", rows, [4], subject=pa.int64(), trace=pa.int64()
-    )
+    folder = write_rows(tmp_path / "trips", rows, [4], subject=pa.int64(), trace=pa.int64())
     assert whose(surveyed(folder)) == [0, 1, 1, 2]
 
 
@@ -128,8 +120,7 @@ def test_k_people_stand_behind_a_line_however_rows_were_parted(tmp_path: Path) -
     n = 240
     person = np.arange(n) % 8
     rows = [
-        (int(who) if number < n // 2 else None, 100 + int(who))
-        for number, who in enumerate(person)
+        (int(who) if number < n // 2 else None, 100 + int(who)) for number, who in enumerate(person)
     ]
     kinds = {"subject": pa.int64(), "trace": pa.int64()}
     folder = write_rows(tmp_path / "trips", rows, [n // 2, n // 2], **kinds)
@@ -166,17 +157,13 @@ def test_spellings_of_one_person_are_one_subject_in_all_parts(
     with pytest.raises(TooFewSubjects, match="come from 8 subjects"):
         anonymize_parts(str(folder), out, 9, effort="fast")
     assert "2 differed in upper and lower case" in caplog.messages[-1]
-    report = anonymize_parts(
-        str(folder), out, 9, effort="fast", subjects_exact=True, refine="none"
-    )
+    report = anonymize_parts(str(folder), out, 9, effort="fast", subjects_exact=True, refine="none")
     assert report["subject_names_merged"] == {"case": 0, "blanks": 4}
     assert "4 recordings name no subject" in report["notice"]
 
 
 @pytest.mark.parametrize("first", [True, False])
-@pytest.mark.parametrize(
-    "kind", [pa.int64(), pa.string(), pa.dictionary(pa.int8(), pa.string())]
-)
+@pytest.mark.parametrize("kind", [pa.int64(), pa.string(), pa.dictionary(pa.int8(), pa.string())])
 def test_a_column_without_any_value_goes_with_any_kind(
     tmp_path: Path, kind: pa.DataType, first: bool
 ) -> None:
@@ -207,12 +194,8 @@ def test_nobody_named_at_all_is_as_in_a_file(tmp_path: Path, kind: pa.DataType) 
 
 
 def test_values_that_are_neither_are_refused(tmp_path: Path) -> None:
-    folder = write_rows(
-        tmp_path / "trips", [(True, 1), (False, 2)], [2], subject=pa.bool_()
-    )
-    with pytest.raises(
-        BadInput, match="'subject' that holds neither numbers nor names"
-    ):
+    folder = write_rows(tmp_path / "trips", [(True, 1), (False, 2)], [2], subject=pa.bool_())
+    with pytest.raises(BadInput, match="'subject' that holds neither numbers nor names"):
         surveyed(folder)
 
 

@@ -11,11 +11,11 @@ import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 from large import search_as_if_large
-from naive import Floats
 from shards import groups_told, out_of, released, shards_of, walks, write_folder
 
 import trajanon
 from trajanon import workers
+from trajanon.arrays import Floats
 from trajanon.loss import information_loss, sse, standardise
 from trajanon.partition import dense, subjects_per_group
 from trajanon.shards import anonymization, parts, releasing
@@ -93,9 +93,7 @@ def test_every_group_holds_k_and_every_row_is_released_once(
 
 
 @pytest.mark.parametrize("refine", ["none", "rcs", "swap", "descent"])
-def test_groups_on_both_sides_of_borders_are_searched_together(
-    tmp_path: Path, refine: str
-) -> None:
+def test_groups_on_both_sides_of_borders_are_searched_together(tmp_path: Path, refine: str) -> None:
     points = walks(600)
     source = write_folder(tmp_path / "trips", points)
     with shards_of(60):
@@ -142,9 +140,7 @@ def test_the_result_is_the_same_on_any_number_of_cores(
 ) -> None:
     source = write_folder(tmp_path / "trips", walks(400))
     with shards_of(90):
-        before = anonymize_parts(
-            str(source), str(tmp_path / "before"), 3, effort="fast"
-        )
+        before = anonymize_parts(str(source), str(tmp_path / "before"), 3, effort="fast")
         monkeypatch.setattr(workers, "cores", lambda: cores)
         after = anonymize_parts(str(source), str(tmp_path / "after"), 3, effort="fast")
     assert released(tmp_path / "before") == released(tmp_path / "after")
@@ -202,9 +198,7 @@ def test_a_constant_column_counts_nothing(tmp_path: Path) -> None:
     assert 0.0 < report["information_loss"] < 100.0
 
 
-def test_a_shard_of_too_few_subjects_is_joined_with_its_neighbour(
-    tmp_path: Path,
-) -> None:
+def test_a_shard_of_too_few_subjects_is_joined_with_its_neighbour(tmp_path: Path) -> None:
     points = walks(200)
     points[:60] += 0.5  # one person, far from all others
     subject = np.arange(200)
@@ -252,9 +246,7 @@ def test_groups_between_two_shards_stay_together() -> None:
     assert [some.waiting for some in found] == [(one, two, three), (four,)]
 
 
-def test_shards_may_be_large_tables(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shards_may_be_large_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     search_as_if_large(monkeypatch)
     points, subject = walks(500), np.arange(500) // 3
     source = write_folder(tmp_path / "trips", points, subject)

@@ -36,9 +36,7 @@ def test_a_row_group_that_memory_does_not_hold_is_refused(tmp_path: Path) -> Non
 
 
 def test_too_few_are_refused(tmp_path: Path) -> None:
-    source = write_folder(
-        tmp_path / "trips", walks(30), np.repeat(np.arange(2), 15), rows=7
-    )
+    source = write_folder(tmp_path / "trips", walks(30), np.repeat(np.arange(2), 15), rows=7)
     with pytest.raises(TooFewSubjects, match="come from 2 subjects, and k = 3 needs 3"):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3)
     with pytest.raises(TooFewRecords, match=r"30 trajectories cannot form .* k = 31"):

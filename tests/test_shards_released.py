@@ -60,11 +60,7 @@ def test_what_ends_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
             if task == until and done == 1:  # noqa: B023
                 os.kill(os.getpid(), signal.SIGINT)
 
-        with (
-            shards_of(60),
-            patch.object(releasing, "PART", 60),
-            pytest.raises(KeyboardInterrupt),
-        ):
+        with shards_of(60), patch.object(releasing, "PART", 60), pytest.raises(KeyboardInterrupt):
             anonymize_parts(str(source), str(out), 4, progress=stop, effort="fast")
         assert released(out) == before
         assert sorted(p.name for p in tmp_path.iterdir()) == [
@@ -104,10 +100,7 @@ def test_a_release_that_is_there_stays_if_the_move_fails(
         stop(name)
         move_file(self, name, url)
 
-    with (
-        patch.object(Folder, "move", moved),
-        patch.object(Folder, "move_file", moved_file),
-    ):
+    with patch.object(Folder, "move", moved), patch.object(Folder, "move_file", moved_file):
         with pytest.raises(KeyboardInterrupt):
             anonymize_parts(str(source), out.url, 4, effort="fast")
         assert place.names() == ["out", "out.parts.report.json"]
@@ -120,9 +113,7 @@ def test_a_release_that_is_there_stays_if_the_move_fails(
     assert not (place / "new" / "out").exists
 
 
-@pytest.mark.parametrize(
-    "error", [FileProblem("the disk is gone"), KeyboardInterrupt()]
-)
+@pytest.mark.parametrize("error", [FileProblem("the disk is gone"), KeyboardInterrupt()])
 def test_originals_that_cannot_be_removed_are_named(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, error: BaseException
 ) -> None:
@@ -154,10 +145,7 @@ def test_what_cannot_be_moved_back_is_kept(
             raise FileProblem(msg)
         move(self, other)
 
-    with (
-        patch.object(Folder, "move", moved),
-        pytest.raises(FileProblem, match="the disk is gone"),
-    ):
+    with patch.object(Folder, "move", moved), pytest.raises(FileProblem, match="the disk is gone"):
         anonymize_parts(str(source), str(out), 4, effort="fast")
     assert released(tmp_path / "anonymized.unfinished" / "before") == before
     assert "unfinished/before is the release that was there" in caplog.text
@@ -233,9 +221,7 @@ def test_folders_may_be_on_any_file_system(tmp_path: Path) -> None:
         with there.writing(path.name) as file:
             file.write(path.read_bytes())
     with shards_of(30):
-        far = anonymize_parts(
-            "memory://trips", "memory://released/out", 3, effort="fast"
-        )
+        far = anonymize_parts("memory://trips", "memory://released/out", 3, effort="fast")
         near = anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
     assert far["information_loss"] == near["information_loss"]
     assert Folder("memory://released").names() == ["out", "out.parts.report.json"]

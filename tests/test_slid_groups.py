@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Floats
 from naive_sliding import put, unsound
 from sliding_towns import seeds
 
 from trajanon._kernels.groups import Groups, exchange
 from trajanon._kernels.sliding import slid_exchange_change, slide, sliding_change
+from trajanon.arrays import Floats
 from trajanon.partition import dense
 from trajanon.refine.grouped import lay_out
 
@@ -55,9 +55,7 @@ def test_what_a_slide_changes_is_what_the_sse_changes_by(state: State) -> None:
 
 
 @given(state=states(), data=st.data())
-def test_a_slide_leaves_groups_as_if_laid_out_anew(
-    state: State, data: st.DataObject
-) -> None:
+def test_a_slide_leaves_groups_as_if_laid_out_anew(state: State, data: st.DataObject) -> None:
     groups, expected = state.groups, state.groups.records.copy()
     labels = groups.labels.copy()
     rows = st.integers(0, len(labels) - 1)
@@ -71,9 +69,7 @@ def test_a_slide_leaves_groups_as_if_laid_out_anew(
 
 
 @given(state=states())
-def test_what_a_slide_and_an_exchange_change_is_what_the_sse_changes_by(
-    state: State,
-) -> None:
+def test_what_a_slide_and_an_exchange_change_is_what_the_sse_changes_by(state: State) -> None:
     groups, labels, n = state.groups, state.groups.labels, len(state.records)
     now = naive.sse(state.records, labels)
     for x, z in zip(range(n), np.roll(np.arange(n), n // 2 + 1).tolist(), strict=True):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import Ints
 from naive_sliding import (
     last_starts,
     least_gaps,
@@ -28,6 +27,7 @@ from sliding_towns import points_of, seeds, towns
 from trajanon._kernels.descent import Descent
 from trajanon._kernels.sliding import Ground, slide_pass
 from trajanon.align.ground import centred, lay_ground, records_at
+from trajanon.arrays import Ints
 from trajanon.refine.descent import begin
 from trajanon.refine.grouped import lay_out
 from trajanon.tracks import Tracks
@@ -110,9 +110,7 @@ def least_of_run(tracks: Tracks, m: int, labels: Ints, on: list[int]) -> float:
     return min(
         sum(there[s] for there, s in zip(lost, starts, strict=True))
         for starts in product(*(range(len(there)) for there in lost))
-        if all(
-            b - a >= gap for (a, b), gap in zip(pairwise(starts), apart, strict=True)
-        )
+        if all(b - a >= gap for (a, b), gap in zip(pairwise(starts), apart, strict=True))
     )
 
 

@@ -12,9 +12,7 @@ from trajanon._kernels.sliding import anneal_sliding, draw_start, slide_to
 
 @given(scene=scenes, heat=st.sampled_from([1e-6, 0.1, 1.0, 10.0]))
 @settings(max_examples=30)
-def test_a_random_move_is_made_if_what_it_costs_is_allowed(
-    scene: Scene, heat: float
-) -> None:
+def test_a_random_move_is_made_if_what_it_costs_is_allowed(scene: Scene, heat: float) -> None:
     annealing, slides, k = scene
     groups = annealing.descent.groups
     for _ in range(60):
@@ -27,9 +25,7 @@ def test_a_random_move_is_made_if_what_it_costs_is_allowed(
             start, labels = move.start, move.labels
         assert np.array_equal(slides.start, start), move.kind
         assert np.array_equal(groups.labels, labels), move.kind
-        np.testing.assert_allclose(
-            groups.records, rows_at(slides, start), rtol=0, atol=1e-9
-        )
+        np.testing.assert_allclose(groups.records, rows_at(slides, start), rtol=0, atol=1e-9)
         assert not unsound(groups)
 
 
@@ -116,9 +112,7 @@ def test_after_many_random_moves_everything_can_be_found_again(
     assert ((slides.start >= 0) & (slides.start < slides.starts)).all()
     assert np.array_equal(slides.rows, rows)
     # In single precision, but for the mean that was taken off at the start.
-    np.testing.assert_allclose(
-        groups.records, rows_at(slides, slides.start), rtol=0, atol=1e-5
-    )
+    np.testing.assert_allclose(groups.records, rows_at(slides, slides.start), rtol=0, atol=1e-5)
     assert not unsound(groups)
     assert naive.holds(groups.labels, groups.subjects, k)
     assert naive.holds(groups.labels, None, k)
@@ -140,7 +134,5 @@ def test_the_random_state_decides_on_all_moves() -> None:
         annealing, slides, k = scene(5, 40, 3)
         annealing.random[0] = word
         anneal_sliding(annealing, slides, k, 5_000, 1.0, 0.1)
-        ended.append(
-            (slides.start.tobytes(), annealing.descent.groups.labels.tobytes())
-        )
+        ended.append((slides.start.tobytes(), annealing.descent.groups.labels.tobytes()))
     assert ended[0] == ended[1] != ended[2]

@@ -4,8 +4,8 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from naive import Ints
 
+from trajanon.arrays import Ints
 from trajanon.privacy.source_order import log_chance_of_so_near, told_by_source_order
 
 
@@ -32,8 +32,7 @@ def test_no_order_is_likelier_than_the_bound(source: list[int], distance: int) -
     orders = [of[list(order)] for order in permutations(range(6))]
     found = np.array([naive_share(order, of, distance) for order in orders])
     bounds = [
-        np.exp(log_chance_of_so_near(order, of, np.bincount(of), distance))
-        for order in orders
+        np.exp(log_chance_of_so_near(order, of, np.bincount(of), distance)) for order in orders
     ]
     for share, bound in set(zip(found.round(9).tolist(), bounds, strict=True)):
         assert (found >= share - 1e-8).mean() <= bound + 1e-12
@@ -45,9 +44,9 @@ def test_the_bound_is_that_of_the_share_counted_slowly() -> None:
     expected = np.mean([np.abs(np.arange(n) - i) <= distance for i in range(n)]) * n
     more = naive_share(rows, source, distance) - expected
     assert more > 0
-    assert log_chance_of_so_near(
-        rows, source, np.bincount(source), distance
-    ) == pytest.approx(np.log(2) - more**2 / (4 * expected + 2 * more))
+    assert log_chance_of_so_near(rows, source, np.bincount(source), distance) == pytest.approx(
+        np.log(2) - more**2 / (4 * expected + 2 * more)
+    )
 
 
 @pytest.mark.parametrize(("n", "k"), [(40, 4), (406, 4), (406, 20), (9_000, 4)])

@@ -29,8 +29,7 @@ ROWS = "lat,lon,time,id\n" + "".join(f"40.{i:03d},-3,{60 * i},a\n" for i in rang
 
 def gpx(lat: float, creator: str = "me") -> bytes:
     points = "".join(
-        f'<trkpt lat="{lat + i / 1000:.4f}" lon="2"><time>2020-01-01T00:{i:02d}:00Z'
-        "</time></trkpt>"
+        f'<trkpt lat="{lat + i / 1000:.4f}" lon="2"><time>2020-01-01T00:{i:02d}:00Z</time></trkpt>'
         for i in range(10)
     )
     track = f"<trk><trkseg>{points}</trkseg></trk>"
@@ -59,9 +58,7 @@ def names(found: list[Trace]) -> list[tuple[str, int]]:
 
 
 def equal(found: list[Trace], other: list[Trace]) -> bool:
-    assert [(one.name, one.subject) for one in found] == [
-        (one.name, one.subject) for one in other
-    ]
+    assert [(one.name, one.subject) for one in found] == [(one.name, one.subject) for one in other]
     for one, two in zip(found, other, strict=True):
         for name in ("lat", "lon", "time"):
             np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
@@ -103,9 +100,7 @@ def test_a_format_is_believed_against_the_look(tmp_path: Path) -> None:
         list(traces(path, format="gpx"))
 
 
-def test_geoparquet_is_read_by_its_geometries_unless_columns_are_named(
-    tmp_path: Path,
-) -> None:
+def test_geoparquet_is_read_by_its_geometries_unless_columns_are_named(tmp_path: Path) -> None:
     rows = pd.DataFrame({"lat": [1.0, 1.0], "lon": [2.0, 2.0], "id": ["a", "a"]})
     places = geopandas.points_from_xy([-3.0, -3.1], [40.0, 40.1], crs="EPSG:4326")
     path = tmp_path / "points.parquet"
@@ -210,9 +205,7 @@ def test_a_file_that_cannot_be_read_among_good_ones_is_left_out(
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_where_nothing_can_be_read_the_reason_is_given(
-    tmp_path: Path, jobs: int
-) -> None:
+def test_where_nothing_can_be_read_the_reason_is_given(tmp_path: Path, jobs: int) -> None:
     for name in ("a.gpx", "b.gpx"):
         (tmp_path / name).write_bytes(gpx(1)[:90])
     with pytest.raises(FileProblem, match=r"a\.gpx"):
@@ -230,9 +223,7 @@ def test_several_at_once_give_the_same(mixed: Path) -> None:
     assert len(alone) > 300
 
 
-def test_what_processes_warn_of_is_said(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_processes_warn_of_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "a.gpx").write_bytes(b"<gpx/>")
     (tmp_path / "b.gpx").write_bytes(gpx(1))
     with caplog.at_level(logging.WARNING, "trajanon"):
@@ -240,9 +231,7 @@ def test_what_processes_warn_of_is_said(
     assert "holds no track points (it is empty)" in caplog.text
 
 
-def test_a_large_file_is_read_as_a_stream(
-    mixed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_file_is_read_as_a_stream(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = list(traces(mixed))
     monkeypatch.setattr(ahead, "LARGE", 500)
     assert equal(list(traces(mixed, jobs=2)), alone)

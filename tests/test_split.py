@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Floats, Ints
-from numpy.typing import NDArray
 from tracks import line, pieces, points, trace
 
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.extract.earth.box import Box
 from trajanon.extract.points import Points
@@ -19,7 +18,7 @@ from trajanon.extract.rules import Rules
 from trajanon.extract.split import clip, hide, split
 from trajanon.extract.trace import Trace
 
-Mask = NDArray[np.bool_]
+Mask = Bools
 Keep = Callable[..., Points]
 
 PAUSES, LONG, FAST = "cuts at pauses", "cuts at long hops", "cuts at impossible speeds"
@@ -29,9 +28,7 @@ def cut_at(
     *traces: Trace, max_gap: float | None = 500.0, max_pause: float | None = 300.0
 ) -> tuple[list[int], dict[str, int]]:
     counts: Counter[str] = Counter()
-    after = split(
-        points(*traces), Rules(spacing=10, max_gap=max_gap, max_pause=max_pause), counts
-    )
+    after = split(points(*traces), Rules(spacing=10, max_gap=max_gap, max_pause=max_pause), counts)
     return pieces(after), {name: count for name, count in counts.items() if count}
 
 
@@ -224,9 +221,7 @@ def test_a_track_in_the_water_leaves_nothing(kept: Keep) -> None:
 
 def test_only_ways_between_points_inside_of_one_piece_are_asked_about() -> None:
     banks, river = Banks(), River()
-    both = points(
-        eastward(2.1, 2.2, 2.5, 2.7, 2.8), eastward(2.9, 2.3), eastward(2.5, 2.9)
-    )
+    both = points(eastward(2.1, 2.2, 2.5, 2.7, 2.8), eastward(2.9, 2.3), eastward(2.5, 2.9))
     clip(both, banks)
     hide(both, river)
     assert banks.asked == river.banks.asked == [0, 3, 5]
@@ -270,9 +265,7 @@ def test_clipping_and_hiding_are_each_the_other_seen_from_the_other_side(
         ({"max_per_subject": 0}, "--max-per-subject must be at least 1"),
     ],
 )
-def test_rules_that_make_no_sense_are_refused(
-    values: dict[str, Any], says: str
-) -> None:
+def test_rules_that_make_no_sense_are_refused(values: dict[str, Any], says: str) -> None:
     with pytest.raises(BadInput, match=says):
         Rules(**{"spacing": 10.0, **values})
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Floats
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.mixing import mixed
 from trajanon.shards.splitting import Split, joined_where_few, split
 
@@ -72,7 +71,7 @@ def subjects(*several: set[int]) -> list[set[int]]:
 
 def test_poor_shards_are_joined_with_what_follows() -> None:
     found = split(np.random.default_rng(0).normal(size=(100, 2)), 5)
-    rich: NDArray[np.int64] = np.arange(10)
+    rich: Ints = np.arange(10)
     many = set(rich.tolist())
     assert joined_where_few(found, subjects(many, many, many, many, many), 3) == [
         (0,),
@@ -81,10 +80,5 @@ def test_poor_shards_are_joined_with_what_follows() -> None:
         (3,),
         (4,),
     ]
-    assert joined_where_few(found, subjects({1}, {2}, many, many, {1, 2}), 3) == [
-        (0, 1, 2),
-        (3, 4),
-    ]
-    assert joined_where_few(found, subjects({1}, {2}, {3}, set(), set()), 3) == [
-        (0, 1, 2, 3, 4)
-    ]
+    assert joined_where_few(found, subjects({1}, {2}, many, many, {1, 2}), 3) == [(0, 1, 2), (3, 4)]
+    assert joined_where_few(found, subjects({1}, {2}, {3}, set(), set()), 3) == [(0, 1, 2, 3, 4)]

@@ -125,9 +125,7 @@ def test_trajectories_count_what_was_merged() -> None:
     ),
     dtype=st.sampled_from([None, np.int64, np.uint64, object]),
 )
-def test_any_numbers_tell_subjects_apart(
-    tmp_path: Path, ids: list[Any], dtype: Any
-) -> None:
+def test_any_numbers_tell_subjects_apart(tmp_path: Path, ids: list[Any], dtype: Any) -> None:
     if dtype in (np.int64, np.uint64):
         ids = [one if isinstance(one, int) else 5 for one in ids]
         if dtype is np.uint64:
@@ -242,9 +240,7 @@ def test_a_geo_file_and_frames_merge_spellings(tmp_path: Path) -> None:
     for exact, subjects in ((False, 1), (True, 3)):
         rules = Rules(spacing=20, points=5, subjects_exact=exact)
         of_frame = cut(from_frame(frame, subjects_exact=exact), rules)
-        of_file = extract(
-            tmp_path / "t.gpkg", spacing=20, points=5, subjects_exact=exact
-        )
+        of_file = extract(tmp_path / "t.gpkg", spacing=20, points=5, subjects_exact=exact)
         for found in (of_frame, of_file):
             assert found.subject is not None
             assert len(set(found.subject.tolist())) == subjects

@@ -11,11 +11,11 @@ from commands import Run
 from hypothesis import given, reject
 from hypothesis import strategies as st
 from interrupting import Interrupting
-from naive import Floats
 from naive_sliding import town
 
 import trajanon
 from trajanon import loss, maps, suppression
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.report import read_report
@@ -77,9 +77,7 @@ def test_what_is_left_keeps_the_promise(
         assert report["displacement"]["mean"] < with_them
     kept = trajectories.take(np.setdiff1d(np.arange(n), suppressed["rows"]))
     lines = {line.tobytes() for line in release.trajectories.points}
-    means = np.array(
-        [kept.points[labels == one].mean(axis=0) for one in range(labels.max() + 1)]
-    )
+    means = np.array([kept.points[labels == one].mean(axis=0) for one in range(labels.max() + 1)])
     released = np.round(means, 4)
     assert {line.tobytes() for line in released} == lines
     assert not (too_tight(kept.points, labels, released, radius).any() and radius)
@@ -98,10 +96,7 @@ def test_outliers_are_what_costs_most() -> None:
     before = suppressed["with_outliers"]
     assert before["information_loss"] == with_them["information_loss"]
     assert before["displacement"] == pytest.approx(with_them["displacement"])
-    assert (
-        release.report["displacement"]["mean"]
-        < before["displacement_of_others"]["mean"]
-    )
+    assert release.report["displacement"]["mean"] < before["displacement_of_others"]["mean"]
     mean = suppressed["with_outliers"]["displacement"]["mean"]
     assert release.report["displacement"]["mean"] < mean / 2
 
@@ -131,9 +126,7 @@ def test_one_far_away_is_left_out_and_not_those_who_joined_him() -> None:
 
 
 def test_wide_groups_of_too_many_have_no_way_out_by_suppression() -> None:
-    points = np.repeat(np.arange(8.0), 2)[:, None, None] + 1e-3 * np.arange(4).reshape(
-        2, 2
-    )
+    points = np.repeat(np.arange(8.0), 2)[:, None, None] + 1e-3 * np.arange(4).reshape(2, 2)
     found = wide_groups(points, np.arange(16) // 4, 4, np.repeat(np.arange(4), 4))
     assert found is not None
     assert found["groups"] == 4
@@ -191,9 +184,7 @@ def test_a_tight_group_is_left_out_with_all_its_members() -> None:
 
 
 def test_map_and_evaluation_know_who_was_left_out(madrid: Trajectories) -> None:
-    release = trajanon.anonymize(
-        madrid, 4, suppress=0.05, min_radius=30.0, effort="fast"
-    )
+    release = trajanon.anonymize(madrid, 4, suppress=0.05, min_radius=30.0, effort="fast")
     suppressed = release.report["suppressed"]
     assert suppressed["outliers"] == 20
     assert release.report["alignment"] is not None
@@ -284,9 +275,7 @@ def test_members_of_broken_groups_join_the_nearest_group() -> None:
     assert mended(records, alone, subjects, 2).tolist() == [0] * 6
 
 
-def test_the_screen_says_what_ctrl_c_skipped(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_screen_says_what_ctrl_c_skipped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 

@@ -38,9 +38,7 @@ def test_swap_makes_the_exchanges_of_its_slow_twin(
     seed: int, n: int, k: int, people: int | None
 ) -> None:
     groups = random_groups(seed, n, k, people, grid=False)
-    expected = naive_refine.two_swapping(
-        groups.records, groups.labels, groups.k, groups.subjects
-    )
+    expected = naive_refine.two_swapping(groups.records, groups.labels, groups.k, groups.subjects)
     swaps = _start(groups)
     find_partners(swaps, 0, n, groups.k)
     course = [groups.labels]
@@ -83,9 +81,7 @@ def test_each_pair_is_judged_as_by_making_the_exchange(
                 continue
             after = naive_refine.exchanged(labels, i, j)
             change = naive.sse(groups.records, after) - before
-            assert exchange_change(swaps.groups, i, j) == pytest.approx(
-                change, abs=1e-9
-            )
+            assert exchange_change(swaps.groups, i, j) == pytest.approx(change, abs=1e-9)
             if change < -1e-9:
                 assert within_reach(swaps, a, swaps.away[i], b)
             may = may_replace(swaps.groups, i, j, groups.k)

@@ -42,19 +42,14 @@ def test_a_column_may_be_called_by_a_sharp(tmp_path: Path) -> None:
 
 
 def test_the_line_of_excel_says_what_separates(tmp_path: Path) -> None:
-    names, rows = (
-        "lat|,,deg;lon;time;id",
-        ROWS.to_csv(sep=";", index=False, header=False),
-    )
+    names, rows = ("lat|,,deg;lon;time;id", ROWS.to_csv(sep=";", index=False, header=False))
     path = csv(tmp_path, f"sep=;\r\n{names}\r\n{rows}")
     (one, _) = read(path, lat="lat|,,deg")
     assert one.lat.tolist() == [40, 42]
 
 
 @pytest.mark.parametrize("said", [";", "\t", ""])
-def test_the_line_of_excel_may_say_what_everybody_sees(
-    tmp_path: Path, said: str
-) -> None:
+def test_the_line_of_excel_may_say_what_everybody_sees(tmp_path: Path, said: str) -> None:
     text = ROWS.to_csv(sep=said or ",", index=False)
     assert is_the_two_traces(read(csv(tmp_path, f"sep={said}\n{text}")))
 

@@ -71,25 +71,19 @@ def test_times_that_cannot_be_read_are_unknown(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["xx", "-", ""])
-def test_a_table_without_one_readable_time_is_untimed(
-    tmp_path: Path, text: str
-) -> None:
+def test_a_table_without_one_readable_time_is_untimed(tmp_path: Path, text: str) -> None:
     """And no library's warning reaches the screen: here it would be an error."""
     assert all(math.isnan(each) for each in times(tmp_path, text, text))
 
 
-def test_one_time_that_cannot_be_read_leaves_the_numbers_numbers(
-    tmp_path: Path,
-) -> None:
+def test_one_time_that_cannot_be_read_leaves_the_numbers_numbers(tmp_path: Path) -> None:
     """Else a single dash among epochs would make the whole table untimed."""
     found = times(tmp_path, "1212908400", "-", "1212908402")
     assert [found[0], found[2]] == [1212908400, 1212908402]
     assert math.isnan(found[1])
 
 
-def test_one_wild_number_does_not_change_the_unit_of_the_others(
-    tmp_path: Path,
-) -> None:
+def test_one_wild_number_does_not_change_the_unit_of_the_others(tmp_path: Path) -> None:
     found = times(tmp_path, "1212908400", "1212908401", "9999999999999")
     assert found[:2] == [1212908400, 1212908401]
 
@@ -109,9 +103,7 @@ def test_dates_of_parquet_are_read_in_every_unit_and_zone(
 
 @pytest.mark.parametrize("scale", [1, 10**3, 10**6, 10**9])
 @pytest.mark.parametrize("kind", ["int64", "float64", "string"])
-def test_epochs_of_parquet_are_read_in_every_unit(
-    tmp_path: Path, scale: int, kind: str
-) -> None:
+def test_epochs_of_parquet_are_read_in_every_unit(tmp_path: Path, scale: int, kind: str) -> None:
     path = tmp_path / "points.parquet"
     when = pd.Series([1212908400 * scale] * 4).astype(kind)
     ROWS.assign(time=when).to_parquet(path)
@@ -215,10 +207,7 @@ def test_the_column_of_the_date_can_be_named(tmp_path: Path) -> None:
 
 def test_dates_and_times_of_day_of_parquet_are_joined(tmp_path: Path) -> None:
     path = tmp_path / "points.parquet"
-    days, of_day = (
-        [date(2008, 10, 23)] * 4,
-        [time(2, 53, second) for second in range(4)],
-    )
+    days, of_day = ([date(2008, 10, 23)] * 4, [time(2, 53, second) for second in range(4)])
     ROWS.assign(date=days, time=of_day).to_parquet(path)
     assert read(path)[0].time.tolist() == [1224730380, 1224730382]
 
@@ -255,17 +244,11 @@ WRITTEN = {
     form=st.sampled_from(sorted(WRITTEN)),
     first=st.integers(0, 3),
 )
-def test_fixed_times_are_what_pandas_reads(
-    when: list[pd.Timestamp], form: str, first: int
-) -> None:
+def test_fixed_times_are_what_pandas_reads(when: list[pd.Timestamp], form: str, first: int) -> None:
     texts = [f"{each:{WRITTEN[form]}}" for each in when]
     texts[1::3] = ["?"] * len(texts[1::3])
-    read = read_fixed(
-        pa.array([*"abc", *texts][first:], pa.string())[3 - first :], form
-    )
-    expected = pd.to_datetime(
-        pd.Series(texts, dtype="str"), format=form, errors="coerce"
-    )
+    read = read_fixed(pa.array([*"abc", *texts][first:], pa.string())[3 - first :], form)
+    expected = pd.to_datetime(pd.Series(texts, dtype="str"), format=form, errors="coerce")
     seconds = (expected.dt.tz_localize(None) - pd.Timestamp(0)) / pd.Timedelta("1s")
     np.testing.assert_array_equal(read, seconds.round().to_numpy(float))
 
@@ -273,9 +256,7 @@ def test_fixed_times_are_what_pandas_reads(
 @given(st.text(alphabet="0123456789-: T", max_size=20))
 def test_no_text_is_a_fixed_time_but_those_of_its_format(text: str) -> None:
     (found,) = read_fixed(pa.array([text]), "%Y-%m-%d %H:%M:%S")
-    (known,) = pd.to_datetime(
-        pd.Series([text]), format="%Y-%m-%d %H:%M:%S", errors="coerce"
-    )
+    (known,) = pd.to_datetime(pd.Series([text]), format="%Y-%m-%d %H:%M:%S", errors="coerce")
     assert math.isnan(found) or found == known.timestamp()
 
 

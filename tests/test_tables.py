@@ -23,17 +23,13 @@ from trajanon.extract.sources.tables import table_files, table_parquet, text_blo
 from trajanon.extract.sources.tables.columns import parse_columns
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata"
-needs_real_data = pytest.mark.skipif(
-    not REAL.is_dir(), reason="../shared/realdata is not here"
-)
+needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
 @pytest.mark.parametrize(
-    "pack",
-    [bytes, gzip.compress, bz2.compress, lzma.compress],
-    ids=["plain", "gz", "bz2", "xz"],
+    "pack", [bytes, gzip.compress, bz2.compress, lzma.compress], ids=["plain", "gz", "bz2", "xz"]
 )
 def test_csv_of_any_dialect_is_read(
     tmp_path: Path, separator: str, encoding: str, pack: Callable[[bytes], bytes]
@@ -43,9 +39,7 @@ def test_csv_of_any_dialect_is_read(
 
 
 @pytest.mark.parametrize("ending", ["\r\n", "\n"])
-def test_quotes_and_line_endings_make_no_difference(
-    tmp_path: Path, ending: str
-) -> None:
+def test_quotes_and_line_endings_make_no_difference(tmp_path: Path, ending: str) -> None:
     lines = ['"id","lat","lon"', '"a, b","40","-3"', "x,41,-3"]
     path = tmp_path / "POINTS.CSV"
     path.write_bytes((ending.join(lines) + ending).encode())
@@ -65,9 +59,7 @@ def test_parquet_is_known_by_its_first_bytes(tmp_path: Path) -> None:
     assert is_the_two_traces(read(path))
 
 
-@pytest.mark.parametrize(
-    "kind", ["float32", "float64", "string", "category", "decimal"]
-)
+@pytest.mark.parametrize("kind", ["float32", "float64", "string", "category", "decimal"])
 def test_coordinates_may_be_of_any_kind(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "points.parquet"
     values = ROWS["lat"].map(Decimal) if kind == "decimal" else ROWS["lat"].astype(kind)
@@ -171,11 +163,7 @@ def test_any_names_can_be_given(tmp_path: Path) -> None:
     text = "taxi,when,x_wgs,y_wgs\n1131,2008-02-02 15:36:08,116.5,39.9\n"
     path = csv(tmp_path, text)
     (one,) = read(path, id="taxi", time="when", lon="x_wgs", lat="y_wgs")
-    assert (one.name, one.lat.tolist(), one.lon.tolist()) == (
-        "points#1131",
-        [39.9],
-        [116.5],
-    )
+    assert (one.name, one.lat.tolist(), one.lon.tolist()) == ("points#1131", [39.9], [116.5])
     assert one.time.tolist() == [1201966568]
 
 
@@ -184,18 +172,13 @@ def test_a_name_given_wins_over_a_known_one(tmp_path: Path) -> None:
     assert names(read(csv(tmp_path, text), subject="driver")) == [("a", "ann")]
 
 
-@pytest.mark.parametrize(
-    "name", ["driver_id", "Person", "rider_id", "bike_id", "owner"]
-)
+@pytest.mark.parametrize("name", ["driver_id", "Person", "rider_id", "bike_id", "owner"])
 def test_trips_of_one_person_have_one_subject(tmp_path: Path, name: str) -> None:
     text = f"{name},trajectory,lat,lon\n7,a,40,-3\n7,b,41,-3\n"
     assert names(read(csv(tmp_path, text))) == [("a", "7"), ("b", "7")]
 
 
-WHOSE: Mapping[str, object] = {
-    "badge_id": ["x", "x", "x", "y"],
-    "id": ["a", "a", "b", "c"],
-}
+WHOSE: Mapping[str, object] = {"badge_id": ["x", "x", "x", "y"], "id": ["a", "a", "b", "c"]}
 
 
 def whose(folder: Path, suffix: str, others: Mapping[str, object]) -> Path:
@@ -261,9 +244,7 @@ def test_equal_ids_of_two_subjects_are_two_traces(tmp_path: Path) -> None:
     assert names(read(csv(tmp_path, text))) == [("1", "ann"), ("1", "bob")]
 
 
-def test_columns_that_are_missing_are_listed_with_those_there_are(
-    tmp_path: Path,
-) -> None:
+def test_columns_that_are_missing_are_listed_with_those_there_are(tmp_path: Path) -> None:
     path = csv(tmp_path, "northing,easting,when\n1,2,3\n")
     with pytest.raises(BadInput) as caught:
         read(path)
@@ -279,18 +260,14 @@ def test_a_column_given_that_is_not_there_is_named(tmp_path: Path) -> None:
         read(path, lat="breite")
 
 
-@pytest.mark.parametrize(
-    "text", ["latitude=y", "lat", "lat=", "=y", "", "lat=y,,lon=x"]
-)
+@pytest.mark.parametrize("text", ["latitude=y", "lat", "lat=", "=y", "", "lat=y,,lon=x"])
 def test_columns_that_are_not_understood_are_refused(text: str) -> None:
     with pytest.raises(BadInput, match=r"is not understood.*id=\.\.\.,lat=\.\.\."):
         parse_columns(text)
 
 
 @pytest.mark.parametrize("text", ["lat=a,lon=a,id=b", "lat=y,lat=x"])
-def test_no_column_is_two_coordinates_and_no_role_is_played_twice(
-    text: str,
-) -> None:
+def test_no_column_is_two_coordinates_and_no_role_is_played_twice(text: str) -> None:
     with pytest.raises(BadInput, match="--columns"):
         parse_columns(text)
 
@@ -315,9 +292,7 @@ def test_rows_without_an_id_are_counted_and_left_out(tmp_path: Path) -> None:
     assert counts == {"points without an id": 1}
 
 
-def test_rows_without_a_subject_are_recordings_of_unknown_subjects(
-    tmp_path: Path,
-) -> None:
+def test_rows_without_a_subject_are_recordings_of_unknown_subjects(tmp_path: Path) -> None:
     found = read(csv(tmp_path, "lat,lon,tid,uid\n40,-3,1,ann\n41,-3,2,\n42,-3,3,\n"))
     assert names(found) == [("1", "ann"), ("2", None), ("3", None)]
 
@@ -339,10 +314,7 @@ def test_a_gap_among_numeric_ids_changes_none_of_them(tmp_path: Path) -> None:
 def test_long_numbers_as_ids_stay_apart(tmp_path: Path) -> None:
     path = tmp_path / "points.parquet"
     ROWS.assign(id=[2**60, 2**60 + 1] * 2).to_parquet(path)
-    assert names(read(path)) == [
-        (f"points#{2**60}", None),
-        (f"points#{2**60 + 1}", None),
-    ]
+    assert names(read(path)) == [(f"points#{2**60}", None), (f"points#{2**60 + 1}", None)]
 
 
 def test_ids_may_be_bytes_that_are_no_text(tmp_path: Path) -> None:
@@ -369,9 +341,7 @@ def test_equal_ids_in_two_files_are_two_traces(tmp_path: Path) -> None:
     assert len({each.name for each in found}) == 2
 
 
-def test_equal_ids_of_one_subject_in_two_files_are_one_recording(
-    tmp_path: Path,
-) -> None:
+def test_equal_ids_of_one_subject_in_two_files_are_one_recording(tmp_path: Path) -> None:
     """As in a table that was cut in two; its pieces are not joined, but share names."""
     one = csv(tmp_path, "lat,lon,tid,uid\n40,-3,1,ann\n", "one.csv")
     two = csv(tmp_path, "lat,lon,tid,uid\n41,-3,1,ann\n", "two.csv")
@@ -480,16 +450,10 @@ def test_a_long_table_is_read_in_parts_and_is_still_whole(
         ("a.txt", b"", False),
         ("readme.md", b"This holds lat, lon and more", False),
         ("a.pbf", bytes(range(256)), False),
-        (
-            "train.csv",
-            b'"TRIP_ID","TAXI_ID","POLYLINE"\n',
-            True,
-        ),  # after Porto's reader,
+        ("train.csv", b'"TRIP_ID","TAXI_ID","POLYLINE"\n', True),  # after Porto's reader,
     ],
 )
-def test_a_table_is_known_by_name_or_columns(
-    name: str, head: bytes, is_table: bool
-) -> None:
+def test_a_table_is_known_by_name_or_columns(name: str, head: bytes, is_table: bool) -> None:
     assert table_files.looks_like(name, head) is is_table
 
 

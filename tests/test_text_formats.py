@@ -19,9 +19,7 @@ from trajanon.extract.sources.tables import table_files, text_blocks
 from trajanon.extract.trace import Trace
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata"
-needs_real_data = pytest.mark.skipif(
-    not REAL.is_dir(), reason="../shared/realdata is not here"
-)
+needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
 
 READERS: list[ModuleType] = [geolife, cabspotting, porto, tdrive, table_files]
 
@@ -100,16 +98,11 @@ def test_a_plt_file_without_points_is_no_trace(read: Reader) -> None:
     assert read(geolife, "") == []
 
 
-def test_broken_rows_of_a_plt_file_are_counted(
-    read: Reader, counts: Counter[str]
-) -> None:
+def test_broken_rows_of_a_plt_file_are_counted(read: Reader, counts: Counter[str]) -> None:
     late = "39.5,116.25,0,492,39744.12,2008-10-23,later\r\n"
     (one,) = read(geolife, PLT + "39.5,116.25\r\n" + late + "\r\n")
     assert np.isnan(one.time).tolist() == [False, False, True]
-    assert counts == {
-        "rows that could not be read": 1,
-        "times that could not be read": 1,
-    }
+    assert counts == {"rows that could not be read": 1, "times that could not be read": 1}
 
 
 @pytest.mark.parametrize(
@@ -120,9 +113,7 @@ def test_broken_rows_of_a_plt_file_are_counted(
         ("1,2,0,4,3,,\r\n", "time 'None' in row 3 of"),
     ],
 )
-def test_a_strict_reading_refuses_a_broken_plt_file(
-    read: Reader, row: str, said: str
-) -> None:
+def test_a_strict_reading_refuses_a_broken_plt_file(read: Reader, row: str, said: str) -> None:
     with pytest.raises(FileProblem, match=said):
         read(geolife, PLT + row, strict=True)
 
@@ -163,9 +154,7 @@ def test_a_cab_of_which_nothing_is_known_has_no_trip(read: Reader) -> None:
     assert read(cabspotting, "", "new_x.txt") == []
 
 
-def test_points_that_belong_nowhere_in_time_are_counted(
-    read: Reader, counts: Counter[str]
-) -> None:
+def test_points_that_belong_nowhere_in_time_are_counted(read: Reader, counts: Counter[str]) -> None:
     found = read(cabspotting, CAB + "37.0 -122.5 1\n37.0 -122.5 1 soon\n")
     assert [len(one) for one in found] == [1, 1, 2]
     assert counts == {"rows that could not be read": 2}
@@ -194,9 +183,7 @@ def test_swapped_columns_of_a_taxi_are_noticed(read: Reader) -> None:
 
 @needs_real_data
 @pytest.mark.parametrize(("taxi", "rows"), [(1, 588), (100, 1_323), (1131, 94_939)])
-def test_the_taxis_of_beijing_are_read(
-    taxi: int, rows: int, counts: Counter[str]
-) -> None:
+def test_the_taxis_of_beijing_are_read(taxi: int, rows: int, counts: Counter[str]) -> None:
     path = REAL / "tdrive_txt" / f"{taxi}.txt"
     (one,) = tdrive.read(path, path.name, Reading(counts=counts))
     assert (one.subject, len(one)) == (str(taxi), rows)
@@ -270,9 +257,7 @@ def test_a_trip_without_name_or_start_is_counted(
 
 
 @pytest.mark.parametrize("separator", [";", "\t"])
-def test_columns_of_trips_may_be_separated_otherwise(
-    read: Reader, separator: str
-) -> None:
+def test_columns_of_trips_may_be_separated_otherwise(read: Reader, separator: str) -> None:
     names = ["TRIP_ID", "TAXI_ID", "TIMESTAMP", "MISSING_DATA", "POLYLINE"]
     rows = [names, ["1", "7", "1372636858", "False", "[[-8.5, 41.25], [-8, 41.5]]"]]
     text = "".join(separator.join(row) + "\n" for row in rows)
@@ -356,11 +341,7 @@ def test_noise_looks_like_nothing(noise: bytes) -> None:
     assert kinds == []
 
 
-EXPECTED = {
-    "geolife_plt": [geolife],
-    "tdrive_txt": [tdrive],
-    "sf_cabs": [table_files],
-}
+EXPECTED = {"geolife_plt": [geolife], "tdrive_txt": [tdrive], "sf_cabs": [table_files]}
 
 
 @needs_real_data

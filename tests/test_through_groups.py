@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import Floats, Ints
 from test_paths import journey, kinds, records_of
 
 from trajanon import loss
 from trajanon._kernels.mhm import latest_starts, optimal_cut
+from trajanon.arrays import Floats, Ints
 from trajanon.grouping.cbfs import cbfs
 from trajanon.grouping.md import md
 from trajanon.grouping.mdav import mdav
@@ -24,9 +24,7 @@ def runs(labels: Ints) -> int:
 
 
 @given(kind=kinds, seed=seeds, n=st.integers(1, 30), groups=st.integers(1, 8))
-def test_the_members_of_a_group_stand_together(
-    kind: str, seed: int, n: int, groups: int
-) -> None:
+def test_the_members_of_a_group_stand_together(kind: str, seed: int, n: int, groups: int) -> None:
     rng = np.random.default_rng(seed)
     records, labels = records_of(kind, seed, n), dense(rng.integers(0, groups, n))
     path = chain(records, labels)
@@ -40,9 +38,7 @@ def test_a_chain_leads_on_to_the_nearest_centroid_and_record(
 ) -> None:
     rng = np.random.default_rng(seed)
     records, labels = rng.normal(size=(n, 2)), dense(rng.integers(0, groups, n))
-    centroids = np.array(
-        [records[labels == g].mean(axis=0) for g in range(labels.max() + 1)]
-    )
+    centroids = np.array([records[labels == g].mean(axis=0) for g in range(labels.max() + 1)])
     outermost = 0  # of two, which are equally far from their middle
     if len(centroids) != 2:
         middle = centroids.mean(axis=0)

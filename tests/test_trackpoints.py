@@ -37,9 +37,7 @@ class Asked:
 
 
 def test_a_trace_cut_by_a_page_border_is_whole_again() -> None:
-    found = list(
-        traces([page(segment(1, ANN, [1, 2])), page(segment(1, ANN, [3, 4, 5]))])
-    )
+    found = list(traces([page(segment(1, ANN, [1, 2])), page(segment(1, ANN, [3, 4, 5]))]))
     assert [trace.time.tolist() for trace in found] == [[1, 2, 3, 4, 5]]
     assert [(trace.name, trace.subject) for trace in found] == [(ANN, "osm:ann")]
 
@@ -89,12 +87,7 @@ def test_the_segments_of_one_trackable_track_share_their_name() -> None:
         page(segment(1, None, [901]), segment(1, None, [5000]), segment(2, None, [1])),
     ]
     found = [(trace.name, len(trace)) for trace in traces(pages)]
-    assert found == [
-        ("trackable 1", 2),
-        ("trackable 2", 1),
-        ("trackable 2", 2),
-        ("trackable 2", 1),
-    ]
+    assert found == [("trackable 1", 2), ("trackable 2", 1), ("trackable 2", 2), ("trackable 2", 1)]
 
 
 def test_no_page_is_asked_for_after_one_with_a_segment_without_time() -> None:

@@ -19,9 +19,9 @@ import shapely
 from commands import Run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import Floats, Ints
 
 import trajanon
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.files import lines, pieces
 from trajanon.files.release import FORMATS, write_release
@@ -52,11 +52,7 @@ def laid_out(m: int, runs: list[list[int]], points: Floats | None = None) -> Tra
         first=np.cumsum([0, *sizes]),
         run=np.repeat(np.arange(len(runs)), [len(free) - 1 for free in runs]),
         start=np.array(
-            [
-                sum(free[: i + 1]) + window * i
-                for free in runs
-                for i in range(len(free) - 1)
-            ],
+            [sum(free[: i + 1]) + window * i for free in runs for i in range(len(free) - 1)],
             dtype=np.int64,
         ),
     )
@@ -67,9 +63,7 @@ def shuffled(tracks: Tracks, m: int, seed: int = 0) -> Trajectories:
     order = np.random.default_rng(seed).permutation(len(tracks.run))
     tracks = replace(tracks, run=tracks.run[order], start=tracks.start[order])
     n = len(order)
-    return Trajectories(
-        tracks.windows(m), np.arange(n) // 2, np.arange(n), {"points": m}, tracks
-    )
+    return Trajectories(tracks.windows(m), np.arange(n) // 2, np.arange(n), {"points": m}, tracks)
 
 
 @st.composite
@@ -194,23 +188,15 @@ def changed(name: str, place: int, value: float) -> Callable[[], object]:
         (changed("first", 0, 1), "rise from 0 to the number of points, 84"),
         (changed("first", 3, 85), "rise from 0 to the number of points, 84"),
         (changed("first", 2, 28), "rise from 0 to the number of points, 84"),
-        (
-            lambda: replace(tracks_of(example()), first=np.array([], int)),
-            "must rise from",
-        ),
-        (
-            lambda: replace(tracks_of(example()), run=np.zeros(5, int)),
-            r"\(5,\) and \(6,\)",
-        ),
+        (lambda: replace(tracks_of(example()), first=np.array([], int)), "must rise from"),
+        (lambda: replace(tracks_of(example()), run=np.zeros(5, int)), r"\(5,\) and \(6,\)"),
         (changed("run", 4, 3), "trajectory 4 is on run 3; .* there are 3"),
         (changed("run", 4, -1), "trajectory 4 is on run -1"),
         (changed("start", 4, -1), "trajectory 4 cannot start at -1"),
         (changed("start", 4, 28), "trajectory 4 cannot start at 28"),
     ],
 )
-def test_tracks_that_cannot_be_are_refused(
-    make: Callable[[], object], says: str
-) -> None:
+def test_tracks_that_cannot_be_are_refused(make: Callable[[], object], says: str) -> None:
     with pytest.raises(BadInput, match=says) as caught:
         make()
     assert "\n" not in str(caught.value)
@@ -318,9 +304,7 @@ def test_a_run_falls_apart_where_a_row_is_missing(tmp_path: Path) -> None:
     assert got.first.tolist() == [0, 17, 43]
     assert got.run.tolist() == [1, 0, 1]
     assert got.start.tolist() == [14, 2, 0]
-    np.testing.assert_array_equal(
-        got.points, np.delete(tracks.points, range(17, 30), 0)
-    )
+    np.testing.assert_array_equal(got.points, np.delete(tracks.points, range(17, 30), 0))
 
 
 def test_a_place_that_is_met_again_does_not_hide_a_missing_row(tmp_path: Path) -> None:
@@ -350,9 +334,7 @@ def test_files_put_together_stay_on_their_own_runs(tmp_path: Path) -> None:
         whole = joined(parts)
         np.testing.assert_array_equal(got.windows(m), whole.windows(m)[some])
         steps = {p.tobytes() for run in runs_of(whole) for p in run}
-        pairs = {
-            (a.tobytes(), b.tobytes()) for r in runs_of(whole) for a, b in pairwise(r)
-        }
+        pairs = {(a.tobytes(), b.tobytes()) for r in runs_of(whole) for a, b in pairwise(r)}
         for run in runs_of(got):
             assert {p.tobytes() for p in run} <= steps
             assert {(a.tobytes(), b.tobytes()) for a, b in pairwise(run)} <= pairs
@@ -385,9 +367,7 @@ def test_without_tracks_the_file_is_as_ever(tmp_path: Path) -> None:
     write_trajectories(path, replace(example(), tracks=None))
     table = geopandas.read_parquet(path)
     assert list(table.columns) == ["trajectory", "subject", "trace", "geometry"]
-    assert set(json.loads(pq.read_schema(path).metadata[b"geo"])["columns"]) == {
-        "geometry"
-    }
+    assert set(json.loads(pq.read_schema(path).metadata[b"geo"])["columns"]) == {"geometry"}
     assert read_trajectories(path).tracks is None
 
 
@@ -438,9 +418,7 @@ def moved(line: bytes, place: int, to: tuple[float, float]) -> bytes:
         return bytes(shapely.to_wkb(shapely.LineString(points)))
 
 
-def point_of_third(
-    place: int, to: tuple[float, float]
-) -> Callable[[list[Any]], object]:
+def point_of_third(place: int, to: tuple[float, float]) -> Callable[[list[Any]], object]:
     return lambda lines: [*lines[:2], moved(lines[2], place, to), *lines[3:]]
 
 
@@ -568,12 +546,7 @@ def test_bytes_are_read_as_shapely_reads_them() -> None:
             assert one.tobytes() == other.tobytes()
     assert lines._as_numbers(mixed) is None
     assert lines._as_numbers(flat) is not None
-    for damage in (
-        b"",
-        b"\1\2",
-        flat[0].as_py()[:-1],
-        b"\1\2\0\0\0\1\0\0\0" + bytes(16),
-    ):
+    for damage in (b"", b"\1\2", flat[0].as_py()[:-1], b"\1\2\0\0\0\1\0\0\0" + bytes(16)):
         assert lines._as_numbers(pa.array([flat[0].as_py(), damage])) is None
 
 

@@ -8,13 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.errors import BadInput
-from trajanon.extract.sources.untimed import (
-    CLOUD,
-    UNTIMED,
-    check_untimed,
-    is_cloud,
-    ordered,
-)
+from trajanon.extract.sources.untimed import CLOUD, UNTIMED, check_untimed, is_cloud, ordered
 from trajanon.extract.trace import Trace
 
 
@@ -68,7 +62,5 @@ def test_untimed_traces_are_rejected_when_asked() -> None:
 
 
 def test_another_choice_is_refused() -> None:
-    with pytest.raises(
-        BadInput, match=r"--untimed must be accept or reject \(got 'no'\)"
-    ):
+    with pytest.raises(BadInput, match=r"--untimed must be accept or reject \(got 'no'\)"):
         check_untimed("no")

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import Floats
 from naive_sliding import town, tracks_of
 
 from trajanon._kernels.couplings import closest_couplings
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.tracks import Tracks
 from trajanon.utility.closeness import closeness
@@ -40,9 +40,7 @@ def naive_couplings(one: Floats, other: Floats) -> tuple[float, float]:
     def at(i: int, j: int) -> tuple[float, float]:
         distance = naive.distance(one[i], other[j])
         before = [
-            at(a, b)
-            for a, b in ((i - 1, j), (i, j - 1), (i - 1, j - 1))
-            if a >= 0 and b >= 0
+            at(a, b) for a, b in ((i - 1, j), (i, j - 1), (i - 1, j - 1)) if a >= 0 and b >= 0
         ]
         if not before:
             return distance, distance
@@ -61,9 +59,7 @@ def naive_couplings(one: Floats, other: Floats) -> tuple[float, float]:
     b=st.integers(1, 7),
     grid=st.booleans(),
 )
-def test_couplings_are_the_naive_ones(
-    seed: int, n: int, a: int, b: int, grid: bool
-) -> None:
+def test_couplings_are_the_naive_ones(seed: int, n: int, a: int, b: int, grid: bool) -> None:
     rng = np.random.default_rng(seed)
     ones, others = rng.normal(0, 3, (n, a, 2)), rng.normal(0, 3, (n, b, 2))
     if grid:
@@ -93,13 +89,9 @@ def test_the_parts_that_threads_take_are_put_together() -> None:
     )
 
 
-@given(
-    latitude=st.floats(-80, 80), longitude=st.floats(-170, 170), seed=st.integers(0, 99)
-)
+@given(latitude=st.floats(-80, 80), longitude=st.floats(-170, 170), seed=st.integers(0, 99))
 @settings(max_examples=25)
-def test_the_plane_has_the_distances_of_earth(
-    latitude: float, longitude: float, seed: int
-) -> None:
+def test_the_plane_has_the_distances_of_earth(latitude: float, longitude: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     place = np.array([latitude, longitude])
     one, other = rng.uniform(-0.01, 0.01, (2, 3, 4, 2)) + place
@@ -182,11 +174,7 @@ def test_points_on_roads_are_counted() -> None:
     assert share_on_roads(points, to_road, 20.0) == 0.5
 
 
-@given(
-    seed=st.integers(0, 10**6),
-    n=st.integers(1, 12),
-    stretch=st.sampled_from([0.0, 1.0, 30.0]),
-)
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 12), stretch=st.sampled_from([0.0, 1.0, 30.0]))
 def test_the_distance_from_runs_is_that_of_their_nearest_points(
     seed: int, n: int, stretch: float
 ) -> None:
@@ -197,9 +185,7 @@ def test_the_distance_from_runs_is_that_of_their_nearest_points(
     lines += rng.normal(0.0, 1e-4 * stretch, lines.shape)
     expected = [
         [
-            displacement(
-                tracks.points[tracks.first[run] : tracks.first[run + 1]], at
-            ).min()
+            displacement(tracks.points[tracks.first[run] : tracks.first[run + 1]], at).min()
             for at in lines[label]
         ]
         for run, label in zip(tracks.run, labels, strict=True)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from large import WHOLE, clustered, search_as_if_large
-from naive import Floats, Ints
 
 from trajanon import loss, vicinity, workers
+from trajanon.arrays import Floats, Ints
 from trajanon.neighbours import nearest_records
 from trajanon.vicinity import Vicinity, nearest
 
@@ -20,9 +20,7 @@ def no_interest() -> None:
 
 
 @pytest.mark.parametrize("n", [2, 3, WHOLE])
-def test_neighbours_in_a_small_table_are_exact(
-    n: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_neighbours_in_a_small_table_are_exact(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     search_as_if_large(monkeypatch)
     records = np.random.default_rng(n).normal(size=(n, 4))
     known = Vicinity(records, 16, no_interest)
@@ -124,9 +122,7 @@ def test_threads_leave_every_bit(kind: str, monkeypatch: pytest.MonkeyPatch) -> 
     assert found[0] == found[1] == found[2]
 
 
-def test_neighbours_are_looked_for_once_and_that_is_said(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_neighbours_are_looked_for_once_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     search_as_if_large(monkeypatch)
     said: list[int] = []
     known = Vicinity(tables("any", 100, 0), 8, lambda: said.append(1))

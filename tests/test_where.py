@@ -79,14 +79,10 @@ def test_a_boundary_by_its_name(run: Run, town: Path, walks: Path) -> None:
     assert level == found
 
 
-def test_an_outline_from_a_file(
-    run: Run, town: Path, walks: Path, tmp_path: Path
-) -> None:
+def test_an_outline_from_a_file(run: Run, town: Path, walks: Path, tmp_path: Path) -> None:
     side = [[WEST, SOUTH], [WEST + 0.1, SOUTH], [WEST + 0.1, SOUTH + 0.1]]
     ring = [*side, [WEST, SOUTH + 0.1], side[0]]
-    (tmp_path / "town.geojson").write_text(
-        json.dumps({"type": "Polygon", "coordinates": [ring]})
-    )
+    (tmp_path / "town.geojson").write_text(json.dumps({"type": "Polygon", "coordinates": [ring]}))
     by_name = counts(run, walks, "--area", "Vadutz", "--pbf", town)
     assert counts(run, walks, "--area", "town.geojson") == by_name
 
@@ -141,9 +137,7 @@ def test_fill_is_said_and_limited(run: Run, tmp_path: Path) -> None:
     found = counts(run, "sparse.csv", "--max-fill", 0.4)
     assert found["trajectories on lines nobody recorded"] == 79
     assert found["trajectories"] == 10
-    answer = run(
-        "extract", "sparse.csv", "--spacing", 50, "--points", 10, "--max-fill", 0
-    )
+    answer = run("extract", "sparse.csv", "--spacing", 50, "--points", 10, "--max-fill", 0)
     assert "straight" not in answer.out
 
 
@@ -186,14 +180,8 @@ def test_where_nothing_was_hidden_it_is_said(run: Run, town: Path, walks: Path) 
         (["--admin-level", "8"], "--admin-level 8 needs --area NAME"),
         (["--hide-near", "amenity=hospital"], "add --pbf FILE.osm.pbf"),
         (["--area", "Vaduz", "--pbf", "town.osm"], "Vadutz"),
-        (
-            ["--hide-near", "hospital", "--pbf", "town.osm"],
-            "amenity=hospital",
-        ),
-        (
-            ["--hide-near", "amenity=hospital", "--pbf", "town.osm", "--radius", "0"],
-            "--radius",
-        ),
+        (["--hide-near", "hospital", "--pbf", "town.osm"], "amenity=hospital"),
+        (["--hide-near", "amenity=hospital", "--pbf", "town.osm", "--radius", "0"], "--radius"),
         (["--pbf", "none.pbf", "--area", "x"], "none.pbf"),
         (["--jobs", "0"], "--jobs must be at least 1 (got 0)"),
         (["--untimed", "maybe"], "--untimed must be accept or reject"),

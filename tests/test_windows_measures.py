@@ -13,9 +13,7 @@ from trajanon.extract.resample import Windows, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
 
-legs = st.lists(
-    st.tuples(st.floats(0, 360), st.floats(0.01, 900)), min_size=1, max_size=25
-)
+legs = st.lists(st.tuples(st.floats(0, 360), st.floats(0.01, 900)), min_size=1, max_size=25)
 spacings = st.floats(3, 250)
 sizes = st.integers(2, 9)
 
@@ -151,9 +149,7 @@ def test_short_and_long_hops_of_one_track_meet_at_its_fixes() -> None:
 
 
 @pytest.mark.parametrize("keep_tracks", [True, False])
-def test_cutting_needs_little_more_memory_than_what_it_gives(
-    keep_tracks: bool,
-) -> None:
+def test_cutting_needs_little_more_memory_than_what_it_gives(keep_tracks: bool) -> None:
     """With a point every metre, places are many times as many as fixes."""
     recorded = points(*[line([0, 4_000, 8_000]) for _ in range(100)])
     tracemalloc.start()

@@ -68,9 +68,7 @@ def test_jobs_do_not_work_in_the_callers_thread() -> None:
     assert not thread.is_alive()
 
 
-def test_the_error_of_a_job_comes_out_and_ends_the_others(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_error_of_a_job_comes_out_and_ends_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "cores", lambda: 2)
     told = Event()
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import shapely
-from geodesics import Floats, ahead, along, nearest
+from geodesics import ahead, along, nearest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.extract.earth.zones import Zone, around
 
 seeds = st.integers(0, 10**6)
@@ -38,15 +39,11 @@ class Places:
             size = rng.uniform(5.0, 60.0, 5)
             corners = ahead(np.full(5, lat[i]), np.full(5, lon[i]), turn, size)
             shapes.append(shapely.Polygon(np.stack(corners[::-1], axis=1)))
-            ring = shapely.get_coordinates(
-                shapely.segmentize(shapes[-1].exterior, 5e-5)
-            )
+            ring = shapely.get_coordinates(shapely.segmentize(shapes[-1].exterior, 5e-5))
             walls_lat.append(ring[:, 1])
             walls_lon.append(ring[:, 0])
         return cls(
-            np.array(shapes, dtype=np.object_),
-            np.concatenate(walls_lat),
-            np.concatenate(walls_lon),
+            np.array(shapes, dtype=np.object_), np.concatenate(walls_lat), np.concatenate(walls_lon)
         )
 
     def distance(self, lat: Floats, lon: Floats) -> Floats:
@@ -67,9 +64,7 @@ def test_all_within_the_radius_is_inside_and_nothing_far(
     # Half of them near the border of the zone of one place.
     away = radius * np.append(rng.uniform(0, 4, 60), rng.uniform(0.98, 1.03, 60))
     from_one = rng.integers(len(places.lat), size=count)
-    lat, lon = ahead(
-        places.lat[from_one], places.lon[from_one], rng.uniform(0, 360, count), away
-    )
+    lat, lon = ahead(places.lat[from_one], places.lon[from_one], rng.uniform(0, 360, count), away)
     inside, metres = zone.contains(lat, lon), places.distance(lat, lon)
     assert inside[metres <= radius].all()
     assert not inside[metres > 1.01 * radius + 1.0].any()
@@ -105,9 +100,7 @@ def point_zone(lat: float, lon: float, radius: float) -> Zone:
 def test_a_way_past_a_place_counts_by_its_distance(aside: float, meets: bool) -> None:
     """Its ends are two kilometres off."""
     zone = point_zone(50.0, 8.0, 150.0)
-    north, east = ahead(
-        np.full(2, 50.0), np.full(2, 8.0), np.zeros(2), np.full(2, aside)
-    )
+    north, east = ahead(np.full(2, 50.0), np.full(2, 8.0), np.zeros(2), np.full(2, aside))
     lat, lon = ahead(north, east, np.array([90.0, 270.0]), np.full(2, 2_000.0))
     assert not zone.contains(lat, lon).any()
     assert zone.meets(lat, lon, np.array([0])).tolist() == [meets]

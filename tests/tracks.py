@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from pyproj import Geod
 
+from trajanon.arrays import Floats
 from trajanon.extract.points import Points, batch
 from trajanon.extract.trace import Trace
 
@@ -50,9 +50,7 @@ def line(
     return trace(fixes[1:], seconds, name=name, subject=subject)
 
 
-def bent(
-    legs: Sequence[Leg], *, start: tuple[float, float] = START, name: str = "one"
-) -> Trace:
+def bent(legs: Sequence[Leg], *, start: tuple[float, float] = START, name: str = "one") -> Trace:
     """A recording with a fix at each bend of a way."""
     fixes = [start]
     for azimuth, metres in legs:
@@ -73,12 +71,12 @@ def pieces(of: Points) -> list[int]:
     return [int(size) for size in sizes]
 
 
-def distance(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+def distance(one: Floats, other: Floats) -> float:
     """Metres between two places (lat, lon)."""
     return float(GEOD.inv(one[1], one[0], other[1], other[0])[2])
 
 
-def walk(fixes: NDArray[np.float64], spacing: float) -> NDArray[np.float64]:
+def walk(fixes: Floats, spacing: float) -> Floats:
     """The slow twin of resampling: a place every so many metres along a polyline."""
     places = [fixes[0]]
     to_go = spacing

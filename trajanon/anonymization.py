@@ -4,17 +4,12 @@ import random
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput, TooFewSubjects
-from trajanon.files.released import (
-    DIGITS,
-    check_digits,
-    line_numbers,
-    unknown_attribution,
-)
+from trajanon.files.released import DIGITS, check_digits, line_numbers, unknown_attribution
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, subjects_per_group
 from trajanon.pipeline import BY_DEFAULT, EFFORTS, Options
@@ -23,13 +18,7 @@ from trajanon.privacy.wide import wide_groups
 from trajanon.releases import Release
 from trajanon.reports import Counted, versions
 from trajanon.subjects import Merged
-from trajanon.suppression import (
-    Grouped,
-    Suppression,
-    costly,
-    regrouped,
-    without_tight_groups,
-)
+from trajanon.suppression import Grouped, Suppression, costly, regrouped, without_tight_groups
 from trajanon.suppression import account as account_of
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import moved_to, summary
@@ -121,9 +110,7 @@ def anonymize(
     if suppress > 0.0:
         left_out = costly(aligned, suppress, k, counts_subjects=counts_subjects)
     if left_out.any():
-        found = regrouped(
-            (cut, aligned), left_out, k, grouped, counts_subjects=counts_subjects
-        )
+        found = regrouped((cut, aligned), left_out, k, grouped, counts_subjects=counts_subjects)
         if found is None:
             declined, left_out[:] = int(left_out.sum()), False
         else:
@@ -143,8 +130,7 @@ def anonymize(
     random.SystemRandom().shuffle(order)
     return Release(
         Trajectories(
-            points=left.released[order],
-            provenance={"attribution": trajectories.attribution},
+            points=left.released[order], provenance={"attribution": trajectories.attribution}
         ),
         _report(left, k, counts_subjects, alignment, suppressed, skipped=skipped),
     )
@@ -207,7 +193,7 @@ def _refuse_unknown_attribution(attribution: str | None) -> None:
         raise BadInput(msg)
 
 
-def _refuse_antimeridian(points: NDArray[np.float64]) -> None:
+def _refuse_antimeridian(points: Floats) -> None:
     longitude = points[..., 1]
     if longitude.size and np.ptp(longitude) > 180.0:
         msg = (
@@ -230,14 +216,10 @@ def _report(
     released, tracks = grouped.released, trajectories.tracks
     moved = moved_to(trajectories.points, released, partition.labels)
     line = line_numbers(released)
-    together = [
-        np.flatnonzero(line == one) for one in np.flatnonzero(np.bincount(line) > 1)
-    ]
+    together = [np.flatnonzero(line == one) for one in np.flatnonzero(np.bincount(line) > 1)]
     sizes = partition.sizes
     subjects = trajectories.subject
-    per_group = (
-        None if subjects is None else subjects_per_group(partition.labels, subjects)
-    )
+    per_group = None if subjects is None else subjects_per_group(partition.labels, subjects)
     counted = Counted(
         k=k,
         by_subjects=counts_subjects,
@@ -260,20 +242,14 @@ def _report(
         "stopped": partition.stopped,
         "displacement": summary(moved),
         "from_runs": (
-            None
-            if tracks is None
-            else summary(from_runs(tracks, released, partition.labels))
+            None if tracks is None else summary(from_runs(tracks, released, partition.labels))
         ),
         "alignment": alignment,
         "alignment_skipped": skipped,
         "suppressed": suppressed,
         "subject_names_merged": Merged.told_by(trajectories.provenance)._asdict(),
         "wide": wide_groups(
-            trajectories.points,
-            partition.labels,
-            k,
-            subjects,
-            counts_subjects=counts_subjects,
+            trajectories.points, partition.labels, k, subjects, counts_subjects=counts_subjects
         ),
         "attribution": trajectories.attribution,
         "versions": versions(),

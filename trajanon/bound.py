@@ -4,18 +4,12 @@ from dataclasses import dataclass
 from math import fsum
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from trajanon import loss
 from trajanon._kernels.pricing import Market
-from trajanon.columns import (
-    Master,
-    Relaxation,
-    first_groups,
-    nearest_groups,
-    open_market,
-    search,
-)
+from trajanon.arrays import Floats, Ints
+from trajanon.columns import Master, Relaxation, first_groups, nearest_groups, open_market, search
 from trajanon.cuts import tighten
 from trajanon.errors import BadInput, TooFewRecords
 from trajanon.grouping.mdav import mdav
@@ -163,7 +157,7 @@ def _checked_upper(upper: float | None) -> float:
     return float(upper)
 
 
-def nearest_bound(records: NDArray[np.float64], k: int) -> float:
+def nearest_bound(records: Floats, k: int) -> float:
     """Bound the SSE by the distances of each record to its k - 1 nearest others.
 
     The SSE of a group of s records is the sum, over its members, of the squared
@@ -195,7 +189,7 @@ def nearest_bound(records: NDArray[np.float64], k: int) -> float:
 
 
 def _bound_by_columns(
-    records: NDArray[np.float64], k: int, upper: float, progress: Progress
+    records: Floats, k: int, upper: float, progress: Progress
 ) -> tuple[float, bool]:
     """Bound the SSE by column generation; whether that is certified."""
     n = len(records)
@@ -213,7 +207,7 @@ def _bound_by_columns(
     return max(sse * float(unit) ** 2, nearest_bound(records, k)), certified
 
 
-def _some_groups(records: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+def _some_groups(records: Floats, k: int) -> Ints:
     """A partition to begin with."""
     every = np.arange(len(records))
     grouped = Grouped(
@@ -228,9 +222,7 @@ def _some_groups(records: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     return dense(descent(grouped))
 
 
-def _priced(
-    market: Market, labels: NDArray[np.int64], upper: float, progress: Progress
-) -> Relaxation:
+def _priced(market: Market, labels: Ints, upper: float, progress: Progress) -> Relaxation:
     """Find the prices, and the trios and tolls, that prove the highest bound."""
     master = Master(market.distances)
     master.add(np.flatnonzero(labels == g) for g in range(labels.max() + 1))

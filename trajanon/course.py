@@ -3,8 +3,8 @@
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.loss import information_loss, sse
 from trajanon.partition import Stage
 
@@ -28,9 +28,9 @@ class Course:
         Total sum of squares of the records.
     """
 
-    def __init__(self, records: NDArray[np.float64]) -> None:
+    def __init__(self, records: Floats) -> None:
         self.stages: list[Stage] = []
-        self.best: NDArray[np.int64] | None = None
+        self.best: Ints | None = None
         self.sst = float((records**2).sum())
         self._records = records
         self._least = np.inf
@@ -43,14 +43,14 @@ class Course:
             return ""
         return f"IL {information_loss(self._least, self.sst):.4g} %"
 
-    def offer(self, labels: NDArray[np.int64], lost: float | None = None) -> None:
+    def offer(self, labels: Ints, lost: float | None = None) -> None:
         """Keep a partition if it is the best so far; its SSE need not be known."""
         if lost is None:
             lost = sse(self._records, labels)
         if lost < self._least:
             self.best, self._least = labels.copy(), lost
 
-    def arrived(self, stage: str, labels: NDArray[np.int64] | None = None) -> None:
+    def arrived(self, stage: str, labels: Ints | None = None) -> None:
         """End a step, with a partition if it has one: the next step begins."""
         loss = None
         if labels is not None:
@@ -68,8 +68,8 @@ class Unheeded(Course):
     def __init__(self) -> None:
         super().__init__(np.zeros((1, 1)))
 
-    def offer(self, labels: NDArray[np.int64], lost: float | None = None) -> None:
+    def offer(self, labels: Ints, lost: float | None = None) -> None:
         """Forget the partition."""
 
-    def arrived(self, stage: str, labels: NDArray[np.int64] | None = None) -> None:
+    def arrived(self, stage: str, labels: Ints | None = None) -> None:
         """Forget the step."""

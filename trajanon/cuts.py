@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.pricing import Market
+from trajanon.arrays import Floats, Ints
 from trajanon.columns import Master, Relaxation, generate
 from trajanon.progress import Progress, silent
 
@@ -69,9 +69,7 @@ def tighten(
     Jepsen, Petersen, Spoorendonk, Pisinger (Oper. Res. 56, 2008), subset-row cuts.
     """
     progress("Cutting", 0, None)
-    best = relaxation = generate(
-        master, market, progress, rounds=rounds, pool=pool, steady=steady
-    )
+    best = relaxation = generate(master, market, progress, rounds=rounds, pool=pool, steady=steady)
     for done in range(1, CUT_ROUNDS + 1):
         if not relaxation.proven or relaxation.sse >= upper:
             break
@@ -89,11 +87,7 @@ def tighten(
     return best
 
 
-def violated_trios(
-    groups: Sequence[tuple[int, ...]],
-    shares: NDArray[np.float64],
-    known: NDArray[np.int64],
-) -> NDArray[np.int64]:
+def violated_trios(groups: Sequence[tuple[int, ...]], shares: Floats, known: Ints) -> Ints:
     """Find three records of which groups hold two or more, in all more than once.
 
     Parameters
@@ -107,7 +101,7 @@ def violated_trios(
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Shape (new, 3), rising, the most violated first, a record in few of them only.
     """
     together: dict[tuple[int, ...], float] = {}
@@ -132,9 +126,7 @@ def violated_trios(
     return np.array(chosen, dtype=np.int64).reshape(-1, 3)
 
 
-def _joined_pairs(
-    together: Iterable[tuple[int, ...]],
-) -> Iterator[tuple[int, ...]]:
+def _joined_pairs(together: Iterable[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
     """Three records of which two pairs are together, each trio once or more."""
     partners: dict[int, set[int]] = {}
     for few in together:

@@ -3,15 +3,16 @@
 from threading import Event
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.workers import in_parts
 
 _AT_ONCE = 10_000  # records that a thread sums up: of larger tables, in parts
 
 
-def standardise(X: ArrayLike) -> NDArray[np.float64]:
+def standardise(X: ArrayLike) -> Floats:
     """Give every column mean 0 and sample standard deviation 1.
 
     Parameters
@@ -21,7 +22,7 @@ def standardise(X: ArrayLike) -> NDArray[np.float64]:
 
     Returns
     -------
-    NDArray[np.float64]
+    Floats
         Standardised records, shape (n, p); a constant column becomes zeros, so that
         it counts nothing in distances.
 
@@ -49,7 +50,7 @@ def standardise(X: ArrayLike) -> NDArray[np.float64]:
     return np.ascontiguousarray(centred / np.where(spread > 0.0, spread, 1.0))
 
 
-def _refuse_wide(records: NDArray[np.float64]) -> None:
+def _refuse_wide(records: Floats) -> None:
     """Refuse columns over which a sum of differences could overflow."""
     if len(records) == 0:
         return
@@ -61,7 +62,7 @@ def _refuse_wide(records: NDArray[np.float64]) -> None:
         raise BadInput(msg)
 
 
-def as_records(X: ArrayLike) -> NDArray[np.float64]:
+def as_records(X: ArrayLike) -> Floats:
     """Take a table of finite numbers as an array of floats.
 
     Raises
@@ -92,9 +93,7 @@ def as_records(X: ArrayLike) -> NDArray[np.float64]:
     return records
 
 
-def group_means(
-    records: NDArray[np.float64], labels: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def group_means(records: Floats, labels: Ints) -> Floats:
     """Average the records of each group.
 
     Parameters
@@ -106,7 +105,7 @@ def group_means(
 
     Returns
     -------
-    NDArray[np.float64]
+    Floats
         Shape (g, p). Equal members give exactly their common value.
     """
     if len(labels) == 0:
@@ -116,42 +115,40 @@ def group_means(
     first = np.cumsum(sizes) - sizes
     many = max(_AT_ONCE // max(len(order) // len(sizes), 1), 1)
 
-    def means_of(some: NDArray[np.int64], stop: Event) -> NDArray[np.float64]:
+    def means_of(some: Ints, stop: Event) -> Floats:
         start, behind = some[0], some[-1] + 1
         members = order[first[start] : first[behind - 1] + sizes[behind - 1]]
         origin = records[order[first[start:behind]]]
         # About a member, so that nothing is lost far from zero.
         away = records[members] - origin[labels[members] - start]
         total = np.add.reduceat(away, first[start:behind] - first[start], axis=0)
-        means: NDArray[np.float64] = origin + total / sizes[start:behind, None]
+        means: Floats = origin + total / sizes[start:behind, None]
         return means
 
     parts = in_parts(means_of, np.arange(len(sizes)), many)
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def sse(records: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
+def sse(records: Floats, labels: Ints) -> float:
     """Sum of squared distances of the records to the means of their groups."""
     means = group_means(records, labels)
 
-    def lost(rows: NDArray[np.int64], stop: Event) -> float:
+    def lost(rows: Ints, stop: Event) -> float:
         some = slice(rows[0], rows[-1] + 1)
         return float(((records[some] - means[labels[some]]) ** 2).sum())
 
     return sum(in_parts(lost, np.arange(len(records)), _AT_ONCE))
 
 
-def sums_of_products(records: NDArray[np.float64]) -> NDArray[np.float64]:
+def sums_of_products(records: Floats) -> Floats:
     """Sum the products of each two columns, (p, p), alike on any number of cores."""
-    products: NDArray[np.float64] = np.sum(
-        in_parts(_products, records, _AT_ONCE), axis=0
-    )
+    products: Floats = np.sum(in_parts(_products, records, _AT_ONCE), axis=0)
     return products
 
 
-def _products(records: NDArray[np.float64], stop: Event) -> NDArray[np.float64]:
+def _products(records: Floats, stop: Event) -> Floats:
     """Sums of products in a fixed order, which a library of matrices does not keep."""
-    products: NDArray[np.float64] = np.einsum("ij,ik->jk", records, records)
+    products: Floats = np.einsum("ij,ik->jk", records, records)
     return products
 
 
@@ -160,12 +157,10 @@ def information_loss(sse: float, sst: float) -> float:
     return 100.0 * sse / sst if sst > 0.0 else 0.0
 
 
-def loss_to(records: NDArray[np.float64], released: NDArray[np.float64]) -> float:
+def loss_to(records: Floats, released: Floats) -> float:
     """IL in percent of released records that need not be the means of their groups."""
     varies = (records != records[:1]).any(axis=0)
     moved = released - records
     np.square(moved, out=moved)
     shares = moved.sum(axis=0)[varies] / records.var(axis=0, ddof=1)[varies]
-    return information_loss(
-        float(shares.sum()), float((len(records) - 1) * len(shares))
-    )
+    return information_loss(float(shares.sum()), float((len(records) - 1) * len(shares)))

@@ -5,9 +5,10 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from trajanon import loss
+from trajanon.arrays import Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.methods import METHODS
 from trajanon.methods.hm2 import EXPANSIONS
@@ -202,7 +203,7 @@ def _check_within(name: str, value: float, most: float) -> None:
         raise BadInput(msg)
 
 
-def _numbered(subjects: ArrayLike | None, n: int, *, exact: bool) -> NDArray[np.int64]:
+def _numbered(subjects: ArrayLike | None, n: int, *, exact: bool) -> Ints:
     """Number subjects from 0; without subjects each record is its own."""
     if subjects is None:
         return np.arange(n, dtype=np.int64)
@@ -216,7 +217,7 @@ def _numbered(subjects: ArrayLike | None, n: int, *, exact: bool) -> NDArray[np.
     return found.number
 
 
-def check_enough(n: int, numbers: NDArray[np.int64], k: int, *, counted: bool) -> None:
+def check_enough(n: int, numbers: Ints, k: int, *, counted: bool) -> None:
     """Refuse what cannot form a group."""
     check_k(k)
     if n < k:

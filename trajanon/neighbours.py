@@ -5,15 +5,15 @@ from threading import Event
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from trajanon.arrays import Floats, Ints
 from trajanon.workers import in_threads
 
 _AT_ONCE = 1_000  # points that a thread asks for
 
 
-def nearest_records(records: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+def nearest_records(records: Floats, count: int) -> Ints:
     """Find the nearest other records of each record, exactly.
 
     A kd-tree on the records turned to their principal axes, where the first few
@@ -28,7 +28,7 @@ def nearest_records(records: NDArray[np.float64], count: int) -> NDArray[np.int6
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Row numbers, shape (n, min(count, n - 1)), the nearest first.
     """
     n = len(records)
@@ -38,16 +38,13 @@ def nearest_records(records: NDArray[np.float64], count: int) -> NDArray[np.int6
     # A record is its own nearest, but need not come first among its duplicates.
     other = found != np.arange(n)[:, None]
     other[other.all(axis=1), -1] = False
-    neighbours: NDArray[np.int64] = found[other].reshape(n, count)
+    neighbours: Ints = found[other].reshape(n, count)
     return neighbours.astype(np.int64)
 
 
 def nearest_points(
-    tree: cKDTree,
-    points: NDArray[np.float64],
-    count: int,
-    within: float = np.inf,
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    tree: cKDTree, points: Floats, count: int, within: float = np.inf
+) -> tuple[Floats, Ints]:
     """Ask a tree for the points nearest to each of some, in threads that Ctrl-C ends.
 
     The tree's own threads would go on after Ctrl-C, in memory that is given back.
@@ -65,12 +62,12 @@ def nearest_points(
 
     Returns
     -------
-    tuple[NDArray[np.float64], NDArray[np.int64]]
+    tuple[Floats, Ints]
         Distances, and which points of the tree, each of shape (n, count), the nearest
         first; infinity and m where there are no more.
     """
 
-    def ask(some: NDArray[np.float64], stop: Event) -> tuple[Any, Any]:
+    def ask(some: Floats, stop: Event) -> tuple[Any, Any]:
         if stop.is_set():
             raise KeyboardInterrupt
         ranks = range(1, count + 1)
@@ -83,7 +80,7 @@ def nearest_points(
     return away, which
 
 
-def principal_axes(records: NDArray[np.float64]) -> NDArray[np.float64]:
+def principal_axes(records: Floats) -> Floats:
     """Find the principal axes of standardised records, (n, p): columns, longest first.
 
     Sums run in a fixed order, so the number of cores changes nothing.
@@ -92,8 +89,6 @@ def principal_axes(records: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.linalg.eigh(covariance)[1][:, ::-1]
 
 
-def turn(
-    records: NDArray[np.float64], axes: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def turn(records: Floats, axes: Floats) -> Floats:
     """Turn records, (n, p), to axes, (p, q); all axes leave distances as they are."""
     return np.ascontiguousarray(np.einsum("ij,jk->ik", records, axes))

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.loss import information_loss
 
@@ -60,8 +60,8 @@ class Partition:
         Whether Ctrl-C ended the search early: then a seed does not repeat it.
     """
 
-    labels: NDArray[np.int64]
-    centroids: NDArray[np.float64]
+    labels: Ints
+    centroids: Floats
     sse: float
     sst: float
     path_length: float | None
@@ -69,7 +69,7 @@ class Partition:
     stopped: bool = False
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Ints:
         """Records in each group, shape (g,)."""
         return np.bincount(self.labels)
 
@@ -78,12 +78,12 @@ class Partition:
         """IL = 100 SSE / SST, percent."""
         return information_loss(self.sse, self.sst)
 
-    def lines(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    def lines(self, points: Floats) -> Floats:
         """Centroids as lines, (g, m, 2), where records are trajectories, (n, m, 2)."""
         return self.centroids.reshape(-1, *points.shape[1:])
 
     @property
-    def aggregated(self) -> NDArray[np.float64]:
+    def aggregated(self) -> Floats:
         """Each record's centroid, shape (n, p): the microaggregated table."""
         return self.centroids[self.labels]
 
@@ -104,7 +104,7 @@ def check_k(k: int) -> None:
         raise BadInput(msg)
 
 
-def dense(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+def dense(labels: Ints) -> Ints:
     """Renumber groups 0..g-1 in the order in which they first appear.
 
     Examples
@@ -118,9 +118,7 @@ def dense(labels: NDArray[np.int64]) -> NDArray[np.int64]:
     return rank[inverse]
 
 
-def subjects_per_group(
-    labels: NDArray[np.int64], subjects: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def subjects_per_group(labels: Ints, subjects: Ints) -> Ints:
     """Count the different subjects in each group, shape (g,)."""
     if len(subjects) and (subjects.min() < 0 or subjects.max() > len(subjects)):
         subjects = dense(subjects)  # for the pairs must fit into 64 bits
@@ -131,9 +129,7 @@ def subjects_per_group(
     return np.bincount(pairs[first] // count)
 
 
-def broken_promises(
-    labels: NDArray[np.int64], subjects: NDArray[np.int64], k: int
-) -> int:
+def broken_promises(labels: Ints, subjects: Ints, k: int) -> int:
     """Count groups with fewer than k different subjects.
 
     With every record its own subject these are the groups of fewer than k records.

@@ -5,8 +5,8 @@ from functools import partial
 from typing import NamedTuple, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.course import Course
 from trajanon.errors import TrajanonError
 from trajanon.methods import METHODS
@@ -108,7 +108,7 @@ class Found:
         Whether Ctrl-C ended it early.
     """
 
-    labels: NDArray[np.int64]
+    labels: Ints
     path_length: float | None
     vicinity: Vicinity
     course: Course
@@ -116,12 +116,12 @@ class Found:
 
 
 def search(
-    records: NDArray[np.float64],
-    subjects: NDArray[np.int64],
+    records: Floats,
+    subjects: Ints,
     k: int,
     options: Options,
     random: np.random.Generator,
-    labels: NDArray[np.int64] | None = None,
+    labels: Ints | None = None,
 ) -> Found:
     """Group records by the method, then regroup them by the refinement.
 
@@ -149,9 +149,7 @@ def search(
     course = Course(records)
     budget = EFFORTS[options["effort"]]
     progress = options["progress"]
-    vicinity = Vicinity(
-        records, near_count(k), partial(course.arrived, "neighbours"), progress
-    )
+    vicinity = Vicinity(records, near_count(k), partial(course.arrived, "neighbours"), progress)
     annealed = options["refine"] == "anneal" and budget.moves_per_record > 0
     path_length = None
     if labels is None:
@@ -165,9 +163,7 @@ def search(
                 expansion=options["expansion"],
                 gamma=options["gamma"],
                 subsets=options["subsets"],
-                kicks_per_record=(
-                    KICKS_BEFORE_ANNEALING if annealed else budget.kicks_per_record
-                ),
+                kicks_per_record=(KICKS_BEFORE_ANNEALING if annealed else budget.kicks_per_record),
                 random=random,
                 vicinity=vicinity,
                 course=course,

@@ -6,9 +6,7 @@ from typing import Protocol
 class Progress(Protocol):
     """Called now and then by anything that may take over a second."""
 
-    def __call__(
-        self, task: str, done: float, total: float | None, note: str = ""
-    ) -> None:
+    def __call__(self, task: str, done: float, total: float | None, note: str = "") -> None:
         """Say how far a task is.
 
         Parameters

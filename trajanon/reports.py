@@ -63,9 +63,7 @@ class Counted(NamedTuple):
                 "each of them was counted as a subject of its own."
             )
         if not self.known:
-            return (
-                f"{notice} k counts trajectories: nothing is known of their subjects."
-            )
+            return f"{notice} k counts trajectories: nothing is known of their subjects."
         if not self.few:
             return (
                 f"{notice} k counts trajectories; each group also holds {self.k} "
@@ -77,6 +75,4 @@ class Counted(NamedTuple):
 def versions() -> dict[str, str]:
     """What the result was made with."""
     names = ("trajanon", "numpy", "numba")
-    return {name: version(name) for name in names} | {
-        "python": platform.python_version()
-    }
+    return {name: version(name) for name in names} | {"python": platform.python_version()}

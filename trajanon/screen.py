@@ -72,9 +72,7 @@ class Bars:
     ) -> None:
         self._bars.stop()
 
-    def __call__(
-        self, task: str, done: float, total: float | None, note: str = ""
-    ) -> None:
+    def __call__(self, task: str, done: float, total: float | None, note: str = "") -> None:
         """Move the bar of a task; a `trajanon.progress.Progress`."""
         if task not in self._tasks:
             shown = printable(task, _NAME)
@@ -147,8 +145,7 @@ def _columns(tables: Mapping[str, int]) -> list[str]:
     """Say how the columns of tables were used, those of most tables first."""
     most = sorted(tables.items(), key=lambda use: -use[1])
     notes = [
-        f"Columns{f' of {count:,} tables' * (count > 1)}: {use}."
-        for use, count in most[:_HEADERS]
+        f"Columns{f' of {count:,} tables' * (count > 1)}: {use}." for use, count in most[:_HEADERS]
     ]
     if len(most) > _HEADERS:
         more = sum(count for _, count in most[_HEADERS:])
@@ -317,9 +314,7 @@ NOT_ALIGNED = "Alignment was skipped: the windows stay as they were cut."
 def show_microaggregated(report: Mapping[str, Any]) -> None:
     """Print what a microaggregated table lost, and how its groups are."""
     sizes = report["sizes"]
-    table = Table(
-        title="The microaggregated table", title_justify="left", show_header=False
-    )
+    table = Table(title="The microaggregated table", title_justify="left", show_header=False)
     table.add_column()
     table.add_column()
     table.add_row("Rows", f"{report['n']:,}")
@@ -374,9 +369,7 @@ def _add_stages(table: Table, stages: Sequence[Mapping[str, Any]]) -> None:
 
 def show_measurements(measurements: Sequence[Measurement]) -> None:
     """Print how far each method's losses lie above the published ones, on average."""
-    table = Table(
-        "Table", "Data", "Method", title="Beside the papers", title_justify="left"
-    )
+    table = Table("Table", "Data", "Method", title="Beside the papers", title_justify="left")
     table.add_column("Numbers compared", justify="right")
     table.add_column("Ours above them (mean)", justify="right")
     compared: dict[tuple[str, str, str], list[float]] = {}

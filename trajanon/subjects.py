@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from trajanon.arrays import Bools, Ints
 from trajanon.errors import BadInput
 
 BY_CASE = "subject names merged (upper and lower case)"
@@ -92,8 +93,8 @@ class Numbered(NamedTuple):
     A row without a name gets a subject of its own.
     """
 
-    number: NDArray[np.int64]
-    missing: NDArray[np.bool_]
+    number: Ints
+    missing: Bools
     merged: Merged
 
 
@@ -149,8 +150,8 @@ def _text(value: Any) -> str:
 class Whose(NamedTuple):
     """Numbers of subjects and traces, where known, and what to count of them."""
 
-    subject: NDArray[np.int64] | None
-    trace: NDArray[np.int64] | None
+    subject: Ints | None
+    trace: Ints | None
     nameless: int = 0
     merged: Merged = Merged()
 
@@ -167,9 +168,7 @@ class Whose(NamedTuple):
         return {**provenance, "counts": counts}
 
 
-def whose(
-    subject: ArrayLike | None, trace: ArrayLike | None, *, exact: bool = False
-) -> Whose:
+def whose(subject: ArrayLike | None, trace: ArrayLike | None, *, exact: bool = False) -> Whose:
     """Number subjects and traces; a trace without a subject is its own.
 
     Where a trace names its subject in some rows only, it is that one's in all. Else

@@ -6,9 +6,9 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon import loss
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.released import rounded
 from trajanon.grouping.remaining import mended
@@ -28,7 +28,7 @@ class Grouped(NamedTuple):
     digits: int
 
     @property
-    def released(self) -> NDArray[np.float64]:
+    def released(self) -> Floats:
         """The mean of each group as it is written, shape (g, m, 2)."""
         return rounded(self.partition.lines(self.trajectories.points), self.digits)
 
@@ -66,9 +66,7 @@ class Suppression(NamedTuple):
             raise BadInput(msg)
 
 
-def costly(
-    grouped: Grouped, share: float, k: int, *, counts_subjects: bool
-) -> NDArray[np.bool_]:
+def costly(grouped: Grouped, share: float, k: int, *, counts_subjects: bool) -> Bools:
     """Choose the trajectories without which least is lost, shape (n,)."""
     trajectories, partition, _ = grouped
     return outliers(
@@ -82,7 +80,7 @@ def costly(
 
 def regrouped(
     before: tuple[Grouped, Grouped],
-    out: NDArray[np.bool_],
+    out: Bools,
     k: int,
     search: Callable[[Trajectories], tuple[Grouped, Grouped]],
     *,
@@ -116,20 +114,18 @@ def regrouped(
     return (cut_left, left) if _gains(aligned, ~out, left) else None
 
 
-def _gains(before: Grouped, kept: NDArray[np.bool_], after: Grouped) -> bool:
+def _gains(before: Grouped, kept: Bools, after: Grouped) -> bool:
     """Whether those kept are moved less than before, and lose less, on average."""
     was, now = _moved(before)[kept], _moved(after)
     return bool(now.mean() < was.mean() and (now**2).mean() < (was**2).mean())
 
 
-def _moved(grouped: Grouped) -> NDArray[np.float64]:
+def _moved(grouped: Grouped) -> Floats:
     trajectories, partition, _ = grouped
     return moved_to(trajectories.points, grouped.released, partition.labels)
 
 
-def without_tight_groups(
-    grouped: Grouped, radius: float
-) -> tuple[Grouped, NDArray[np.bool_]]:
+def without_tight_groups(grouped: Grouped, radius: float) -> tuple[Grouped, Bools]:
     """Leave out groups so tight that their line is as good as any member.
 
     Parameters
@@ -143,7 +139,7 @@ def without_tight_groups(
     -------
     Grouped
         What is left, with its losses.
-    NDArray[np.bool_]
+    Bools
         Whether each trajectory was left out, shape (n,).
 
     Raises
@@ -169,9 +165,7 @@ def without_tight_groups(
     return _measured(left, grouped, dense(partition.labels[~out]), since), out
 
 
-def without(
-    grouped: Grouped, out: NDArray[np.bool_], k: int, *, counts_subjects: bool
-) -> Grouped:
+def without(grouped: Grouped, out: Bools, k: int, *, counts_subjects: bool) -> Grouped:
     """Leave trajectories out of groups that nobody searches anew.
 
     Where a group then holds too few, its other members join the nearest group.
@@ -186,15 +180,11 @@ def without(
     return _measured(left, grouped, labels, since)
 
 
-def _measured(
-    left: Trajectories, before: Grouped, labels: NDArray[np.int64], since: float
-) -> Grouped:
+def _measured(left: Trajectories, before: Grouped, labels: Ints, since: float) -> Grouped:
     """Measure the groups of what is left."""
     records = loss.standardise(left.records)
     lost, total = loss.sse(records, labels), float((records**2).sum())
-    stage = Stage(
-        "suppression", loss.information_loss(lost, total), perf_counter() - since
-    )
+    stage = Stage("suppression", loss.information_loss(lost, total), perf_counter() - since)
     changed = replace(
         before.partition,
         labels=labels,
@@ -207,11 +197,7 @@ def _measured(
 
 
 def account(
-    suppression: Suppression,
-    costly: NDArray[np.bool_],
-    tight: NDArray[np.bool_],
-    before: Grouped | None,
-    declined: int,
+    suppression: Suppression, costly: Bools, tight: Bools, before: Grouped | None, declined: int
 ) -> dict[str, Any] | None:
     """Tell what was left out, ready for JSON.
 

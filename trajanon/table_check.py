@@ -47,9 +47,7 @@ class TableFindings:
         return self.smallest >= self.k
 
 
-def check_table(
-    path: str | os.PathLike[str], k: int, *, columns: Sequence[str]
-) -> TableFindings:
+def check_table(path: str | os.PathLike[str], k: int, *, columns: Sequence[str]) -> TableFindings:
     """Count how often each combination of some columns occurs in a table, as written.
 
     Parameters

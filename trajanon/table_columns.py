@@ -111,14 +111,9 @@ def choose_columns(
             f"--columns, out of {_listed(names)}"
         )
         raise BadInput(msg)
-    kept = (
-        [n for n in names if n not in columns and n != subject] if keeps_all else keep
-    )
+    kept = [n for n in names if n not in columns and n != subject] if keeps_all else keep
     return Columns(
-        [n for n in names if n in columns],
-        [n for n in names if n in kept],
-        ids,
-        weights,
+        [n for n in names if n in columns], [n for n in names if n in kept], ids, weights
     )
 
 

@@ -9,9 +9,9 @@ from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from trajanon import loss
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
 from trajanon.files import numeric_table
 from trajanon.microaggregation import microaggregate
@@ -162,11 +162,7 @@ def microaggregate_table(
 
 
 def _in_strata(
-    X: NDArray[np.float64],
-    k: int,
-    subjects: NDArray[np.int64] | None,
-    stratum: NDArray[np.int64],
-    options: Options,
+    X: Floats, k: int, subjects: Ints | None, stratum: Ints, options: Options
 ) -> Partition:
     """Partition the records of each stratum by themselves."""
     since, groups, stopped = perf_counter(), 0, False
@@ -187,12 +183,7 @@ def _in_strata(
     return Partition(labels, means, lost, total, None, (stage,), stopped)
 
 
-def _refuse_small_strata(
-    column: pd.Series,
-    stratum: NDArray[np.int64],
-    subjects: NDArray[np.int64] | None,
-    k: int,
-) -> None:
+def _refuse_small_strata(column: pd.Series, stratum: Ints, subjects: Ints | None, k: int) -> None:
     own = np.arange(len(stratum)) if subjects is None else subjects
     different = subjects_per_group(stratum, own)
     few = np.flatnonzero(different < k)
@@ -209,10 +200,7 @@ def _refuse_small_strata(
 
 
 def _account(
-    X: NDArray[np.float64],
-    partition: Partition,
-    columns: Sequence[str],
-    subjects: NDArray[np.int64] | None,
+    X: Floats, partition: Partition, columns: Sequence[str], subjects: Ints | None
 ) -> dict[str, Any]:
     """Tell the groups, the loss and the risk of a result, ready for JSON."""
     labels, sizes = partition.labels, partition.sizes

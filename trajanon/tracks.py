@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
 
 STEPS = 4
@@ -48,10 +49,10 @@ class Tracks:
         If a shape is wrong, a point is not on Earth, or a trajectory is not on a run.
     """
 
-    points: NDArray[np.float64]
-    first: NDArray[np.int64]
-    run: NDArray[np.int64]
-    start: NDArray[np.int64]
+    points: Floats
+    first: Ints
+    run: Ints
+    start: Ints
 
     def __post_init__(self) -> None:
         if self.points.ndim != 2 or self.points.shape[1] != 2:
@@ -103,7 +104,7 @@ class Tracks:
             raise BadInput(msg)
         self._room(self.start, 1)
 
-    def _room(self, start: NDArray[np.int64], m: int) -> None:
+    def _room(self, start: Ints, m: int) -> None:
         """Refuse starts from which a window of m points leaves its run."""
         size = np.diff(self.first)[self.run]
         off = np.flatnonzero((start < 0) | (start + STEPS * (m - 1) >= size))
@@ -115,9 +116,7 @@ class Tracks:
             )
             raise BadInput(msg)
 
-    def windows(
-        self, m: int, start: NDArray[np.int64] | None = None
-    ) -> NDArray[np.float64]:
+    def windows(self, m: int, start: Ints | None = None) -> Floats:
         """Read the points of each trajectory off its run.
 
         Parameters
@@ -129,7 +128,7 @@ class Tracks:
 
         Returns
         -------
-        NDArray[np.float64]
+        Floats
             Latitude and longitude in degrees, shape (n, m, 2).
 
         Raises
@@ -140,10 +139,10 @@ class Tracks:
         start = self.start if start is None else start
         self._room(start, m)
         place = self.first[self.run] + start
-        points: NDArray[np.float64] = self.points[place[:, None] + STEPS * np.arange(m)]
+        points: Floats = self.points[place[:, None] + STEPS * np.arange(m)]
         return points
 
-    def take(self, which: NDArray[np.bool_] | NDArray[np.int64]) -> "Tracks":
+    def take(self, which: Bools | Ints) -> "Tracks":
         """Keep some of the trajectories, by mask or in a new order.
 
         Whole runs stay; those that no trajectory is on any more go.
@@ -167,8 +166,6 @@ def joined(parts: Sequence[Tracks]) -> Tracks:
     return Tracks(
         points=np.concatenate([part.points for part in parts]),
         first=np.append(0, np.cumsum(size)),
-        run=np.concatenate(
-            [part.run + runs for part, runs in zip(parts, before, strict=False)]
-        ),
+        run=np.concatenate([part.run + runs for part, runs in zip(parts, before, strict=False)]),
         start=np.concatenate([part.start for part in parts]),
     )

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.subjects import column_of, numbered, whose
 from trajanon.tracks import STEPS, Tracks, on_earth
@@ -15,9 +15,7 @@ from trajanon.tracks import joined as tracks_joined
 
 _LOG = logging.getLogger(__name__)
 
-OSM_ATTRIBUTION = (
-    "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.org/copyright"
-)
+OSM_ATTRIBUTION = "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.org/copyright"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,9 +47,9 @@ class Trajectories:
         trajectories are not what lies on their tracks, each on ground of its own.
     """
 
-    points: NDArray[np.float64]
-    subject: NDArray[np.int64] | None = None
-    trace: NDArray[np.int64] | None = None
+    points: Floats
+    subject: Ints | None = None
+    trace: Ints | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     tracks: Tracks | None = None
 
@@ -131,7 +129,7 @@ class Trajectories:
         return len(self.points)
 
     @property
-    def records(self) -> NDArray[np.float64]:
+    def records(self) -> Floats:
         """The records (n, 2 m): lat1, lon1, ..., latm, lonm of each trajectory."""
         return self.points.reshape(len(self), 2 * self.points.shape[1])
 
@@ -141,7 +139,7 @@ class Trajectories:
         attribution = self.provenance.get("attribution")
         return None if attribution is None else str(attribution)
 
-    def take(self, which: NDArray[np.bool_] | NDArray[np.int64]) -> "Trajectories":
+    def take(self, which: Bools | Ints) -> "Trajectories":
         """Keep some of the trajectories, by mask or in a new order."""
         return replace(
             self,
@@ -151,7 +149,7 @@ class Trajectories:
             tracks=None if self.tracks is None else self.tracks.take(which),
         )
 
-    def slid(self, start: NDArray[np.int64]) -> "Trajectories":
+    def slid(self, start: Ints) -> "Trajectories":
         """Move every window to another start on its run.
 
         Parameters
@@ -191,7 +189,7 @@ def joined(parts: Sequence[Trajectories]) -> Trajectories:
     caller.
     """
 
-    def all_have(values: list[NDArray[np.int64] | None]) -> NDArray[np.int64] | None:
+    def all_have(values: list[Ints | None]) -> Ints | None:
         there = [value for value in values if value is not None]
         return np.concatenate(there) if len(there) == len(values) else None
 

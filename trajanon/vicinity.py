@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.forest import compare_leaves, grow
+from trajanon.arrays import Floats, Ints
 from trajanon.loss import sums_of_products
 from trajanon.neighbours import nearest_records, turn
 from trajanon.progress import Progress, silent
@@ -48,11 +49,11 @@ class Near(NamedTuple):
         Their squared distances in the leading axes, (n, c).
     """
 
-    points: NDArray[np.float64]
-    order: NDArray[np.int64]
-    borders: NDArray[np.int64]
+    points: Floats
+    order: Ints
+    borders: Ints
     records: NDArray[np.int32]
-    away: NDArray[np.float64]
+    away: Floats
 
 
 class Vicinity:
@@ -84,7 +85,7 @@ class Vicinity:
 
     def __init__(
         self,
-        records: NDArray[np.float64],
+        records: Floats,
         count: int,
         found: Callable[[], None] = lambda: None,
         progress: Progress = silent,
@@ -111,24 +112,20 @@ class Vicinity:
         return near
 
     @cached_property
-    def _axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _axes(self) -> tuple[Floats, Floats]:
         """The principal axes, (p, p), longest first, and the sum of squares on each."""
         held, axes = np.linalg.eigh(sums_of_products(self.records))
         return axes[:, ::-1], held[::-1].clip(0.0)
 
-    def turned(self, left_out: float) -> NDArray[np.float64]:
+    def turned(self, left_out: float) -> Floats:
         """Turn a large table to as few axes as leave out so much of its squares."""
         axes, held = self._axes
         behind = held[::-1].cumsum()[::-1] - held
         leading = axes[:, : int(np.argmax(behind <= left_out)) + 1]
-        return np.concatenate(
-            in_parts(partial(_turned, leading), self.records, _AT_ONCE)
-        )
+        return np.concatenate(in_parts(partial(_turned, leading), self.records, _AT_ONCE))
 
 
-def nearest(
-    records: NDArray[np.float64], count: int, vicinity: Vicinity | None
-) -> NDArray[np.int64]:
+def nearest(records: Floats, count: int, vicinity: Vicinity | None) -> Ints:
     """Find what `nearest_records` finds, unless a vicinity knows it already.
 
     Parameters
@@ -140,7 +137,7 @@ def nearest(
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         As from there; in a large table, as the vicinity found them.
     """
     if (
@@ -157,9 +154,7 @@ def leaf_of(count: int) -> int:
     return max(LEAF, CROWD * count)
 
 
-def find_near(
-    points: NDArray[np.float64], count: int, progress: Progress = silent
-) -> Near:
+def find_near(points: Floats, count: int, progress: Progress = silent) -> Near:
     """Find points that share a leaf of a tree, and are nearest of these.
 
     Parameters
@@ -173,13 +168,11 @@ def find_near(
     """
     n, leaf = len(points), leaf_of(count)
 
-    def tree(number: int, stop: Event) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def tree(number: int, stop: Event) -> tuple[Ints, Ints]:
         order, borders = grow(points, leaf, np.array([number], dtype=np.uint64))
         return order, borders
 
-    def compare(
-        order: NDArray[np.int64], borders: NDArray[np.int64], stop: Event
-    ) -> None:
+    def compare(order: Ints, borders: Ints, stop: Event) -> None:
         if stop.is_set():
             raise KeyboardInterrupt
         compare_leaves(points, order, borders, records, away)
@@ -202,7 +195,5 @@ def find_near(
     return Near(points, order, borders, records, away)
 
 
-def _turned(
-    axes: NDArray[np.float64], records: NDArray[np.float64], stop: Event
-) -> NDArray[np.float64]:
+def _turned(axes: Floats, records: Floats, stop: Event) -> Floats:
     return turn(records, axes)

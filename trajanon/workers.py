@@ -28,8 +28,7 @@ def unwatched() -> None:
 
 
 def in_threads(
-    jobs: Sequence[Callable[[Event], Result]],
-    watch: Callable[[], None] = unwatched,
+    jobs: Sequence[Callable[[Event], Result]], watch: Callable[[], None] = unwatched
 ) -> list[Result]:
     """Do jobs in threads, as many at once as there are cores.
 

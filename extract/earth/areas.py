@@ -160,9 +160,7 @@ def area_of(given: Given) -> tuple[Area | None, float | None]:
         return Region(shape, f"the polygon within {sides}"), None
     if given is None or isinstance(given, Area):
         return given, None
-    several: list[Any] = (
-        list(given) if isinstance(given, Sequence | np.ndarray) else [given]
-    )
+    several: list[Any] = list(given) if isinstance(given, Sequence | np.ndarray) else [given]
     if all(isinstance(each, str) for each in several):
         return areas(several)
     if len(several) == 4 and all(isinstance(side, Real) for side in several):

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.extract.earth.box import Box
 from trajanon.extract.earth.osm_file import objects, opened, polygons
 
@@ -22,12 +22,10 @@ _ROADS = frozenset(
 ) | {"unclassified", "residential", "living_street", "pedestrian"}
 """Values of ``highway``: what cars take, and squares."""
 
-Line = NDArray[np.float64]
+Line = Floats
 
 
-def roads_and_water(
-    pbf: str | os.PathLike[str], bbox: Box
-) -> tuple[list[Line], list[Line]]:
+def roads_and_water(pbf: str | os.PathLike[str], bbox: Box) -> tuple[list[Line], list[Line]]:
     """Read the roads and waters that come into a box.
 
     Parameters
@@ -100,8 +98,5 @@ def _comes_into(line: Line, bbox: Box) -> bool:
     south, west = line.min(axis=0)
     north, east = line.max(axis=0)
     return bool(
-        west <= bbox.east
-        and east >= bbox.west
-        and south <= bbox.north
-        and north >= bbox.south
+        west <= bbox.east and east >= bbox.west and south <= bbox.north and north >= bbox.south
     )

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Floats, Ints
+
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
@@ -36,12 +38,7 @@ class Border:
         ends = np.stack([corners[:-1][same], corners[1:][same]], axis=1)
         self._segments = shapely.STRtree(shapely.linestrings(ends))
 
-    def meets(
-        self,
-        lat: NDArray[np.float64],
-        lon: NDArray[np.float64],
-        start: NDArray[np.int64],
-    ) -> NDArray[np.bool_]:
+    def meets(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
         """Tell which ways may come to the border, each from a point to the next.
 
         A border has no inside: the points may lie on either side of it. Ways across the
@@ -59,12 +56,7 @@ class Border:
             meets[some[near]] = far <= bend[some[near]]
         return meets
 
-    def _not_far(
-        self,
-        lat: NDArray[np.float64],
-        lon: NDArray[np.float64],
-        bend: NDArray[np.float64],
-    ) -> NDArray[np.bool_]:
+    def _not_far(self, lat: Floats, lon: Floats, bend: Floats) -> Bools:
         """Rule out most ways, many at once; ends in degrees, shape (2, ways)."""
         import shapely
 
@@ -82,9 +74,7 @@ class Border:
         near[self._nearest(boxes, _SLACK)[0]] = True
         return np.repeat(near, _TOGETHER)[: len(bend)]
 
-    def _nearest(
-        self, shapes: NDArray[np.object_], within: float
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _nearest(self, shapes: NDArray[np.object_], within: float) -> tuple[Ints, Floats]:
         """Which shapes are so near the border, and how near; both in degrees.
 
         Only the nearest segment is looked for: a long way has thousands about it.
@@ -95,9 +85,7 @@ class Border:
         return shape, far
 
 
-def _bend(
-    lat: NDArray[np.float64], lon: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _bend(lat: Floats, lon: Floats) -> tuple[Floats, Bools]:
     """Bound how far geodesics lie off the straight lines in longitude and latitude.
 
     A geodesic turns by sin a (1 + cos^2 a) tan(lat) / R a metre, 1.09 tan(lat) / R at
@@ -111,7 +99,7 @@ def _bend(
 
     Returns
     -------
-    tuple[NDArray[np.float64], NDArray[np.bool_]]
+    tuple[Floats, Bools]
         Degrees, on the plane of longitude and latitude, shape (ways,); and for which
         ways this is no bound.
     """
@@ -125,11 +113,9 @@ def _bend(
     return bend, unknown
 
 
-def _lines(lat: NDArray[np.float64], lon: NDArray[np.float64]) -> NDArray[np.object_]:
+def _lines(lat: Floats, lon: Floats) -> NDArray[np.object_]:
     """Straight lines, from ends in degrees of shape (2, ways)."""
     import shapely
 
-    lines: NDArray[np.object_] = shapely.linestrings(
-        np.stack([lon, lat], -1).swapaxes(0, 1)
-    )
+    lines: NDArray[np.object_] = shapely.linestrings(np.stack([lon, lat], -1).swapaxes(0, 1))
     return lines

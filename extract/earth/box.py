@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
 
 
@@ -62,15 +62,10 @@ class Box:
         """West, south, east, north."""
         return self.west, self.south, self.east, self.north
 
-    def contains(
-        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
+    def contains(self, lat: Floats, lon: Floats) -> Bools:
         """Tell which points lie inside or on the border."""
-        inside: NDArray[np.bool_] = (
-            (lat >= self.south)
-            & (lat <= self.north)
-            & (lon >= self.west)
-            & (lon <= self.east)
+        inside: Bools = (
+            (lat >= self.south) & (lat <= self.north) & (lon >= self.west) & (lon <= self.east)
         )
         return inside
 
@@ -79,11 +74,6 @@ class Box:
         """The box itself."""
         return self
 
-    def leaves(
-        self,
-        lat: NDArray[np.float64],
-        lon: NDArray[np.float64],
-        start: NDArray[np.int64],
-    ) -> NDArray[np.bool_]:
+    def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
         """No way between two points of a box leaves it, but by millimetres."""
         return np.zeros(len(start), dtype=np.bool_)

@@ -6,9 +6,7 @@ into a zone, though neither end does. A way is the geodesic from a point to the 
 
 from typing import Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.extract.earth.box import Box
 
 
@@ -20,17 +18,10 @@ class Area(Protocol):
     def bounds(self) -> Box:
         """The smallest box that holds it."""
 
-    def contains(
-        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
+    def contains(self, lat: Floats, lon: Floats) -> Bools:
         """Tell which points (degrees) lie inside or on the border, shape (n,)."""
 
-    def leaves(
-        self,
-        lat: NDArray[np.float64],
-        lon: NDArray[np.float64],
-        start: NDArray[np.int64],
-    ) -> NDArray[np.bool_]:
+    def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
         """Tell which ways leave the area between two points of it.
 
         Parameters
@@ -43,7 +34,7 @@ class Area(Protocol):
 
         Returns
         -------
-        NDArray[np.bool_]
+        Bools
             Whether the geodesic may have a place outside, shape (ways,).
         """
 
@@ -55,17 +46,10 @@ class Zone(Protocol):
     are another, each for its own points.
     """
 
-    def contains(
-        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
+    def contains(self, lat: Floats, lon: Floats) -> Bools:
         """Tell which points (degrees) lie inside, shape (n,)."""
 
-    def meets(
-        self,
-        lat: NDArray[np.float64],
-        lon: NDArray[np.float64],
-        start: NDArray[np.int64],
-    ) -> NDArray[np.bool_]:
+    def meets(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
         """Tell which ways come into the zone between two points outside.
 
         Arguments are those of `Area.leaves`, but that all the points are outside; the

@@ -87,9 +87,7 @@ class _Boundary:
         return f"{self.names[0]}: level {self.level}, relation {self.relation}"
 
 
-def boundary(
-    pbf: str | os.PathLike[str], name: str, *, admin_level: int | None = None
-) -> Region:
+def boundary(pbf: str | os.PathLike[str], name: str, *, admin_level: int | None = None) -> Region:
     """Find the boundary of a town, a district or a country.
 
     Parameters
@@ -164,9 +162,7 @@ def _chosen(
     admin_level: int | None,
 ) -> _Boundary:
     """The only one of the level, or a sentence about what there is."""
-    at_level = [
-        one for one in called if admin_level is None or one.level == str(admin_level)
-    ]
+    at_level = [one for one in called if admin_level is None or one.level == str(admin_level)]
     if len(at_level) == 1:
         return at_level[0]
     if called:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.earth.border import Border
 from trajanon.extract.earth.box import Box
@@ -72,22 +73,15 @@ class Region:
     def _border(self) -> Border:
         return Border(self.shape)
 
-    def contains(
-        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
+    def contains(self, lat: Floats, lon: Floats) -> Bools:
         """Tell which points lie inside or on the border."""
         import shapely
 
         shapely.prepare(self.shape)  # quick where it is done, lost where it was sent
-        inside: NDArray[np.bool_] = shapely.intersects_xy(self.shape, lon, lat)
+        inside: Bools = shapely.intersects_xy(self.shape, lon, lat)
         return inside
 
-    def leaves(
-        self,
-        lat: NDArray[np.float64],
-        lon: NDArray[np.float64],
-        start: NDArray[np.int64],
-    ) -> NDArray[np.bool_]:
+    def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
         """Tell which ways between two points inside may have a place outside.
 
         Those that come within millimetres of the border count, and those across the
@@ -120,8 +114,7 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
     invalid = int((~shapely.is_valid(shapes)).sum())
     if invalid:
         log.warning(
-            "%s: %d of %d polygons cross themselves and were mended: look at the "
-            "result on a map",
+            "%s: %d of %d polygons cross themselves and were mended: look at the result on a map",
             path,
             invalid,
             len(shapes),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.extract.earth.box import Box
 from trajanon.extract.earth.osm_file import objects, opened
@@ -51,12 +52,7 @@ class Roads:
     def __len__(self) -> int:
         return self._count
 
-    def distance(
-        self,
-        lat: NDArray[np.float64],
-        lon: NDArray[np.float64],
-        within: float | None = None,
-    ) -> NDArray[np.float64]:
+    def distance(self, lat: Floats, lon: Floats, within: float | None = None) -> Floats:
         """Measure how far points are from the nearest road.
 
         Parameters
@@ -69,7 +65,7 @@ class Roads:
 
         Returns
         -------
-        NDArray[np.float64]
+        Floats
             Metres, right to 1 % up to some kilometres, shape (n,); NaN where a
             coordinate is. Roads on the other side of the antimeridian do not count.
 
@@ -148,7 +144,7 @@ def _line(way: "Way") -> "BaseGeometry | None":
     return shapely.MultiLineString(parts) if parts else None
 
 
-def _on_map(lat: NDArray[np.float64], lon: NDArray[np.float64]) -> NDArray[np.float64]:
+def _on_map(lat: Floats, lon: Floats) -> Floats:
     """Places in metres east and north on the ellipsoid's Mercator map, shape (n, 2)."""
     eccentricity = np.sqrt(WGS84.es)
     sin = np.sin(np.radians(np.clip(lat, -_POLE, _POLE)))
@@ -156,8 +152,8 @@ def _on_map(lat: NDArray[np.float64], lon: NDArray[np.float64]) -> NDArray[np.fl
     return WGS84.a * np.stack([np.radians(lon), up], axis=-1)
 
 
-def _scale(lat: NDArray[np.float64]) -> NDArray[np.float64]:
+def _scale(lat: Floats) -> Floats:
     """Metres on the map for one on Earth."""
     across = np.radians(np.clip(lat, -_POLE, _POLE))
-    flat: NDArray[np.float64] = np.sqrt(1 - WGS84.es * np.sin(across) ** 2)
+    flat: Floats = np.sqrt(1 - WGS84.es * np.sin(across) ** 2)
     return flat / np.cos(across)

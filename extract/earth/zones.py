@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.extract.earth.border import Border
 from trajanon.extract.geodesy import WGS84
 
@@ -53,9 +54,7 @@ class Zone:
         shape = hashlib.blake2b(self._shape.wkb, digest_size=8).hexdigest()
         return f"the surroundings of {self.places} places (shape {shape})"
 
-    def contains(
-        self, lat: NDArray[np.float64], lon: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
+    def contains(self, lat: Floats, lon: Floats) -> Bools:
         """Tell which points (degrees) lie inside, shape (n,)."""
         import shapely
 
@@ -66,12 +65,7 @@ class Zone:
         inside[point[met]] = True
         return inside
 
-    def meets(
-        self,
-        lat: NDArray[np.float64],
-        lon: NDArray[np.float64],
-        start: NDArray[np.int64],
-    ) -> NDArray[np.bool_]:
+    def meets(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
         """Tell which ways come into the zone; see `limits.Zone.meets`."""
         return self._border.meets(lat, lon, start)
 
@@ -113,9 +107,7 @@ def around(places: NDArray[np.object_], radius: float) -> NDArray[np.object_]:
     return _on_earth(stretched(wide, undo=True))
 
 
-def _metres_a_degree(
-    bounds: NDArray[np.float64], radius: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _metres_a_degree(bounds: Floats, radius: float) -> tuple[Floats, Floats]:
     """Measure a degree of latitude and of longitude where they are shortest.
 
     Parameters

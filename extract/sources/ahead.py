@@ -34,9 +34,7 @@ class _Read:
     problem: BadInput | FileProblem | None
 
 
-def ahead(
-    readings: Sequence[tuple[SourceFile, Reading]], jobs: int
-) -> Iterator[Iterator[Item]]:
+def ahead(readings: Sequence[tuple[SourceFile, Reading]], jobs: int) -> Iterator[Iterator[Item]]:
     """Give the contents of each file; others are read meanwhile.
 
     Parameters
@@ -67,9 +65,7 @@ def ahead(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _begun(
-    pool: ProcessPoolExecutor, file: SourceFile, how: Reading
-) -> Future[_Read] | None:
+def _begun(pool: ProcessPoolExecutor, file: SourceFile, how: Reading) -> Future[_Read] | None:
     """Have a file read by a process, if it is of a size to be held whole."""
     if file.size > LARGE or file.format == "gpx-archive":
         return None

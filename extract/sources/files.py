@@ -10,13 +10,7 @@ from pathlib import Path
 from trajanon.drafts import UNFINISHED
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.ahead import Item, ahead
-from trajanon.extract.sources.formats import (
-    FORMATS,
-    SourceFile,
-    check_format,
-    format_of,
-    read_file,
-)
+from trajanon.extract.sources.formats import FORMATS, SourceFile, check_format, format_of, read_file
 from trajanon.extract.sources.geo.geo_files import is_our_own
 from trajanon.extract.sources.gpx import gpx_archive, gpx_files
 from trajanon.extract.sources.gpx.gpx_document import Document
@@ -36,9 +30,7 @@ Found = tuple[Path, str, os.stat_result]
 """A file, its format, and what the system says of it."""
 
 
-def find(
-    paths: Sequence[Path], how: Reading, format_name: str | None = None
-) -> list[SourceFile]:
+def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) -> list[SourceFile]:
     """List the files that can be read; folders are searched to their depths.
 
     Parameters
@@ -155,9 +147,7 @@ def _files_below(folder: Path, how: Reading) -> list[Path]:
             if link.is_symlink() and not link.name.startswith("."):
                 msg = f"{link} is a link to a folder: name the folder as a source, too"
                 _pass_over(FileProblem(msg), how)
-        folders[:] = [
-            name for name in folders if not name.startswith(".") and not _grows(name)
-        ]
+        folders[:] = [name for name in folders if not name.startswith(".") and not _grows(name)]
         files += [Path(where, name) for name in names if not name.startswith(".")]
     return sorted(files, key=_by_number)
 
@@ -183,11 +173,7 @@ def _labels(paths: Sequence[Path]) -> list[str]:
 
 
 def numbered(
-    files: Sequence[SourceFile],
-    how: Reading,
-    *,
-    jobs: int = 1,
-    progress: Progress = silent,
+    files: Sequence[SourceFile], how: Reading, *, jobs: int = 1, progress: Progress = silent
 ) -> Numbered:
     """Read the traces of files, one file after another, from any of them on.
 
@@ -248,9 +234,7 @@ def _items(
     readable = len(readings) < files  # those before were, or it would have ended
     problem = None
     contents = (
-        ahead(readings, jobs)
-        if jobs > 1
-        else (read_file(file, how) for file, how in readings)
+        ahead(readings, jobs) if jobs > 1 else (read_file(file, how) for file, how in readings)
     )
     for number, items in enumerate(contents):
         how = readings[number][1]
@@ -272,8 +256,4 @@ def attribution(files: Iterable[SourceFile]) -> str | None:
     """Give the line that must go with these files, if one came from OpenStreetMap."""
     asked = {"gpx": gpx_files.from_osm, "gpx-archive": gpx_archive.from_osm}
     found = (file for file in files if file.format in asked)
-    return (
-        OSM_ATTRIBUTION
-        if any(asked[file.format](file.path) for file in found)
-        else None
-    )
+    return OSM_ATTRIBUTION if any(asked[file.format](file.path) for file in found) else None

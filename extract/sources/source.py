@@ -58,9 +58,7 @@ class Source:
                 yield trace
         self._settle(of_each)
 
-    def _settle(
-        self, of_each: dict[int, Counter[str]], before: int | None = None
-    ) -> None:
+    def _settle(self, of_each: dict[int, Counter[str]], before: int | None = None) -> None:
         for number in sorted(of_each):
             if before is None or number < before:
                 self.left_out.update(of_each.pop(number))

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.extract.trace import Trace
 
@@ -40,9 +40,7 @@ def check_untimed(choice: str) -> None:
         raise BadInput(msg)
 
 
-def ordered(
-    traces: Iterable[Trace], untimed: str, counts: Counter[str]
-) -> Iterator[Trace]:
+def ordered(traces: Iterable[Trace], untimed: str, counts: Counter[str]) -> Iterator[Trace]:
     """Leave out traces whose order is not that of a way.
 
     The OSM server gives points of unknown order sorted by latitude and longitude, and
@@ -68,7 +66,7 @@ def ordered(
             yield trace
 
 
-def is_cloud(lat: NDArray[np.float64], lon: NDArray[np.float64]) -> bool:
+def is_cloud(lat: Floats, lon: Floats) -> bool:
     """Tell whether points are sorted by latitude, and by nothing else.
 
     Parameters

@@ -29,9 +29,7 @@ def boxes(results: Results, dataset: str) -> Picture | None:
     # What chance plays no part in is measured once, and has no runs of its own.
     rows = results.of("hm2", dataset, "run_il", "il")
     methods, ks = in_order(rows["label"]), sorted(rows["k"].unique())
-    figure, axes = panels(
-        1, len(ks), TWO_COLUMNS, _REST + _ROW * len(methods), same_y=True
-    )
+    figure, axes = panels(1, len(ks), TWO_COLUMNS, _REST + _ROW * len(methods), same_y=True)
     for ax, k in zip(axes, ks, strict=True):
         losses = [
             rows[(rows["label"] == method) & (rows["k"] == k)]["ours"].to_numpy()

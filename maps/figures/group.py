@@ -65,9 +65,7 @@ def group(matched: Match, number: int | None) -> Picture:
     legend_below(
         figure,
         [
-            Line2D(
-                [], [], color=_MEMBER, lw=0.7, label=f"{len(members)} members{slid}"
-            ),
+            Line2D([], [], color=_MEMBER, lw=0.7, label=f"{len(members)} members{slid}"),
             Line2D([], [], color=_CENTROID, lw=3, label="released centroid"),
             Line2D([], [], color="black", lw=0, marker="o", label="start"),
         ],

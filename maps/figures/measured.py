@@ -71,6 +71,4 @@ def _slug(dataset: str, number: int, datasets: list[str]) -> str:
     """Make a file name of a data set's; with its number where two would be alike."""
     slugs = [re.sub(r"[^\w-]+", "-", name).strip("-").lower() for name in datasets]
     slug = slugs[number]
-    return (
-        slug if slug and slugs.count(slug) == 1 else f"{slug}-{number + 1}".strip("-")
-    )
+    return slug if slug and slugs.count(slug) == 1 else f"{slug}-{number + 1}".strip("-")

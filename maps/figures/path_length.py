@@ -6,14 +6,7 @@ import pandas as pd
 from trajanon.benchmark.hm2 import TSP
 from trajanon.maps.figures.picture import Picture
 from trajanon.maps.figures.results import Results, in_brackets, in_order
-from trajanon.maps.figures.style import (
-    TWO_COLUMNS,
-    few_ticks,
-    key,
-    legend_below,
-    marks,
-    panels,
-)
+from trajanon.maps.figures.style import TWO_COLUMNS, few_ticks, key, legend_below, marks, panels
 
 _PANEL, _LEGEND = 2.3, 0.6  # inches
 
@@ -88,10 +81,7 @@ def _paired(results: Results, dataset: str) -> pd.DataFrame:
     rows = results.of("hm2", dataset, "run_il", "run_path_length")
     rows = rows[rows["method"].isin(TSP)]
     paired = rows.pivot_table(
-        index=["label", "method", "setting", "k"],
-        columns="statistic",
-        values="ours",
-        sort=False,
+        index=["label", "method", "setting", "k"], columns="statistic", values="ours", sort=False
     )
     if len(paired.columns) < 2:
         return paired.iloc[:0].reset_index()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.inputs import regular
 
@@ -86,12 +86,12 @@ def read_results(path: Path) -> Results:
     return Results(rows.assign(label=rows["method"].mask(stands_in, named)))
 
 
-def _numbers(column: "pd.Series[str]", name: str, path: Path) -> NDArray[np.float64]:
+def _numbers(column: "pd.Series[str]", name: str, path: Path) -> Floats:
     """Read numbers; NaN where there is none."""
     try:
         # As texts, for a whole number may be beyond all floats.
         written = column.where(column.str.strip() != "", "nan")
-        numbers: NDArray[np.float64] = written.to_numpy(np.float64)
+        numbers: Floats = written.to_numpy(np.float64)
     except ValueError as error:
         msg = f"{path} has no numbers in the column {name}: {error}; measure again"
         raise BadInput(msg) from error

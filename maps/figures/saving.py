@@ -21,9 +21,7 @@ def file_names(pictures: Sequence[Picture]) -> list[str]:
     return [f"{p.name}{suffix}" for p in pictures for suffix in _FORMATS] + [CAPTIONS]
 
 
-def save(
-    pictures: Sequence[Picture], folder: Path, *, inputs: Sequence[Path] = ()
-) -> None:
+def save(pictures: Sequence[Picture], folder: Path, *, inputs: Sequence[Path] = ()) -> None:
     """Write each figure as SVG and PNG, and a page with all captions.
 
     Figures that show originals, and captions of such, are for their owner only. Equal
@@ -50,11 +48,7 @@ def save(
     if private:
         private.add(Path(CAPTIONS).stem)
     public = [out for out in outputs if out.stem not in private]
-    with (
-        making(folder),
-        replacing(*outputs, inputs=inputs, public=public) as drafts,
-        styled(),
-    ):
+    with making(folder), replacing(*outputs, inputs=inputs, public=public) as drafts, styled():
         rest = iter(drafts)
         for picture in pictures:
             for metadata in _FORMATS.values():

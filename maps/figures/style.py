@@ -80,9 +80,7 @@ def panels(
         Row by row.
     """
     figure = Figure(figsize=(width, height))
-    grid = figure.subplots(
-        rows, columns, squeeze=False, sharey="row" if same_y else False
-    )
+    grid = figure.subplots(rows, columns, squeeze=False, sharey="row" if same_y else False)
     return figure, list(grid.flat)
 
 
@@ -93,10 +91,7 @@ def key(number: int, name: str) -> Line2D:
 
 def marks(number: int) -> dict[str, Any]:
     """Colour and marker of the series of that number."""
-    return {
-        "color": PALETTE[number % len(PALETTE)],
-        "marker": MARKERS[number % len(MARKERS)],
-    }
+    return {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)]}
 
 
 def few_ticks(axis: Axis, most: int) -> None:

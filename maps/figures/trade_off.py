@@ -5,14 +5,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from trajanon.maps.figures.picture import Picture
 from trajanon.maps.figures.results import Results, in_order
-from trajanon.maps.figures.style import (
-    INK,
-    ONE_COLUMN,
-    key,
-    legend_below,
-    marks,
-    panels,
-)
+from trajanon.maps.figures.style import INK, ONE_COLUMN, key, legend_below, marks, panels
 
 _HEIGHT = 3.4  # inches
 
@@ -60,9 +53,7 @@ def trade_off(results: Results, dataset: str) -> Picture | None:
     if any(map(_by_distance, seconds["by"])):
         entries += [
             Line2D([], [], color=INK, linewidth=0.8, label="back in row order"),
-            Line2D(
-                [], [], color=INK, linewidth=0.8, linestyle=":", label="by distance"
-            ),
+            Line2D([], [], color=INK, linewidth=0.8, linestyle=":", label="by distance"),
         ]
     legend_below(figure, entries, columns=3)
     ks = sorted(losses["k"].unique())

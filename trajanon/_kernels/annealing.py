@@ -121,11 +121,7 @@ def anneal(annealing, k, count, hot, cold):
         own = groups.labels[x]
         if target == own:
             continue
-        if (
-            bits & np.uint64(1)
-            and groups.different[target] < 2 * k - 1
-            and may_leave(groups, x, k)
-        ):
+        if bits & np.uint64(1) and groups.different[target] < 2 * k - 1 and may_leave(groups, x, k):
             change = leaving_change(groups, x) + joining_change(groups, x, target)
             if change < limit:
                 move(groups, x, target)

@@ -25,11 +25,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     Sums may be reordered so that they run in vector registers: the same on every run
     of one machine, on one core or many.
     """
-    options = {
-        "nogil": True,
-        "error_model": "numpy",
-        "fastmath": {"reassoc", "contract"},
-    }
+    options = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract"}}
     try:
         compiled = njit(cache=True, **options)(function)
     except RuntimeError:  # neither the package's folder nor a home can be written

@@ -165,9 +165,7 @@ def exchange_three(descent, x, k, number, near, nearer):
                 for other in nearer[: near_groups(descent, z, nearer)]:
                     if other == own:
                         continue
-                    z_enters = squared_distance(
-                        groups.records[z], groups.centroids[other]
-                    )
+                    z_enters = squared_distance(groups.records[z], groups.centroids[other])
                     if may_go:
                         size = groups.sizes[other]
                         change = leaving + first + z_enters * (size / (size + 1.0))
@@ -184,9 +182,7 @@ def exchange_three(descent, x, k, number, near, nearer):
                             and may_replace(groups, x, v, k)
                             and is_near(descent, v, own)
                         ):
-                            v_enters = squared_distance(
-                                groups.records[v], groups.centroids[own]
-                            )
+                            v_enters = squared_distance(groups.records[v], groups.centroids[own])
                             change += replacing_change(groups, x, v, v_enters)
                             if change < -descent.tiny:
                                 move_on(descent, x, group, number)
@@ -211,9 +207,9 @@ def record_pass(descent, k, moves, start, stop):
             continue
         descent.looked[x] = moves
         groups = near[: near_groups(descent, x, near)]
-        moves += relocate_or_exchange(
-            descent, x, k, moves + 1, groups
-        ) or exchange_three(descent, x, k, moves + 1, groups, nearer)
+        moves += relocate_or_exchange(descent, x, k, moves + 1, groups) or exchange_three(
+            descent, x, k, moves + 1, groups, nearer
+        )
     return moves
 
 

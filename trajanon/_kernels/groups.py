@@ -123,9 +123,7 @@ def move(groups, record, target):
     for column in range(groups.records.shape[1]):
         value = groups.records[record, column]
         mean = groups.centroids[target, column]
-        groups.centroids[target, column] = (
-            value if joined == 1 else mean + (value - mean) * share
-        )
+        groups.centroids[target, column] = value if joined == 1 else mean + (value - mean) * share
         mean = groups.centroids[source, column]
         if left > 0:
             groups.centroids[source, column] = mean + (mean - value) / left

@@ -159,9 +159,7 @@ def cheapest_insertion(records, turn):
         for i in range(left):
             city = waiting[i]
             if known[city] == 0:
-                look_for_places(
-                    records, following, start, places, longer, known, beyond, city
-                )
+                look_for_places(records, following, start, places, longer, known, beyond, city)
             if longer[city, 0] < longer[waiting[chosen], 0]:
                 chosen = i
         newest = waiting[chosen]

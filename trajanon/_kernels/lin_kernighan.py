@@ -3,14 +3,7 @@
 import numpy as np
 
 from trajanon._kernels.compiled import kernel
-from trajanon._kernels.tour import (
-    TINY,
-    after,
-    between,
-    enqueue,
-    reverse_stretch,
-    take_back,
-)
+from trajanon._kernels.tour import TINY, after, between, enqueue, reverse_stretch, take_back
 
 _DEEPEST = 50  # moves in a chain; also what ends one that goes in circles
 

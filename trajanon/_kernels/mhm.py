@@ -63,9 +63,7 @@ def optimal_cut(path_records, latest):
         pairs = 0.0
         for start in range(end, earliest - 1, -1):
             if start < end:
-                to_later[start] += squared_distance(
-                    path_records[start], path_records[end]
-                )
+                to_later[start] += squared_distance(path_records[start], path_records[end])
             pairs += to_later[start]
             if start <= latest[end]:
                 total = cost[start] + pairs / (end - start + 1)

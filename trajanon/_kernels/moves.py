@@ -78,9 +78,7 @@ def or_opt(tour, a):
             behind = after(tour, e, step)
             if behind == before or after(tour, behind, step) == before:
                 break
-            removed = (
-                from_before + between(tour, e, behind) - between(tour, before, behind)
-            )
+            removed = from_before + between(tour, e, behind) - between(tour, before, behind)
             for i in range(tour.neighbours.shape[1]):
                 c = tour.neighbours[a, i]
                 if tour.near[a, i] > removed + TINY:

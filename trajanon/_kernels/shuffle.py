@@ -8,13 +8,7 @@ from numpy.typing import NDArray
 from trajanon._kernels.chance import below
 from trajanon._kernels.compiled import kernel
 from trajanon._kernels.distance import squared_distance
-from trajanon._kernels.groups import (
-    Groups,
-    close_group,
-    may_leave,
-    move,
-    open_group,
-)
+from trajanon._kernels.groups import Groups, close_group, may_leave, move, open_group
 
 _DRAWS = 2**31  # as many as ``below`` can tell apart
 
@@ -136,9 +130,7 @@ def recut(shuffle, a, b, k):
     There are as many runs as k goes into the number of different subjects. Fewer than
     two, or one of fewer than k different subjects, and nothing changes; whether it did.
     """
-    members = np.flatnonzero(
-        (shuffle.groups.labels == a) | (shuffle.groups.labels == b)
-    )
+    members = np.flatnonzero((shuffle.groups.labels == a) | (shuffle.groups.labels == b))
     middle = shuffle.groups.centroids[a] * shuffle.groups.sizes[a]
     middle += shuffle.groups.centroids[b] * shuffle.groups.sizes[b]
     middle /= members.shape[0]

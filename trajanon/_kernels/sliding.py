@@ -16,13 +16,7 @@ from trajanon._kernels.annealing import (
 )
 from trajanon._kernels.compiled import kernel
 from trajanon._kernels.distance import squared_distance
-from trajanon._kernels.groups import (
-    exchange,
-    leaving_change,
-    may_leave,
-    may_replace,
-    move,
-)
+from trajanon._kernels.groups import exchange, leaving_change, may_leave, may_replace, move
 
 SIGHT = 2  # lengths of a window that it looks ahead and back at most by itself
 _FAR = 4  # steps that it slides at most where no neighbour leads it
@@ -376,9 +370,7 @@ def anneal_sliding(annealing, slides, k, count, hot, cold):
             if start != slides.start[x] and sliding_change(groups, x, record) < limit:
                 slide_to(groups, slides, x, start)
         elif (
-            bits & np.uint64(1)
-            and groups.different[target] < 2 * k - 1
-            and may_leave(groups, x, k)
+            bits & np.uint64(1) and groups.different[target] < 2 * k - 1 and may_leave(groups, x, k)
         ):
             size = groups.sizes[target]
             joining = squared_distance(record, groups.centroids[target])

@@ -7,12 +7,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.compiled import kernel
 from trajanon._kernels.distance import squared_distance
-from trajanon._kernels.groups import (
-    Groups,
-    exchange,
-    exchange_change,
-    may_replace,
-)
+from trajanon._kernels.groups import Groups, exchange, exchange_change, may_replace
 
 
 class Swaps(NamedTuple):
@@ -65,9 +60,7 @@ def measure(swaps, group):
     swaps.radius[group] = 0.0
     member = swaps.groups.first[group]
     while member >= 0:
-        distance = squared_distance(
-            swaps.groups.records[member], swaps.groups.centroids[group]
-        )
+        distance = squared_distance(swaps.groups.records[member], swaps.groups.centroids[group])
         swaps.away[member] = np.sqrt(distance)
         swaps.radius[group] = max(swaps.radius[group], swaps.away[member])
         member = swaps.groups.following[member]
@@ -83,9 +76,7 @@ def within_reach(swaps, group, away, other):
     (2 - s) |D|² - 2 (1 - s) |D| |e| - s |e|², which is positive up to |e| = |D|.
     """
     reach = away + swaps.radius[other]
-    apart = squared_distance(
-        swaps.groups.centroids[group], swaps.groups.centroids[other]
-    )
+    apart = squared_distance(swaps.groups.centroids[group], swaps.groups.centroids[other])
     return apart < reach * reach
 
 

@@ -4,10 +4,10 @@ from threading import Event
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from trajanon import vicinity
+from trajanon.arrays import Floats, Ints
 from trajanon.loss import loss_to
 from trajanon.neighbours import nearest_points
 from trajanon.suppression import Grouped
@@ -71,11 +71,7 @@ def account(before: Grouped, after: Grouped) -> dict[str, Any] | None:
     }
 
 
-def as_cut(
-    points: NDArray[np.float64],
-    lines: NDArray[np.float64],
-    labels: NDArray[np.int64],
-) -> dict[str, Any]:
+def as_cut(points: Floats, lines: Floats, labels: Ints) -> dict[str, Any]:
     """Measure lines against windows where they were cut, although they slid."""
     records = points.reshape(len(points), -1)
     released = lines.reshape(len(lines), -1)[labels]
@@ -85,7 +81,7 @@ def as_cut(
     }
 
 
-def _of_those_that_slid(far: NDArray[np.float64]) -> dict[str, float]:
+def _of_those_that_slid(far: Floats) -> dict[str, float]:
     slid = far[far > 0.0]
     return summary(slid if len(slid) else np.zeros(1))
 
@@ -95,26 +91,24 @@ def _under_windows(tracks: Tracks, m: int) -> float:
     return steps / float((np.diff(tracks.first) - 1).sum())
 
 
-def step_lengths(tracks: Tracks) -> NDArray[np.float64]:
+def step_lengths(tracks: Tracks) -> Floats:
     """Measure the metres along the track between neighbouring points of each run.
 
     The longest way between two is taken: where the track bends, it is shorter.
     """
 
-    def longest(runs: NDArray[np.int64], stop: Event) -> NDArray[np.float64]:
+    def longest(runs: Ints, stop: Event) -> Floats:
         first = tracks.first[runs[0] : runs[-1] + 2]
         points = tracks.points[first[0] : first[-1]]
         hops = displacement(points[:-1], points[1:])
         hops[first[1:-1] - first[0] - 1] = 0.0  # from one run to the next
-        found: NDArray[np.float64] = np.maximum.reduceat(
-            np.append(hops, 0.0), first[:-1] - first[0]
-        )
+        found: Floats = np.maximum.reduceat(np.append(hops, 0.0), first[:-1] - first[0])
         return found
 
     return np.concatenate(in_parts(longest, np.arange(len(tracks.first) - 1), _RUNS))
 
 
-def near_lines(tracks: Tracks, lines: NDArray[np.float64], metres: float) -> float:
+def near_lines(tracks: Tracks, lines: Floats, metres: float) -> float:
     """Measure the share of tracks that lies within so many metres of some lines.
 
     Parameters
@@ -132,9 +126,7 @@ def near_lines(tracks: Tracks, lines: NDArray[np.float64], metres: float) -> flo
         apart *= max(len(tracks.points) // (STEPS * _PLACES), 1)
     looked_at = in_space(tracks.points[::apart])
 
-    def off(
-        some: NDArray[np.float64], places: NDArray[np.int64], stop: Event
-    ) -> NDArray[np.int64]:
+    def off(some: Floats, places: Ints, stop: Event) -> Ints:
         away, _ = nearest_points(_tree(some), looked_at[places], 1, metres)
         return places[~np.isfinite(away[:, 0])]
 
@@ -144,7 +136,7 @@ def near_lines(tracks: Tracks, lines: NDArray[np.float64], metres: float) -> flo
     others = np.delete(lines, slice(None, None, every), axis=0)
     if len(left) and len(others):
 
-        def off_as_well(some: NDArray[np.float64], stop: Event) -> NDArray[np.int64]:
+        def off_as_well(some: Floats, stop: Event) -> Ints:
             return off(some, left, stop)
 
         for found in in_parts(off_as_well, others, _LINES):
@@ -152,7 +144,7 @@ def near_lines(tracks: Tracks, lines: NDArray[np.float64], metres: float) -> flo
     return (len(looked_at) - len(left)) / len(looked_at)
 
 
-def _tree(lines: NDArray[np.float64]) -> cKDTree:
+def _tree(lines: Floats) -> cKDTree:
     along = np.arange(STEPS)[:, None, None, None] / STEPS
     between = lines[:, :-1] + along * (lines[:, 1:] - lines[:, :-1])
     return cKDTree(in_space(np.concatenate([between.reshape(-1, 2), lines[:, -1]])))

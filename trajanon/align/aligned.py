@@ -5,10 +5,10 @@ from threading import Event
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.sliding import Ground
 from trajanon.align.ground import AT_ONCE, records_at, summed, take
+from trajanon.arrays import Ints
 from trajanon.course import Unheeded
 from trajanon.loss import information_loss, sse
 from trajanon.partition import dense
@@ -26,8 +26,8 @@ class Aligned(NamedTuple):
         Group of each window, (n,).
     """
 
-    start: NDArray[np.int64]
-    labels: NDArray[np.int64]
+    start: Ints
+    labels: Ints
 
 
 class Best:
@@ -63,7 +63,7 @@ def lost_at(ground: Ground, aligned: Aligned) -> float:
     batch = np.cumsum(sizes) // AT_ONCE
     last = np.cumsum(sizes)[np.append(np.flatnonzero(np.diff(batch)), -1)]
 
-    def lost(rows: NDArray[np.int64], stop: Event) -> float:
+    def lost(rows: Ints, stop: Event) -> float:
         return sse(records_at(take(ground, rows), start[rows]), dense(labels[rows]))
 
     parts = np.split(members, last[:-1])
@@ -73,11 +73,11 @@ def lost_at(ground: Ground, aligned: Aligned) -> float:
 class Heard(Unheeded):
     """Offers what descent arrives at, with the windows as they are by then."""
 
-    def __init__(self, best: Best, start: NDArray[np.int64]) -> None:
+    def __init__(self, best: Best, start: Ints) -> None:
         super().__init__()
         self._best = best
         self._start = start
 
-    def offer(self, labels: NDArray[np.int64], lost: float | None = None) -> None:
+    def offer(self, labels: Ints, lost: float | None = None) -> None:
         """Offer windows and groups."""
         self._best.offer(Aligned(self._start, labels))

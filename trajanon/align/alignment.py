@@ -5,12 +5,12 @@ from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon import loss
 from trajanon.align.aligned import Aligned, Best
 from trajanon.align.ground import lay_ground, reach
 from trajanon.align.search import search
+from trajanon.arrays import Ints
 from trajanon.errors import TrajanonError
 from trajanon.partition import Partition, Stage, broken_promises, dense
 from trajanon.progress import Progress, silent
@@ -25,7 +25,7 @@ def align(
     partition: Partition,
     k: int,
     *,
-    subjects: NDArray[np.int64] | None,
+    subjects: Ints | None,
     regroup: bool,
     moves_per_record: int,
     seed: int,
@@ -107,9 +107,7 @@ def align(
     return slid, replace(aligned, stages=stages, stopped=stopped)
 
 
-def _regrouped(
-    partition: Partition, slid: Trajectories, labels: NDArray[np.int64]
-) -> Partition:
+def _regrouped(partition: Partition, slid: Trajectories, labels: Ints) -> Partition:
     """Make of a partition that of the trajectories as slid."""
     records = loss.standardise(slid.records)
     return replace(

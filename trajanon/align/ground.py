@@ -4,9 +4,9 @@ from collections.abc import Callable
 from threading import Event
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.sliding import SIGHT, Ground
+from trajanon.arrays import Floats, Ints
 from trajanon.neighbours import turn
 from trajanon.tracks import STEPS, Tracks
 from trajanon.workers import in_parts
@@ -51,7 +51,7 @@ def lay_ground(tracks: Tracks, points: int) -> Ground:
     return ground._replace(mean=origin + mean, share=1.0 / spread)
 
 
-def _on_the_same_run(tracks: Tracks) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _on_the_same_run(tracks: Tracks) -> tuple[Ints, Ints]:
     """The windows before and after each one; -1 for none."""
     order = np.lexsort((tracks.start, tracks.run))
     goes_on = np.diff(tracks.run[order]) == 0
@@ -61,57 +61,49 @@ def _on_the_same_run(tracks: Tracks) -> tuple[NDArray[np.int64], NDArray[np.int6
     return before, after
 
 
-def records_at(ground: Ground, start: NDArray[np.int64]) -> NDArray[np.float64]:
+def records_at(ground: Ground, start: Ints) -> Floats:
     """Read the records of all windows at their starts, (n, p)."""
     steps = ground.stride * np.arange(len(ground.mean) // 2)
     points = ground.points[(ground.place + start)[:, None] + steps]
-    records: NDArray[np.float64] = points.reshape(len(start), -1) - ground.mean
+    records: Floats = points.reshape(len(start), -1) - ground.mean
     return records * ground.share
 
 
-def turned_at(
-    ground: Ground, start: NDArray[np.int64], axes: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def turned_at(ground: Ground, start: Ints, axes: Floats) -> Floats:
     """Read the records of all windows at their starts, turned to axes: (n, q)."""
 
-    def turned(rows: NDArray[np.int64], stop: Event) -> NDArray[np.float64]:
+    def turned(rows: Ints, stop: Event) -> Floats:
         return turn(records_at(take(ground, rows), start[rows]), axes)
 
     return np.concatenate(in_parts(turned, np.arange(len(start)), AT_ONCE))
 
 
-def summed(
-    ground: Ground,
-    start: NDArray[np.int64],
-    measure: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-) -> NDArray[np.float64]:
+def summed(ground: Ground, start: Ints, measure: Callable[[Floats], Floats]) -> Floats:
     """Sum up what is measured of records, in batches: all would take a table's memory.
 
     The batches are the same for any number of threads.
     """
 
-    def part(rows: NDArray[np.int64], stop: Event) -> NDArray[np.float64]:
+    def part(rows: Ints, stop: Event) -> Floats:
         return measure(records_at(take(ground, rows), start[rows]))
 
     parts = in_parts(part, np.arange(len(start)), AT_ONCE)
-    total: NDArray[np.float64] = np.sum(parts, axis=0)
+    total: Floats = np.sum(parts, axis=0)
     return total
 
 
-def mean_record(ground: Ground, start: NDArray[np.int64]) -> NDArray[np.float64]:
+def mean_record(ground: Ground, start: Ints) -> Floats:
     """Average the records of the windows at their starts, (p,)."""
     return summed(ground, start, lambda some: some.sum(axis=0)) / len(start)
 
 
-def centred(ground: Ground, start: NDArray[np.int64]) -> Ground:
+def centred(ground: Ground, start: Ints) -> Ground:
     """Let the records of the windows where they are have means of 0."""
     off = mean_record(ground._replace(share=np.ones_like(ground.share)), start)
     return ground._replace(mean=ground.mean + off)
 
 
-def reach(
-    ground: Ground, start: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def reach(ground: Ground, start: Ints) -> tuple[Ints, Ints]:
     """Find the first and the last start of each window while all others stay.
 
     Each within two lengths of a window from where it is: where few windows were kept of
@@ -125,24 +117,17 @@ def reach(
     return _in_sight(ground, start, first, last)
 
 
-def _in_sight(
-    ground: Ground,
-    start: NDArray[np.int64],
-    first: NDArray[np.int64],
-    last: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _in_sight(ground: Ground, start: Ints, first: Ints, last: Ints) -> tuple[Ints, Ints]:
     far = SIGHT * ground.stride * (len(ground.mean) // 2)
     return np.maximum(first, start - far), np.minimum(last, start + far)
 
 
-def shared_out(
-    ground: Ground, start: NDArray[np.int64], random: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def shared_out(ground: Ground, start: Ints, random: np.random.Generator) -> tuple[Ints, Ints]:
     """Share out what lies between the windows of each run, at random; as in `reach`.
 
     Returns
     -------
-    tuple[NDArray[np.int64], NDArray[np.int64]]
+    tuple[Ints, Ints]
         The first and the last start of each window, (n,), whatever the others do.
     """
     first, last = np.zeros_like(start), ground.most.copy()
@@ -154,22 +139,17 @@ def shared_out(
     return _in_sight(ground, start, first, last)
 
 
-def take(ground: Ground, rows: NDArray[np.int64]) -> Ground:
+def take(ground: Ground, rows: Ints) -> Ground:
     """Lay out the ground of some windows, to read their records: where they start."""
     return ground._replace(place=ground.place[rows])
 
 
-def part_of(
-    ground: Ground,
-    rows: NDArray[np.int64],
-    first: NDArray[np.int64],
-    last: NDArray[np.int64],
-) -> tuple[Ground, NDArray[np.int64]]:
+def part_of(ground: Ground, rows: Ints, first: Ints, last: Ints) -> tuple[Ground, Ints]:
     """Lay out the ground of some windows, each for itself from its first start on.
 
     Returns
     -------
-    tuple[Ground, NDArray[np.int64]]
+    tuple[Ground, Ints]
         The ground, and these first starts, (n,).
     """
     alone, begin = np.full(len(rows), -1), first[rows]
@@ -183,17 +163,12 @@ def part_of(
     return own, begin
 
 
-def chained_part_of(
-    ground: Ground,
-    rows: NDArray[np.int64],
-    first: NDArray[np.int64],
-    last: NDArray[np.int64],
-) -> tuple[Ground, NDArray[np.int64]]:
+def chained_part_of(ground: Ground, rows: Ints, first: Ints, last: Ints) -> tuple[Ground, Ints]:
     """Lay out the ground of some windows, where neighbours on a run share what is free.
 
     Returns
     -------
-    tuple[Ground, NDArray[np.int64]]
+    tuple[Ground, Ints]
         From the first start on of the foremost of each such chain of windows; and these
         starts, for each window, (n,).
     """
@@ -214,7 +189,7 @@ def chained_part_of(
     return own, begin
 
 
-def _ends(following: NDArray[np.int64]) -> NDArray[np.int64]:
+def _ends(following: Ints) -> Ints:
     """Follow links until there are none, -1; the last of each chain."""
     ends = np.where(following < 0, np.arange(len(following)), following)
     while (ends[ends] != ends).any():

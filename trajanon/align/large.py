@@ -11,13 +11,8 @@ from trajanon._kernels.sliding import Ground
 from trajanon.align.aligned import Aligned, Best, lost_at
 from trajanon.align.ground import centred, chained_part_of, summed, turned_at
 from trajanon.align.near import near_in_trees
-from trajanon.align.parts import (
-    Field,
-    Part,
-    anneal_part,
-    lay_out_windows,
-    work_in_parts,
-)
+from trajanon.align.parts import Field, Part, anneal_part, lay_out_windows, work_in_parts
+from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.progress import Progress
 from trajanon.refine.descend import SETTLED
@@ -62,17 +57,11 @@ def search_large(
     """
     k = grouped.k
 
-    def settled(
-        aligned: Aligned,
-        axes: NDArray[np.float64],
-        near: NDArray[np.int64] | None,
-    ) -> Aligned:
+    def settled(aligned: Aligned, axes: Floats, near: Ints | None) -> Aligned:
         tell = partial(grouped.progress, "Settling windows", 0, None)
         tell()
         work = partial(_settle_part, k, near)
-        aligned = work_in_parts(
-            grouped, ground, aligned, axes, work, chained_part_of, tell
-        )
+        aligned = work_in_parts(grouped, ground, aligned, axes, work, chained_part_of, tell)
         best.offer(aligned)
         return aligned
 
@@ -88,16 +77,14 @@ def search_large(
             tell()
             between = heats[number : number + 2]
             work = partial(anneal_part, k, field, moves, between, lay_at_once)
-            aligned = work_in_parts(
-                grouped, ground, aligned, field.axes, work, watch=tell
-            )
+            aligned = work_in_parts(grouped, ground, aligned, field.axes, work, watch=tell)
             best.offer(aligned)
     field = lay_field(ground, aligned, k)
     for _ in range(SETTLINGS):
         aligned = settled(aligned, field.axes, field.near)
 
 
-def schedule(moves: int, n: int) -> tuple[int, NDArray[np.float64]]:
+def schedule(moves: int, n: int) -> tuple[int, Floats]:
     """Find the moves per window of each pass, and the heats before and after it.
 
     Parameters
@@ -112,7 +99,7 @@ def schedule(moves: int, n: int) -> tuple[int, NDArray[np.float64]]:
     return -(-moves // max(passes, 1)), np.geomspace(HOT, COLD, passes + 1)
 
 
-def lay_axes(ground: Ground, aligned: Aligned) -> NDArray[np.float64]:
+def lay_axes(ground: Ground, aligned: Aligned) -> Floats:
     """Find the axes, (p, q), that a search needs to see, some records at a time."""
     squares = summed(
         centred(ground, aligned.start),
@@ -123,7 +110,7 @@ def lay_axes(ground: Ground, aligned: Aligned) -> NDArray[np.float64]:
     held, axes = held[::-1].clip(0.0), axes[:, ::-1]
     left_out = held[::-1].cumsum()[::-1] - held
     enough = left_out <= DROPPED * lost_at(ground, aligned)
-    leading: NDArray[np.float64] = axes[:, : int(np.argmax(enough)) + 1]
+    leading: Floats = axes[:, : int(np.argmax(enough)) + 1]
     return leading
 
 
@@ -135,12 +122,7 @@ def lay_field(ground: Ground, aligned: Aligned, k: int) -> Field:
     return Field(axes, near, warmth(records, near, k, lost_at(ground, aligned)))
 
 
-def lay_at_once(
-    ground: Ground,
-    axes: NDArray[np.float64],
-    first: NDArray[np.int64],
-    rows: NDArray[np.float32],
-) -> None:
+def lay_at_once(ground: Ground, axes: Floats, first: Ints, rows: NDArray[np.float32]) -> None:
     """Read all windows at all their starts, turned to axes, as `lay_rows` does."""
     m = len(ground.mean) // 2
     # About a place near all of them, single precision is enough.
@@ -157,15 +139,11 @@ def lay_at_once(
     )
 
 
-def _settle_part(
-    k: int, near: NDArray[np.int64] | None, part: Part, stop: Event
-) -> Aligned:
+def _settle_part(k: int, near: Ints | None, part: Part, stop: Event) -> Aligned:
     """Slide the windows of a part, and regroup them, until few moves gain."""
     n = len(part.rows)
     within = None if near is None else neighbours_within(near, part.rows)
-    descent, start, looks = lay_out_windows(
-        k, part.subjects, part.ground, part.aligned, within
-    )
+    descent, start, looks = lay_out_windows(k, part.subjects, part.ground, part.aligned, within)
     moves, last = 0, -n
     while moves - last > SETTLED * n:
         last = moves

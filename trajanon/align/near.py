@@ -12,6 +12,7 @@ from trajanon._kernels.forest import grow
 from trajanon._kernels.places import compare_places, tell_each_other
 from trajanon._kernels.sliding import Ground
 from trajanon.align.ground import reach, records_at
+from trajanon.arrays import Floats, Ints
 from trajanon.neighbours import nearest_points, turn
 from trajanon.tracks import STEPS
 from trajanon.vicinity import BATCHES, TREES, leaf_of
@@ -32,9 +33,7 @@ _GROWN = 2  # trees at once: the order of all places is kept for each
 _AT_ONCE = 20_000  # windows, as their records take memory
 
 
-def near_windows(
-    ground: Ground, start: NDArray[np.int64], axes: NDArray[np.float64], count: int
-) -> NDArray[np.int64]:
+def near_windows(ground: Ground, start: Ints, axes: Floats, count: int) -> Ints:
     """Find windows that are near each one, if either of the two slides.
 
     Each window where it is, and all others at every eighth step that they may slide
@@ -54,7 +53,7 @@ def near_windows(
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Shape (n, count), nearest first; the window itself stands where no more were
         found among the nearest places.
     """
@@ -69,9 +68,7 @@ def near_windows(
     return _nearest_of_pairs(n, one, other, away.ravel(), count)
 
 
-def near_in_trees(
-    ground: Ground, start: NDArray[np.int64], axes: NDArray[np.float64], count: int
-) -> NDArray[np.int64]:
+def near_in_trees(ground: Ground, start: Ints, axes: Floats, count: int) -> Ints:
     """Find windows that are near each one, as `near_windows`, among very many.
 
     Trees halve all places, and a window where it is is compared with the places that
@@ -81,18 +78,14 @@ def near_in_trees(
     places = _lay_places(ground, start, axes, np.float32)
     near, away = np.full((n, count), -1, np.int32), np.full((n, count), np.inf)
 
-    def tree(number: int, stop: Event) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def tree(number: int, stop: Event) -> tuple[Ints, Ints]:
         order, borders = grow(places.rows, leaf, np.array([number], dtype=np.uint64))
         return order, borders
 
-    def compare(
-        order: NDArray[np.int64], borders: NDArray[np.int64], stop: Event
-    ) -> None:
+    def compare(order: Ints, borders: Ints, stop: Event) -> None:
         if stop.is_set():
             raise KeyboardInterrupt
-        compare_places(
-            places.rows, places.window, places.here, order, borders, near, away
-        )
+        compare_places(places.rows, places.window, places.here, order, borders, near, away)
 
     # A window is in one leaf of a tree where it is, so no two threads write its list.
     for first in range(1, TREES + 1, _GROWN):
@@ -124,15 +117,12 @@ class _Places(NamedTuple):
     """
 
     rows: NDArray[Any]
-    window: NDArray[np.int64]
-    here: NDArray[np.int64]
+    window: Ints
+    here: Ints
 
 
 def _lay_places(
-    ground: Ground,
-    start: NDArray[np.int64],
-    axes: NDArray[np.float64],
-    precision: type[np.floating[Any]],
+    ground: Ground, start: Ints, axes: Floats, precision: type[np.floating[Any]]
 ) -> _Places:
     first, last = reach(ground, start)
     pace = np.maximum(_PACE, (last - first) // _PLACES)
@@ -142,7 +132,7 @@ def _lay_places(
     rank = np.arange(len(window)) - np.repeat(np.cumsum(places) - places, places)
     there = start[window] + (rank - back[window]) * pace[window]
 
-    def turned(some: NDArray[np.int64], stop: Event) -> NDArray[Any]:
+    def turned(some: Ints, stop: Event) -> NDArray[Any]:
         rows = _turned(ground, window[some], there[some], axes)
         return rows.astype(precision, copy=False)
 
@@ -150,23 +140,12 @@ def _lay_places(
     return _Places(np.concatenate(parts), window, back + np.cumsum(places) - places)
 
 
-def _turned(
-    ground: Ground,
-    window: NDArray[np.int64],
-    there: NDArray[np.int64],
-    axes: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def _turned(ground: Ground, window: Ints, there: Ints, axes: Floats) -> Floats:
     some = ground._replace(place=ground.place[window])
     return turn(records_at(some, there), axes)
 
 
-def _nearest_of_pairs(
-    n: int,
-    one: NDArray[np.int64],
-    other: NDArray[np.int64],
-    away: NDArray[np.float64],
-    count: int,
-) -> NDArray[np.int64]:
+def _nearest_of_pairs(n: int, one: Ints, other: Ints, away: Floats, count: int) -> Ints:
     """List each window's nearest partners in pairs, each counted once and both ways."""
     pairs = one != other
     away = np.tile(away[pairs], 2)

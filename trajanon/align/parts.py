@@ -10,15 +10,10 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.annealing import Annealing
 from trajanon._kernels.descent import Descent
-from trajanon._kernels.sliding import (
-    Ground,
-    Slides,
-    anneal_sliding,
-    find_meetings,
-    slide_pass,
-)
+from trajanon._kernels.sliding import Ground, Slides, anneal_sliding, find_meetings, slide_pass
 from trajanon.align.aligned import Aligned
 from trajanon.align.ground import centred, part_of, records_at, shared_out, turned_at
+from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.refine.blocks import draw_blocks
 from trajanon.refine.descent import Look, begin, looks_of
@@ -40,21 +35,16 @@ class Field(NamedTuple):
         Square root of the temperature that suits each window, (n,).
     """
 
-    axes: NDArray[np.float64]
-    near: NDArray[np.int64]
-    warmth: NDArray[np.float64]
+    axes: Floats
+    near: Ints
+    warmth: Floats
 
 
-Lay = Callable[
-    [Ground, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
-    tuple[Ground, NDArray[np.int64]],
-]
+Lay = Callable[[Ground, Ints, Ints, Ints], tuple[Ground, Ints]]
 """(ground, which windows, their first and last starts) to their ground, and where on
 their runs its starts are counted from."""
 
-LayRows = Callable[
-    [Ground, NDArray[np.float64], NDArray[np.int64], NDArray[np.float32]], None
-]
+LayRows = Callable[[Ground, Floats, Ints, NDArray[np.float32]], None]
 """Given ground, axes, and the first row of each window, fills the rows."""
 
 
@@ -73,11 +63,11 @@ class Part(NamedTuple):
         Random bits, not all 0.
     """
 
-    rows: NDArray[np.int64]
+    rows: Ints
     ground: Ground
     aligned: Aligned
-    subjects: NDArray[np.int64]
-    begin: NDArray[np.int64]
+    subjects: Ints
+    begin: Ints
     word: np.uint64
 
 
@@ -85,7 +75,7 @@ def work_in_parts(
     grouped: Grouped,
     ground: Ground,
     aligned: Aligned,
-    axes: NDArray[np.float64],
+    axes: Floats,
     work: Callable[[Part, Event], Aligned],
     lay: Lay = part_of,
     watch: Callable[[], None] = unwatched,
@@ -133,20 +123,12 @@ def work_in_parts(
     return Aligned(start, dense(labels))
 
 
-def _centred_first(
-    work: Callable[[Part, Event], Aligned], part: Part, stop: Event
-) -> Aligned:
+def _centred_first(work: Callable[[Part, Event], Aligned], part: Part, stop: Event) -> Aligned:
     return work(part._replace(ground=centred(part.ground, part.aligned.start)), stop)
 
 
 def anneal_part(
-    k: int,
-    field: Field,
-    moves: int,
-    heats: NDArray[np.float64],
-    lay: LayRows,
-    part: Part,
-    stop: Event,
+    k: int, field: Field, moves: int, heats: Floats, lay: LayRows, part: Part, stop: Event
 ) -> Aligned:
     """Make random moves in a part.
 
@@ -190,17 +172,13 @@ def anneal_part(
 
 
 def lay_out_windows(
-    k: int,
-    subjects: NDArray[np.int64],
-    ground: Ground,
-    aligned: Aligned,
-    near: NDArray[np.int64] | None,
-) -> tuple[Descent, NDArray[np.int64], list[tuple[Look, int]]]:
+    k: int, subjects: Ints, ground: Ground, aligned: Aligned, near: Ints | None
+) -> tuple[Descent, Ints, list[tuple[Look, int]]]:
     """Lay out windows that are to settle: to slide, and join other groups if near some.
 
     Returns
     -------
-    tuple[Descent, NDArray[np.int64], list[tuple[Look, int]]]
+    tuple[Descent, Ints, list[tuple[Look, int]]]
         Their groups and their starts, both of which the moves change; and these moves.
     """
     n, start = len(aligned.start), aligned.start.copy()

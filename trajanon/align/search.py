@@ -5,7 +5,6 @@ from functools import partial
 from threading import Event
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon import vicinity
 from trajanon._kernels.sliding import Ground, lay_rows
@@ -13,25 +12,15 @@ from trajanon.align.aligned import Aligned, Best, Heard
 from trajanon.align.ground import centred, records_at
 from trajanon.align.large import search_large
 from trajanon.align.near import near_windows
-from trajanon.align.parts import (
-    Field,
-    Part,
-    anneal_part,
-    lay_out_windows,
-    work_in_parts,
-)
+from trajanon.align.parts import Field, Part, anneal_part, lay_out_windows, work_in_parts
+from trajanon.arrays import Ints
 from trajanon.loss import sse
 from trajanon.neighbours import turn
 from trajanon.partition import dense
 from trajanon.progress import Progress
 from trajanon.refine.descent import near_count, settle
 from trajanon.refine.grouped import Grouped
-from trajanon.refine.random_moves import (
-    PASS,
-    leading_axes,
-    neighbours_within,
-    warmth,
-)
+from trajanon.refine.random_moves import PASS, leading_axes, neighbours_within, warmth
 
 HOT, COLD = 0.7, 0.03
 """First and last heat; what groups look like from afar is settled before."""
@@ -47,7 +36,7 @@ def search(
     ground: Ground,
     best: Best,
     k: int,
-    subjects: NDArray[np.int64],
+    subjects: Ints,
     *,
     regroup: bool,
     moves_per_record: int,
@@ -141,16 +130,10 @@ def _settle_part(grouped: Grouped, field: Field, part: Part, stop: Event) -> Ali
 
 
 def _settle(
-    grouped: Grouped,
-    ground: Ground,
-    aligned: Aligned,
-    near: NDArray[np.int64] | None,
-    best: Best | None,
+    grouped: Grouped, ground: Ground, aligned: Aligned, near: Ints | None, best: Best | None
 ) -> Aligned:
     """Slide windows, and regroup them if neighbours are given, until neither gains."""
-    descent, start, looks = lay_out_windows(
-        grouped.k, grouped.subjects, ground, aligned, near
-    )
+    descent, start, looks = lay_out_windows(grouped.k, grouped.subjects, ground, aligned, near)
     if best is not None:
         grouped = replace(grouped, course=Heard(best, start))
     settle(grouped, descent, looks)

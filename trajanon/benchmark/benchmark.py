@@ -32,11 +32,7 @@ ALL = "all"
 
 
 def benchmark(
-    tables: Sequence[str],
-    data: Path,
-    *,
-    repeats: int = 50,
-    progress: Progress = silent,
+    tables: Sequence[str], data: Path, *, repeats: int = 50, progress: Progress = silent
 ) -> Iterator[list[Measurement]]:
     """Measure the papers' tables again.
 

@@ -17,9 +17,7 @@ KS = range(3, 11)
 RATIOS = (1, 2, 3, 4, 5)
 
 
-def compression(
-    dataset: Dataset, repeats: int, progress: Progress
-) -> Iterator[Measurement]:
+def compression(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
     """Measure path length, loss and seconds with our path and each compression.
 
     Members come back in the order of their rows, to which the published path lengths
@@ -50,11 +48,7 @@ def compression(
         losses: dict[int, list[float]] = {k: [] for k in KS}
         lengths, seconds = [], []
         for seed in range(repeats):
-            progress(
-                f"{dataset.name}: compression",
-                number * repeats + seed,
-                len(ways) * repeats,
-            )
+            progress(f"{dataset.name}: compression", number * repeats + seed, len(ways) * repeats)
             work = task(dataset, KS[0], seed=seed, compression=c, expansion=expansion)
             path, took = timed(find_path, work)
             lengths.append(path_length(dataset.records, path))

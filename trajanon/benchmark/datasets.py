@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import numeric_table
 from trajanon.files.trajectories import read_trajectories
@@ -45,7 +45,7 @@ class Dataset:
     """
 
     name: str
-    records: NDArray[np.float64]
+    records: Floats
     own: bool = False
 
     def measured_by(self, names: Sequence[str]) -> bool:
@@ -53,7 +53,7 @@ class Dataset:
         return self.own or self.name in names
 
     @property
-    def subjects(self) -> NDArray[np.int64]:
+    def subjects(self) -> Ints:
         """Each record is its own subject, as in the papers."""
         return np.arange(len(self.records), dtype=np.int64)
 
@@ -128,7 +128,7 @@ def _trajectories(file: Path) -> Dataset:
     return _large_enough(file.stem, standardise(records), file)
 
 
-def _large_enough(name: str, records: NDArray[np.float64], file: Path) -> Dataset:
+def _large_enough(name: str, records: Floats, file: Path) -> Dataset:
     if len(records) < _LEAST:
         msg = (
             f"{file} has {len(records)} records, and the tables need {_LEAST} or more; "

@@ -17,9 +17,7 @@ KS = (3, 5, 10)
 SUBSETS = (40, 20, 10, 5, 2)
 
 
-def decomposition(
-    dataset: Dataset, repeats: int, progress: Progress
-) -> Iterator[Measurement]:
+def decomposition(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
     """Measure the loss and the seconds of each step, with and without step 3.
 
     Parameters

@@ -30,12 +30,7 @@ TSP = {
 }
 """Heuristics whose path does not depend on k. Our default stands in for Concorde."""
 
-THROUGH_GROUPS = {
-    "MDAV-LK-MHM": "mdav-lk",
-    "MD-MHM": "md",
-    "MDAV-MHM": "mdav",
-    "CBFS-MHM": "cbfs",
-}
+THROUGH_GROUPS = {"MDAV-LK-MHM": "mdav-lk", "MD-MHM": "md", "MDAV-MHM": "mdav", "CBFS-MHM": "cbfs"}
 
 OTHERS = {"2-Opt-MHM": "two-opt", "NPN-MHM": "npn"}
 """Not in the published tables."""

@@ -4,9 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trajanon.arrays import Ints
 from trajanon.benchmark.datasets import Dataset
 from trajanon.benchmark.measurement import Measurement
 from trajanon.benchmark.runs import first_records, percent, task, timed
@@ -54,9 +52,7 @@ def mf_tsp(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measu
         few = task(first_records(dataset), KS[0], heuristic=heuristic)
         METHODS["mf-tsp"](few)
 
-        def tell(
-            _: str, done: float, total: float | None, number: int = number
-        ) -> None:
+        def tell(_: str, done: float, total: float | None, number: int = number) -> None:
             of_this = done / total if total else 0.0
             words = f"{dataset.name}: a path from every record"
             progress(words, number + of_this, len(HEURISTICS))
@@ -69,5 +65,5 @@ def mf_tsp(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measu
         yield row(name, heuristic, "", None, "seconds", took, 1)
 
 
-def _paths(work: Task) -> list[NDArray[np.int64]]:
+def _paths(work: Task) -> list[Ints]:
     return list(paths_from_every_record(work))

@@ -82,19 +82,10 @@ def beside(
     compared = []
     for ours in measurements:
         known = published.get(
-            Cell(
-                ours.table,
-                ours.dataset,
-                ours.method,
-                ours.setting,
-                ours.k,
-                ours.statistic,
-            )
+            Cell(ours.table, ours.dataset, ours.method, ours.setting, ours.k, ours.statistic)
         )
         compared.append(
-            ours
-            if known is None
-            else replace(ours, published=known.value, source=known.source)
+            ours if known is None else replace(ours, published=known.value, source=known.source)
         )
     return compared
 

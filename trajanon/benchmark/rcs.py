@@ -5,8 +5,8 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Ints
 from trajanon.benchmark.datasets import Dataset
 from trajanon.benchmark.measurement import Measurement, spread
 from trajanon.benchmark.published import rcs_setting
@@ -46,30 +46,18 @@ def rcs(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurem
             progress(f"{dataset.name}: shuffling", done, len(KS) * len(SETTINGS))
             losses, seconds = [], []
             for seed in range(repeats if events else 1):
-                after, took = timed(
-                    _shuffled, dataset, labels, k, probability, events, seed
-                )
+                after, took = timed(_shuffled, dataset, labels, k, probability, events, seed)
                 losses.append(percent(dataset, after))
                 seconds.append(took)
             setting = rcs_setting(probability, events)
-            for statistic, value in (
-                *spread(losses),
-                ("seconds", float(np.mean(seconds))),
-            ):
-                yield row(
-                    "MDAV-RCS", "mdav, rcs", setting, k, statistic, value, len(losses)
-                )
+            for statistic, value in (*spread(losses), ("seconds", float(np.mean(seconds)))):
+                yield row("MDAV-RCS", "mdav, rcs", setting, k, statistic, value, len(losses))
     progress(f"{dataset.name}: shuffling", 1, 1)
 
 
 def _shuffled(
-    dataset: Dataset,
-    labels: NDArray[np.int64],
-    k: int,
-    probability: str,
-    events: int,
-    seed: int,
-) -> NDArray[np.int64]:
+    dataset: Dataset, labels: Ints, k: int, probability: str, events: int, seed: int
+) -> Ints:
     return shuffle(
         Grouped(
             records=dataset.records,

@@ -5,8 +5,8 @@ from time import perf_counter
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Ints
 from trajanon.benchmark.datasets import Dataset
 from trajanon.loss import information_loss, sse
 from trajanon.methods.task import Task
@@ -59,7 +59,7 @@ def timed(
     return result, perf_counter() - since
 
 
-def percent(dataset: Dataset, labels: NDArray[np.int64]) -> float:
+def percent(dataset: Dataset, labels: Ints) -> float:
     """Information loss of groups."""
     sst = float((dataset.records**2).sum())
     return information_loss(sse(dataset.records, labels), sst)

@@ -39,10 +39,7 @@ def timing(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measu
         find_path(task(first_records(dataset), 4, heuristic=heuristic))
     runs: list[tuple[Measurement, Callable[[], object]]] = [
         (_row(dataset, "C-MHM", "or-opt"), _path(dataset, "or-opt")),
-        (
-            _row(dataset, "Repetitive NN", "repetitive-nn"),
-            _path(dataset, "repetitive-nn"),
-        ),
+        (_row(dataset, "Repetitive NN", "repetitive-nn"), _path(dataset, "repetitive-nn")),
         (_row(dataset, "MDAV, k = 4", "mdav"), _mdav(dataset)),
     ]
     if dataset.name == PAPERS[0]:
@@ -50,9 +47,7 @@ def timing(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measu
             random = Dataset("random", np.random.default_rng(0).normal(size=(n, 60)))
             measured = _row(random, f"MDAV, k = 4, {n} x 60", "mdav")
             measured = replace(
-                measured,
-                published=published,
-                source="sdcMicro 5.8.1 on another machine",
+                measured, published=published, source="sdcMicro 5.8.1 on another machine"
             )
             runs.append((measured, _mdav(random)))
     METHODS["mdav"](task(first_records(dataset), 4))
@@ -64,9 +59,7 @@ def timing(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measu
 
 def _row(dataset: Dataset, name: str, by: str) -> Measurement:
     nothing_yet = float("nan")
-    return Measurement(
-        "timing", dataset.name, name, by, "", None, "seconds", nothing_yet, _ROUNDS
-    )
+    return Measurement("timing", dataset.name, name, by, "", None, "seconds", nothing_yet, _ROUNDS)
 
 
 def _path(dataset: Dataset, heuristic: str) -> Callable[[], object]:

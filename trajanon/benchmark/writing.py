@@ -37,9 +37,7 @@ def markdown(measurements: Sequence[Measurement]) -> str:
         "",
         f"Measured on {machine()}.",
     ]
-    for (table, dataset), group in groupby(
-        measurements, key=lambda m: (m.table, m.dataset)
-    ):
+    for (table, dataset), group in groupby(measurements, key=lambda m: (m.table, m.dataset)):
         lines += ["", f"### {table}: {dataset}", "", *_section(list(group))]
     return "\n".join(lines) + "\n"
 

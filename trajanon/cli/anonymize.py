@@ -112,18 +112,11 @@ def anonymize(
         return
     show_release(report)
     tell(f"{beside}: {report['notice']}")
-    say_written(
-        f"{report['n']:,} trajectories", out, str(ANONYMIZED), "check", k, digits
-    )
+    say_written(f"{report['n']:,} trajectories", out, str(ANONYMIZED), "check", k, digits)
 
 
 def _of_file(
-    trajectories: Path,
-    out: Path,
-    options: "Options",
-    *,
-    subjects_exact: bool,
-    **how: Any,
+    trajectories: Path, out: Path, options: "Options", *, subjects_exact: bool, **how: Any
 ) -> tuple[str, dict[str, Any]]:
     """Anonymise a file; say where the report is, and what is in it."""
     from trajanon.anonymization import anonymize as make_release
@@ -142,12 +135,7 @@ def _of_file(
 
 
 def _of_parts(
-    folder: str,
-    out: str,
-    options: "Options",
-    memory: str | None,
-    cluster: str | None,
-    **how: Any,
+    folder: str, out: str, options: "Options", memory: str | None, cluster: str | None, **how: Any
 ) -> tuple[str, dict[str, Any]]:
     """Anonymise a folder of parts; say where the report is, and what is in it."""
     from trajanon.files.release import FORMATS
@@ -161,9 +149,7 @@ def _of_parts(
     memory = "4GB" if memory is None else memory
     with ExitStack() as closing:
         client = None if cluster is None else closing.enter_context(connected(cluster))
-        report = anonymize_parts(
-            folder, out, memory=memory, client=client, **how, **options
-        )
+        report = anonymize_parts(folder, out, memory=memory, client=client, **how, **options)
     return report_of(out), report
 
 
@@ -189,10 +175,7 @@ def _refuse_of_file(memory: str | None, cluster: str | None) -> None:
 
 def _refuse_of_parts(suppress: str, min_radius: float) -> None:
     if _share(suppress) or min_radius:
-        msg = (
-            "--suppress and --min-radius are for files: a folder of parts is released "
-            "whole"
-        )
+        msg = "--suppress and --min-radius are for files: a folder of parts is released whole"
         raise BadInput(msg)
 
 

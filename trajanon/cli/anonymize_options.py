@@ -7,34 +7,23 @@ import typer
 from trajanon.cli.options import ANONYMIZED, RELEASE
 
 Trajectories = Annotated[
-    str,
-    typer.Argument(help="What extract wrote: a file, or a folder of parts."),
+    str, typer.Argument(help="What extract wrote: a file, or a folder of parts.")
 ]
-K = Annotated[
-    int, typer.Option("-k", help="Least number of different subjects in a group.")
-]
-Count = Annotated[
-    str,
-    typer.Option(help="What k counts: subjects, or records whoever made them."),
-]
+K = Annotated[int, typer.Option("-k", help="Least number of different subjects in a group.")]
+Count = Annotated[str, typer.Option(help="What k counts: subjects, or records whoever made them.")]
 Align = Annotated[
     bool,
     typer.Option(
-        "--align/--no-align",
-        help="Let trajectories slide on their tracks towards their groups.",
+        "--align/--no-align", help="Let trajectories slide on their tracks towards their groups."
     ),
 ]
 Suppress = Annotated[
-    str,
-    typer.Option(
-        help="Leave out those that cost most: at most this share of all, such as 1%."
-    ),
+    str, typer.Option(help="Leave out those that cost most: at most this share of all, such as 1%.")
 ]
 MinRadius = Annotated[
     float,
     typer.Option(
-        help="Metres; leave out groups whose members all stay within so far of the "
-        "released line."
+        help="Metres; leave out groups whose members all stay within so far of the released line."
     ),
 ]
 Digits = Annotated[
@@ -63,8 +52,7 @@ Cluster = Annotated[
 Out = Annotated[
     str | None,
     typer.Option(
-        help="Ends in .parquet, .gpkg, .geojson, .csv or .gpx; a folder, if parts "
-        "are read.",
+        help="Ends in .parquet, .gpkg, .geojson, .csv or .gpx; a folder, if parts are read.",
         show_default=f"{ANONYMIZED}, or {RELEASE}",
     ),
 ]

@@ -42,9 +42,7 @@ app.command()(clean)
 @app.callback(invoke_without_command=True)
 def about(
     context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit.")
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
     """Say what there is, where no command is given."""
     if version:

@@ -12,10 +12,7 @@ from trajanon.errors import BadInput
 
 def benchmark(
     table: Annotated[
-        list[str],
-        typer.Option(
-            help="hm2, compression, rcs, mf-tsp, decomposition, timing or all."
-        ),
+        list[str], typer.Option(help="hm2, compression, rcs, mf-tsp, decomposition, timing or all.")
     ],
     data: Annotated[
         Path,
@@ -25,9 +22,7 @@ def benchmark(
             "tables in ../published."
         ),
     ] = Path("../shared/reference/datasets"),
-    repeats: Annotated[
-        int, typer.Option(help="Runs of whatever chance plays a part in.")
-    ] = 50,
+    repeats: Annotated[int, typer.Option(help="Runs of whatever chance plays a part in.")] = 50,
     out: Annotated[
         Path, typer.Option(help="CSV to write; a page (.md) is written beside it.")
     ] = BENCHMARK,

@@ -11,9 +11,7 @@ from trajanon.cli.telling import announce_compilation, tell
 
 
 def bound(
-    file: Annotated[
-        Path, typer.Argument(help="CSV or Parquet with a header, a record a row.")
-    ],
+    file: Annotated[Path, typer.Argument(help="CSV or Parquet with a header, a record a row.")],
     *,
     k: Annotated[int, typer.Option("-k", help="Least number of rows in a group.")],
     columns: Annotated[

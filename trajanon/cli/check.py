@@ -35,10 +35,7 @@ def check(
         ),
     ] = None,
     digits: Annotated[
-        int,
-        typer.Option(
-            min=4, max=7, help="Decimals of degrees that the release claims to have."
-        ),
+        int, typer.Option(min=4, max=7, help="Decimals of degrees that the release claims to have.")
     ] = 4,
     rewrite: Annotated[
         Path | None,
@@ -89,9 +86,7 @@ def check(
     originals = None
     if trajectories is not None:
         originals = read_trajectories(trajectories, subjects_exact=subjects_exact)
-    findings = findings_of(
-        released, k, trajectories=originals, against=against, digits=digits
-    )
+    findings = findings_of(released, k, trajectories=originals, against=against, digits=digits)
     onward = " Next: trajanon map"
     if released.is_dir():  # more than a map shows
         onward = ""
@@ -104,9 +99,7 @@ def check(
         unseen = ""
         counted = f"; {k} different subjects in each group"
         if unknown := nameless(originals.provenance):
-            counted += (
-                f", where {unknown:,} recordings without a name count as one each"
-            )
+            counted += f", where {unknown:,} recordings without a name count as one each"
     if against is not None:
         counted += f"; also beside {against} no fewer than {k} stand behind each"
     if as_json:
@@ -132,9 +125,7 @@ def _seen(findings: "Findings", k: int) -> str:
     )
 
 
-def _rewrite(
-    released: Path, clean: Path, k: int, digits: int, *, as_json: bool
-) -> None:
+def _rewrite(released: Path, clean: Path, k: int, digits: int, *, as_json: bool) -> None:
     """Write the lines of a file alone into another, if they hold by themselves."""
     from dataclasses import asdict
 

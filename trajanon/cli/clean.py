@@ -15,8 +15,7 @@ def clean(
     unfinished: Annotated[
         bool,
         typer.Option(
-            "--unfinished",
-            help="Also remove extractions that extract --resume could continue.",
+            "--unfinished", help="Also remove extractions that extract --resume could continue."
         ),
     ] = False,
 ) -> None:

@@ -14,9 +14,7 @@ from trajanon.cli.telling import tell
 
 
 def demo(
-    folder: Annotated[Path, typer.Argument(help="Where the results go.")] = Path(
-        "trajanon-demo"
-    ),
+    folder: Annotated[Path, typer.Argument(help="Where the results go.")] = Path("trajanon-demo"),
 ) -> None:
     """Run the whole chain on the bundled synthetic sample, without network."""
     from trajanon.data import sample

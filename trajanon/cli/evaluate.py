@@ -20,19 +20,17 @@ def evaluate(
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Trajectories and release.",
-            show_default=f"{TRAJECTORIES} {ANONYMIZED}",
+            help="Trajectories and release.", show_default=f"{TRAJECTORIES} {ANONYMIZED}"
         ),
     ] = None,
     pbf: Annotated[
-        Path | None,
-        typer.Option(help="An .osm.pbf, to see whether points still lie on roads."),
+        Path | None, typer.Option(help="An .osm.pbf, to see whether points still lie on roads.")
     ] = None,
     out: Annotated[
         Path,
         typer.Option(
             help="Page to write, with a .json beside it. The datasheet stands beside "
-            "the release, as RELEASE.datasheet.md.",
+            "the release, as RELEASE.datasheet.md."
         ),
     ] = EVALUATION,
     subjects_exact: SubjectsExact = False,
@@ -98,10 +96,7 @@ def evaluate(
         sheet_is = "to be published with the release"
         if not evaluation.holds:
             sheet_is = "which says why there is none to publish"
-        tell(
-            f"Wrote {outputs[0]} and {outputs[1]}, for you alone, and {outputs[2]}, "
-            f"{sheet_is}."
-        )
+        tell(f"Wrote {outputs[0]} and {outputs[1]}, for you alone, and {outputs[2]}, {sheet_is}.")
     if not evaluation.holds:
         raise typer.Exit(1)
 

@@ -8,8 +8,7 @@ import typer
 from trajanon.cli.options import PARTS, TRAJECTORIES
 
 Paths = Annotated[
-    list[str] | None,
-    typer.Argument(help="Files and folders, like --source.", show_default=False),
+    list[str] | None, typer.Argument(help="Files and folders, like --source.", show_default=False)
 ]
 Bbox = Annotated[
     list[str] | None,
@@ -21,13 +20,10 @@ Bbox = Annotated[
 Area = Annotated[
     str | None,
     typer.Option(
-        help="A boundary of --pbf by its name or relation number, or a file with "
-        "polygons."
+        help="A boundary of --pbf by its name or relation number, or a file with polygons."
     ),
 ]
-Pbf = Annotated[
-    Path | None, typer.Option(help="An .osm.pbf, for --area and --hide-near.")
-]
+Pbf = Annotated[Path | None, typer.Option(help="An .osm.pbf, for --area and --hide-near.")]
 AdminLevel = Annotated[int | None, typer.Option(help="Of --area, where names repeat.")]
 Source = Annotated[
     list[str] | None,
@@ -46,42 +42,31 @@ FileFormat = Annotated[
     ),
 ]
 Columns = Annotated[
-    str | None,
-    typer.Option(help="Of a table: id=...,lat=...,lon=...,time=...,subject=..."),
+    str | None, typer.Option(help="Of a table: id=...,lat=...,lon=...,time=...,subject=...")
 ]
 Untimed = Annotated[
-    str,
-    typer.Option(help="accept traces without times in their order, or reject them."),
+    str, typer.Option(help="accept traces without times in their order, or reject them.")
 ]
 Strict = Annotated[
-    bool,
-    typer.Option(
-        "--strict", help="Refuse what cannot be read, instead of leaving it out."
-    ),
+    bool, typer.Option("--strict", help="Refuse what cannot be read, instead of leaving it out.")
 ]
 Points = Annotated[int, typer.Option(help="Points of a trajectory.")]
 Spacing = Annotated[
-    float | None,
-    typer.Option(help="Metres between points along the track; a city has its own."),
+    float | None, typer.Option(help="Metres between points along the track; a city has its own.")
 ]
 MaxGap = Annotated[
-    str,
-    typer.Option(
-        help="Metres; a longer hop ends a track. Or: none (but for 1,000 km)."
-    ),
+    str, typer.Option(help="Metres; a longer hop ends a track. Or: none (but for 1,000 km).")
 ]
 MaxPause = Annotated[
     str,
     typer.Option(
-        help="Seconds, or a time such as 5min or 2h; a longer pause ends a track. "
-        "Or: none."
+        help="Seconds, or a time such as 5min or 2h; a longer pause ends a track. Or: none."
     ),
 ]
 TrimEnds = Annotated[
     float,
     typer.Option(
-        help="Metres around the ends of each trace, and where it stops, that are "
-        "cut out at least."
+        help="Metres around the ends of each trace, and where it stops, that are cut out at least."
     ),
 ]
 HideNear = Annotated[
@@ -91,18 +76,12 @@ HideNear = Annotated[
         "amenity=hospital,place_of_worship."
     ),
 ]
-Radius = Annotated[
-    float | None, typer.Option(help="Metres, for --hide-near.", show_default="150")
-]
+Radius = Annotated[float | None, typer.Option(help="Metres, for --hide-near.", show_default="150")]
 MinDisplacement = Annotated[
-    float,
-    typer.Option(help="Least net way of a trajectory, as a share of its length."),
+    float, typer.Option(help="Least net way of a trajectory, as a share of its length.")
 ]
 MaxFill = Annotated[
-    float,
-    typer.Option(
-        help="Largest share of points farther than one spacing from a real fix."
-    ),
+    float, typer.Option(help="Largest share of points farther than one spacing from a real fix.")
 ]
 Windows = Annotated[
     str,
@@ -112,38 +91,26 @@ Windows = Annotated[
     ),
 ]
 PerTrace = Annotated[
-    int | None,
-    typer.Option(help="How many --windows first or spread takes.", show_default="1"),
+    int | None, typer.Option(help="How many --windows first or spread takes.", show_default="1")
 ]
 MaxPerSubject = Annotated[
     int | None, typer.Option(help="Take at most so many trajectories of a subject.")
 ]
 Limit = Annotated[
-    int | None,
-    typer.Option(help="Take at most so many in all, evenly over the subjects."),
+    int | None, typer.Option(help="Take at most so many in all, evenly over the subjects.")
 ]
 NoTracks = Annotated[
-    bool,
-    typer.Option(
-        "--no-tracks", help="Leave out the tracks on which windows may slide."
-    ),
+    bool, typer.Option("--no-tracks", help="Leave out the tracks on which windows may slide.")
 ]
 Jobs = Annotated[int, typer.Option(help="Files read at once, by as many processes.")]
 ApiUrl = Annotated[str, typer.Option(help="A server with the OSM API.")]
-MaxPages = Annotated[
-    int, typer.Option(help="Pages of 5,000 points to ask the server for.")
-]
-Refresh = Annotated[
-    bool, typer.Option("--refresh", help="Download again what is in the cache.")
-]
-Resume = Annotated[
-    bool, typer.Option("--resume", help="Go on where a stopped extraction ended.")
-]
+MaxPages = Annotated[int, typer.Option(help="Pages of 5,000 points to ask the server for.")]
+Refresh = Annotated[bool, typer.Option("--refresh", help="Download again what is in the cache.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on where a stopped extraction ended.")]
 Partition = Annotated[
     int | None,
     typer.Option(
-        help="Write a folder of parts, each of so many trajectories: for more than "
-        "fit into memory."
+        help="Write a folder of parts, each of so many trajectories: for more than fit into memory."
     ),
 ]
 Out = Annotated[

@@ -30,9 +30,7 @@ def figures(
             show_default="that of median displacement",
         ),
     ] = None,
-    out: Annotated[
-        Path, typer.Option(help="Folder for the figures and their captions.")
-    ] = FIGURES,
+    out: Annotated[Path, typer.Option(help="Folder for the figures and their captions.")] = FIGURES,
 ) -> None:
     """Draw figures for a paper, each as SVG and PNG.
 
@@ -76,9 +74,6 @@ def _of_release(
     from trajanon.maps.figures import of_release
 
     pictures = of_release(
-        read_trajectories(trajectories),
-        read_release(release),
-        read_report(release),
-        group=group,
+        read_trajectories(trajectories), read_release(release), read_report(release), group=group
     )
     return pictures, [trajectories, release, report_path(release)]

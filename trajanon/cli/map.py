@@ -37,16 +37,12 @@ def draw(
         ),
     ] = "overlay",
     compare: Annotated[
-        bool,
-        typer.Option(
-            "--compare", help="All files are releases, with a switch between them."
-        ),
+        bool, typer.Option("--compare", help="All files are releases, with a switch between them.")
     ] = False,
     originals: Annotated[
         Path | None,
         typer.Option(
-            help="With --compare: what the releases were made of.",
-            show_default=str(TRAJECTORIES),
+            help="With --compare: what the releases were made of.", show_default=str(TRAJECTORIES)
         ),
     ] = None,
     tiles: Annotated[
@@ -60,16 +56,12 @@ def draw(
     offline: Annotated[
         bool,
         typer.Option(
-            "--offline",
-            help="No tiles, and a page that forbids its browser any request.",
+            "--offline", help="No tiles, and a page that forbids its browser any request."
         ),
     ] = False,
     background: Annotated[
         Path | None,
-        typer.Option(
-            metavar="OSM.PBF",
-            help="Draw roads and water of this file behind the lines.",
-        ),
+        typer.Option(metavar="OSM.PBF", help="Draw roads and water of this file behind the lines."),
     ] = None,
     out: Annotated[Path, typer.Option(help="Page to write.")] = MAP,
 ) -> None:
@@ -120,9 +112,7 @@ def _inputs(
     if view == "public" and len(given) <= 2:
         return None, given[-1:]
     if len(given) != 2:
-        msg = (
-            "map takes two files, trajectories and release; or, with --view public, one"
-        )
+        msg = "map takes two files, trajectories and release; or, with --view public, one"
         raise BadInput(msg)
     return given[0], given[1:]
 
@@ -150,11 +140,7 @@ def _public(path: Path, tiles: str | None, background: Path | None) -> "folium.M
 
 
 def _compared(
-    path: Path,
-    releases: list[Path],
-    view: str,
-    tiles: str | None,
-    background: Path | None,
+    path: Path, releases: list[Path], view: str, tiles: str | None, background: Path | None
 ) -> "folium.Map":
     from trajanon import maps
     from trajanon.files.release import read_release
@@ -164,19 +150,12 @@ def _compared(
     # The files' names, or where two are alike the whole paths.
     short = len({release.stem for release in releases}) == len(releases)
     named = {
-        release.stem if short else str(release): (
-            read_release(release),
-            read_report(release),
-        )
+        release.stem if short else str(release): (read_release(release), read_report(release))
         for release in releases
     }
     trajectories = read_trajectories(path)
     return maps.compare_releases(
-        trajectories,
-        named,
-        view=view,
-        tiles=tiles,
-        background=_behind(trajectories, background),
+        trajectories, named, view=view, tiles=tiles, background=_behind(trajectories, background)
     )
 
 

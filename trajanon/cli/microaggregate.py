@@ -27,13 +27,9 @@ from trajanon.cli.telling import announce_compilation, tell
 
 
 def microaggregate(
-    file: Annotated[
-        Path, typer.Argument(help="CSV or Parquet with a header, a record a row.")
-    ],
+    file: Annotated[Path, typer.Argument(help="CSV or Parquet with a header, a record a row.")],
     *,
-    k: Annotated[
-        int, typer.Option("-k", help="Least number of rows, or subjects, in a group.")
-    ],
+    k: Annotated[int, typer.Option("-k", help="Least number of rows, or subjects, in a group.")],
     columns: Annotated[
         str | None,
         typer.Option(
@@ -49,13 +45,11 @@ def microaggregate(
         ),
     ] = "",
     subject: Annotated[
-        str | None,
-        typer.Option(help="The column that says whose a row is; it is dropped."),
+        str | None, typer.Option(help="The column that says whose a row is; it is dropped.")
     ] = None,
     subjects_exact: SubjectsExact = False,
     strata: Annotated[
-        str | None,
-        typer.Option(help="Form groups within each value of this column."),
+        str | None, typer.Option(help="Form groups within each value of this column.")
     ] = None,
     missing: Missing = "refuse",
     method: Method = "hm2",
@@ -69,9 +63,7 @@ def microaggregate(
     max_events: MaxEvents = 10,
     effort: Effort = "balanced",
     seed: Seed = 0,
-    out: Annotated[
-        Path, typer.Option(help="Ends in .csv or .parquet.")
-    ] = MICROAGGREGATED,
+    out: Annotated[Path, typer.Option(help="Ends in .csv or .parquet.")] = MICROAGGREGATED,
     as_json: Json = False,
 ) -> None:
     """Replace the rows of a table of numbers by the means of groups of at least k.

@@ -14,10 +14,7 @@ MICROAGGREGATED = Path("microaggregated.csv")
 BENCHMARK = Path("benchmark.csv")
 
 
-Method = Annotated[
-    str,
-    typer.Option(help="hm2, mdav, v-mdav, md, cbfs, mf-tsp or decomposition."),
-]
+Method = Annotated[str, typer.Option(help="hm2, mdav, v-mdav, md, cbfs, mf-tsp or decomposition.")]
 Heuristic = Annotated[
     str,
     typer.Option(
@@ -34,16 +31,11 @@ Expansion = Annotated[
 ]
 Gamma = Annotated[
     float | None,
-    typer.Option(
-        help="How readily groups of v-mdav grow.", show_default="the best of several"
-    ),
+    typer.Option(help="How readily groups of v-mdav grow.", show_default="the best of several"),
 ]
 Subsets = Annotated[
     int | None,
-    typer.Option(
-        help="Parts that decomposition solves.",
-        show_default="of some 1,500 / k records",
-    ),
+    typer.Option(help="Parts that decomposition solves.", show_default="of some 1,500 / k records"),
 ]
 Refine = Annotated[str, typer.Option(help="anneal, descent, swap, rcs or none.")]
 ShuffleProbability = Annotated[
@@ -53,8 +45,7 @@ MaxEvents = Annotated[int, typer.Option(help="Of rcs: shuffles at most.")]
 Effort = Annotated[
     str,
     typer.Option(
-        help="fast (no annealing), balanced, or best (minutes; Ctrl-C takes the best "
-        "so far)."
+        help="fast (no annealing), balanced, or best (minutes; Ctrl-C takes the best so far)."
     ),
 ]
 SubjectsExact = Annotated[
@@ -65,8 +56,7 @@ SubjectsExact = Annotated[
     ),
 ]
 Missing = Annotated[
-    str,
-    typer.Option(help="Rows with missing values: refuse the table, or drop the rows."),
+    str, typer.Option(help="Rows with missing values: refuse the table, or drop the rows.")
 ]
 Seed = Annotated[int, typer.Option(help="Repeats the groups bit for bit.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

@@ -3,8 +3,8 @@
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.columns.generation import generate
 from trajanon.columns.growing import first_groups
 from trajanon.columns.market import open_market
@@ -25,13 +25,8 @@ INTEGER_GAP = 1e-4
 
 
 def best_groups(
-    records: NDArray[np.float64],
-    k: int,
-    subjects: NDArray[np.int64],
-    incumbent: NDArray[np.int64],
-    *,
-    progress: Progress = silent,
-) -> NDArray[np.int64]:
+    records: Floats, k: int, subjects: Ints, incumbent: Ints, *, progress: Progress = silent
+) -> Ints:
     """Group a few hundred records better, nearly as well as can be.
 
     Each group of k to 2k - 1 records with k different subjects is a column of a
@@ -56,7 +51,7 @@ def best_groups(
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Labels, shape (m,), of groups with k different subjects; the SSE is no larger
         than that of the incumbent.
 

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from trajanon._kernels.pricing import Market, earnings
+from trajanon.arrays import Floats
 from trajanon.columns import searching
 from trajanon.columns.growing import grown_groups
 from trajanon.columns.market import TINY, with_trios
@@ -105,13 +103,11 @@ def generate(
 class _Average:
     """A moving average of prices, and the share that it keeps of itself."""
 
-    prices: NDArray[np.float64]
+    prices: Floats
     inertia: float
 
 
-def _grow(
-    master: Master, market: Market, average: _Average, watch: Callable[[], None]
-) -> int:
+def _grow(master: Master, market: Market, average: _Average, watch: Callable[[], None]) -> int:
     """Add groups grown at the average prices that earn at the market's; how many."""
     while True:
         kept = average.inertia * average.prices

@@ -5,9 +5,9 @@ from functools import partial
 from threading import Event
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.pricing import Market, earnings, grow_group, grow_groups
+from trajanon.arrays import Ints
 from trajanon.columns.market import TINY
 from trajanon.columns.roots import found_groups, round_each
 
@@ -20,7 +20,7 @@ With fewer, prices swing for many rounds before they tell anything.
 _SEEDS = 64  # records round which one call grows groups, a fraction of a second
 
 
-def nearest_groups(market: Market) -> Iterator[NDArray[np.int64]]:
+def nearest_groups(market: Market) -> Iterator[Ints]:
     """List the k nearest and the k + 1 nearest of each record, if of k subjects."""
     for row in _by_distance(market):
         for size in range(market.k, min(market.k + 1, len(row)) + 1):
@@ -29,14 +29,14 @@ def nearest_groups(market: Market) -> Iterator[NDArray[np.int64]]:
                 yield group
 
 
-def _by_distance(market: Market) -> NDArray[np.int64]:
+def _by_distance(market: Market) -> Ints:
     """All records by their distance to each, (m, m), which comes first itself."""
     others = market.distances.copy()
     np.fill_diagonal(others, -1.0)
     return np.argsort(others, axis=1, kind="stable")
 
 
-def first_groups(market: Market) -> Iterator[NDArray[np.int64]]:
+def first_groups(market: Market) -> Iterator[Ints]:
     """Grow groups of every size, at the market's prices, from each near pair."""
     m, largest = market.halves.shape
     near = _by_distance(market)[:, 1 : NEAREST + 1]
@@ -50,15 +50,13 @@ def first_groups(market: Market) -> Iterator[NDArray[np.int64]]:
                     yield group
 
 
-def grown_groups(market: Market, watch: Callable[[], None]) -> list[NDArray[np.int64]]:
+def grown_groups(market: Market, watch: Callable[[], None]) -> list[Ints]:
     """Groups grown round each record, if they earn more than they cost."""
     found = round_each(partial(_grow_round, market), len(market.prices), _SEEDS, watch)
     return [group for groups in found for group in groups]
 
 
-def _grow_round(
-    market: Market, roots: NDArray[np.int64], _: Event
-) -> list[NDArray[np.int64]]:
+def _grow_round(market: Market, roots: Ints, _: Event) -> list[Ints]:
     """Grow groups round a few records, if they earn more than they cost."""
     found = np.zeros((len(roots), market.halves.shape[1]), dtype=np.int64)
     sizes = np.zeros(len(roots), dtype=np.int64)

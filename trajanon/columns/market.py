@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 from trajanon._kernels.pricing import Market
+from trajanon.arrays import Floats, Ints
 
 TINY = 1e-7
 """Of a squared standard deviation, what a group has to earn more than: no linear
@@ -16,9 +16,7 @@ programme is more exact.
 """
 
 
-def open_market(
-    records: NDArray[np.float64], k: int, subjects: NDArray[np.int64]
-) -> Market:
+def open_market(records: Floats, k: int, subjects: Ints) -> Market:
     """Lay out records for pricing; the price of each is 0."""
     distances = cdist(records, records, "sqeuclidean")
     others = distances.copy()
@@ -37,9 +35,7 @@ def open_market(
     )
 
 
-def with_trios(
-    market: Market, trios: NDArray[np.int64], tolls: NDArray[np.float64]
-) -> Market:
+def with_trios(market: Market, trios: Ints, tolls: Floats) -> Market:
     """Let groups pay a toll for each trio of which they hold two records or more."""
     trios, tolls = trios[tolls > 0.0], tolls[tolls > 0.0]
     held = np.bincount(trios.ravel(), minlength=len(market.prices))
@@ -51,17 +47,13 @@ def with_trios(
     )
 
 
-def meetings(
-    groups: Sequence[Sequence[int]], trios: NDArray[np.int64], m: int
-) -> csr_array:
+def meetings(groups: Sequence[Sequence[int]], trios: Ints, m: int) -> csr_array:
     """Which groups hold two records or more of which trios, (groups, trios)."""
     sizes = [len(group) for group in groups]
     first = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     held = np.fromiter(chain.from_iterable(groups), np.int64, first[-1])
     members = csr_array((np.ones(len(held)), held, first), (len(groups), m))
     ends = np.arange(len(trios) + 1) * 3
-    of_trios = csr_array(
-        (np.ones(3 * len(trios)), trios.ravel(), ends), (len(trios), m)
-    )
+    of_trios = csr_array((np.ones(3 * len(trios)), trios.ravel(), ends), (len(trios), m))
     together = members @ of_trios.T
     return csr_array(together > 1.5)

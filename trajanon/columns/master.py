@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import highspy
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.pricing import Market
+from trajanon.arrays import Floats, Ints
 from trajanon.columns.market import TINY, meetings
 from trajanon.columns.programme import add_rows, begin_programme, solve
 from trajanon.workers import unwatched
@@ -26,7 +26,7 @@ class Choice(NamedTuple):
         Whether the branch and bound ended before its limits.
     """
 
-    columns: NDArray[np.int64]
+    columns: Ints
     ended: bool
 
 
@@ -54,7 +54,7 @@ class Master:
         chosen, as of the last optimum.
     """
 
-    def __init__(self, distances: NDArray[np.float64]) -> None:
+    def __init__(self, distances: Floats) -> None:
         self.groups: list[tuple[int, ...]] = []
         self.costs: list[float] = []
         self.trios = np.zeros((0, 3), dtype=np.int64)
@@ -64,7 +64,7 @@ class Master:
         self._trios_of: list[list[int]] = [[] for _ in distances]
         self._relaxed = begin_programme(len(distances))
 
-    def add(self, groups: Iterable[NDArray[np.int64]]) -> int:
+    def add(self, groups: Iterable[Ints]) -> int:
         """Add the groups not yet in the pool; how many they are."""
         before = len(self.groups)
         for members in groups:
@@ -78,7 +78,7 @@ class Master:
         self._add_columns(self._relaxed, range(before, len(self.groups)), np.inf)
         return len(self.groups) - before
 
-    def cut(self, trios: NDArray[np.int64]) -> None:
+    def cut(self, trios: Ints) -> None:
         """Choose at most one of the groups that hold two or more of three records.
 
         Parameters
@@ -93,9 +93,7 @@ class Master:
         met = meetings(self.groups, trios, len(self._distances)).T.tocsr()
         add_rows(self._relaxed, len(trios), met)
 
-    def relax(
-        self, watch: Callable[[], None] = unwatched
-    ) -> tuple[float, NDArray[np.float64]]:
+    def relax(self, watch: Callable[[], None] = unwatched) -> tuple[float, Floats]:
         """Solve the linear programme: its optimum, and the prices of the records."""
         solve(self._relaxed, watch)
         solution = self._relaxed.getSolution()
@@ -104,7 +102,7 @@ class Master:
         self.shares = np.array(solution.col_value)
         return self._relaxed.getObjectiveValue(), duals[: len(self._distances)]
 
-    def within(self, market: Market, gap: float) -> NDArray[np.int64]:
+    def within(self, market: Market, gap: float) -> Ints:
         """Find the places of the columns that cost up to a gap more than they earn."""
         prices = market.prices
         reduced = np.array(self.costs) - [prices[list(g)].sum() for g in self.groups]
@@ -113,8 +111,8 @@ class Master:
 
     def choose(
         self,
-        candidates: NDArray[np.int64],
-        incumbent: NDArray[np.int64],
+        candidates: Ints,
+        incumbent: Ints,
         *,
         nodes: int,
         gap: float,
@@ -163,9 +161,7 @@ class Master:
         ended = programme.getModelStatus() == highspy.HighsModelStatus.kOptimal
         return Choice(chosen if valid else incumbent, ended)
 
-    def _add_columns(
-        self, programme: highspy.Highs, columns: Sequence[int], most: float
-    ) -> None:
+    def _add_columns(self, programme: highspy.Highs, columns: Sequence[int], most: float) -> None:
         """Add columns of the pool to a programme, each from 0 to a bound."""
         if not columns:
             return

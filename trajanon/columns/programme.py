@@ -25,9 +25,7 @@ def begin_programme(m: int) -> highspy.Highs:
     return programme
 
 
-def add_rows(
-    programme: highspy.Highs, count: int, held: csr_array | None = None
-) -> None:
+def add_rows(programme: highspy.Highs, count: int, held: csr_array | None = None) -> None:
     """Add rows that allow one column each, of those held by it, (rows, columns)."""
     held = csr_array((count, 0)) if held is None else held
     programme.addRows(
@@ -41,9 +39,7 @@ def add_rows(
     )
 
 
-def solve(
-    programme: highspy.Highs, watch: Callable[[], None], looks: float = np.inf
-) -> None:
+def solve(programme: highspy.Highs, watch: Callable[[], None], looks: float = np.inf) -> None:
     """Solve a programme in a thread of its own, so that Ctrl-C ends it.
 
     HiGHS refuses another number of threads than it had when it first ran in a thread.

@@ -6,9 +6,9 @@ from threading import Event
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.pricing import Market, search_groups
+from trajanon.arrays import Floats, Ints
 from trajanon.columns.roots import found_groups, round_each
 from trajanon.workers import unwatched
 
@@ -36,16 +36,13 @@ class Found(NamedTuple):
         Whether the search looked at all groups.
     """
 
-    groups: list[NDArray[np.int64]]
-    at_most: NDArray[np.float64]
+    groups: list[Ints]
+    at_most: Floats
     complete: bool
 
 
 def search(
-    market: Market,
-    least: float,
-    nodes: int,
-    watch: Callable[[], None] = unwatched,
+    market: Market, least: float, nodes: int, watch: Callable[[], None] = unwatched
 ) -> Found:
     """Search for the best group round each record, if it earns more than the least.
 
@@ -97,9 +94,7 @@ def groups_within(
 
 
 def _search_parts(
-    work: Callable[[NDArray[np.int64], Event], Found],
-    market: Market,
-    watch: Callable[[], None],
+    work: Callable[[Ints, Event], Found], market: Market, watch: Callable[[], None]
 ) -> Found:
     """Search round a few records after the other, and gather what is found."""
     done = round_each(work, len(market.prices), _ROOTS, watch)
@@ -110,25 +105,19 @@ def _search_parts(
     )
 
 
-def _search_round(
-    market: Market, least: float, nodes: int, roots: NDArray[np.int64], _: Event
-) -> Found:
+def _search_round(market: Market, least: float, nodes: int, roots: Ints, _: Event) -> Found:
     """Search round a few records, which takes a fraction of a second."""
     found = np.empty((len(roots), market.halves.shape[1]), dtype=np.int64)
     sizes, at_most = np.empty(len(roots), dtype=np.int64), np.empty(len(roots))
-    complete, _ = search_groups(
-        market, roots, least, nodes, found, sizes, at_most, False
-    )
+    complete, _ = search_groups(market, roots, least, nodes, found, sizes, at_most, False)
     return Found(found_groups(found, sizes), at_most, complete)
 
 
-def _search_within(
-    market: Market, gap: float, room: int, roots: NDArray[np.int64], stop: Event
-) -> Found:
+def _search_within(market: Market, gap: float, room: int, roots: Ints, stop: Event) -> Found:
     """Search for all groups within a gap round a few records, one after the other."""
     found = np.empty((room, market.halves.shape[1]), dtype=np.int64)
     sizes, at_most = np.empty(room, dtype=np.int64), np.full(len(roots), np.inf)
-    groups: list[NDArray[np.int64]] = []
+    groups: list[Ints] = []
     at_full = 0
     for place, root in enumerate(roots):
         for halving in range(HALVINGS):

@@ -22,9 +22,7 @@ CROWDED = 1.05
 STEPS_OF_ROUNDING = 0.05  # of the length: below it, nobody need know
 
 
-def cost(
-    ways: Mapping[str, Usefulness], length_kept: float
-) -> Iterator[tuple[str, str]]:
+def cost(ways: Mapping[str, Usefulness], length_kept: float) -> Iterator[tuple[str, str]]:
     """Say what a release costs; information loss, which hides much, has no say."""
     as_cut, mdav = ways[RELEASE], ways.get(MDAV)
     averaged = ways.get(AS_SLID, as_cut)
@@ -34,8 +32,7 @@ def cost(
     beside = "" if mdav is None else f" (MDAV: {percent(mdav.flow_similarity, 2)})"
     yield (
         _colour(1.0 - averaged.flow_similarity, TRIPS_LOST),
-        f"Trips that still begin and end in the same cells of {FLOW_CELL:g} m: "
-        f"{kept}{beside}.",
+        f"Trips that still begin and end in the same cells of {FLOW_CELL:g} m: {kept}{beside}.",
     )
     if averaged is not as_cut and mdav is not None:
         yield from _worse_as_cut(as_cut, mdav)
@@ -47,17 +44,13 @@ def _colour(share: float, limits: tuple[float, float]) -> str:
     return (GOOD, CAUTION, BAD)[sum(share > limit for limit in limits)]
 
 
-def _both(
-    averaged: Usefulness, as_cut: Usefulness, write: Callable[[Usefulness], str]
-) -> str:
+def _both(averaged: Usefulness, as_cut: Usefulness, write: Callable[[Usefulness], str]) -> str:
     if averaged is as_cut:
         return write(as_cut)
     return f"{write(averaged)} as slid, {write(as_cut)} as cut"
 
 
-def _moved(
-    averaged: Usefulness, as_cut: Usefulness, mdav: Usefulness | None
-) -> tuple[str, str]:
+def _moved(averaged: Usefulness, as_cut: Usefulness, mdav: Usefulness | None) -> tuple[str, str]:
     far = averaged.displacement["mean"]
     of_length = far / averaged.length if averaged.length else float(far > 0.0)
     colour, advice, beside = _colour(of_length, OF_OWN_LENGTH), "", ""
@@ -70,10 +63,7 @@ def _moved(
     if of_length > OF_OWN_LENGTH[0]:
         advice = " Longer lines (extract --spacing), more data or a smaller k help."
     if colour == BAD:
-        advice = (
-            " The middle of each trajectory alone would tell as much of where it was."
-            + advice
-        )
+        advice = " The middle of each trajectory alone would tell as much of where it was." + advice
     said = _both(averaged, as_cut, lambda one: metres(one.displacement["mean"]))
     runs = ""
     if as_cut.from_runs is not None:

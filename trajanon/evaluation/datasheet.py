@@ -52,11 +52,7 @@ def datasheet(evaluation: "Evaluation") -> str:
     facts = [
         ("File", "not named" if evaluation.file is None else _code(evaluation.file)),
         ("Date of this datasheet", evaluation.date.isoformat()),
-        (
-            "Area",
-            f"latitudes {south:.2f} to {north:.2f}, longitudes {west:.2f} to "
-            f"{east:.2f}",
-        ),
+        ("Area", f"latitudes {south:.2f} to {north:.2f}, longitudes {west:.2f} to {east:.2f}"),
         ("Metres between points", _spacing(evaluation)),
         ("Trajectories", f"{evaluation.trajectories:,}"),
         ("Points of each", f"{evaluation.points}"),
@@ -136,10 +132,7 @@ def _moved(evaluation: "Evaluation") -> str:
     in_file = ways[RELEASE]
     said = f"{metres(in_file.displacement['mean'])} from the windows as in the file"
     if evaluation.aligned:
-        said = (
-            f"{metres(ways[AS_SLID].displacement['mean'])} from the windows as slid, "
-            + said
-        )
+        said = f"{metres(ways[AS_SLID].displacement['mean'])} from the windows as slid, " + said
     if in_file.from_runs is not None:
         said += f", {metres(in_file.from_runs['mean'])} from the whole tracks"
     return said

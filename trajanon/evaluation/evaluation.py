@@ -6,8 +6,8 @@ from datetime import date
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.evaluation.datasheet import datasheet
 from trajanon.evaluation.names import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE, SLID
 from trajanon.evaluation.page import page
@@ -97,7 +97,7 @@ class Evaluation:
     subjects: int | None
     left_out: int
     nameless: int
-    sizes: NDArray[np.int64]
+    sizes: Ints
     violations: Mapping[str, int | None]
     problems: Sequence[str] | None
     loss: Mapping[str, float]
@@ -165,9 +165,7 @@ class Evaluation:
             "violations": dict(self.violations),
             "problems": None if self.problems is None else list(self.problems),
             "information_loss": dict(self.loss),
-            "price": (
-                None if self.price is None else [paid.account for paid in self.price]
-            ),
+            "price": (None if self.price is None else [paid.account for paid in self.price]),
             "attacks": [attack.account for attack in self.attacks],
             "diversity": self.diversity.account,
             "diversity_as_slid": self.diversity_as_slid.account,
@@ -269,9 +267,7 @@ def evaluate(
         violations={
             "records": int((sizes < k).sum()),
             "subjects": (
-                None
-                if subjects is None
-                else int((subjects_per_group(labels, subjects) < k).sum())
+                None if subjects is None else int((subjects_per_group(labels, subjects) < k).sum())
             ),
         },
         problems=(
@@ -287,9 +283,7 @@ def evaluate(
             for name, pair in ways.items()
         },
         usefulness={
-            name: usefulness(
-                *pair, tracks=trajectories.tracks, to_road=to_road, seed=seed
-            )
+            name: usefulness(*pair, tracks=trajectories.tracks, to_road=to_road, seed=seed)
             for name, pair in ways.items()
         },
         length_kept=_length_kept(found),
@@ -297,18 +291,13 @@ def evaluate(
         attacks=attacked,
         diversity=diverse,
         diversity_as_slid=diverse_as_slid,
-        roads_before=(
-            None if to_road is None else share_on_roads(original, to_road, ROAD)
-        ),
+        roads_before=(None if to_road is None else share_on_roads(original, to_road, ROAD)),
         report=told,
     )
 
 
 def _attacks(
-    trajectories: Trajectories,
-    found: Belonging,
-    k: int,
-    subjects: NDArray[np.int64] | None,
+    trajectories: Trajectories, found: Belonging, k: int, subjects: Ints | None
 ) -> list[Attack]:
     """Run all attacks; where windows slid, those on the release also from these."""
     groups = (found.lines, found.labels, k)
@@ -316,11 +305,7 @@ def _attacks(
     if found.slid is trajectories:
         return done
     from_slid = {
-        one.name: replace(
-            one,
-            name=one.name + SLID,
-            knows=f"{one.knows}, as windows slid",
-        )
+        one.name: replace(one, name=one.name + SLID, knows=f"{one.knows}, as windows slid")
         for one in attacks_on_release(found.slid.points, *groups, subjects=subjects)
     }
     shown = []
@@ -331,9 +316,7 @@ def _attacks(
     return shown
 
 
-def _by_mdav(
-    trajectories: Trajectories, k: int, subjects: NDArray[np.int64] | None
-) -> NDArray[np.float64] | None:
+def _by_mdav(trajectories: Trajectories, k: int, subjects: Ints | None) -> Floats | None:
     """What MDAV would release for each original; None where no k can be grouped."""
     different = len(trajectories) if subjects is None else int(subjects.max()) + 1
     if different < k:
@@ -345,10 +328,8 @@ def _by_mdav(
 
 
 def _ways(
-    trajectories: Trajectories,
-    found: Belonging,
-    mdav: NDArray[np.float64] | None,
-) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    trajectories: Trajectories, found: Belonging, mdav: Floats | None
+) -> dict[str, tuple[Floats, Floats]]:
     """Originals and what stands for them, for each way to publish."""
     original, released = trajectories.points, found.lines[found.labels]
     ways = {RELEASE: (original, released)}
@@ -365,7 +346,7 @@ def _length_kept(found: Belonging) -> float:
     return 1.0 + float(length_change(found.slid.points, lines).mean())
 
 
-def _area(points: NDArray[np.float64]) -> tuple[float, float, float, float]:
+def _area(points: Floats) -> tuple[float, float, float, float]:
     """West, south, east and north of points, rounded outward."""
     places = points.reshape(-1, 2)
     south, west = (np.floor(places.min(axis=0) * 100.0) / 100.0).tolist()

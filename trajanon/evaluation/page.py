@@ -6,19 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.evaluation.names import NOTICE, SLID
 from trajanon.evaluation.verdict import verdict
 from trajanon.evaluation.words import metres, percent
-from trajanon.utility.usefulness import (
-    DENSITY_CELL,
-    FLOW_CELL,
-    QUERIES,
-    ROAD,
-    SIDES,
-    Usefulness,
-)
+from trajanon.utility.usefulness import DENSITY_CELL, FLOW_CELL, QUERIES, ROAD, SIDES, Usefulness
 
 if TYPE_CHECKING:
     from trajanon.evaluation.evaluation import Evaluation
@@ -100,7 +93,7 @@ def _spreads(found: "Diversity") -> Iterator[tuple[str, ...]]:
         yield (name, *(write(told[key][what]) for what in ("min", "median", "max")))
 
 
-def _histogram(values: NDArray[np.float64]) -> dict[str, Any]:
+def _histogram(values: Floats) -> dict[str, Any]:
     """How often values occur, up to their 99th percentile."""
     most = float(np.percentile(values, 99)) or 1.0
     counts, _ = np.histogram(np.minimum(values, most), bins=_BINS, range=(0, most))

@@ -4,9 +4,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trajanon.arrays import Floats, Ints
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, subjects_per_group
 
@@ -39,9 +37,7 @@ class Price:
         return asdict(self)
 
 
-def price(
-    records: NDArray[np.float64], k: int, subjects: NDArray[np.int64]
-) -> list[Price]:
+def price(records: Floats, k: int, subjects: Ints) -> list[Price]:
     """Group records twice by each of two methods: MDAV, and path, cut and descent.
 
     Parameters
@@ -61,15 +57,13 @@ def price(
     if subjects.max() + 1 < k:
         return []
 
-    def by_mdav(whose: NDArray[np.int64] | None) -> Partition:
+    def by_mdav(whose: Ints | None) -> Partition:
         return microaggregate(records, k, method="mdav", refine="none", subjects=whose)
 
-    def by_path(whose: NDArray[np.int64] | None) -> Partition:
+    def by_path(whose: Ints | None) -> Partition:
         return microaggregate(records, k, effort="fast", subjects=whose)
 
-    def paid(
-        method: str, group: Callable[[NDArray[np.int64] | None], Partition]
-    ) -> Price:
+    def paid(method: str, group: Callable[[Ints | None], Partition]) -> Price:
         of_records, of_subjects = group(None), group(subjects)
         held = subjects_per_group(of_records.labels, subjects)
         return Price(

@@ -50,18 +50,13 @@ def _promise(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
         if sentence := evaluation.too_few:
             yield BAD, f"{sentence}."
         elif by_subjects and few is None:
-            yield (
-                BAD,
-                "The report promises different subjects, and these trajectories name "
-                "none.",
-            )
+            yield (BAD, "The report promises different subjects, and these trajectories name none.")
         for problem in evaluation.problems or []:
             yield BAD, f"In the released file: {problem}."
     if few is None:
         yield (
             CAUTION,
-            "Nothing is known of subjects: several trajectories of one person may fill "
-            "a group.",
+            "Nothing is known of subjects: several trajectories of one person may fill a group.",
         )
     elif evaluation.nameless:
         yield (

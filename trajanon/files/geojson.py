@@ -4,18 +4,13 @@ import json
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
-from trajanon.files.released import (
-    Lines,
-    ReleasedFile,
-    as_text,
-    texts,
-)
+from trajanon.files.released import Lines, ReleasedFile, as_text, texts
 
 
-def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> None:
+def write(path: Path, points: Floats, attribution: str | None) -> None:
     """Write a release; the attribution is a member of the collection."""
     words = json.dumps(attribution, ensure_ascii=False)
     said = "" if attribution is None else f'"attribution": {words}, '
@@ -49,14 +44,7 @@ def read_released(path: Path) -> ReleasedFile:
             for feature in collection["features"]
         ]
         attribution = collection.get("attribution")
-    except (
-        OSError,
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        OverflowError,
-    ) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         msg = f"cannot read {path} as a GeoJSON feature collection of lines"
         raise FileProblem(msg) from error
     except RecursionError as error:

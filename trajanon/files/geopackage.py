@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
 from trajanon.files.released import Lines, ReleasedFile
 
@@ -33,7 +33,7 @@ _SETTINGS = (
 )
 
 
-def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> None:
+def write(path: Path, points: Floats, attribution: str | None) -> None:
     """Write a release; the attribution is the description of its layer."""
     import geopandas
     import shapely

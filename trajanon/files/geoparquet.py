@@ -13,6 +13,7 @@ from typing import IO, Any, NotRequired, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import native
 from trajanon.files.released import Lines, ReleasedFile
@@ -20,11 +21,7 @@ from trajanon.files.typed import parsed, typed
 
 # No "crs": that means longitude, latitude on WGS 84 (OGC:CRS84).
 _LINES = {"encoding": "WKB", "geometry_types": ["LineString"]}
-_GEO = {
-    "version": "1.1.0",
-    "primary_column": "geometry",
-    "columns": {"geometry": _LINES},
-}
+_GEO = {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": _LINES}}
 
 _MAGIC = 4
 """Bytes at the beginning and the end, before which the footer's length stands."""
@@ -32,18 +29,12 @@ _MAGIC = 4
 _BINARY = b"\x18"
 """Begins a text in a footer; its length follows."""
 
-Rows = tuple[
-    Mapping[str, NDArray[Any]],
-    NDArray[np.float64],
-    Mapping[str, Iterable[NDArray[Any]]],
-]
+Rows = tuple[Mapping[str, NDArray[Any]], Floats, Mapping[str, Iterable[NDArray[Any]]]]
 """Columns; lines of lat, lon points (n, m, 2); and further columns of lines, of any
 lengths, as shapely geometries, some rows at a time."""
 
 
-def write_lines(
-    file: IO[bytes], parts: Iterable[Rows], metadata: Mapping[str, str]
-) -> None:
+def write_lines(file: IO[bytes], parts: Iterable[Rows], metadata: Mapping[str, str]) -> None:
     """Write rows of lines, a row group for each part, with metadata of the file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -54,12 +45,8 @@ def write_lines(
             table = _table(columns, points, further)
             if writer is None:
                 geo = {**_GEO, "columns": dict.fromkeys(["geometry", *further], _LINES)}
-                schema = table.schema.with_metadata(
-                    {"geo": json.dumps(geo), **metadata}
-                )
-                writer = pq.ParquetWriter(
-                    file, schema, compression="zstd", write_statistics=False
-                )
+                schema = table.schema.with_metadata({"geo": json.dumps(geo), **metadata})
+                writer = pq.ParquetWriter(file, schema, compression="zstd", write_statistics=False)
                 closing.callback(writer.close)
             writer.write_table(table)
             del table
@@ -69,7 +56,7 @@ def write_lines(
 
 def _table(
     columns: Mapping[str, NDArray[Any]],
-    points: NDArray[np.float64],
+    points: Floats,
     further: Mapping[str, Iterable[NDArray[Any]]],
 ) -> Any:
     import pyarrow as pa
@@ -112,10 +99,7 @@ def described(schema: Any, what: object) -> Geo:
         name = geo["primary_column"]
         typed(geo["columns"].get(name), Column, name)
     except BadInput as error:
-        msg = (
-            f"{what} is not GeoParquet: its footer does not describe its geometries, "
-            f"{error}"
-        )
+        msg = f"{what} is not GeoParquet: its footer does not describe its geometries, {error}"
         raise FileProblem(msg) from error
     if (count := schema.names.count(name)) != 1:
         there = "two columns" if count else "no column"
@@ -187,9 +171,7 @@ class Table:
             with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
                 self.geometries = shapely.from_wkb(self._wkb)
         self.columns: dict[str, NDArray[Any]] = {
-            name: native.values(table[name])
-            for name in table.column_names
-            if name != self.geometry
+            name: native.values(table[name]) for name in table.column_names if name != self.geometry
         }
 
     @property
@@ -210,19 +192,14 @@ def read(path: Path) -> Table:
     return Table(path)
 
 
-def write(
-    path: Path, points: NDArray[np.float64], attribution: str | None, first: int = 1
-) -> None:
+def write(path: Path, points: Floats, attribution: str | None, first: int = 1) -> None:
     """Write a release: ids from the first on, lines, the attribution; nothing else."""
     with path.open("wb") as file:
         write_released(file, points, attribution, first)
 
 
 def write_released(
-    file: IO[bytes],
-    points: NDArray[np.float64],
-    attribution: str | None,
-    first: int = 1,
+    file: IO[bytes], points: Floats, attribution: str | None, first: int = 1
 ) -> None:
     """Write a release, or a part of one: then ids go on where the last part ended."""
     write_lines(

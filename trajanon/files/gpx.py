@@ -5,15 +5,10 @@ from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
-from trajanon.files.released import (
-    Lines,
-    ReleasedFile,
-    as_text,
-    texts,
-)
+from trajanon.files.released import Lines, ReleasedFile, as_text, texts
 
 _SPACE = "http://www.topografix.com/GPX/1/1"
 _CREATOR = "trajanon"
@@ -23,7 +18,7 @@ _HEAD = f"""\
 """
 
 
-def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> None:
+def write(path: Path, points: Floats, attribution: str | None) -> None:
     """Write a release; the attribution is the description in the metadata."""
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(_HEAD)

@@ -3,7 +3,8 @@
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from trajanon.arrays import Bools, Floats, Ints
 
 _HEAD = np.array([1, 2, 0, 0, 0], dtype=np.uint8)
 """Of a LineString without heights, little-endian; the number of its points follows."""
@@ -25,10 +26,10 @@ class Lines(NamedTuple):
         Whether each one is a LineString at all, and one without heights, (n,).
     """
 
-    points: NDArray[np.float64]
-    size: NDArray[np.int64]
-    line: NDArray[np.bool_]
-    flat: NDArray[np.bool_]
+    points: Floats
+    size: Ints
+    line: Bools
+    flat: Bools
 
 
 def from_wkb(column: Any, on_invalid: Literal["raise", "ignore"] = "raise") -> Lines:
@@ -86,9 +87,7 @@ def _as_geometries(column: Any, on_invalid: Literal["raise", "ignore"]) -> Lines
         msg = f"geometries are bytes (WKB), and these are {column.type}"
         raise TypeError(msg)
     with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
-        geometries = shapely.from_wkb(
-            column.to_numpy(zero_copy_only=False), on_invalid=on_invalid
-        )
+        geometries = shapely.from_wkb(column.to_numpy(zero_copy_only=False), on_invalid=on_invalid)
     line = shapely.get_type_id(geometries) == shapely.GeometryType.LINESTRING
     flat = line & ~shapely.has_z(geometries)
     if hasattr(shapely, "has_m"):

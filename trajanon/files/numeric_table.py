@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.files import native
 from trajanon.inputs import named_rightly
@@ -73,9 +73,7 @@ def _as_table(path: Path) -> Iterator[None]:
     except TrajanonError:
         raise
     except pd.errors.EmptyDataError as error:
-        msg = (
-            f"{path} is empty; a table has a header and below it a row for each record"
-        )
+        msg = f"{path} is empty; a table has a header and below it a row for each record"
         raise BadInput(msg) from error
     except (OSError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
@@ -135,8 +133,7 @@ def _has_decimal_commas(table: pd.DataFrame) -> bool:
     """Whether more numbers have a decimal comma than a point, in the first rows."""
     cells = table.head(_JUDGED).stack()
     commas, points = (
-        int(cells.str.fullmatch(form).sum())
-        for form in (_DECIMAL_COMMA, _DECIMAL_POINT)
+        int(cells.str.fullmatch(form).sum()) for form in (_DECIMAL_COMMA, _DECIMAL_POINT)
     )
     return commas > points
 
@@ -177,16 +174,14 @@ def holds_numbers(column: pd.Series) -> bool:
     return bool(2 * (~np.isnan(numbers(column))).sum() > (~missing(column)).sum())
 
 
-def missing(column: pd.Series) -> NDArray[np.bool_]:
+def missing(column: pd.Series) -> Bools:
     """Where a column of numbers has no value, shape (n,)."""
     # Cell by cell, for a cell of a Parquet file may be a list.
-    written = column.map(
-        lambda cell: isinstance(cell, str) and cell.strip().lower() in _MISSING
-    )
+    written = column.map(lambda cell: isinstance(cell, str) and cell.strip().lower() in _MISSING)
     return np.asarray(column.isna() | written, dtype=np.bool_)
 
 
-def records(path: Path, table: pd.DataFrame) -> NDArray[np.float64]:
+def records(path: Path, table: pd.DataFrame) -> Floats:
     """Read numbers, all of them finite.
 
     Parameters
@@ -198,7 +193,7 @@ def records(path: Path, table: pd.DataFrame) -> NDArray[np.float64]:
 
     Returns
     -------
-    NDArray[np.float64]
+    Floats
         Shape (n, p).
 
     Raises
@@ -219,7 +214,7 @@ def records(path: Path, table: pd.DataFrame) -> NDArray[np.float64]:
     raise BadInput(msg)
 
 
-def numbers(column: pd.Series) -> NDArray[np.float64]:
+def numbers(column: pd.Series) -> Floats:
     """Read numbers; what is none becomes NaN."""
     types = pd.api.types
     categories = isinstance(column.dtype, pd.CategoricalDtype)
@@ -240,7 +235,7 @@ def write(path: Path, table: pd.DataFrame) -> None:
         table.to_csv(path, index=False)
 
 
-def occurrences(path: Path, columns: Sequence[str]) -> NDArray[np.int64]:
+def occurrences(path: Path, columns: Sequence[str]) -> Ints:
     """Count how often each different row of some columns occurs, as written.
 
     The cells of CSV as text, for two ways to write a number tell two rows apart.

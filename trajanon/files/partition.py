@@ -22,10 +22,7 @@ def is_part(name: str) -> bool:
 
 
 def write_partition(
-    folder: Path,
-    parts: Iterable[Trajectories],
-    provenance: Mapping[str, Any],
-    rows: int,
+    folder: Path, parts: Iterable[Trajectories], provenance: Mapping[str, Any], rows: int
 ) -> None:
     """Write trajectories that come in parts of any size as parts of so many rows.
 

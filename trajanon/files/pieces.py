@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.files import lines
 from trajanon.tracks import STEPS, Tracks
@@ -45,7 +46,7 @@ def read(
     run: NDArray[Any] | None,
     start: NDArray[Any] | None,
     track: Callable[[], Iterator[Any]],
-    points: NDArray[np.float64],
+    points: Floats,
 ) -> Tracks:
     """Join pieces to runs again.
 
@@ -100,19 +101,14 @@ class _Pieces:
     from its start on, or from the piece's first point on.
     """
 
-    size: NDArray[np.int64]
-    first: NDArray[np.float64]
-    last: NDArray[np.float64]
-    at_start: NDArray[np.bool_]
-    at_once: NDArray[np.bool_]
+    size: Ints
+    first: Floats
+    last: Floats
+    at_start: Bools
+    at_once: Bools
 
     @classmethod
-    def of(
-        cls,
-        track: Iterator[Any],
-        windows: NDArray[np.float64],
-        start: NDArray[np.int64],
-    ) -> "_Pieces":
+    def of(cls, track: Iterator[Any], windows: Floats, start: Ints) -> "_Pieces":
         n = len(windows)
         size, ends = np.empty(n, dtype=np.int64), np.full((2, n, 2), np.nan)
         holds, row = np.empty((2, n), dtype=np.bool_), 0
@@ -129,7 +125,7 @@ class _Pieces:
             row += len(batch)
         return cls(size, *ends, *holds)
 
-    def take(self, which: NDArray[np.int64]) -> "_Pieces":
+    def take(self, which: Ints) -> "_Pieces":
         return _Pieces(
             self.size[which],
             self.first[which],
@@ -138,9 +134,7 @@ class _Pieces:
             self.at_once[which],
         )
 
-    def found(
-        self, start: NDArray[np.int64], head: NDArray[np.bool_]
-    ) -> NDArray[np.int64]:
+    def found(self, start: Ints, head: Bools) -> Ints:
         """Tell on each row's piece the place where its window begins.
 
         That is the piece's first point or, where a piece begins with its run, the
@@ -155,13 +149,13 @@ class _Pieces:
             raise BadInput(msg)
         return np.where(self.at_start & (head | ~self.at_once), start, 0)
 
-    def meet(self, begin: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def meet(self, begin: Ints) -> Bools:
         """Tell where a piece goes on where the one before it ends, shape (n - 1,).
 
         The number says so, and the point: files put together use numbers twice.
         """
         seam = (self.last[:-1] == self.first[1:]).all(axis=1)
-        meets: NDArray[np.bool_] = (begin[1:] == begin[:-1] + self.size[:-1] - 1) & seam
+        meets: Bools = (begin[1:] == begin[:-1] + self.size[:-1] - 1) & seam
         return meets
 
 
@@ -173,29 +167,21 @@ def _lines(batch: Any, row: int) -> lines.Lines:
     except TypeError:
         missing = np.ones(len(batch), dtype=np.bool_)
     if missing.any():
-        msg = (
-            f"the track of row {row + np.argmax(missing)} is missing, or is no "
-            "LineString"
-        )
+        msg = f"the track of row {row + np.argmax(missing)} is missing, or is no LineString"
         raise BadInput(msg)
     return some
 
 
-def _hold(
-    some: lines.Lines,
-    first: NDArray[np.int64],
-    windows: NDArray[np.float64],
-    place: NDArray[np.int64],
-) -> NDArray[np.bool_]:
+def _hold(some: lines.Lines, first: Ints, windows: Floats, place: Ints) -> Bools:
     """Tell which windows lie at such a place of their pieces."""
     steps = STEPS * np.arange(windows.shape[1])
-    held: NDArray[np.bool_] = (place >= 0) & (place < some.size - steps[-1])
+    held: Bools = (place >= 0) & (place < some.size - steps[-1])
     there = (first + place)[held, None] + steps
     held[held] = (some.points[there] == windows[held]).all(axis=(1, 2))
     return held
 
 
-def _numbers(name: str, column: NDArray[Any] | None) -> NDArray[np.int64]:
+def _numbers(name: str, column: NDArray[Any] | None) -> Ints:
     if column is None:
         msg = f"it has a column track, and no column {name}"
         raise BadInput(msg)
@@ -207,9 +193,7 @@ def _numbers(name: str, column: NDArray[Any] | None) -> NDArray[np.int64]:
     return whole
 
 
-def _gather(
-    track: Iterator[Any], size: NDArray[np.int64], into: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _gather(track: Iterator[Any], size: Ints, into: Ints) -> Floats:
     """Put so many points of each row's piece where they belong."""
     gathered = np.empty((size.sum(), 2))
     row = 0
@@ -221,21 +205,19 @@ def _gather(
         kept = np.ones(len(some.points), dtype=np.bool_)
         kept[last[mine < some.size]] = False
         in_order = bool((np.diff(begin) == mine[:-1]).all())
-        places = (
-            slice(begin[0], begin[-1] + mine[-1]) if in_order else _spans(begin, mine)
-        )
+        places = slice(begin[0], begin[-1] + mine[-1]) if in_order else _spans(begin, mine)
         gathered[places] = some.points[kept]
         row += len(batch)
     return gathered
 
 
-def _blocks(size: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def _blocks(size: Ints) -> list[Ints]:
     """Split rows of so many points into blocks of some `_AT_ONCE` points."""
     block = np.cumsum(size) // _AT_ONCE
     return np.split(np.arange(len(size)), np.flatnonzero(np.diff(block)) + 1)
 
 
-def _spans(begin: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.int64]:
+def _spans(begin: Ints, size: Ints) -> Ints:
     """Places begin, begin + 1, ... of each span, one span after another."""
     before = np.cumsum(size) - size
     return np.repeat(begin - before, size) + np.arange(size.sum())

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import geojson, geopackage, geoparquet, gpx, table
 from trajanon.files.released import ReleasedFile
 from trajanon.inputs import named_rightly
 from trajanon.trajectories import Trajectories
 
-Writer = Callable[[Path, NDArray[np.float64], str | None], None]
+Writer = Callable[[Path, Floats, str | None], None]
 Reader = Callable[[Path], ReleasedFile]
 Pieces = Callable[[Path], tuple[str, Mapping[str, Any]]]
 """Of a file whose bytes depend on versions of libraries: who wrote it, and all that

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.trajectories import OSM_ATTRIBUTION
 
@@ -49,7 +50,7 @@ def check_digits(digits: int) -> None:
         raise BadInput(msg)
 
 
-def rounded(degrees: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
+def rounded(degrees: Floats, digits: int) -> Floats:
     """Round coordinates as they are written; there is one zero."""
     return np.round(degrees, digits) + 0.0
 
@@ -60,9 +61,7 @@ def as_text(degrees: float) -> str:
     return np.format_float_positional(degrees) if "e" in text else text
 
 
-def texts(
-    points: NDArray[np.float64], text: Callable[[list[list[float]]], str]
-) -> Iterator[str]:
+def texts(points: Floats, text: Callable[[list[list[float]]], str]) -> Iterator[str]:
     """Yield the text of each line, (n, m, 2); that of equal ones is made once."""
     known: dict[bytes, str] = {}
     for line in points:
@@ -72,10 +71,10 @@ def texts(
         yield known[key]
 
 
-def line_numbers(lines: NDArray[np.float64]) -> NDArray[np.int64]:
+def line_numbers(lines: Floats) -> Ints:
     """Number lines, (n, m, 2), from 0 as they appear; equal ones have one number."""
     keys = np.array([line.tobytes() for line in lines], dtype=object)
-    numbers: NDArray[np.int64] = pd.factorize(keys)[0].astype(np.int64)
+    numbers: Ints = pd.factorize(keys)[0].astype(np.int64)
     return numbers
 
 
@@ -97,22 +96,22 @@ class Lines:
     """
 
     kinds: NDArray[np.object_]
-    sizes: NDArray[np.int64]
-    coordinates: NDArray[np.float64]
+    sizes: Ints
+    coordinates: Floats
     keys: NDArray[np.object_]
 
     def __len__(self) -> int:
         return len(self.kinds)
 
     @property
-    def places(self) -> NDArray[np.float64]:
+    def places(self) -> Floats:
         """Longitude and latitude, (n, m, 2), of lines of equally many points."""
         return self.coordinates.reshape(len(self), -1, 2)
 
     @property
-    def groups(self) -> NDArray[np.int64]:
+    def groups(self) -> Ints:
         """A number for each line, equal where lines are equal as written, (n,)."""
-        numbers: NDArray[np.int64] = pd.factorize(self.keys)[0].astype(np.int64)
+        numbers: Ints = pd.factorize(self.keys)[0].astype(np.int64)
         return numbers
 
     @classmethod
@@ -135,11 +134,9 @@ class Lines:
         )
 
     @classmethod
-    def of_points(cls, lines: Sequence[NDArray[np.float64]]) -> "Lines":
+    def of_points(cls, lines: Sequence[Floats]) -> "Lines":
         """Take the longitude and latitude of each line's points, and what else."""
-        flat = [
-            a if a.ndim == 2 and a.shape[1] > 1 else np.empty((0, 2)) for a in lines
-        ]
+        flat = [a if a.ndim == 2 and a.shape[1] > 1 else np.empty((0, 2)) for a in lines]
         sizes = np.array([len(line) for line in flat], dtype=np.int64)
         width = max((line.shape[1] for line in flat), default=2)
         coordinates = np.zeros((sizes.sum(), width))

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.released import MOST, check_digits
 from trajanon.files.typed import parsed, typed
@@ -15,8 +15,7 @@ from trajanon.partition import check_k
 from trajanon.trajectories import Trajectories
 
 STRANGERS = (
-    "these trajectories, release and report do not belong together: "
-    "run trajanon anonymize again"
+    "these trajectories, release and report do not belong together: run trajanon anonymize again"
 )
 
 
@@ -164,12 +163,12 @@ def digits_in(report: Report) -> int:
     return digits
 
 
-def labels_in(report: Report) -> NDArray[np.int64]:
+def labels_in(report: Report) -> Ints:
     """Take the group of each trajectory from a report.
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Shape (n,), numbered 0..g-1.
 
     Raises
@@ -197,7 +196,7 @@ def released_of(trajectories: Trajectories, report: Report) -> Trajectories:
     return trajectories if kept.all() else trajectories.take(kept)
 
 
-def all_labels_in(report: Report) -> NDArray[np.int64]:
+def all_labels_in(report: Report) -> Ints:
     """Take the group of each trajectory of the file; -1 of those that were suppressed.
 
     Raises
@@ -212,7 +211,7 @@ def all_labels_in(report: Report) -> NDArray[np.int64]:
     return of_all
 
 
-def all_lines_in(report: Report) -> NDArray[np.int64]:
+def all_lines_in(report: Report) -> Ints:
     """As `all_labels_in`; groups that were released as one line have one number.
 
     Raises
@@ -229,7 +228,7 @@ def all_lines_in(report: Report) -> NDArray[np.int64]:
     return np.where(labels < 0, -1, line[labels])
 
 
-def kept_in(report: Report, n: int) -> NDArray[np.bool_]:
+def kept_in(report: Report, n: int) -> Bools:
     """Tell which of n trajectories were released, shape (n,).
 
     Raises

@@ -4,18 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
-from trajanon.files.released import (
-    Lines,
-    ReleasedFile,
-    as_text,
-    texts,
-)
+from trajanon.files.released import Lines, ReleasedFile, as_text, texts
 
 
-def write(path: Path, points: NDArray[np.float64], attribution: str | None) -> None:
+def write(path: Path, points: Floats, attribution: str | None) -> None:
     """Write a release; the attribution is a column, so that it cannot get lost."""
     m = points.shape[1]
     names = [f"{axis}{i}" for i in range(1, m + 1) for axis in ("lat", "lon")]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import geoparquet, lines, native, pieces
 from trajanon.files.typed import parsed
@@ -26,9 +27,7 @@ _AT_ONCE = 10_000
 """Rows that are read at once: with their tracks, some tens of megabytes."""
 
 
-def write_trajectories(
-    path: str | os.PathLike[str], trajectories: Trajectories
-) -> None:
+def write_trajectories(path: str | os.PathLike[str], trajectories: Trajectories) -> None:
     """Write trajectories as GeoParquet: LineStrings in WGS 84 with their numbers.
 
     Columns: trajectory (row number), subject, trace, geometry; with tracks also run,
@@ -40,9 +39,7 @@ def write_trajectories(
 
 
 def write_parts(
-    path: str | os.PathLike[str],
-    parts: Iterable[Trajectories],
-    provenance: Mapping[str, Any],
+    path: str | os.PathLike[str], parts: Iterable[Trajectories], provenance: Mapping[str, Any]
 ) -> None:
     """Write trajectories that come in parts, each a row group, as if they were one.
 
@@ -178,7 +175,7 @@ class _Opened:
             raise BadInput(msg)
 
 
-def _points(path: Path, file: _Opened) -> NDArray[np.float64]:
+def _points(path: Path, file: _Opened) -> Floats:
     """Read points (lat, lon), shape (n, m, 2)."""
     points, row = np.empty((0, 0, 2)), 0
     least, most, whole = np.iinfo(np.int64).max, 0, True
@@ -212,22 +209,16 @@ def _whose(path: Path, file: _Opened, *, exact: bool) -> Whose:
     return found
 
 
-def _tracks(path: Path, file: _Opened, points: NDArray[np.float64]) -> Tracks | None:
+def _tracks(path: Path, file: _Opened, points: Floats) -> Tracks | None:
     """Read the tracks; None where another program means something else by the word."""
     if "track" not in file.columns or "track" not in file.geo["columns"]:
         return None
     try:
         return pieces.read(
-            file.column("run"),
-            file.column("start"),
-            partial(file.batches, "track"),
-            points,
+            file.column("run"), file.column("start"), partial(file.batches, "track"), points
         )
     except BadInput as error:
-        msg = (
-            f"{path}: {error}; extract again, or leave out the columns run, start and "
-            "track"
-        )
+        msg = f"{path}: {error}; extract again, or leave out the columns run, start and track"
         raise BadInput(msg) from None
 
 

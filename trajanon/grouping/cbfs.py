@@ -1,18 +1,11 @@
 """CBFS: groups of k round the records farthest from the middle of all."""
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trajanon.arrays import Floats, Ints
 from trajanon.grouping.v_mdav import v_mdav
 from trajanon.progress import Progress, silent
 
 
-def cbfs(
-    records: NDArray[np.float64],
-    k: int,
-    subjects: NDArray[np.int64],
-    progress: Progress = silent,
-) -> NDArray[np.int64]:
+def cbfs(records: Floats, k: int, subjects: Ints, progress: Progress = silent) -> Ints:
     """Group records round those farthest from the centroid of all, k at a time.
 
     The centroid is computed once: `trajanon.grouping.v_mdav` with groups that never
@@ -31,7 +24,7 @@ def cbfs(
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Group of each record, shape (n,).
 
     References

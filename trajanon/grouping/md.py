@@ -1,19 +1,14 @@
 """MD: groups of k round the two records farthest from each other."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.diameter import farthest_pair
+from trajanon.arrays import Floats, Ints
 from trajanon.grouping.remaining import Remaining
 from trajanon.progress import Progress, silent
 
 
-def md(
-    records: NDArray[np.float64],
-    k: int,
-    subjects: NDArray[np.int64],
-    progress: Progress = silent,
-) -> NDArray[np.int64]:
+def md(records: Floats, k: int, subjects: Ints, progress: Progress = silent) -> Ints:
     """Group records round the two farthest from each other, k at a time.
 
     While 2k records remain: of the two remaining records with the greatest distance,
@@ -34,7 +29,7 @@ def md(
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Group of each record, shape (n,).
 
     References

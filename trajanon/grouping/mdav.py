@@ -1,18 +1,11 @@
 """MDAV: groups of k round the records farthest from the middle."""
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trajanon.arrays import Floats, Ints
 from trajanon.grouping.remaining import Remaining
 from trajanon.progress import Progress, silent
 
 
-def mdav(
-    records: NDArray[np.float64],
-    k: int,
-    subjects: NDArray[np.int64],
-    progress: Progress = silent,
-) -> NDArray[np.int64]:
+def mdav(records: Floats, k: int, subjects: Ints, progress: Progress = silent) -> Ints:
     """Group records round the farthest ones, k at a time ("classic" MDAV).
 
     While 3k records remain: the record farthest from their centroid takes its k - 1
@@ -37,7 +30,7 @@ def mdav(
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Group of each record, shape (n,).
 
     References

@@ -1,13 +1,9 @@
 """Records still without a group, and the steps of every grouping by distance."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trajanon._kernels.mdav import (
-    farthest,
-    nearest_centroid,
-    nearest_of_other_subjects,
-)
+from trajanon._kernels.mdav import farthest, nearest_centroid, nearest_of_other_subjects
+from trajanon.arrays import Floats, Ints
 from trajanon.loss import group_means
 from trajanon.partition import dense, subjects_per_group
 
@@ -31,9 +27,7 @@ class Remaining:
         How many groups there are.
     """
 
-    def __init__(
-        self, records: NDArray[np.float64], k: int, subjects: NDArray[np.int64]
-    ) -> None:
+    def __init__(self, records: Floats, k: int, subjects: Ints) -> None:
         self.records, self.k, self.subjects = records, k, subjects
         self.labels = np.full(len(records), -1, dtype=np.int64)
         self.rows = np.arange(len(records), dtype=np.int64)
@@ -45,30 +39,28 @@ class Remaining:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def centroid(self) -> NDArray[np.float64]:
+    def centroid(self) -> Floats:
         """Mean of the remaining records."""
-        mean: NDArray[np.float64] = self._sum / len(self.rows)
+        mean: Floats = self._sum / len(self.rows)
         return mean
 
-    def farthest_from(self, point: NDArray[np.float64]) -> int:
+    def farthest_from(self, point: Floats) -> int:
         """The remaining record farthest from a point."""
         return int(farthest(self.records, self.rows, point))
 
-    def group_round(self, seed: int) -> NDArray[np.int64]:
+    def group_round(self, seed: int) -> Ints:
         """Group a record with its k - 1 nearest, each of another subject."""
-        others = nearest_of_other_subjects(
-            self.records, self.rows, self.subjects, seed, self.k - 1
-        )
+        others = nearest_of_other_subjects(self.records, self.rows, self.subjects, seed, self.k - 1)
         members = np.append(others, seed)
         self.group(members)
         return members
 
-    def group(self, members: NDArray[np.int64]) -> None:
+    def group(self, members: Ints) -> None:
         """Make records a group of their own."""
         self.groups += 1
         self.join(members, self.groups - 1)
 
-    def join(self, members: NDArray[np.int64], group: int) -> None:
+    def join(self, members: Ints, group: int) -> None:
         """Give records to a group."""
         self.labels[members] = group
         self._sum = self._sum - self.records[members].sum(axis=0)
@@ -85,12 +77,7 @@ class Remaining:
         self.rows = self.rows[:0]
 
 
-def mended(
-    records: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    subjects: NDArray[np.int64],
-    k: int,
-) -> NDArray[np.int64]:
+def mended(records: Floats, labels: Ints, subjects: Ints, k: int) -> Ints:
     """Let members of groups of fewer than k subjects join the nearest other group."""
     labels = dense(labels)
     whole = subjects_per_group(labels, subjects) >= k

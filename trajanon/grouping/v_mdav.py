@@ -1,20 +1,16 @@
 """V-MDAV: groups round the farthest records, grown while a neighbour belongs there."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.mdav import nearest_to_group
+from trajanon.arrays import Floats, Ints
 from trajanon.grouping.remaining import Remaining
 from trajanon.progress import Progress, silent
 
 
 def v_mdav(
-    records: NDArray[np.float64],
-    k: int,
-    subjects: NDArray[np.int64],
-    gamma: float,
-    progress: Progress = silent,
-) -> NDArray[np.int64]:
+    records: Floats, k: int, subjects: Ints, gamma: float, progress: Progress = silent
+) -> Ints:
     """Group records round the farthest ones, k to 2k - 1 at a time.
 
     The record farthest from the centroid of all records takes its k - 1 nearest. Then
@@ -39,7 +35,7 @@ def v_mdav(
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Group of each record, shape (n,).
 
     References

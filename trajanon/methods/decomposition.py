@@ -1,8 +1,8 @@
 """Decomposition: the best groups in each part of the table, by column generation."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.loss import sse
 from trajanon.methods.by_distance import mdav, v_mdav
@@ -34,13 +34,13 @@ def decomposition(task: Task) -> Grouping:
     return Grouping(exchange(task, regroup(task, labels)))
 
 
-def start(task: Task) -> NDArray[np.int64]:
+def start(task: Task) -> Ints:
     """Group by the better of MDAV and V-MDAV (step 2)."""
     tried = [mdav(task).labels, v_mdav(task).labels]
     return min(tried, key=lambda labels: sse(task.records, labels))
 
 
-def exchange(task: Task, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+def exchange(task: Task, labels: Ints) -> Ints:
     """Exchange records between groups, two at a time (steps 3 and 7)."""
     return swap(
         Grouped(
@@ -56,7 +56,7 @@ def exchange(task: Task, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     )
 
 
-def regroup(task: Task, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+def regroup(task: Task, labels: Ints) -> Ints:
     """Regroup each part of the table by column generation (steps 4 to 6).
 
     Raises
@@ -82,11 +82,7 @@ def regroup(task: Task, labels: NDArray[np.int64]) -> NDArray[np.int64]:
         task.progress("Regrouping the parts of the table", number, len(parts))
         _, subjects = np.unique(task.subjects[rows], return_inverse=True)
         best = best_groups(
-            task.records[rows],
-            task.k,
-            subjects,
-            dense(labels[rows]),
-            progress=task.progress,
+            task.records[rows], task.k, subjects, dense(labels[rows]), progress=task.progress
         )
         regrouped[rows] = groups + best
         groups += int(best.max()) + 1
@@ -94,7 +90,7 @@ def regroup(task: Task, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     return regrouped
 
 
-def fill_parts(labels: NDArray[np.int64], subsets: int) -> list[NDArray[np.int64]]:
+def fill_parts(labels: Ints, subsets: int) -> list[Ints]:
     """Fill up to so many parts with whole groups, one after the other.
 
     A part is full from round(n / subsets) records on; the last one takes what is left.
@@ -109,7 +105,4 @@ def fill_parts(labels: NDArray[np.int64], subsets: int) -> list[NDArray[np.int64
         if held >= least:
             number, held = number + 1, 0
     number_of_row = part[labels]
-    return [
-        np.flatnonzero(number_of_row == part)
-        for part in range(int(number_of_row.max()) + 1)
-    ]
+    return [np.flatnonzero(number_of_row == part) for part in range(int(number_of_row.max()) + 1)]

@@ -1,9 +1,9 @@
 """HM2-Micro: a short path through the records, cut optimally."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.mhm import latest_starts, optimal_cut
+from trajanon.arrays import Floats, Ints
 from trajanon.grouping.mdav import mdav
 from trajanon.loss import group_means
 from trajanon.methods.task import Grouping, Task
@@ -36,12 +36,7 @@ def hm2(task: Task) -> Grouping:
     return Grouping(labels, path_length(task.records, path))
 
 
-def cut(
-    records: NDArray[np.float64],
-    path: NDArray[np.int64],
-    k: int,
-    subjects: NDArray[np.int64],
-) -> NDArray[np.int64]:
+def cut(records: Floats, path: Ints, k: int, subjects: Ints) -> Ints:
     """Cut a path by MHM: the group of each record, shape (n,)."""
     starts = optimal_cut(records[path], latest_starts(subjects[path], k))
     labels = np.empty(len(path), dtype=np.int64)
@@ -49,7 +44,7 @@ def cut(
     return labels
 
 
-def find_path(task: Task) -> NDArray[np.int64]:
+def find_path(task: Task) -> Ints:
     """Find a short path, compressed if so asked: the order of the records, (n,)."""
     if task.compression > 1:
         return _compressed_path(task)
@@ -67,7 +62,7 @@ def find_path(task: Task) -> NDArray[np.int64]:
     )
 
 
-def _compressed_path(task: Task) -> NDArray[np.int64]:
+def _compressed_path(task: Task) -> Ints:
     """Find the path through the centroids of groups, and put the members back.
 
     The groups are MDAV's, of c to 2c - 1 records whosever they are: MHM sees to the
@@ -99,7 +94,5 @@ def _compressed_path(task: Task) -> NDArray[np.int64]:
     place = np.empty(len(cities), dtype=np.int64)
     place[route] = np.arange(len(cities))
     # Standardised records have their centroid at 0.
-    away = (
-        (task.records**2).sum(axis=1) if task.expansion == "distance" else np.zeros(n)
-    )
+    away = (task.records**2).sum(axis=1) if task.expansion == "distance" else np.zeros(n)
     return np.lexsort((np.arange(n), away, place[labels]))

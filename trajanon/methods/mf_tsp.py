@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from trajanon.arrays import Ints
 from trajanon.grouping.mdav import mdav
 from trajanon.methods.task import Grouping, Task
 from trajanon.paths import HEURISTICS
@@ -39,7 +39,7 @@ def mf_tsp(task: Task) -> Grouping:
     return group_by_paths(task, paths_from_every_record(task))
 
 
-def paths_from_every_record(task: Task) -> Iterator[NDArray[np.int64]]:
+def paths_from_every_record(task: Task) -> Iterator[Ints]:
     """Find n paths, each the order of the records, (n,), from another one on."""
     n = len(task.records)
     for start in range(n):
@@ -57,7 +57,7 @@ def paths_from_every_record(task: Task) -> Iterator[NDArray[np.int64]]:
     task.progress("Finding a path from every record", n, n)
 
 
-def group_by_paths(task: Task, paths: Iterable[NDArray[np.int64]]) -> Grouping:
+def group_by_paths(task: Task, paths: Iterable[Ints]) -> Grouping:
     """Group records by how often they are neighbours on given paths."""
     work = _Groups(task, _neighbour_counts(paths, len(task.records), task.k))
     work.form()
@@ -65,7 +65,7 @@ def group_by_paths(task: Task, paths: Iterable[NDArray[np.int64]]) -> Grouping:
     return Grouping(work.labels)
 
 
-def _neighbour_counts(paths: Iterable[NDArray[np.int64]], n: int, k: int) -> csr_array:
+def _neighbour_counts(paths: Iterable[Ints], n: int, k: int) -> csr_array:
     """How often two records are neighbours on the paths: symmetric, (n, n)."""
     met = csr_array((n, n), dtype=np.int64)
     reach = min(k - 1, n - 1)
@@ -78,9 +78,7 @@ def _neighbour_counts(paths: Iterable[NDArray[np.int64]], n: int, k: int) -> csr
     return csr_array(met)
 
 
-def _batched(
-    paths: Iterable[NDArray[np.int64]], size: int
-) -> Iterator[list[NDArray[np.int64]]]:
+def _batched(paths: Iterable[Ints], size: int) -> Iterator[list[Ints]]:
     waiting = iter(paths)
     while batch := list(islice(waiting, size)):
         yield batch
@@ -96,7 +94,7 @@ class _Groups:
         self.loose: list[int] = []  # of groups that found no k-th record
 
     @property
-    def labels(self) -> NDArray[np.int64]:
+    def labels(self) -> Ints:
         labels = np.empty(len(self.waiting), dtype=np.int64)
         for number, group in enumerate(self.groups):
             labels[group] = number
@@ -146,7 +144,7 @@ class _Groups:
         else:
             self._join_nearest(rest, len(task.records))
 
-    def _join_nearest(self, rest: NDArray[np.int64], largest: int) -> None:
+    def _join_nearest(self, rest: Ints, largest: int) -> None:
         records = self.task.records
         centroids = np.array([records[group].mean(axis=0) for group in self.groups])
         sizes = np.array([len(group) for group in self.groups])

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.course import Course, Unheeded
 from trajanon.progress import Progress, silent
 from trajanon.vicinity import Vicinity
@@ -43,9 +43,9 @@ class Task:
         Told how far the work is.
     """
 
-    records: NDArray[np.float64]
+    records: Floats
     k: int
-    subjects: NDArray[np.int64]
+    subjects: Ints
     heuristic: str
     compression: int
     expansion: str
@@ -70,5 +70,5 @@ class Grouping:
         Standardised length of the path the groups were cut from, if there was one.
     """
 
-    labels: NDArray[np.int64]
+    labels: Ints
     path_length: float | None = None

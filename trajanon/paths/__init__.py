@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trajanon.arrays import Ints
 from trajanon.paths.concorde import concorde
 from trajanon.paths.insertion import (
     arbitrary_insertion,
@@ -19,7 +17,7 @@ from trajanon.paths.or_opt import or_opt
 from trajanon.paths.through_groups import cbfs, md, mdav, mdav_lk, npn
 from trajanon.paths.two_opt import two_opt
 
-Heuristic = Callable[[Journey], NDArray[np.int64]]
+Heuristic = Callable[[Journey], Ints]
 """A journey to the order of its records on the path, (n,)."""
 
 HEURISTICS: Mapping[str, Heuristic] = {

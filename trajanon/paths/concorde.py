@@ -5,9 +5,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.paths.journey import Journey
 from trajanon.paths.tsplib import Command, python, solve
@@ -25,7 +23,7 @@ with open(solution, "w") as file:
 """
 
 
-def concorde(journey: Journey) -> NDArray[np.int64]:
+def concorde(journey: Journey) -> Ints:
     """Find the shortest Hamiltonian path through the records, by Concorde.
 
     It is the shortest up to the rounding of distances to whole numbers, of which there
@@ -45,7 +43,7 @@ def concorde(journey: Journey) -> NDArray[np.int64]:
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Order of the records on the path, shape (n,).
 
     Raises

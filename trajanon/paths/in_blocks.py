@@ -6,8 +6,8 @@ from itertools import pairwise
 from threading import Event
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.progress import Progress, silent
 from trajanon.vicinity import BATCHES, Near, Vicinity
 from trajanon.workers import in_threads
@@ -16,15 +16,11 @@ BLOCK = 1_000
 """Records of a block, about. Joining the first links takes time with the square of it;
 and what is lost at a border, the search that follows mends."""
 
-Visit = Callable[
-    [NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]], NDArray[np.int64]
-]
+Visit = Callable[[Floats, Ints, Floats], Ints]
 """(records, which are near each, at what distances) to a path through them, (n,)."""
 
 
-def path_in_blocks(
-    vicinity: Vicinity, visit: Visit, progress: Progress = silent
-) -> NDArray[np.int64]:
+def path_in_blocks(vicinity: Vicinity, visit: Visit, progress: Progress = silent) -> Ints:
     """Visit the blocks of a large table one after the other.
 
     A block is some leaves of a tree that follow each other; its path is found among the
@@ -41,7 +37,7 @@ def path_in_blocks(
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Order of the records, shape (n,).
     """
     near = vicinity.near
@@ -59,13 +55,7 @@ def path_in_blocks(
     return joined(near.points, [path for paths in found for path in paths])
 
 
-def _paths(
-    near: Near,
-    place: NDArray[np.int64],
-    borders: NDArray[np.int64],
-    visit: Visit,
-    stop: Event,
-) -> list[NDArray[np.int64]]:
+def _paths(near: Near, place: Ints, borders: Ints, visit: Visit, stop: Event) -> list[Ints]:
     """Visit some blocks, each on its own."""
     paths = []
     for start, behind in pairwise(borders):
@@ -86,9 +76,7 @@ def _paths(
     return paths
 
 
-def joined(
-    points: NDArray[np.float64], paths: Sequence[NDArray[np.int64]]
-) -> NDArray[np.int64]:
+def joined(points: Floats, paths: Sequence[Ints]) -> Ints:
     """Join paths in their order, each in the direction that begins nearer.
 
     Parameters

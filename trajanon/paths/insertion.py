@@ -8,17 +8,17 @@ between equals, come from the seed. With a ``start`` see `begun_at_start`.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.insertion import cheapest_insertion as cheapest
 from trajanon._kernels.insertion import insertion
+from trajanon.arrays import Ints
 from trajanon.paths.journey import Journey
 from trajanon.paths.tours import begun_at_start
 
 _NEAREST, _ARBITRARY, _FARTHEST = -1, 0, 1
 
 
-def nearest_insertion(journey: Journey) -> NDArray[np.int64]:
+def nearest_insertion(journey: Journey) -> Ints:
     """Insert the city nearest to the tour next.
 
     References
@@ -29,7 +29,7 @@ def nearest_insertion(journey: Journey) -> NDArray[np.int64]:
     return begun_at_start(lambda free: _insertion(free, _NEAREST), journey)
 
 
-def farthest_insertion(journey: Journey) -> NDArray[np.int64]:
+def farthest_insertion(journey: Journey) -> Ints:
     """Insert the city farthest from the tour next.
 
     References
@@ -39,7 +39,7 @@ def farthest_insertion(journey: Journey) -> NDArray[np.int64]:
     return begun_at_start(lambda free: _insertion(free, _FARTHEST), journey)
 
 
-def arbitrary_insertion(journey: Journey) -> NDArray[np.int64]:
+def arbitrary_insertion(journey: Journey) -> Ints:
     """Insert the cities in random order.
 
     References
@@ -49,21 +49,19 @@ def arbitrary_insertion(journey: Journey) -> NDArray[np.int64]:
     return begun_at_start(lambda free: _insertion(free, _ARBITRARY), journey)
 
 
-def cheapest_insertion(journey: Journey) -> NDArray[np.int64]:
+def cheapest_insertion(journey: Journey) -> Ints:
     """Insert the city that lengthens the tour least next.
 
     References
     ----------
     As for `nearest_insertion`.
     """
-    return begun_at_start(
-        lambda free: np.asarray(cheapest(free.records, _turn(free))), journey
-    )
+    return begun_at_start(lambda free: np.asarray(cheapest(free.records, _turn(free))), journey)
 
 
-def _insertion(journey: Journey, rule: int) -> NDArray[np.int64]:
+def _insertion(journey: Journey, rule: int) -> Ints:
     return np.asarray(insertion(journey.records, _turn(journey), rule))
 
 
-def _turn(journey: Journey) -> NDArray[np.int64]:
+def _turn(journey: Journey) -> Ints:
     return journey.random.permutation(len(journey.records) + 1)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.progress import Progress, silent
 from trajanon.vicinity import Vicinity
 
@@ -32,9 +32,9 @@ class Journey:
         Told how far the work is.
     """
 
-    records: NDArray[np.float64]
+    records: Floats
     k: int
-    subjects: NDArray[np.int64]
+    subjects: Ints
     start: int | None
     kicks_per_record: int
     random: np.random.Generator

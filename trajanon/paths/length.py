@@ -3,17 +3,17 @@
 from threading import Event
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.workers import in_parts
 
 _AT_ONCE = 10_000  # steps that a thread measures
 
 
-def path_length(records: NDArray[np.float64], path: NDArray[np.int64]) -> float:
+def path_length(records: Floats, path: Ints) -> float:
     """Length of a path through standardised records."""
 
-    def length(places: NDArray[np.int64], stop: Event) -> float:
+    def length(places: Ints, stop: Event) -> float:
         steps = np.diff(records[path[places[0] : places[-1] + 2]], axis=0)
         return float(np.sqrt((steps**2).sum(axis=1)).sum())
 

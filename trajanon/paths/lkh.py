@@ -2,9 +2,7 @@
 
 from importlib.util import find_spec
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.paths.journey import Journey
 from trajanon.paths.tsplib import python, solve
@@ -25,7 +23,7 @@ Path(solution).write_text(" ".join(map(str, [len(tour), *(city - 1 for city in t
 """
 
 
-def lkh(journey: Journey) -> NDArray[np.int64]:
+def lkh(journey: Journey) -> Ints:
     """Find a short Hamiltonian path through the records, by LKH.
 
     It is the Lin-Kernighan heuristic of Helsgaun, as the package elkai has it, with
@@ -41,7 +39,7 @@ def lkh(journey: Journey) -> NDArray[np.int64]:
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Order of the records on the path, shape (n,).
 
     Raises
@@ -58,9 +56,6 @@ def lkh(journey: Journey) -> NDArray[np.int64]:
     thesis (URV 2023), chapter 4, Algorithm 2 for the dummy node.
     """
     if find_spec("elkai") is None:
-        msg = (
-            "LKH is not installed; run pip install 'trajanon[lkh]' or choose the "
-            "heuristic or-opt"
-        )
+        msg = "LKH is not installed; run pip install 'trajanon[lkh]' or choose the heuristic or-opt"
         raise BadInput(msg)
     return solve(journey, "LKH", lambda *arguments: python(_ELKAI, *arguments))

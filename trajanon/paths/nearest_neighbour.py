@@ -1,9 +1,9 @@
 """Paths that always go on to the nearest record not yet met."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.nearest_neighbour import shortest_walk, walk
+from trajanon.arrays import Ints
 from trajanon.neighbours import nearest_records, principal_axes, turn
 from trajanon.paths.journey import Journey
 from trajanon.paths.tours import begun_at_start
@@ -13,7 +13,7 @@ _LISTED = 32  # nearest records; a walk that has met them all searches the rest
 _CHUNK = 100  # walks between two words about progress, and two chances to interrupt
 
 
-def nearest_neighbour(journey: Journey) -> NDArray[np.int64]:
+def nearest_neighbour(journey: Journey) -> Ints:
     """Go on to the nearest record not yet met.
 
     A tour through the records and the dummy begins with a random one of these cities.
@@ -29,7 +29,7 @@ def nearest_neighbour(journey: Journey) -> NDArray[np.int64]:
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Order of the records on the path, shape (n,).
 
     References
@@ -50,7 +50,7 @@ def nearest_neighbour(journey: Journey) -> NDArray[np.int64]:
     return np.append(walk(records, turn[1], met), turn[0])
 
 
-def repetitive_nn(journey: Journey) -> NDArray[np.int64]:
+def repetitive_nn(journey: Journey) -> Ints:
     """Take the shortest of the nearest neighbour paths from every record.
 
     Parameters
@@ -60,7 +60,7 @@ def repetitive_nn(journey: Journey) -> NDArray[np.int64]:
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Order of the records on the path, shape (n,).
 
     References
@@ -70,7 +70,7 @@ def repetitive_nn(journey: Journey) -> NDArray[np.int64]:
     return begun_at_start(_repetitive_nn, journey)
 
 
-def _repetitive_nn(journey: Journey) -> NDArray[np.int64]:
+def _repetitive_nn(journey: Journey) -> Ints:
     records = journey.records
     n = len(records)
     if n == 1:

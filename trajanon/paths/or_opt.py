@@ -1,10 +1,10 @@
 """Our path: greedy edges, 2-opt and or-opt on neighbour lists, then kicks."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.greedy import greedy_fragments, join_fragments
 from trajanon._kernels.search import OR_OPT, improve_everywhere, kicks
+from trajanon.arrays import Floats, Ints
 from trajanon.paths.in_blocks import path_in_blocks
 from trajanon.paths.journey import Journey
 from trajanon.paths.tours import (
@@ -20,7 +20,7 @@ from trajanon.paths.tours import (
 _CHUNK = 20_000  # kicks between two words about progress, and two chances to interrupt
 
 
-def or_opt(journey: Journey) -> NDArray[np.int64]:
+def or_opt(journey: Journey) -> Ints:
     """Find a short Hamiltonian path through the records.
 
     The path is a tour through the records and a dummy city at distance 0 from all of
@@ -37,7 +37,7 @@ def or_opt(journey: Journey) -> NDArray[np.int64]:
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Order of the records on the path, shape (n,).
 
     References
@@ -51,7 +51,7 @@ def or_opt(journey: Journey) -> NDArray[np.int64]:
     return begun_at_start(_or_opt, journey)
 
 
-def _or_opt(journey: Journey) -> NDArray[np.int64]:
+def _or_opt(journey: Journey) -> Ints:
     records = journey.records
     if len(records) < FEW:
         return shortest(records)
@@ -66,11 +66,7 @@ def _or_opt(journey: Journey) -> NDArray[np.int64]:
     return opened(tour)
 
 
-def _visit(
-    records: NDArray[np.float64],
-    neighbours: NDArray[np.int64],
-    near: NDArray[np.float64],
-) -> NDArray[np.int64]:
+def _visit(records: Floats, neighbours: Ints, near: Floats) -> Ints:
     """Find the path through a block, where neighbours are known."""
     if len(records) < FEW:
         return shortest(records)
@@ -80,18 +76,14 @@ def _visit(
     return opened(tour)
 
 
-def greedy(records: NDArray[np.float64]) -> FirstOrder:
+def greedy(records: Floats) -> FirstOrder:
     """Take the shortest links between near records that make no fork and no circle."""
 
-    def order(
-        neighbours: NDArray[np.int64], near: NDArray[np.float64]
-    ) -> NDArray[np.int64]:
+    def order(neighbours: Ints, near: Floats) -> Ints:
         n, count = neighbours.shape
         edges = np.column_stack([np.repeat(np.arange(n), count), neighbours.ravel()])
         shortest_first = np.argsort(near.ravel(), kind="stable")
         shortest_first = shortest_first[: np.isfinite(near).sum()]
-        return np.asarray(
-            join_fragments(records, greedy_fragments(edges[shortest_first], n))
-        )
+        return np.asarray(join_fragments(records, greedy_fragments(edges[shortest_first], n)))
 
     return order

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.mdav import farthest
 from trajanon._kernels.nearest_neighbour import walk
 from trajanon._kernels.search import LIN_KERNIGHAN, improve_everywhere
+from trajanon.arrays import Floats, Ints
 from trajanon.grouping.cbfs import cbfs as group_by_cbfs
 from trajanon.grouping.md import md as group_by_md
 from trajanon.grouping.mdav import mdav as group_by_mdav
@@ -16,10 +16,10 @@ from trajanon.paths.journey import Journey
 from trajanon.paths.nearest_neighbour import nearest_neighbour
 from trajanon.paths.tours import FEW, begun_at_start, closed, opened, shortest
 
-Grouping = Callable[..., NDArray[np.int64]]
+Grouping = Callable[..., Ints]
 
 
-def npn(journey: Journey) -> NDArray[np.int64]:
+def npn(journey: Journey) -> Ints:
     """Nearest Point Next: from the record farthest from the centroid, ever nearest.
 
     References
@@ -32,7 +32,7 @@ def npn(journey: Journey) -> NDArray[np.int64]:
     return _nearest_point_next(journey.records)
 
 
-def md(journey: Journey) -> NDArray[np.int64]:
+def md(journey: Journey) -> Ints:
     """Lead through the groups of MD (MD-MHM).
 
     References
@@ -42,7 +42,7 @@ def md(journey: Journey) -> NDArray[np.int64]:
     return begun_at_start(lambda free: _through(group_by_md, free), journey)
 
 
-def mdav(journey: Journey) -> NDArray[np.int64]:
+def mdav(journey: Journey) -> Ints:
     """Lead through the groups of MDAV (MDAV-MHM).
 
     References
@@ -52,7 +52,7 @@ def mdav(journey: Journey) -> NDArray[np.int64]:
     return begun_at_start(lambda free: _through(group_by_mdav, free), journey)
 
 
-def cbfs(journey: Journey) -> NDArray[np.int64]:
+def cbfs(journey: Journey) -> Ints:
     """Lead through the groups of CBFS (CBFS-MHM).
 
     References
@@ -62,7 +62,7 @@ def cbfs(journey: Journey) -> NDArray[np.int64]:
     return begun_at_start(lambda free: _through(group_by_cbfs, free), journey)
 
 
-def mdav_lk(journey: Journey) -> NDArray[np.int64]:
+def mdav_lk(journey: Journey) -> Ints:
     """Lead through the groups of MDAV, and shorten that by Lin-Kernighan.
 
     References
@@ -74,7 +74,7 @@ def mdav_lk(journey: Journey) -> NDArray[np.int64]:
     return begun_at_start(_mdav_lk, journey)
 
 
-def _mdav_lk(journey: Journey) -> NDArray[np.int64]:
+def _mdav_lk(journey: Journey) -> Ints:
     if len(journey.records) < FEW:
         return shortest(journey.records)
     first = _through(group_by_mdav, journey)
@@ -83,7 +83,7 @@ def _mdav_lk(journey: Journey) -> NDArray[np.int64]:
     return opened(tour)
 
 
-def chain(records: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
+def chain(records: Floats, labels: Ints) -> Ints:
     """Lead through groups: on to the nearest centroid, inside to the nearest record.
 
     The groups follow one another by Nearest Point Next on their centroids. A group is
@@ -100,7 +100,7 @@ def chain(records: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np
     """
     by_group = np.argsort(labels, kind="stable")
     members = np.split(by_group, np.cumsum(np.bincount(labels))[:-1])
-    path: list[NDArray[np.int64]] = []
+    path: list[Ints] = []
     for group in _nearest_point_next(group_means(records, labels)):
         rows = members[group]
         here = records[path[-1][-1]] if path else None
@@ -113,21 +113,19 @@ def chain(records: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np
     return np.concatenate(path)
 
 
-def _through(grouping: Grouping, journey: Journey) -> NDArray[np.int64]:
+def _through(grouping: Grouping, journey: Journey) -> Ints:
     # A journey without its start may have a subject less than a group needs.
     k = min(journey.k, len(np.unique(journey.subjects)))
     labels = grouping(journey.records, k, journey.subjects, progress=journey.progress)
     return chain(journey.records, labels)
 
 
-def _nearest_point_next(points: NDArray[np.float64]) -> NDArray[np.int64]:
+def _nearest_point_next(points: Floats) -> Ints:
     # Two points are equally far from their centroid: rounding shall not choose.
     two = len(points) == 2
     first = 0 if two else _farthest_from_centroid(points, points.mean(axis=0))
     return np.asarray(walk(points, first, np.zeros(len(points), dtype=np.bool_)))
 
 
-def _farthest_from_centroid(
-    points: NDArray[np.float64], centroid: NDArray[np.float64]
-) -> int:
+def _farthest_from_centroid(points: Floats, centroid: Floats) -> int:
     return int(farthest(points, np.arange(len(points)), centroid))

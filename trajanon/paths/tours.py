@@ -5,9 +5,9 @@ from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.tour import Tour, enqueue
+from trajanon.arrays import Floats, Ints
 from trajanon.paths.journey import Journey
 from trajanon.vicinity import Vicinity, nearest
 
@@ -20,13 +20,13 @@ FEW = 5
 
 _JOURNAL = 100_000  # reversals that can be taken back
 
-Search = Callable[[Journey], NDArray[np.int64]]
+Search = Callable[[Journey], Ints]
 
-FirstOrder = Callable[[NDArray[np.int64], NDArray[np.float64]], NDArray[np.int64]]
+FirstOrder = Callable[[Ints, Floats], Ints]
 """(nearest records of each record, their distances, (n, c)) to a first path, (n,)."""
 
 
-def begun_at_start(search: Search, journey: Journey) -> NDArray[np.int64]:
+def begun_at_start(search: Search, journey: Journey) -> Ints:
     """Let a search that cannot be told where to begin keep to the journey's start.
 
     The start then plays the dummy: it is at distance 0 from the others, which get
@@ -44,10 +44,7 @@ def begun_at_start(search: Search, journey: Journey) -> NDArray[np.int64]:
         return np.array([start], dtype=np.int64)
     onward = search(
         replace(
-            journey,
-            records=journey.records[others],
-            subjects=journey.subjects[others],
-            start=None,
+            journey, records=journey.records[others], subjects=journey.subjects[others], start=None
         )
     )
     ends = journey.records[others[onward[[0, -1]]]]
@@ -58,7 +55,7 @@ def begun_at_start(search: Search, journey: Journey) -> NDArray[np.int64]:
 
 
 def closed(
-    records: NDArray[np.float64],
+    records: Floats,
     order: FirstOrder,
     random: np.random.Generator,
     vicinity: Vicinity | None = None,
@@ -83,11 +80,7 @@ def closed(
 
 
 def closed_among(
-    records: NDArray[np.float64],
-    neighbours: NDArray[np.int64],
-    near: NDArray[np.float64],
-    order: FirstOrder,
-    random: np.random.Generator,
+    records: Floats, neighbours: Ints, near: Floats, order: FirstOrder, random: np.random.Generator
 ) -> Tour:
     """Make a first path a tour, where the neighbours are known.
 
@@ -117,25 +110,19 @@ def closed_among(
     return tour
 
 
-def opened(tour: Tour) -> NDArray[np.int64]:
+def opened(tour: Tour) -> Ints:
     """Cut a tour at the dummy: the order of the records on the path."""
     dummy = int(tour.position[-1])
-    path: NDArray[np.int64] = np.roll(tour.order, -dummy)[1:]
+    path: Ints = np.roll(tour.order, -dummy)[1:]
     return path
 
 
-def shortest(
-    records: NDArray[np.float64], start: int | None = None
-) -> NDArray[np.int64]:
+def shortest(records: Floats, start: int | None = None) -> Ints:
     """Try every order of a handful of records; from the start, if there is one."""
     orders = np.array(
-        [
-            order
-            for order in permutations(range(len(records)))
-            if start is None or order[0] == start
-        ]
+        [order for order in permutations(range(len(records))) if start is None or order[0] == start]
     )
     between = np.sqrt(((records[:, None] - records) ** 2).sum(axis=2))
     lengths = between[orders[:, :-1], orders[:, 1:]].sum(axis=1)
-    order: NDArray[np.int64] = orders[lengths.argmin()]
+    order: Ints = orders[lengths.argmin()]
     return order

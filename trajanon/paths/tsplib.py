@@ -12,8 +12,8 @@ from pathlib import Path
 from tempfile import gettempdir
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.drafts import drafting
 from trajanon.errors import BadInput, FileProblem
 from trajanon.paths.journey import Journey
@@ -33,7 +33,7 @@ method, which takes no length above 2^15, and pyconcorde may crash."""
 _SUMS_BELOW = 2**31 - 1
 
 
-def solve(journey: Journey, solver: str, command: Command) -> NDArray[np.int64]:
+def solve(journey: Journey, solver: str, command: Command) -> Ints:
     """Find a short path by a solver that runs in a process and a folder of its own.
 
     So Ctrl-C ends it at once, and neither its files nor its words, nor its crash,
@@ -50,7 +50,7 @@ def solve(journey: Journey, solver: str, command: Command) -> NDArray[np.int64]:
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Order of the records on the path, shape (n,).
 
     Raises
@@ -92,9 +92,7 @@ def solve(journey: Journey, solver: str, command: Command) -> NDArray[np.int64]:
     return cut(tour, records, start)
 
 
-def write_problem(
-    file: Path, records: NDArray[np.float64], start: int | None = None
-) -> None:
+def write_problem(file: Path, records: Floats, start: int | None = None) -> None:
     """Write the distances as whole numbers, in TSPLIB format.
 
     Parameters
@@ -135,7 +133,7 @@ def write_problem(
         lines.write("EOF\n")
 
 
-def read_tour(file: Path, cities: int) -> NDArray[np.int64] | None:
+def read_tour(file: Path, cities: int) -> Ints | None:
     """Read the order of all cities, numbered from 0; None if the file has no such."""
     try:
         numbers = [int(word) for word in file.read_text(encoding="ascii").split()]
@@ -146,9 +144,7 @@ def read_tour(file: Path, cities: int) -> NDArray[np.int64] | None:
     return np.array(numbers[1:], dtype=np.int64)
 
 
-def cut(
-    tour: NDArray[np.int64], records: NDArray[np.float64], start: int | None
-) -> NDArray[np.int64]:
+def cut(tour: Ints, records: Floats, start: int | None) -> Ints:
     """Cut a tour at the dummy city 0 into a path, which begins with the start."""
     path = np.roll(tour, -int(np.flatnonzero(tour == 0)[0]))[1:] - 1
     if start is None:
@@ -165,14 +161,12 @@ def python(code: str, problem: Path, solution: Path, seed: int) -> list[str]:
     return [sys.executable, "-u", "-c", code, str(problem), str(solution), str(seed)]
 
 
-def _distances(
-    records: NDArray[np.float64], point: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    distances: NDArray[np.float64] = np.sqrt(((records - point) ** 2).sum(axis=1))
+def _distances(records: Floats, point: Floats) -> Floats:
+    distances: Floats = np.sqrt(((records - point) ** 2).sum(axis=1))
     return distances
 
 
-def _line(first: int, others: NDArray[np.int64]) -> str:
+def _line(first: int, others: Ints) -> str:
     return " ".join(map(str, [first, *others.tolist()])) + "\n"
 
 
@@ -209,6 +203,5 @@ def _run(solver: str, command: Sequence[str], folder: Path) -> str:
 def _no_tour(solver: str, last_words: str) -> BadInput:
     said = f"said {last_words!r}" if last_words else "said nothing"
     return BadInput(
-        f"{solver} {said} and found no tour; choose the heuristic or-opt, or mend "
-        f"{solver}"
+        f"{solver} {said} and found no tour; choose the heuristic or-opt, or mend {solver}"
     )

@@ -1,15 +1,13 @@
 """2-opt: a nearest neighbour path, and exchanges of two links that shorten it."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 from trajanon._kernels.search import TWO_OPT, improve_everywhere
+from trajanon.arrays import Ints
 from trajanon.paths.journey import Journey
 from trajanon.paths.nearest_neighbour import nearest_neighbour
 from trajanon.paths.tours import FEW, begun_at_start, closed, opened, shortest
 
 
-def two_opt(journey: Journey) -> NDArray[np.int64]:
+def two_opt(journey: Journey) -> Ints:
     """Exchange two links of the path for two shorter ones while that can be done.
 
     A link may only be exchanged for one to a record's 16 nearest. The first path is
@@ -22,11 +20,9 @@ def two_opt(journey: Journey) -> NDArray[np.int64]:
     return begun_at_start(_two_opt, journey)
 
 
-def _two_opt(journey: Journey) -> NDArray[np.int64]:
+def _two_opt(journey: Journey) -> Ints:
     if len(journey.records) < FEW:
         return shortest(journey.records)
-    tour = closed(
-        journey.records, lambda *_: nearest_neighbour(journey), journey.random
-    )
+    tour = closed(journey.records, lambda *_: nearest_neighbour(journey), journey.random)
     improve_everywhere(tour, TWO_OPT)
     return opened(tour)

@@ -5,7 +5,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from trajanon.arrays import Bools, Floats, Ints
 
 _ROUNDING = 1e-9  # a chance that exceeds 1/k by less is 1/k
 
@@ -48,12 +49,12 @@ class Attack:
     knows: str
     against: str
     k: int
-    rates: NDArray[np.float64]
-    worst: NDArray[np.float64]
-    line_rates: NDArray[np.float64]
-    targets: NDArray[np.int64]
-    groups: NDArray[np.int64]
-    subjects: NDArray[np.int64]
+    rates: Floats
+    worst: Floats
+    line_rates: Floats
+    targets: Ints
+    groups: Ints
+    subjects: Ints
     sampled: bool = False
 
     @property
@@ -77,7 +78,7 @@ class Attack:
         return _mean(self.line_rates)
 
     @property
-    def above(self) -> NDArray[np.bool_]:
+    def above(self) -> Bools:
         """Whether the worst chance against each target is above 1/k, (t,)."""
         return self.worst > self.baseline + _ROUNDING
 
@@ -87,20 +88,20 @@ class Attack:
         return _mean(self.above.astype(np.float64))
 
     @cached_property
-    def subject_numbers(self) -> NDArray[np.int64]:
+    def subject_numbers(self) -> Ints:
         """The different subjects among the targets, (s,), rising."""
         return np.unique(self.subjects)
 
     @cached_property
-    def subject_rates(self) -> NDArray[np.float64]:
+    def subject_rates(self) -> Floats:
         """Mean chance over the targets of each subject, (s,)."""
         where = np.searchsorted(self.subject_numbers, self.subjects)
         total = np.bincount(where, self.rates, len(self.subject_numbers))
-        mean: NDArray[np.float64] = total / np.bincount(where)
+        mean: Floats = total / np.bincount(where)
         return mean
 
     @cached_property
-    def subject_worst(self) -> NDArray[np.float64]:
+    def subject_worst(self) -> Floats:
         """Highest chance against any target of each subject, (s,)."""
         where = np.searchsorted(self.subject_numbers, self.subjects)
         highest = np.zeros(len(self.subject_numbers))
@@ -108,7 +109,7 @@ class Attack:
         return highest
 
     @property
-    def at_fault(self) -> NDArray[np.int64]:
+    def at_fault(self) -> Ints:
         """Groups with a target whose worst chance is above 1/k; none in originals."""
         if self.against != "release":
             return np.empty(0, dtype=np.int64)
@@ -136,5 +137,5 @@ class Attack:
         }
 
 
-def _mean(values: NDArray[np.float64]) -> float:
+def _mean(values: Floats) -> float:
     return float(values.mean()) if len(values) else 0.0

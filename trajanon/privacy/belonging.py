@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.files.released import rounded
 from trajanon.files.report import STRANGERS, Report, digits_in, labels_in
@@ -32,16 +32,12 @@ class Belonging:
         The originals as they were averaged: where they slid on their tracks, as slid.
     """
 
-    labels: NDArray[np.int64]
-    lines: NDArray[np.float64]
+    labels: Ints
+    lines: Floats
     slid: Trajectories
 
 
-def belonging(
-    trajectories: Trajectories,
-    released: NDArray[np.float64],
-    report: Report,
-) -> Belonging:
+def belonging(trajectories: Trajectories, released: Floats, report: Report) -> Belonging:
     """Find each group's line in the release, which holds it once for each member.
 
     Parameters

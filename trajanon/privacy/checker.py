@@ -5,27 +5,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.files.comparison import Compared, compared
 from trajanon.files.release import read_as_found, read_release
 from trajanon.files.released import DIGITS, Lines, check_digits
-from trajanon.files.report import (
-    all_labels_in,
-    all_lines_in,
-    read_report,
-    released_of,
-    report_path,
-)
+from trajanon.files.report import all_labels_in, all_lines_in, read_report, released_of, report_path
 from trajanon.partition import check_k, dense
 from trajanon.privacy.belonging import belonging
-from trajanon.privacy.findings import (
-    Findings,
-    not_trajectories,
-    too_fine,
-    too_rare,
-)
+from trajanon.privacy.findings import Findings, not_trajectories, too_fine, too_rare
 from trajanon.privacy.holder import told_by_both, too_few_subjects
 from trajanon.privacy.order import told_by_order
 from trajanon.privacy.parts import check_parts
@@ -88,14 +77,10 @@ def check(
     """
     if isinstance(release, Release):
         with written(release) as path:
-            return check(
-                path, k, trajectories=trajectories, against=against, digits=digits
-            )
+            return check(path, k, trajectories=trajectories, against=against, digits=digits)
     if isinstance(against, Release):
         with written(against) as path:
-            return check(
-                release, k, trajectories=trajectories, against=path, digits=digits
-            )
+            return check(release, k, trajectories=trajectories, against=path, digits=digits)
     check_k(k)
     check_digits(digits)
     release = Path(release)
@@ -155,17 +140,11 @@ def _of_the_holder(
 
 
 def _with_originals(
-    release: Path,
-    k: int,
-    trajectories: Trajectories,
-    against: str | os.PathLike[str] | None,
+    release: Path, k: int, trajectories: Trajectories, against: str | os.PathLike[str] | None
 ) -> list[str]:
     """Count subjects, and compare with the order of the originals."""
     if trajectories.subject is None:
-        msg = (
-            "these trajectories name no subjects, so none can be counted: check "
-            "the release alone"
-        )
+        msg = "these trajectories name no subjects, so none can be counted: check the release alone"
         raise BadInput(msg)
     subjects = dense(trajectories.subject)
     held = _held(release, trajectories)
@@ -191,8 +170,8 @@ class _Held(NamedTuple):
         Line of each row of the release.
     """
 
-    lines: NDArray[np.int64]
-    rows: NDArray[np.int64]
+    lines: Ints
+    rows: Ints
 
 
 def _held(release: Path, trajectories: Trajectories) -> _Held:
@@ -209,7 +188,7 @@ def _held(release: Path, trajectories: Trajectories) -> _Held:
     return _Held(lines, rows)
 
 
-def _labels(release: Path, lines: Lines) -> NDArray[np.int64]:
+def _labels(release: Path, lines: Lines) -> Ints:
     """Take lines from a report, if it is that of a release with such lines."""
     labels = all_lines_in(read_report(release))
     told, found = np.bincount(labels[labels >= 0]), np.bincount(lines.groups)

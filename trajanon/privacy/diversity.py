@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.privacy.ground import metres_of_degrees
 from trajanon.privacy.published import check_groups
@@ -39,16 +39,16 @@ class Diversity:
 
     cell: float
     tight: float
-    sizes: NDArray[np.int64]
-    origins: NDArray[np.int64]
-    destinations: NDArray[np.int64]
-    origins_entropy: NDArray[np.float64]
-    destinations_entropy: NDArray[np.float64]
-    radius: NDArray[np.float64]
-    mean_radius: NDArray[np.float64]
+    sizes: Ints
+    origins: Ints
+    destinations: Ints
+    origins_entropy: Floats
+    destinations_entropy: Floats
+    radius: Floats
+    mean_radius: Floats
 
     @property
-    def alarms(self) -> NDArray[np.int64]:
+    def alarms(self) -> Ints:
         """Groups so tight that their line tells where each member went, (a,)."""
         return np.flatnonzero(self.radius <= self.tight)
 
@@ -86,12 +86,7 @@ class Diversity:
 
 
 def diversity(
-    points: NDArray[np.float64],
-    released: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    *,
-    cell: float = 200.0,
-    tight: float = 50.0,
+    points: Floats, released: Floats, labels: Ints, *, cell: float = 200.0, tight: float = 50.0
 ) -> Diversity:
     """Measure how much the members of each group differ.
 
@@ -140,12 +135,7 @@ def diversity(
     )
 
 
-def too_tight(
-    points: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    released: NDArray[np.float64],
-    radius: float,
-) -> NDArray[np.bool_]:
+def too_tight(points: Floats, labels: Ints, released: Floats, radius: float) -> Bools:
     """Tell the groups whose members all stay near their line, all along.
 
     Parameters
@@ -158,7 +148,7 @@ def too_tight(
 
     Returns
     -------
-    NDArray[np.bool_]
+    Bools
         Shape (g,).
 
     Raises
@@ -177,11 +167,7 @@ def _check_radius(name: str, radius: float) -> None:
         raise BadInput(msg)
 
 
-def _radii(
-    points: NDArray[np.float64],
-    released: NDArray[np.float64],
-    labels: NDArray[np.int64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _radii(points: Floats, released: Floats, labels: Ints) -> tuple[Floats, Floats]:
     """The largest and the mean distance of members' points to their line's, (g,)."""
     away = displacement(points, released[labels])
     largest = np.zeros(len(released))
@@ -190,9 +176,7 @@ def _radii(
     return largest, mean
 
 
-def _cells(
-    points: NDArray[np.float64], labels: NDArray[np.int64], cell: float
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _cells(points: Floats, labels: Ints, cell: float) -> tuple[Ints, Floats]:
     """Cells of the points, (n, 2), of each group: how many, and effectively, (g,)."""
     height = cell / metres_of_degrees(np.array(45.0))[0]  # degrees
     row = np.floor(points[:, 0] / height)
@@ -206,7 +190,7 @@ def _cells(
     return np.bincount(group), np.exp(entropy)
 
 
-def _spread(values: NDArray[np.float64] | NDArray[np.int64]) -> dict[str, float]:
+def _spread(values: Floats | Ints) -> dict[str, float]:
     return {
         "min": float(values.min()),
         "mean": float(values.mean()),

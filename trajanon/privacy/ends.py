@@ -3,21 +3,21 @@
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.privacy.attack import Attack
 from trajanon.privacy.known_points import check_tolerance, passing, question_of
 from trajanon.privacy.published import Published
 
 
 def known_ends(
-    points: NDArray[np.float64],
-    released: NDArray[np.float64],
-    labels: NDArray[np.int64],
+    points: Floats,
+    released: Floats,
+    labels: Ints,
     k: int,
     *,
     tolerance: float = 100.0,
-    subjects: NDArray[np.int64] | None = None,
+    subjects: Ints | None = None,
 ) -> Attack:
     """Attack a release with both ends of each original trajectory, as home and work.
 
@@ -56,11 +56,7 @@ def known_ends(
 
 
 def known_ends_in_originals(
-    points: NDArray[np.float64],
-    k: int,
-    *,
-    tolerance: float = 100.0,
-    subjects: NDArray[np.int64] | None = None,
+    points: Floats, k: int, *, tolerance: float = 100.0, subjects: Ints | None = None
 ) -> Attack:
     """Attack the originals themselves, as if they were published without names.
 

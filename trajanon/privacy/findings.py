@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Ints
 from trajanon.files.released import LINE, MOST, Lines, rounded
 
 
@@ -91,7 +91,7 @@ def too_fine(lines: Lines, digits: int) -> list[str]:
     ]
 
 
-def too_rare(sizes: NDArray[np.int64], k: int) -> list[str]:
+def too_rare(sizes: Ints, k: int) -> list[str]:
     """Count the trajectories that occur fewer than k times."""
     rare = sizes[sizes < k]
     if not len(rare):

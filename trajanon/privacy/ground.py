@@ -1,12 +1,12 @@
 """Metres on the ground between points given in degrees."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.utility import displacement
 
 
-def metres_of_degrees(latitude: NDArray[np.float64]) -> NDArray[np.float64]:
+def metres_of_degrees(latitude: Floats) -> Floats:
     """Measure a degree of latitude and one of longitude.
 
     Parameters
@@ -16,7 +16,7 @@ def metres_of_degrees(latitude: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Returns
     -------
-    NDArray[np.float64]
+    Floats
         Metres northward and eastward, shape (..., 2), on the tangent plane there.
 
     Examples

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Ints
 from trajanon.partition import broken_promises, subjects_per_group
 from trajanon.reports import too_few
 from trajanon.subjects import NAMELESS
@@ -33,9 +33,7 @@ def _counted(provenance: Mapping[str, Any], what: str) -> int | None:
     return told if isinstance(told, int) else None
 
 
-def too_few_subjects(
-    labels: NDArray[np.int64], subjects: NDArray[np.int64], k: int
-) -> list[str]:
+def too_few_subjects(labels: Ints, subjects: Ints, k: int) -> list[str]:
     """Name how many groups hold fewer than k different subjects.
 
     Parameters
@@ -53,12 +51,7 @@ def too_few_subjects(
     return [told] if people else []
 
 
-def told_by_both(
-    labels: NDArray[np.int64],
-    earlier: NDArray[np.int64],
-    k: int,
-    subjects: NDArray[np.int64] | None = None,
-) -> list[str]:
+def told_by_both(labels: Ints, earlier: Ints, k: int, subjects: Ints | None = None) -> list[str]:
     """Name how many trajectories two releases together hide among fewer than k.
 
     Whoever knows that a trajectory is in one group of this release and in another one

@@ -4,9 +4,9 @@ from math import comb
 from threading import Event
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.known import Members, Places, Question, ask
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.partition import dense
 from trajanon.privacy.attack import Attack
@@ -22,15 +22,15 @@ _MOST_POINTS = 1_000  # beyond that, choices are more than a float can count
 
 
 def known_points(
-    points: NDArray[np.float64],
-    released: NDArray[np.float64],
-    labels: NDArray[np.int64],
+    points: Floats,
+    released: Floats,
+    labels: Ints,
     k: int,
     *,
     known: int = 2,
     tolerance: float = 100.0,
     order: bool = False,
-    subjects: NDArray[np.int64] | None = None,
+    subjects: Ints | None = None,
     sample: int | None = None,
     seed: int = 0,
 ) -> Attack:
@@ -87,13 +87,13 @@ def known_points(
 
 
 def known_points_in_originals(
-    points: NDArray[np.float64],
+    points: Floats,
     k: int,
     *,
     known: int = 2,
     tolerance: float = 100.0,
     order: bool = False,
-    subjects: NDArray[np.int64] | None = None,
+    subjects: Ints | None = None,
     sample: int | None = None,
     seed: int = 0,
 ) -> Attack:
@@ -106,14 +106,12 @@ def known_points_in_originals(
     return _attack(published, known, tolerance, order, sample, seed)
 
 
-def passing(
-    published: Published, question: Question, seed: int = 0
-) -> NDArray[np.float64]:
+def passing(published: Published, question: Question, seed: int = 0) -> Floats:
     """Ask every target's question.
 
     Returns
     -------
-    NDArray[np.float64]
+    Floats
         Mean chance of a row of the subject, mean chance of the own line, and the
         highest of the first, (n, 3).
     """
@@ -127,7 +125,7 @@ def passing(
     state = np.random.default_rng(seed).integers(1, 2**63, len(published.points))
     whose = np.column_stack([published.labels, subjects, state])
 
-    def some(rows: NDArray[np.int64], stop: Event) -> NDArray[np.float64]:
+    def some(rows: Ints, stop: Event) -> Floats:
         if stop.is_set():
             raise KeyboardInterrupt
         out = np.empty((len(rows), 3))
@@ -154,11 +152,7 @@ def check_tolerance(tolerance: float) -> None:
 
 
 def question_of(
-    published: Published,
-    known: int,
-    tolerance: float,
-    order: bool,
-    sample: int | None = None,
+    published: Published, known: int, tolerance: float, order: bool, sample: int | None = None
 ) -> Question:
     """Put what the adversary knows as kernels take it."""
     p = published.points.shape[1]
@@ -175,12 +169,7 @@ def question_of(
 
 
 def _attack(
-    published: Published,
-    known: int,
-    tolerance: float,
-    order: bool,
-    sample: int | None,
-    seed: int,
+    published: Published, known: int, tolerance: float, order: bool, sample: int | None, seed: int
 ) -> Attack:
     p = published.points.shape[1]
     _check_number("known", known, p)
@@ -219,14 +208,12 @@ def _check_number(name: str, value: int, most: int | None) -> None:
     raise BadInput(msg)
 
 
-def _where(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def _where(points: Floats) -> Floats:
     """Add to each point what a degree measures there, (..., 4)."""
     return np.concatenate([points, metres_of_degrees(points[..., 0])], axis=-1)
 
 
-def _places(
-    lines: NDArray[np.float64], targets: NDArray[np.float64], tolerance: float
-) -> Places:
+def _places(lines: Floats, targets: Floats, tolerance: float) -> Places:
     """Sort the points of lines into cells no smaller than the tolerance.
 
     Two points within the tolerance of each other then lie in neighbouring cells.

@@ -5,9 +5,9 @@ from threading import Event
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from trajanon.arrays import Floats, Ints
 from trajanon.neighbours import principal_axes, turn
 from trajanon.privacy.attack import Attack
 from trajanon.privacy.published import Published
@@ -28,17 +28,12 @@ class Links:
         Pairs, (l,), sorted by original, then by line.
     """
 
-    original: NDArray[np.int64]
-    line: NDArray[np.int64]
+    original: Ints
+    line: Ints
 
 
 def nearest_record(
-    points: NDArray[np.float64],
-    released: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    k: int,
-    *,
-    subjects: NDArray[np.int64] | None = None,
+    points: Floats, released: Floats, labels: Ints, k: int, *, subjects: Ints | None = None
 ) -> Attack:
     """Link each original to the released row nearest to it, as the papers do.
 
@@ -94,7 +89,7 @@ def nearest_lines(published: Published) -> Links:
     axes = principal_axes(originals)
     tree = cKDTree(turn(lines, axes))
 
-    def link(rows: NDArray[np.int64], stop: Event) -> Any:
+    def link(rows: Ints, stop: Event) -> Any:
         if stop.is_set():
             raise KeyboardInterrupt
         some = turn(originals[rows], axes)
@@ -110,14 +105,12 @@ def nearest_lines(published: Published) -> Links:
     )
 
 
-def rows_linked(
-    published: Published, links: Links
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def rows_linked(published: Published, links: Links) -> tuple[Ints, Ints]:
     """Count the rows on the lines linked to each original, and its subject's of them.
 
     Returns
     -------
-    tuple[NDArray[np.int64], NDArray[np.int64]]
+    tuple[Ints, Ints]
         Each of shape (n,).
     """
     n, g = len(published.points), len(published.lines)
@@ -132,9 +125,7 @@ def rows_linked(
     return rows.astype(np.int64), own.astype(np.int64)
 
 
-def _standardised(
-    published: Published,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _standardised(published: Published) -> tuple[Floats, Floats]:
     """Both as records, by the means and deviations of the originals; see `loss`."""
     originals = published.points.reshape(len(published.points), -1)
     lines = published.lines.reshape(len(published.lines), -1)

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp, pdtrc
 
+from trajanon.arrays import Bools, Floats, Ints
+
 CHANCE = 1e-6
 """A file is said to have an order if chance gives it so much less often than this."""
 
 
-def told_by_order(
-    groups: NDArray[np.int64], points: NDArray[np.float64] | None
-) -> list[str]:
+def told_by_order(groups: Ints, points: Floats | None) -> list[str]:
     """Say in what order trajectories stand, if they do in any that can be seen.
 
     Three tests, none of which accuses a shuffled file more often than once in a
@@ -47,7 +47,7 @@ def told_by_order(
     return told
 
 
-def _repeats(groups: NDArray[np.int64]) -> Iterator[str]:
+def _repeats(groups: Ints) -> Iterator[str]:
     """Compare how far equal trajectories stand apart with what a shuffle would give.
 
     In a random order the number of pairs of equal rows at one distance is nearly
@@ -113,7 +113,7 @@ def told_along(measured: Mapping[str, NDArray[np.floating]]) -> Iterator[str]:
         )
 
 
-def _measures(points: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+def _measures(points: Floats) -> dict[str, Floats]:
     """What a file is likely to be sorted by, or to be alike in from row to row."""
     lon, lat = points[..., 0], points[..., 1]
     hops = np.diff(points, axis=1)
@@ -134,7 +134,7 @@ def _measures(points: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
     }
 
 
-def _log_chance_of_so_few_runs(above: NDArray[np.bool_]) -> float:
+def _log_chance_of_so_few_runs(above: Bools) -> float:
     """Logarithm of the chance that a shuffle has so few runs, or fewer.
 
     Exact: of all orders of so many True and False, those with so many runs are counted.
@@ -145,9 +145,7 @@ def _log_chance_of_so_few_runs(above: NDArray[np.bool_]) -> float:
     found = 1 + int((above[1:] != above[:-1]).sum())
     runs = np.arange(2, found + 1)
     half = (runs // 2).astype(np.float64)
-    even = (
-        np.log(2.0) + _log_choose(one - 1, half - 1) + _log_choose(other - 1, half - 1)
-    )
+    even = np.log(2.0) + _log_choose(one - 1, half - 1) + _log_choose(other - 1, half - 1)
     odd = np.logaddexp(
         _log_choose(one - 1, half) + _log_choose(other - 1, half - 1),
         _log_choose(one - 1, half - 1) + _log_choose(other - 1, half),
@@ -156,7 +154,7 @@ def _log_chance_of_so_few_runs(above: NDArray[np.bool_]) -> float:
     return float(logsumexp(orders) - _log_choose(one + other, np.array([one]))[0])
 
 
-def _log_choose(n: float, k: NDArray[np.float64]) -> NDArray[np.float64]:
+def _log_choose(n: float, k: Floats) -> Floats:
     """Logarithm of n over k; minus infinity where nothing can be chosen."""
     possible = (k >= 0.0) & (k <= n)
     among = np.where(possible, k, 0.0)

@@ -1,9 +1,9 @@
 """An adversary who knows some trajectories of a subject, and looks for the others."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import hypergeom
 
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.privacy.attack import Attack
 from trajanon.privacy.linkage import nearest_lines, rows_linked
@@ -11,13 +11,7 @@ from trajanon.privacy.published import Published
 
 
 def other_tracks(
-    points: NDArray[np.float64],
-    released: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    k: int,
-    subjects: NDArray[np.int64],
-    *,
-    share: float = 0.5,
+    points: Floats, released: Floats, labels: Ints, k: int, subjects: Ints, *, share: float = 0.5
 ) -> Attack:
     """Look for a subject's other trajectories where those known lead.
 

@@ -5,9 +5,9 @@ from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.loss import group_means, standardise
 from trajanon.neighbours import nearest_points, principal_axes, turn
@@ -17,13 +17,8 @@ _NOTHING = 1e-12  # what sums are not right to
 
 
 def outliers(
-    points: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    share: float,
-    *,
-    k: int = 1,
-    subjects: NDArray[np.int64] | None = None,
-) -> NDArray[np.bool_]:
+    points: Floats, labels: Ints, share: float, *, k: int = 1, subjects: Ints | None = None
+) -> Bools:
     """Choose the records without which least is lost, as `in_order` ranks them.
 
     It goes by the groups as they are: group the remaining records anew, and take the
@@ -44,7 +39,7 @@ def outliers(
 
     Returns
     -------
-    NDArray[np.bool_]
+    Bools
         Whether a record is one of those to leave out, floor(share n) at most, (n,).
 
     Raises
@@ -72,13 +67,8 @@ def outliers(
 
 
 def in_order(
-    points: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    most: int,
-    *,
-    k: int,
-    subjects: NDArray[np.int64] | None,
-) -> Iterator[NDArray[np.int64]]:
+    points: Floats, labels: Ints, most: int, *, k: int, subjects: Ints | None
+) -> Iterator[Ints]:
     """Yield sets of records, at most so many in all, that gain most for each record.
 
     Candidates are, in each group: each record, the records of each subject, and the
@@ -127,44 +117,38 @@ def in_order(
             heappush(heap, found)
 
 
-def _away(
-    records: NDArray[np.float64], labels: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _away(records: Floats, labels: Ints) -> Floats:
     """Measure squared distances to the nearest mean of another group, shape (n,)."""
     means = group_means(records, labels)
     away, which = nearest_points(cKDTree(means), records, 2)
     other = np.where(which[:, 0] == labels, away[:, 1], away[:, 0])
     # With one group there is none to go to: that costs more than all there is to lose.
-    squared: NDArray[np.float64] = np.fmin(other**2, records.size)
+    squared: Floats = np.fmin(other**2, records.size)
     return squared
 
 
 class _Rests(NamedTuple):
     """What several rests of a group sum up to, each of shape (c,) but `total`."""
 
-    size: NDArray[np.int64]
-    different: NDArray[np.int64]  # subjects
-    total: NDArray[np.float64]  # of records, (c, p)
-    squares: NDArray[np.float64]
-    away: NDArray[np.float64]
+    size: Ints
+    different: Ints  # subjects
+    total: Floats  # of records, (c, p)
+    squares: Floats
+    away: Floats
 
-    def lost(self, k: int) -> NDArray[np.float64]:
+    def lost(self, k: int) -> Floats:
         """Estimate what each rest loses, filled up to k subjects or in other groups."""
         size = np.maximum(self.size, 1)
         sse = np.maximum(self.squares - (self.total**2).sum(axis=1) / size, 0.0)
         missing = np.maximum(k - self.different, 0)
         joined = sse + missing * self.away / size
-        lost: NDArray[np.float64] = np.minimum(joined, self.away)
+        lost: Floats = np.minimum(joined, self.away)
         return lost  # nothing, if nobody is left
 
 
 def _best(
-    records: NDArray[np.float64],
-    subjects: NDArray[np.int64],
-    away: NDArray[np.float64],
-    k: int,
-    most: int,
-) -> tuple[float, NDArray[np.int64]] | None:
+    records: Floats, subjects: Ints, away: Floats, k: int, most: int
+) -> tuple[float, Ints] | None:
     """Find the members of a group that gain most for each; None if none gain."""
     s = len(records)
     if s == 0:
@@ -174,7 +158,7 @@ def _best(
     _, who, count = np.unique(subjects, return_inverse=True, return_counts=True)
     by_subject, first = np.argsort(who, kind="stable"), np.cumsum(count) - count
 
-    def out(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def out(values: Floats) -> Floats:
         """Sum up what is left out: nothing, then for each candidate."""
         each = values[by_subject]
         return np.concatenate(
@@ -192,12 +176,7 @@ def _best(
     rests = _Rests(
         size=(s - sizes).astype(np.int64),
         different=np.concatenate(
-            [
-                [u],
-                u - (count[who] == 1),
-                np.append(np.cumsum(seen)[-2::-1], 0),
-                np.full(u, u - 1),
-            ]
+            [[u], u - (count[who] == 1), np.append(np.cumsum(seen)[-2::-1], 0), np.full(u, u - 1)]
         ),
         total=-out(records),
         squares=squares.sum() - out(squares),

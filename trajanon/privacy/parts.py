@@ -7,18 +7,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Ints
 from trajanon.errors import FileProblem
 from trajanon.files.comparison import NOTHING_ELSE, compared
 from trajanon.files.geoparquet import write
 from trajanon.files.partition import is_part
 from trajanon.files.release import read_as_found
 from trajanon.files.released import ReleasedFile
-from trajanon.privacy.findings import (
-    Findings,
-    not_trajectories,
-    too_fine,
-    too_rare,
-)
+from trajanon.privacy.findings import Findings, not_trajectories, too_fine, too_rare
 from trajanon.privacy.order import told_along, told_by_order
 
 
@@ -99,7 +95,7 @@ def _keys(found: ReleasedFile) -> NDArray[np.uint64]:
     return np.frombuffer(words, dtype=np.uint64).reshape(-1, 2)[groups]
 
 
-def _sizes(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+def _sizes(keys: NDArray[np.uint64]) -> Ints:
     """How often each of the different keys occurs, (g,)."""
     some = keys[np.lexsort((keys[:, 1], keys[:, 0]))]
     new = np.flatnonzero((some[1:] != some[:-1]).any(axis=1)) + 1

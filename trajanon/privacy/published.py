@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.partition import check_k
 from trajanon.privacy.attack import Attack
@@ -37,10 +37,10 @@ class Published:
     """
 
     against: str
-    points: NDArray[np.float64]
-    lines: NDArray[np.float64]
-    labels: NDArray[np.int64]
-    subjects: NDArray[np.int64]
+    points: Floats
+    lines: Floats
+    labels: Ints
+    subjects: Ints
     k: int
 
     def __post_init__(self) -> None:
@@ -54,39 +54,30 @@ class Published:
             raise BadInput(msg)
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Ints:
         """Rows of each line, (g,)."""
         return np.bincount(self.labels)
 
     @classmethod
     def release(
-        cls,
-        points: NDArray[np.float64],
-        lines: NDArray[np.float64],
-        labels: NDArray[np.int64],
-        k: int,
-        subjects: NDArray[np.int64] | None,
+        cls, points: Floats, lines: Floats, labels: Ints, k: int, subjects: Ints | None
     ) -> "Published":
         """Take a release; without subjects, each trajectory is of its own."""
         own = np.arange(len(points)) if subjects is None else subjects
         return cls("release", points, lines, labels, own, k)
 
     @classmethod
-    def originals(
-        cls, points: NDArray[np.float64], k: int, subjects: NDArray[np.int64] | None
-    ) -> "Published":
+    def originals(cls, points: Floats, k: int, subjects: Ints | None) -> "Published":
         """Take the originals as if they were published: each a group of one."""
         own = np.arange(len(points))
-        return cls(
-            "originals", points, points, own, own if subjects is None else subjects, k
-        )
+        return cls("originals", points, points, own, own if subjects is None else subjects, k)
 
     def attack(
         self,
         name: str,
         knows: str,
-        told: NDArray[np.float64],
-        targets: NDArray[np.int64] | None = None,
+        told: Floats,
+        targets: Ints | None = None,
         sampled: bool = False,
     ) -> Attack:
         """Sum up an attack.
@@ -111,11 +102,7 @@ class Published:
         )
 
 
-def check_groups(
-    points: NDArray[np.float64],
-    lines: NDArray[np.float64],
-    labels: NDArray[np.int64],
-) -> None:
+def check_groups(points: Floats, lines: Floats, labels: Ints) -> None:
     """Refuse originals, lines and labels that do not belong together.
 
     Raises
@@ -124,10 +111,7 @@ def check_groups(
         If shapes do not agree, a coordinate is not finite, or a group has no member.
     """
     if points.ndim != 3 or points.shape[1] < 1 or points.shape[2] != 2:
-        msg = (
-            "points must have shape (trajectories, points, 2) as lat, lon; "
-            f"got {points.shape}"
-        )
+        msg = f"points must have shape (trajectories, points, 2) as lat, lon; got {points.shape}"
         raise BadInput(msg)
     if len(points) == 0:
         msg = "there are no trajectories to attack; give at least one"
@@ -139,9 +123,7 @@ def check_groups(
         )
         raise BadInput(msg)
     if not (np.isfinite(points).all() and np.isfinite(lines).all()):
-        msg = (
-            "points and released lines must be finite numbers; drop those that are not"
-        )
+        msg = "points and released lines must be finite numbers; drop those that are not"
         raise BadInput(msg)
     if labels.shape != (len(points),):
         msg = (

@@ -7,13 +7,7 @@ import numpy as np
 
 from trajanon.errors import BadInput
 from trajanon.files.release import check_format, read_as_found, write_release
-from trajanon.files.released import (
-    DIGITS,
-    check_digits,
-    known_attribution,
-    line_numbers,
-    rounded,
-)
+from trajanon.files.released import DIGITS, check_digits, known_attribution, line_numbers, rounded
 from trajanon.outputs import replacing
 from trajanon.partition import check_k
 from trajanon.privacy.checker import check
@@ -22,11 +16,7 @@ from trajanon.trajectories import Trajectories
 
 
 def rewrite(
-    release: str | os.PathLike[str],
-    clean: str | os.PathLike[str],
-    k: int,
-    *,
-    digits: int = DIGITS,
+    release: str | os.PathLike[str], clean: str | os.PathLike[str], k: int, *, digits: int = DIGITS
 ) -> Findings:
     """Write the lines of a released file into a new one, and nothing else of it.
 

@@ -3,15 +3,13 @@
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from trajanon.arrays import Floats, Ints
 from trajanon.privacy.order import CHANCE
 
 
-def told_by_source_order(
-    file: NDArray[np.int64], source: NDArray[np.int64]
-) -> list[str]:
+def told_by_source_order(file: Ints, source: Ints) -> list[str]:
     """Say whether released rows stand where their members stand among the originals.
 
     Two tests, forwards and backwards: whether the lines follow each other as the groups
@@ -46,11 +44,7 @@ def told_by_source_order(
     return []
 
 
-def by_line(
-    points: NDArray[np.float64],
-    lines: NDArray[np.float64],
-    labels: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def by_line(points: Floats, lines: Floats, labels: Ints) -> tuple[Ints, Ints]:
     """Number lines as `told_by_source_order` takes them; equal ones are one.
 
     Parameters
@@ -62,7 +56,7 @@ def by_line(
 
     Returns
     -------
-    tuple of two NDArray[np.int64]
+    tuple of two Ints
         The line of each row, and of each original's group, (n,).
     """
     both = np.concatenate([points, lines])
@@ -71,15 +65,12 @@ def by_line(
     return line[: len(points)], line[len(points) :][labels]
 
 
-def _near_too_often(
-    rows: NDArray[np.int64], source: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> bool:
+def _near_too_often(rows: Ints, source: Ints, sizes: Ints) -> bool:
     """Whether rows are near members of their groups more often than by chance."""
     distances = list(_distances(len(rows)))
     least = np.log(CHANCE / (4 * max(len(distances), 1)))
     return any(
-        log_chance_of_so_near(rows, source, sizes, distance) < least
-        for distance in distances
+        log_chance_of_so_near(rows, source, sizes, distance) < least for distance in distances
     )
 
 
@@ -93,12 +84,7 @@ def _distances(n: int) -> Iterator[int]:
         distance *= 2
 
 
-def log_chance_of_so_near(
-    rows: NDArray[np.int64],
-    source: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    distance: int,
-) -> float:
+def log_chance_of_so_near(rows: Ints, source: Ints, sizes: Ints, distance: int) -> float:
     """Bound the logarithm of the chance that a shuffle has so many members so near.
 
     Counted is, for each row, the share of its group's members whose place among the

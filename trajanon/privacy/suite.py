@@ -1,8 +1,6 @@
 """The attacks that the evidence of a release consists of."""
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trajanon.arrays import Floats, Ints
 from trajanon.privacy.attack import Attack
 from trajanon.privacy.ends import known_ends, known_ends_in_originals
 from trajanon.privacy.known_points import known_points, known_points_in_originals
@@ -17,12 +15,7 @@ TOLERANCE = 100.0
 
 
 def attacks(
-    points: NDArray[np.float64],
-    released: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    k: int,
-    *,
-    subjects: NDArray[np.int64] | None = None,
+    points: Floats, released: Floats, labels: Ints, k: int, *, subjects: Ints | None = None
 ) -> list[Attack]:
     """Run every attack: on the release, and what can be on the originals beside it.
 
@@ -58,24 +51,13 @@ def attacks(
 
 
 def attacks_on_release(
-    points: NDArray[np.float64],
-    released: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    k: int,
-    *,
-    subjects: NDArray[np.int64] | None = None,
+    points: Floats, released: Floats, labels: Ints, k: int, *, subjects: Ints | None = None
 ) -> list[Attack]:
     """Run every attack on the release alone; all else is as in `attacks`."""
     release = (points, released, labels, k)
     done = [nearest_record(*release, subjects=subjects)]
     done += [
-        known_points(
-            *release,
-            known=KNOWN,
-            tolerance=TOLERANCE,
-            order=order,
-            subjects=subjects,
-        )
+        known_points(*release, known=KNOWN, tolerance=TOLERANCE, order=order, subjects=subjects)
         for order in (False, True)
     ]
     done.append(known_ends(*release, tolerance=TOLERANCE, subjects=subjects))
@@ -84,21 +66,12 @@ def attacks_on_release(
     return done
 
 
-def _attacks_on_originals(
-    points: NDArray[np.float64], k: int, subjects: NDArray[np.int64] | None
-) -> list[Attack]:
+def _attacks_on_originals(points: Floats, k: int, subjects: Ints | None) -> list[Attack]:
     done = [
         known_points_in_originals(
-            points,
-            k,
-            known=KNOWN,
-            tolerance=TOLERANCE,
-            order=order,
-            subjects=subjects,
+            points, k, known=KNOWN, tolerance=TOLERANCE, order=order, subjects=subjects
         )
         for order in (False, True)
     ]
-    done.append(
-        known_ends_in_originals(points, k, tolerance=TOLERANCE, subjects=subjects)
-    )
+    done.append(known_ends_in_originals(points, k, tolerance=TOLERANCE, subjects=subjects))
     return done

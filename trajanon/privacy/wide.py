@@ -4,8 +4,8 @@ from math import ceil, floor, log10
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.loss import group_means
 from trajanon.privacy.outliers import in_order
 from trajanon.utility.metres import EARTH, in_space
@@ -16,12 +16,7 @@ _ALIKE = 0.1  # of the widest group's span
 
 
 def wide_groups(
-    points: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    k: int,
-    subjects: NDArray[np.int64] | None,
-    *,
-    counts_subjects: bool = True,
+    points: Floats, labels: Ints, k: int, subjects: Ints | None, *, counts_subjects: bool = True
 ) -> dict[str, Any] | None:
     """Say which groups are wider than their longest member, ready for JSON.
 
@@ -51,10 +46,8 @@ def wide_groups(
     length = lengths(points)
     middles = in_space(points.mean(axis=1))
 
-    def span(rows: NDArray[np.int64]) -> float:
-        far = [
-            np.linalg.norm(middles[rows] - one, axis=1).max() for one in middles[rows]
-        ]
+    def span(rows: Ints) -> float:
+        far = [np.linalg.norm(middles[rows] - one, axis=1).max() for one in middles[rows]]
         chord = float(max(far, default=0.0))
         return 2.0 * EARTH * float(np.arcsin(min(chord / (2.0 * EARTH), 1.0)))
 
@@ -67,9 +60,7 @@ def wide_groups(
     ends = np.cumsum(np.bincount(labels))
     members = np.split(np.argsort(labels, kind="stable"), ends[:-1])
     wide = {
-        int(group): metres
-        for group in maybe
-        if (metres := span(members[group])) > longest[group]
+        int(group): metres for group in maybe if (metres := span(members[group])) > longest[group]
     }
     if not wide:
         return None

@@ -3,9 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trajanon.arrays import Ints
 from trajanon.partition import dense
 from trajanon.refine.anneal import anneal
 from trajanon.refine.descend import descend
@@ -13,7 +11,7 @@ from trajanon.refine.grouped import Grouped
 from trajanon.refine.rcs import rcs
 from trajanon.refine.swap import swap
 
-Refinement = Callable[[Grouped], NDArray[np.int64]]
+Refinement = Callable[[Grouped], Ints]
 """Records in groups to labels, (n,), of no larger SSE. Every group keeps k different
 subjects."""
 
@@ -21,7 +19,7 @@ subjects."""
 def in_steps(**steps: Refinement) -> Refinement:
     """Refine by one step after the other; the course is told of each."""
 
-    def refinement(grouped: Grouped) -> NDArray[np.int64]:
+    def refinement(grouped: Grouped) -> Ints:
         for name, step in steps.items():
             grouped = replace(grouped, labels=dense(step(grouped)))
             grouped.course.arrived(name, grouped.labels)

@@ -5,8 +5,8 @@ from functools import partial, reduce
 from threading import Event
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.course import Unheeded
 from trajanon.loss import sse
 from trajanon.partition import dense
@@ -28,7 +28,7 @@ SOLVED = 5
 """Up to this k recombination solves regions, or comes near it, and none is annealed."""
 
 
-def anneal(grouped: Grouped) -> NDArray[np.int64]:
+def anneal(grouped: Grouped) -> Ints:
     """Search by descent, by annealing, and by descent from where that ends.
 
     Several runs end in several local optima, of which each place gets the best; if so
@@ -59,7 +59,7 @@ def anneal(grouped: Grouped) -> NDArray[np.int64]:
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Labels, shape (n,), of the best partition of all runs.
 
     References
@@ -93,7 +93,7 @@ def anneal(grouped: Grouped) -> NDArray[np.int64]:
     return best
 
 
-def anneal_runs(grouped: Grouped) -> list[NDArray[np.int64]]:
+def anneal_runs(grouped: Grouped) -> list[Ints]:
     """Run the annealing several times, each time with other moves: the local optima.
 
     A table of several blocks keeps the cores busy by itself, and gets fewer runs.
@@ -124,12 +124,8 @@ def anneal_runs(grouped: Grouped) -> list[NDArray[np.int64]]:
 
 
 def _passes(
-    grouped: Grouped,
-    field: Field,
-    runs: list[NDArray[np.int64]],
-    moves: int,
-    heats: NDArray[np.float64],
-) -> list[NDArray[np.int64]]:
+    grouped: Grouped, field: Field, runs: list[Ints], moves: int, heats: Floats
+) -> list[Ints]:
     """Anneal each block of each run between some heats; the labels of each run then."""
     blocks = [
         (run, rows)
@@ -156,9 +152,7 @@ def _passes(
     ]
 
 
-def _descend(
-    grouped: Grouped, labels: NDArray[np.int64], stop: Event
-) -> NDArray[np.int64]:
+def _descend(grouped: Grouped, labels: Ints, stop: Event) -> Ints:
     """Descend, unless the search has ended meanwhile."""
 
     def look_up(task: str, done: float, total: float | None, note: str = "") -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.loss import group_means
 from trajanon.partition import dense
 
@@ -13,11 +13,8 @@ BLOCK = 2_500
 
 
 def draw_blocks(
-    records: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    random: np.random.Generator,
-    most: int = BLOCK,
-) -> Iterator[NDArray[np.int64]]:
+    records: Floats, labels: Ints, random: np.random.Generator, most: int = BLOCK
+) -> Iterator[Ints]:
     """Part records into blocks of whole groups that are near each other.
 
     The groups are cut in two across a random direction, and each part again, until
@@ -37,7 +34,7 @@ def draw_blocks(
 
     Yields
     ------
-    NDArray[np.int64]
+    Ints
         The records of a block, rising.
     """
     centroids, sizes = group_means(records, labels), np.bincount(labels)
@@ -60,9 +57,7 @@ def draw_blocks(
         waiting += [(part[cut:], blocks - fewer), (part[:cut], fewer)]
 
 
-def put_together(
-    blocks: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
-) -> NDArray[np.int64]:
+def put_together(blocks: Sequence[tuple[Ints, Ints]]) -> Ints:
     """Put the groups of all blocks together.
 
     Parameters
@@ -73,7 +68,7 @@ def put_together(
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Labels of all records, shape (n,), numbered in the order of appearance.
     """
     labels = np.empty(sum(len(rows) for rows, _ in blocks), dtype=np.int64)

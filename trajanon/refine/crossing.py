@@ -1,19 +1,15 @@
 """Crossing: the better of two partitions, place by place."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from trajanon.arrays import Floats, Ints
 from trajanon.loss import group_means
 from trajanon.partition import dense
 
 
-def cross(
-    records: NDArray[np.float64],
-    one: NDArray[np.int64],
-    other: NDArray[np.int64],
-) -> NDArray[np.int64]:
+def cross(records: Floats, one: Ints, other: Ints) -> Ints:
     """Take from two partitions the groups of the better one, wherever they part ways.
 
     Two partitions are joined to places: the smallest sets of records that are whole
@@ -29,7 +25,7 @@ def cross(
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Labels, shape (n,), numbered in the order of appearance. Each group is one of
         ``one`` or of ``other``; where both lose the same, of ``one``.
 
@@ -40,8 +36,7 @@ def cross(
     """
     ones, others = int(one.max()) + 1, int(other.max()) + 1
     shared = coo_array(
-        (np.ones(len(one)), (one, ones + other)),
-        shape=(ones + others, ones + others),
+        (np.ones(len(one)), (one, ones + other)), shape=(ones + others, ones + others)
     )
     places, place = connected_components(shared, directed=False)
     lost = np.bincount(place[:ones], _sse_of_groups(records, one), places)
@@ -50,9 +45,7 @@ def cross(
     return dense(np.where(taken, ones + other, one))
 
 
-def _sse_of_groups(
-    records: NDArray[np.float64], labels: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _sse_of_groups(records: Floats, labels: Ints) -> Floats:
     """Sum up, group by group, the squared distances to its mean, (g,)."""
     means = group_means(records, labels)
     lost = np.zeros(len(means))

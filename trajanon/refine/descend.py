@@ -4,9 +4,7 @@ from dataclasses import replace
 from functools import partial
 from threading import Event
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trajanon.arrays import Floats, Ints
 from trajanon.loss import sse
 from trajanon.partition import dense
 from trajanon.refine.blocks import draw_blocks, put_together
@@ -21,7 +19,7 @@ SETTLED = 0.03
 records were looked at: the last moves gain a thousandth, for a fifth of the time."""
 
 
-def descend(grouped: Grouped) -> NDArray[np.int64]:
+def descend(grouped: Grouped) -> Ints:
     """Make moves that lower the SSE until there are none, or none within blocks.
 
     A table whose vicinity is known to be large is searched in blocks of whole groups,
@@ -35,7 +33,7 @@ def descend(grouped: Grouped) -> NDArray[np.int64]:
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Labels, shape (n,), of an SSE that is no larger.
     """
     large = grouped.large
@@ -45,19 +43,17 @@ def descend(grouped: Grouped) -> NDArray[np.int64]:
     return descend_in_blocks(replace(grouped, labels=labels), large)
 
 
-def descend_along_axes(grouped: Grouped, vicinity: Vicinity) -> NDArray[np.int64]:
+def descend_along_axes(grouped: Grouped, vicinity: Vicinity) -> Ints:
     """Descend once in the blocks of a large table, as its leading axes show it."""
     return _round(grouped, vicinity, vicinity.near.points)
 
 
-def descend_in_blocks(grouped: Grouped, vicinity: Vicinity) -> NDArray[np.int64]:
+def descend_in_blocks(grouped: Grouped, vicinity: Vicinity) -> Ints:
     """Descend once in the blocks of a large table, all columns in sight."""
     return _round(grouped, vicinity, grouped.records)
 
 
-def _round(
-    grouped: Grouped, vicinity: Vicinity, records: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def _round(grouped: Grouped, vicinity: Vicinity, records: Floats) -> Ints:
     """Descend in each block, all at once."""
 
     def tell() -> None:
@@ -67,20 +63,14 @@ def _round(
     blocks = list(draw_blocks(vicinity.near.points, grouped.labels, grouped.random))
     jobs = [partial(_settle, grouped, vicinity, records, rows) for rows in blocks]
     found = in_threads(jobs, tell)
-    labels = put_together(
-        [(rows, theirs) for rows, (theirs, _) in zip(blocks, found, strict=True)]
-    )
+    labels = put_together([(rows, theirs) for rows, (theirs, _) in zip(blocks, found, strict=True)])
     grouped.course.offer(labels, sum(lost for _, lost in found))
     return labels
 
 
 def _settle(
-    grouped: Grouped,
-    vicinity: Vicinity,
-    records: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    stop: Event,
-) -> tuple[NDArray[np.int64], float]:
+    grouped: Grouped, vicinity: Vicinity, records: Floats, rows: Ints, stop: Event
+) -> tuple[Ints, float]:
     """Descend in a block: the better groups of before and after, and their SSE.
 
     Moves of three groups that have become possible out of a record's sight are left to
@@ -88,10 +78,7 @@ def _settle(
     """
     before = dense(grouped.labels[rows])
     groups = lay_out(
-        records[rows],
-        before,
-        dense(grouped.subjects[rows]),
-        len(rows) // grouped.k + 1,
+        records[rows], before, dense(grouped.subjects[rows]), len(rows) // grouped.k + 1
     )
     descent = begin(groups, neighbours_within(vicinity.nearest, rows))
     moves, last = 0, -len(rows)

@@ -3,15 +3,10 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trajanon._kernels.descent import (
-    Descent,
-    creation_pass,
-    group_pass,
-    record_pass,
-)
+from trajanon._kernels.descent import Descent, creation_pass, group_pass, record_pass
 from trajanon._kernels.groups import Groups, refresh_centroids
+from trajanon.arrays import Ints
 from trajanon.partition import dense
 from trajanon.refine.grouped import Grouped, lay_out
 from trajanon.vicinity import nearest
@@ -24,7 +19,7 @@ _TINY = 1e-12  # of the largest squared distance to the mean: a gain below is ro
 _CHUNK = 3_000  # records times k, looked at between two words about progress
 
 
-def descent(grouped: Grouped) -> NDArray[np.int64]:
+def descent(grouped: Grouped) -> Ints:
     """Make moves that lower the SSE until there are none.
 
     A group is near a record if it holds one of its 16 nearest records, or of its 2k
@@ -54,13 +49,11 @@ def descent(grouped: Grouped) -> NDArray[np.int64]:
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Labels, shape (n,), of a partition where no such move lowers the SSE.
     """
     n = len(grouped.labels)
-    groups = lay_out(
-        grouped.records, grouped.labels, grouped.subjects, n // grouped.k + 1
-    )
+    groups = lay_out(grouped.records, grouped.labels, grouped.subjects, n // grouped.k + 1)
     descent = begin(groups, near_records(grouped))
     settle(grouped, descent, looks_of(descent))
     return groups.labels
@@ -76,9 +69,7 @@ def looks_of(descent: Descent) -> list[tuple[Look, int]]:
     return [(record_pass, n), (group_pass, places), (creation_pass, n)]
 
 
-def settle(
-    grouped: Grouped, descent: Descent, looks: Sequence[tuple[Look, int]]
-) -> None:
+def settle(grouped: Grouped, descent: Descent, looks: Sequence[tuple[Look, int]]) -> None:
     """Make moves in groups that are laid out until none gains.
 
     Parameters
@@ -117,12 +108,12 @@ def near_count(k: int) -> int:
     return max(NEIGHBOURS, 2 * k)
 
 
-def near_records(grouped: Grouped) -> NDArray[np.int64]:
+def near_records(grouped: Grouped) -> Ints:
     """Find the records whose groups a record may move to: 16 nearest, or 2k."""
     return nearest(grouped.records, near_count(grouped.k), grouped.vicinity)
 
 
-def begin(groups: Groups, neighbours: NDArray[np.int64]) -> Descent:
+def begin(groups: Groups, neighbours: Ints) -> Descent:
     """Lay out what moves of groups need; no record has been looked at."""
     n, places = len(groups.labels), len(groups.sizes)
     return Descent(

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.groups import Groups, chain_members
+from trajanon.arrays import Floats, Ints
 from trajanon.course import Course, Unheeded
 from trajanon.loss import group_means
 from trajanon.progress import Progress, silent
@@ -46,10 +46,10 @@ class Grouped:
         Told how far the work is.
     """
 
-    records: NDArray[np.float64]
-    labels: NDArray[np.int64]
+    records: Floats
+    labels: Ints
     k: int
-    subjects: NDArray[np.int64]
+    subjects: Ints
     random: np.random.Generator
     shuffle_probability: float
     max_events: int
@@ -69,12 +69,7 @@ class Grouped:
         return vicinity if vicinity.large else None
 
 
-def lay_out(
-    records: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    subjects: NDArray[np.int64],
-    places: int = 0,
-) -> Groups:
+def lay_out(records: Floats, labels: Ints, subjects: Ints, places: int = 0) -> Groups:
     """Lay out records in groups for the kernels, which change none of these.
 
     Parameters

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.annealing import Annealing
 from trajanon._kernels.annealing import anneal as make_random_moves
+from trajanon.arrays import Floats, Ints
 from trajanon.loss import sse
 from trajanon.neighbours import principal_axes, turn
 from trajanon.partition import dense
@@ -33,14 +34,14 @@ tenth more time; at 8 some tables lose more again."""
 
 
 @cache
-def nearest_most(count: int) -> NDArray[np.int64]:
+def nearest_most(count: int) -> Ints:
     """List the ranks of so many neighbours, each the more often the nearer it is.
 
     64 entries a neighbour are enough for the farthest to be among them.
     """
     weights = np.exp(-NEARNESS * np.arange(count) / count).cumsum()
     entries = (np.arange(64 * count) + 0.5) / (64 * count)
-    ranks: NDArray[np.int64] = np.searchsorted(weights, entries * weights[-1])
+    ranks: Ints = np.searchsorted(weights, entries * weights[-1])
     return ranks
 
 
@@ -57,9 +58,9 @@ class Field(NamedTuple):
         Square root of the temperature that suits each record, shape (n,).
     """
 
-    records: NDArray[np.float64]
+    records: Floats
     neighbours: NDArray[np.integer]
-    warmth: NDArray[np.float64]
+    warmth: Floats
 
 
 def lay_field(grouped: Grouped) -> Field:
@@ -78,7 +79,7 @@ def lay_field(grouped: Grouped) -> Field:
     )
 
 
-def leading_axes(records: NDArray[np.float64], lost: float) -> NDArray[np.float64]:
+def leading_axes(records: Floats, lost: float) -> Floats:
     """Find the axes, (p, q), that a search needs to see, where so much is lost."""
     axes = principal_axes(records)
     held = (turn(records, axes) ** 2).sum(axis=0)
@@ -87,18 +88,14 @@ def leading_axes(records: NDArray[np.float64], lost: float) -> NDArray[np.float6
     return axes[:, : int(np.argmax(left_out <= DROPPED * lost)) + 1]
 
 
-def warmth(
-    records: NDArray[np.float64], neighbours: NDArray[np.int64], k: int, lost: float
-) -> NDArray[np.float64]:
+def warmth(records: Floats, neighbours: Ints, k: int, lost: float) -> Floats:
     """Find the square root of the temperature that suits each record."""
     columns = neighbours.T
     away = (((records - records[column]) ** 2).sum(axis=1) for column in columns)
     return tempered(away, len(columns), k, lost)
 
 
-def tempered(
-    away: Iterable[NDArray[np.float64]], count: int, k: int, lost: float
-) -> NDArray[np.float64]:
+def tempered(away: Iterable[Floats], count: int, k: int, lost: float) -> Floats:
     """Find that square root from squared distances to the nearest, the second, ...
 
     Parameters
@@ -120,9 +117,7 @@ def tempered(
     return np.sqrt(np.sqrt(apart * lost / len(apart)))
 
 
-def neighbours_within(
-    neighbours: NDArray[np.integer], rows: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def neighbours_within(neighbours: NDArray[np.integer], rows: Ints) -> Ints:
     """Find the neighbours of a part's records in it, as places in the part."""
     place = np.full(len(neighbours), -1)
     place[rows] = np.arange(len(rows))
@@ -134,13 +129,13 @@ def neighbours_within(
 def anneal_part(
     grouped: Grouped,
     field: Field,
-    labels: NDArray[np.int64],
-    rows: NDArray[np.int64],
+    labels: Ints,
+    rows: Ints,
     word: np.uint64,
     moves: int,
-    heats: NDArray[np.float64],
+    heats: Floats,
     stop: Event,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Make random moves in a part of a table while the heat falls.
 
     Parameters
@@ -160,7 +155,7 @@ def anneal_part(
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         The new group of each record of the part, numbered from 0.
     """
     neighbours = neighbours_within(field.neighbours, rows)

@@ -1,9 +1,9 @@
 """Random Cluster Shuffling: a local search that is now and then thrown off course."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.shuffle import Shuffle, shuffling_pass
+from trajanon.arrays import Ints
 from trajanon.loss import sse
 from trajanon.partition import dense
 from trajanon.refine.grouped import Grouped, lay_out
@@ -14,7 +14,7 @@ STANDSTILL = 1e-4
 _CHUNK = 1000  # records between two words about progress
 
 
-def rcs(grouped: Grouped) -> NDArray[np.int64]:
+def rcs(grouped: Grouped) -> Ints:
     """Send records to nearer groups, and shuffle two groups at random now and then.
 
     Each pass looks at the records one after another. One that its group can spare (k
@@ -43,7 +43,7 @@ def rcs(grouped: Grouped) -> NDArray[np.int64]:
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Labels, shape (n,), numbered 0..g-1 in the order in which groups first appear.
 
     References

@@ -6,16 +6,10 @@ from threading import Event
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.pricing import Market
-from trajanon.columns import (
-    Master,
-    Relaxation,
-    first_groups,
-    groups_within,
-    open_market,
-)
+from trajanon.arrays import Bools, Ints
+from trajanon.columns import Master, Relaxation, first_groups, groups_within, open_market
 from trajanon.cuts import tighten
 from trajanon.loss import sse
 from trajanon.partition import dense
@@ -84,8 +78,8 @@ class _Pool(NamedTuple):
         Place of each group's first member.
     """
 
-    members: NDArray[np.int64]
-    first: NDArray[np.int64]
+    members: Ints
+    first: Ints
 
 
 class _Regrouped(NamedTuple):
@@ -99,13 +93,11 @@ class _Regrouped(NamedTuple):
         Whether its columns were found and chosen from without meeting a limit.
     """
 
-    labels: NDArray[np.int64]
+    labels: Ints
     solved: bool
 
 
-def recombine(
-    grouped: Grouped, optima: Sequence[NDArray[np.int64]]
-) -> NDArray[np.int64]:
+def recombine(grouped: Grouped, optima: Sequence[Ints]) -> Ints:
     """Choose groups of many local optima, and others, that make a better partition.
 
     Each group of any optimum is a column of a set-partitioning programme, which HiGHS
@@ -129,7 +121,7 @@ def recombine(
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Labels, shape (n,), numbered 0..g-1 in the order in which groups first appear;
         every group has k different subjects, and the SSE is no larger than that of
         the best optimum.
@@ -177,9 +169,9 @@ def _region_sizes(n: int, k: int) -> list[int]:
     return sorted(parts + again) + whole[:1]
 
 
-def _gather(optima: Iterable[NDArray[np.int64]]) -> _Pool:
+def _gather(optima: Iterable[Ints]) -> _Pool:
     """Gather the different groups of several partitions, those of the first first."""
-    groups: dict[bytes, NDArray[np.int64]] = {}
+    groups: dict[bytes, Ints] = {}
     for labels in optima:
         rows = np.argsort(labels, kind="stable")
         borders = np.flatnonzero(np.diff(labels[rows])) + 1
@@ -189,9 +181,7 @@ def _gather(optima: Iterable[NDArray[np.int64]]) -> _Pool:
     return _Pool(np.concatenate(list(groups.values())), np.cumsum(sizes) - sizes)
 
 
-def _groups_inside(
-    pool: _Pool, inside: NDArray[np.bool_]
-) -> Iterable[NDArray[np.int64]]:
+def _groups_inside(pool: _Pool, inside: Bools) -> Iterable[Ints]:
     """Find the groups all of whose members are inside a region, (n,)."""
     whole = np.logical_and.reduceat(inside[pool.members], pool.first)
     last = np.append(pool.first[1:], len(pool.members))
@@ -200,13 +190,8 @@ def _groups_inside(
 
 
 def _round(
-    grouped: Grouped,
-    labels: NDArray[np.int64],
-    pool: _Pool,
-    size: int,
-    number: tuple[int, int],
-    room: int,
-) -> tuple[NDArray[np.int64], int]:
+    grouped: Grouped, labels: Ints, pool: _Pool, size: int, number: tuple[int, int], room: int
+) -> tuple[Ints, int]:
     """Regroup the records in regions of up to a size, all at once.
 
     ``number`` tells which round it is, and of how many; ``room`` how many columns round
@@ -215,9 +200,7 @@ def _round(
     """
     regions = list(draw_blocks(grouped.records, labels, grouped.random, size))
     done: list[int] = []
-    jobs = [
-        partial(_regroup, grouped, labels, pool, rows, done, room) for rows in regions
-    ]
+    jobs = [partial(_regroup, grouped, labels, pool, rows, done, room) for rows in regions]
 
     def watch() -> None:
         finished = number[0] + len(done) / len(regions)
@@ -233,13 +216,7 @@ def _round(
 
 
 def _regroup(
-    grouped: Grouped,
-    labels: NDArray[np.int64],
-    pool: _Pool,
-    rows: NDArray[np.int64],
-    done: list[int],
-    room: int,
-    stop: Event,
+    grouped: Grouped, labels: Ints, pool: _Pool, rows: Ints, done: list[int], room: int, stop: Event
 ) -> _Regrouped:
     """Regroup a region."""
 

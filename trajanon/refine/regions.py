@@ -5,8 +5,8 @@ from functools import partial
 from threading import Event
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Ints
 from trajanon.course import Unheeded
 from trajanon.loss import sse
 from trajanon.partition import dense
@@ -30,7 +30,7 @@ HOT, COLD = 0.6, 0.05
 """First and last heat: what groups look like from afar is settled before."""
 
 
-def anneal_regions(grouped: Grouped) -> NDArray[np.int64]:
+def anneal_regions(grouped: Grouped) -> Ints:
     """Anneal each region of a table anew, again and again, and keep what gains.
 
     A run ends well in one place and badly in another, and which is which is left to
@@ -44,7 +44,7 @@ def anneal_regions(grouped: Grouped) -> NDArray[np.int64]:
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Labels, shape (n,), of an SSE that is no larger.
     """
     labels = dense(grouped.labels)
@@ -61,13 +61,9 @@ def anneal_regions(grouped: Grouped) -> NDArray[np.int64]:
     return labels
 
 
-def _round(
-    grouped: Grouped, field: Field, labels: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _round(grouped: Grouped, field: Field, labels: Ints) -> Ints:
     """Anneal each region once, all at once."""
-    regions = list(
-        draw_blocks(field.records, labels, grouped.random, GROUPS * grouped.k)
-    )
+    regions = list(draw_blocks(field.records, labels, grouped.random, GROUPS * grouped.k))
     jobs = [
         partial(
             _search,
@@ -87,13 +83,8 @@ def _round(
 
 
 def _search(
-    grouped: Grouped,
-    field: Field,
-    labels: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    word: np.uint64,
-    stop: Event,
-) -> NDArray[np.int64]:
+    grouped: Grouped, field: Field, labels: Ints, rows: Ints, word: np.uint64, stop: Event
+) -> Ints:
     """Search a region: the best of its groups as they were and as they are."""
 
     def look_up(task: str, done: float, total: float | None, note: str = "") -> None:

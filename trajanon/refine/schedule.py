@@ -1,8 +1,8 @@
 """How many random moves a table gets, in which passes, and how hot they are."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.refine.grouped import Grouped
 from trajanon.refine.random_moves import PASS
 
@@ -26,7 +26,7 @@ LARGE_PASS, FEWEST = 250, 4
 to have other borders often: 300 moves in 3 passes lose 0.9 % more than in 6."""
 
 
-def schedule(grouped: Grouped) -> tuple[int, NDArray[np.float64]]:
+def schedule(grouped: Grouped) -> tuple[int, Floats]:
     """Find the moves per record of each pass, and the heats before and after it."""
     moves = grouped.moves_per_record
     if grouped.large is None:

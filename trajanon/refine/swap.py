@@ -1,9 +1,9 @@
 """Two-swapping: pairs of records change places while that lowers the SSE."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.swap import Swaps, exchanges, find_partners, measure
+from trajanon.arrays import Ints
 from trajanon.refine.grouped import Grouped, lay_out
 
 _TINY = 1e-12  # of the largest squared distance to the mean: a gain below is rounding
@@ -11,7 +11,7 @@ _PAIRS = 10_000_000  # at most compared between two words about progress
 _CHUNK = 100  # exchanges between two words about progress
 
 
-def swap(grouped: Grouped) -> NDArray[np.int64]:
+def swap(grouped: Grouped) -> Ints:
     """Exchange the two records that lower the SSE most, until no exchange does.
 
     Groups keep their sizes. To exchange x of a group of a records round A for y of one
@@ -31,7 +31,7 @@ def swap(grouped: Grouped) -> NDArray[np.int64]:
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Labels, shape (n,), of a partition where no exchange of two records that leaves
         both groups k different subjects lowers the SSE.
 

@@ -11,12 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from trajanon.errors import (
-    BadInput,
-    TooFewRecords,
-    TooFewSubjects,
-    TrajanonError,
-)
+from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
 from trajanon.files.released import DIGITS, check_digits, unknown_attribution
 from trajanon.loss import information_loss
 from trajanon.microaggregation import check_options
@@ -30,12 +25,7 @@ from trajanon.shards.folder import Folder
 from trajanon.shards.mending import borders, mend
 from trajanon.shards.naming import with_names
 from trajanon.shards.parts import NUMBERS, UNIT, Parts, survey_parts
-from trajanon.shards.placing import (
-    read_as_input,
-    refuse_places,
-    replacing,
-    report_of,
-)
+from trajanon.shards.placing import read_as_input, refuse_places, replacing, report_of
 from trajanon.shards.plan import Plan, bytes_of, capacity_of, shards_for
 from trajanon.shards.releasing import DRAFT, Lines, count_of_parts, write_part
 from trajanon.shards.scattering import Scattered, scatter
@@ -131,10 +121,7 @@ def anonymize_parts(
     if any(release.holds(folder / unit.name) for unit in parts.units):  # as links
         raise read_as_input(release)
     if parts.n < k:
-        msg = (
-            f"{parts.n} trajectories cannot form a group of k = {k}; lower k or add "
-            "trajectories"
-        )
+        msg = f"{parts.n} trajectories cannot form a group of k = {k}; lower k or add trajectories"
         raise TooFewRecords(msg)
     attribution = parts.form.attribution
     if attribution is not None and (unknown := unknown_attribution(attribution)):
@@ -170,22 +157,14 @@ def anonymize_parts(
         shards = _shards(plan, [some for unit in scattered for some in unit])
         stages.arrived("splitting")
         solved = crew.each(
-            "Grouping shards",
-            partial(solve, plan),
-            shards,
-            progress,
-            Uses(scratch, shards).end,
+            "Grouping shards", partial(solve, plan), shards, progress, Uses(scratch, shards).end
         )
         lost = sum(one.lost for one in solved)
         stages.arrived("shards", information_loss(lost, whole.sst))
         waiting = [some for one in solved for some in one.waiting]
         between = borders(waiting, capacity)
         mended = crew.each(
-            "Mending borders",
-            partial(mend, plan),
-            between,
-            progress,
-            Uses(scratch, between).end,
+            "Mending borders", partial(mend, plan), between, progress, Uses(scratch, between).end
         )
         tally = joined_tallies([one.tally for one in solved] + mended)
         stages.arrived("borders", information_loss(tally.lost, whole.sst))
@@ -228,9 +207,7 @@ class _Stages:
 def _survey(crew: Crew, parts: Parts, progress: Progress) -> tuple[Survey, Parts]:
     """See what is known of the whole table; and of subjects, in all parts."""
     origin = origin_of(parts.read(parts.units[0]))
-    looks = crew.each(
-        "Reading parts", partial(look, parts, origin), parts.units, progress
-    )
+    looks = crew.each("Reading parts", partial(look, parts, origin), parts.units, progress)
     whole = survey(origin, looks)
     traces = [look.nameless for look in looks]
     parts = with_names(crew, parts, traces, progress)
@@ -239,9 +216,7 @@ def _survey(crew: Crew, parts: Parts, progress: Progress) -> tuple[Survey, Parts
     parts = replace(
         parts,
         merged=Merged.among(*names),
-        unnamed=nobody
-        + len(np.unique(np.concatenate(traces)))
-        - len(parts.named.trace),
+        unnamed=nobody + len(np.unique(np.concatenate(traces))) - len(parts.named.trace),
     )
     if parts.merged.told():
         _LOG.warning("%s: %s", parts.folder, parts.merged.told())
@@ -290,19 +265,14 @@ def _release(crew: Crew, plan: Plan, tally: Tally, progress: Progress) -> None:
         jobs.append(some._replace(first=first))
         first += some.rows
     if first != plan.parts.n + 1:
-        msg = (
-            f"{first - 1} of {plan.parts.n} trajectories came to the release; please "
-            "report it"
-        )
+        msg = f"{first - 1} of {plan.parts.n} trajectories came to the release; please report it"
         raise TrajanonError(msg)
     task = partial(write_part, plan.scratch, plan.parts.form.attribution)
     uses = Uses(plan.scratch, jobs)
     crew.each("Writing the release", task, jobs, progress, uses.end)
 
 
-def _report(
-    plan: Plan, tally: Tally, stages: list[Stage], shards: int
-) -> dict[str, Any]:
+def _report(plan: Plan, tally: Tally, stages: list[Stage], shards: int) -> dict[str, Any]:
     form = plan.parts.form
     counted = Counted(
         k=plan.k,

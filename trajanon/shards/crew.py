@@ -20,13 +20,7 @@ Given = TypeVar("Given")
 Result = TypeVar("Result")
 
 _LOCAL = "local:"
-_TALKERS = (
-    "distributed",
-    "distributed.client",
-    "distributed.gc",
-    "tornado.application",
-    "asyncio",
-)
+_TALKERS = ("distributed", "distributed.client", "distributed.gc", "tornado.application", "asyncio")
 """What logs to the screen of its own accord, or does so for Dask."""
 
 _ENVIRONMENT = "distributed.nanny.pre-spawn-environ"
@@ -302,8 +296,7 @@ def _reached(address: str) -> Iterator["Client"]:
     with client:
         if not client.scheduler_info()["workers"]:
             msg = (
-                f"the scheduler at {address} has no workers: start some with: dask "
-                f"worker {address}"
+                f"the scheduler at {address} has no workers: start some with: dask worker {address}"
             )
             raise ServerProblem(msg)
         yield client

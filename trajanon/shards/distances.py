@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+
+from trajanon.arrays import Floats
 
 _LEAST, _STEP, _BINS = 1e-3, 0.002, 12_500
 """Bins from a millimetre to some 70,000 km, each 0.2 % wide."""
@@ -17,7 +18,7 @@ class Distances:
         self.total = 0.0
         self.farthest = 0.0
 
-    def add(self, metres: NDArray[np.float64]) -> None:
+    def add(self, metres: Floats) -> None:
         """Take in distances of any shape."""
         with np.errstate(divide="ignore"):
             place = np.ceil(np.log(metres.ravel() / _LEAST) / _STEP)

@@ -9,6 +9,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Ints
 from trajanon.errors import TrajanonError
 from trajanon.files.released import rounded
 from trajanon.loss import group_means, sse
@@ -97,13 +98,11 @@ def finish(plan: Plan, piece: Piece, key: str) -> Tally:
     ends = np.searchsorted(part[order], np.arange(plan.released + 1))
     bundles = bundles_of(plan.released, 2 * plan.split.shards)  # as many borders
     for bundle, numbers in groupby(
-        np.flatnonzero(np.diff(ends)).tolist(),
-        lambda number: number * bundles // plan.released,
+        np.flatnonzero(np.diff(ends)).tolist(), lambda number: number * bundles // plan.released
     ):
         which = [(number, order[ends[number] : ends[number + 1]]) for number in numbers]
         places = plan.scratch.write_arrays(
-            f"released-{bundle:06d}-{key}.npy",
-            ([centroids[labels[rows]]] for _, rows in which),
+            f"released-{bundle:06d}-{key}.npy", ([centroids[labels[rows]]] for _, rows in which)
         )
         for (number, rows), place in zip(which, places, strict=True):
             lines.append((number, place, len(rows)))
@@ -114,7 +113,7 @@ def finish(plan: Plan, piece: Piece, key: str) -> Tally:
     return Tally(+sizes, few, lost, moved, tuple(lines), told)
 
 
-def _parts_of(plan: Plan, key: str, n: int) -> NDArray[np.int64]:
+def _parts_of(plan: Plan, key: str, n: int) -> Ints:
     """Draw the part of the release of each row; who lacks the secret cannot know it.
 
     A row that goes to a random part, and to a random place in it, goes to a random

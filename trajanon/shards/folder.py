@@ -175,9 +175,7 @@ class Folder:
                     system.rm_file(draft)
                 raise
 
-    def write_arrays(
-        self, name: str, lots: Iterable[Sequence[NDArray[Any]]]
-    ) -> list[Place]:
+    def write_arrays(self, name: str, lots: Iterable[Sequence[NDArray[Any]]]) -> list[Place]:
         """Write lots of arrays one after another; say where each lot is."""
         places = []
         with self.writing(name) as file:
@@ -192,9 +190,7 @@ class Folder:
         """Read the first arrays of a lot, and nothing else of its file."""
         system, path = self._place()
         with self._told(place.name):
-            file = BytesIO(
-                system.cat_file(f"{path}/{place.name}", place.begin, place.end)
-            )
+            file = BytesIO(system.cat_file(f"{path}/{place.name}", place.begin, place.end))
             return [np.load(file, allow_pickle=False) for _ in range(count)]
 
     def move(self, other: "Folder") -> None:

@@ -55,9 +55,7 @@ def form_of(where: str, part: Any) -> Form:
         msg = f"{where} has several columns of the same name; leave out all but one"
         raise BadInput(msg)
     known = tuple(
-        (name, _kind(where, schema.field(name)))
-        for name in WHOSE
-        if name in schema.names
+        (name, _kind(where, schema.field(name))) for name in WHOSE if name in schema.names
     )
     try:
         told = parsed(metadata.get(b"trajanon", b"{}"), _Told)
@@ -65,19 +63,14 @@ def form_of(where: str, part: Any) -> Form:
         msg = f"{where} has metadata that cannot be read, {error}; extract it again"
         raise BadInput(msg) from error
     counts = told.get("counts", {})
-    unknown = (
-        counts.get("recordings of unknown subjects", 0),
-        counts.get("recordings read", 0),
-    )
+    unknown = (counts.get("recordings of unknown subjects", 0), counts.get("recordings read", 0))
     if b"geo" in metadata:
         geo = described(schema, where)
         refuse_other_system(where, geo)
         geometry = geo["primary_column"]
         points, single = _points_of_first(where, part, geometry), False
         if points < 2:
-            msg = (
-                f"{where} begins with a geometry that is no line of two points or more"
-            )
+            msg = f"{where} begins with a geometry that is no line of two points or more"
             raise BadInput(msg)
     else:
         geometry = ""
@@ -104,8 +97,7 @@ def filled(form: Form, other: Form) -> Form:
     return replace(
         form,
         known=tuple(
-            (name, theirs.get(name, kind) if kind == NOTHING else kind)
-            for name, kind in form.known
+            (name, theirs.get(name, kind) if kind == NOTHING else kind) for name, kind in form.known
         ),
     )
 
@@ -160,6 +152,4 @@ def difference(one: Form, other: Form) -> str:
 
 def coordinates_of(points: int) -> list[str]:
     """Names of the columns of trajectories of so many points."""
-    return [
-        f"{name}{number}" for number in range(1, points + 1) for name in ("lat", "lon")
-    ]
+    return [f"{name}{number}" for number in range(1, points + 1) for name in ("lat", "lon")]

@@ -70,9 +70,7 @@ def _rows(waiting: Sequence[Waiting]) -> int:
 def mend(plan: Plan, border: Border) -> Tally:
     """Search among the groups near a border, beginning with them, and finish them."""
     piece = read_pieces(
-        plan.scratch,
-        [Place(some.name) for some in border.waiting],
-        _rows(border.waiting),
+        plan.scratch, [Place(some.name) for some in border.waiting], _rows(border.waiting)
     )
     begin = 0
     groups = np.int64(0)

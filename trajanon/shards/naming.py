@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Ints
 from trajanon.progress import Progress
 from trajanon.shards.crew import Crew
 from trajanon.shards.parts import Parts, Unit
@@ -27,7 +28,7 @@ class Naming(NamedTuple):
 
     trace: NDArray[np.uint64]
     subject: NDArray[np.uint64]
-    row: NDArray[np.int64]
+    row: Ints
 
 
 def with_names(
@@ -49,9 +50,7 @@ def with_names(
     traces = np.unique(np.concatenate(nameless))
     if not len(traces):
         return parts
-    found = crew.each(
-        "Looking for names", partial(_namings, parts, traces), parts.units, progress
-    )
+    found = crew.each("Looking for names", partial(_namings, parts, traces), parts.units, progress)
     return replace(parts, named=_first_of_each(found))
 
 

@@ -8,25 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import native
 from trajanon.files.lines import from_wkb
 from trajanon.shards.folder import Folder
-from trajanon.shards.forms import (
-    Form,
-    coordinates_of,
-    difference,
-    filled,
-    form_of,
-)
-from trajanon.shards.whose import (
-    Named,
-    Said,
-    missing,
-    nameless,
-    subjects,
-    what_is_said,
-)
+from trajanon.shards.forms import Form, coordinates_of, difference, filled, form_of
+from trajanon.shards.whose import Named, Said, missing, nameless, subjects, what_is_said
 from trajanon.subjects import Merged
 from trajanon.tracks import on_earth
 
@@ -95,7 +83,7 @@ class Part(NamedTuple):
     """
 
     points: NDArray[np.floating]
-    subject: NDArray[np.int64] | None
+    subject: Ints | None
     nameless: NDArray[np.uint64]
     nobody: int
     spellings: NDArray[np.uint64]
@@ -278,7 +266,7 @@ def _parquet(folder: Folder, name: str) -> Iterator[Any]:
         yield pq.ParquetFile(file)
 
 
-def _points_of_lines(where: str, column: Any, points: int) -> NDArray[np.float64]:
+def _points_of_lines(where: str, column: Any, points: int) -> Floats:
     import shapely
 
     read, row = [], 0

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Ints
 from trajanon.shards.folder import Folder, Place
 
 
@@ -25,16 +26,14 @@ class Piece(NamedTuple):
         Latitude and longitude, (n, m, 2).
     """
 
-    row: NDArray[np.int64]
-    mark: NDArray[np.int64]
-    subject: NDArray[np.int64]
+    row: Ints
+    mark: Ints
+    subject: Ints
     points: NDArray[np.floating]
 
-    def take(self, which: NDArray[np.bool_] | NDArray[np.int64]) -> "Piece":
+    def take(self, which: Bools | Ints) -> "Piece":
         """Some of the rows."""
-        return Piece(
-            self.row[which], self.mark[which], self.subject[which], self.points[which]
-        )
+        return Piece(self.row[which], self.mark[which], self.subject[which], self.points[which])
 
 
 def read_pieces(folder: Folder, places: Sequence[Place], rows: int) -> Piece:

@@ -98,9 +98,7 @@ def _clear(scratch: Scratch, before: Folder) -> None:
         _LOG.warning(msg, scratch)
 
 
-def _replace(
-    out: Folder, report: str, scratch: Scratch, there: dict[str, str]
-) -> list[str]:
+def _replace(out: Folder, report: str, scratch: Scratch, there: dict[str, str]) -> list[str]:
     """Move a release and its report into place; or leave there what was there.
 
     Returns the names of what was put there since, and now stands with what was there.
@@ -112,11 +110,7 @@ def _replace(
         if now is not None:
             _refuse_strange_parts(out, [n for n in now if now[n] != there.get(n)])
             out.move(before)
-            strange = [
-                name
-                for name in before.names()
-                if name not in there or not is_part(name)
-            ]
+            strange = [name for name in before.names() if name not in there or not is_part(name)]
             _refuse_strange_parts(out, strange)
         (scratch / DRAFT).move(out)
         scratch.move_file("report.json", report)

@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.partition import dense
 from trajanon.pipeline import Options
@@ -65,7 +65,7 @@ class Plan:
     released: int
     secret: bytes
 
-    def counted(self, subject: NDArray[np.int64]) -> NDArray[np.int64]:
+    def counted(self, subject: Ints) -> Ints:
         """Number what k counts, from 0: subjects, or the records."""
         if self.counts_subjects:
             return dense(subject)

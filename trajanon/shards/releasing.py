@@ -60,9 +60,7 @@ def write_part(scratch: Scratch, attribution: str | None, lines: Lines) -> None:
     lines
         Which they are.
     """
-    points = np.concatenate(
-        [scratch.read_arrays(place, 1)[0] for place in lines.places]
-    )
+    points = np.concatenate([scratch.read_arrays(place, 1)[0] for place in lines.places])
     keys = np.frombuffer(os.urandom(8 * len(points)), dtype=np.uint64)
     with scratch.writing(f"{DRAFT}/{part_name(lines.part)}") as file:
         write_released(file, points[np.argsort(keys)], attribution, lines.first)

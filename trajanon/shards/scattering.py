@@ -4,8 +4,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Ints
 from trajanon.neighbours import turn
 from trajanon.shards.folder import Place
 from trajanon.shards.parts import Unit
@@ -49,20 +49,17 @@ def scatter(plan: Plan, unit: Unit) -> list[Scattered]:
     bundles = bundles_of(shards, len(plan.parts.units))
     scattered = []
     for _, numbers in groupby(
-        np.flatnonzero(np.diff(ends)).tolist(),
-        lambda number: number * bundles // shards,
+        np.flatnonzero(np.diff(ends)).tolist(), lambda number: number * bundles // shards
     ):
         which = [(number, order[ends[number] : ends[number + 1]]) for number in numbers]
         name = f"shard-{which[0][0]:06d}-from-{unit.first:012d}.npy"
-        places = plan.scratch.write_arrays(
-            name, (piece.take(mine) for _, mine in which)
-        )
+        places = plan.scratch.write_arrays(name, (piece.take(mine) for _, mine in which))
         for (number, mine), place in zip(which, places, strict=True):
             few = _some_of(counted[mine], plan.k)
             scattered.append(Scattered(number, place, len(mine), few))
     return scattered
 
 
-def _some_of(subjects: NDArray[np.int64], k: int) -> set[int]:
+def _some_of(subjects: Ints, k: int) -> set[int]:
     """The different subjects; k of them if there are more."""
     return set(np.unique(subjects)[:k].tolist())

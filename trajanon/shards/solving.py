@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.loss import group_means, sse
 from trajanon.neighbours import turn
 from trajanon.pipeline import search
@@ -102,9 +103,7 @@ def solve(plan: Plan, shard: Shard) -> Solved:
     return Solved(finish(plan, piece, key), waiting, lost)
 
 
-def _search(
-    plan: Plan, shard: Shard, piece: Piece
-) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
+def _search(plan: Plan, shard: Shard, piece: Piece) -> tuple[Ints, Ints, float]:
     """Find the group of each row, (n,), each group's border, (g, 3), and the SSE."""
     records = plan.survey.standardised(piece.points)
     found = search(
@@ -127,9 +126,7 @@ def _search(
     return labels, border, lost
 
 
-def _sides(
-    plan: Plan, centroids: NDArray[np.float64], node: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _sides(plan: Plan, centroids: Floats, node: Ints) -> Ints:
     """Find the shards where groups and their mirror images are, (g, 2), rising."""
     near = np.flatnonzero(node >= 0)
     sides = np.full((len(node), 2), -1)
@@ -144,13 +141,8 @@ def _sides(
 
 
 def _nodes_near(
-    plan: Plan,
-    shard: Shard,
-    turned: NDArray[np.float64],
-    fell: NDArray[np.int64],
-    reach: NDArray[np.float64],
-    labels: NDArray[np.int64],
-) -> NDArray[np.int64]:
+    plan: Plan, shard: Shard, turned: Floats, fell: Ints, reach: Floats, labels: Ints
+) -> Ints:
     """Find the node whose border is nearest to each group, (g,); -1 if none is near.
 
     How near is measured by how far a record's neighbours are: a border at half that
@@ -172,9 +164,7 @@ def _nodes_near(
     return node
 
 
-def _squared_distances(
-    records: NDArray[np.float64], others: NDArray[np.integer]
-) -> NDArray[np.float64]:
+def _squared_distances(records: Floats, others: NDArray[np.integer]) -> Floats:
     """From each record to another one, (n,); some at a time, for memory's sake."""
     away = np.empty(len(records))
     for start in range(0, len(records), _AT_ONCE):
@@ -185,8 +175,4 @@ def _squared_distances(
 
 def _open_steps(plan: Plan, together: Sequence[int], shard: int) -> list[Step]:
     """The nodes on the way to a shard that have other shards beyond them."""
-    return [
-        step
-        for step in plan.split.way_to(shard)
-        if plan.split.beyond(step) - set(together)
-    ]
+    return [step for step in plan.split.way_to(shard) if plan.split.beyond(step) - set(together)]

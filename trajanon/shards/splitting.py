@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.mixing import mixed
 
 
@@ -48,9 +48,7 @@ class Split(NamedTuple):
     nodes: tuple[Node, ...]
     shards: int
 
-    def shard_of(
-        self, turned: NDArray[np.float64], rows: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
+    def shard_of(self, turned: Floats, rows: Ints) -> Ints:
         """Find the shard of each record.
 
         Parameters
@@ -70,9 +68,7 @@ class Split(NamedTuple):
             along = turned[some, node.axis]
             at = (along == node.place) & (tie[some] < np.uint64(node.tie))
             first = (along < node.place) | at
-            for side, theirs in zip(
-                node.sides, (some[first], some[~first]), strict=True
-            ):
+            for side, theirs in zip(node.sides, (some[first], some[~first]), strict=True):
                 if side < 0:
                     shard[theirs] = -1 - side
                 else:
@@ -104,7 +100,7 @@ class Split(NamedTuple):
         return shards
 
 
-def split(sample: NDArray[np.float64], shards: int) -> Split:
+def split(sample: Floats, shards: int) -> Split:
     """Split a table, so that each shard gets as much of a sample as another.
 
     Parameters
@@ -118,7 +114,7 @@ def split(sample: NDArray[np.float64], shards: int) -> Split:
     tie = mixed(np.arange(len(sample), dtype=np.uint64))
     numbers = iter(range(shards))
 
-    def part(some: NDArray[np.int64], wanted: int) -> int:
+    def part(some: Ints, wanted: int) -> int:
         if wanted == 1:
             return -1 - next(numbers)
         axis = int(np.argmax(sample[some].var(axis=0)))
@@ -137,9 +133,7 @@ def split(sample: NDArray[np.float64], shards: int) -> Split:
     return Split(tuple(nodes), shards)
 
 
-def joined_where_few(
-    split: Split, subjects: list[set[int]], k: int
-) -> list[tuple[int, ...]]:
+def joined_where_few(split: Split, subjects: list[set[int]], k: int) -> list[tuple[int, ...]]:
     """Join shards that are too poor to stand alone with their neighbours.
 
     Parameters

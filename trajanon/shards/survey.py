@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.loss import sums_of_products
 from trajanon.neighbours import turn
@@ -35,11 +36,11 @@ class Look(NamedTuple):
     """
 
     rows: int
-    sums: NDArray[np.float64]
-    products: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    sample: NDArray[np.float64]
+    sums: Floats
+    products: Floats
+    low: Floats
+    high: Floats
+    sample: Floats
     nameless: NDArray[np.uint64]
     nobody: int
     spellings: NDArray[np.uint64]
@@ -60,27 +61,27 @@ class Survey(NamedTuple):
         Some of these, turned to the axes, (s, q).
     """
 
-    mean: NDArray[np.float64]
-    spread: NDArray[np.float64]
-    axes: NDArray[np.float64]
+    mean: Floats
+    spread: Floats
+    axes: Floats
     sst: float
-    sample: NDArray[np.float64]
+    sample: Floats
 
-    def standardised(self, points: NDArray[np.floating]) -> NDArray[np.float64]:
+    def standardised(self, points: NDArray[np.floating]) -> Floats:
         """Standardise trajectories, shape (n, m, 2), as records, (n, 2 m)."""
         records = points.reshape(len(points), -1) - self.mean
         records /= self.spread
         return records
 
 
-def origin_of(part: Part) -> NDArray[np.float64]:
+def origin_of(part: Part) -> Floats:
     """Find a record that sums are taken about: the mean of some, shape (p,)."""
     records = _records(part)
-    mean: NDArray[np.float64] = records[0] + (records - records[0]).mean(axis=0)
+    mean: Floats = records[0] + (records - records[0]).mean(axis=0)
     return mean
 
 
-def look(parts: Parts, origin: NDArray[np.float64], unit: Unit) -> Look:
+def look(parts: Parts, origin: Floats, unit: Unit) -> Look:
     """Read a unit for what it tells of the table."""
     part = parts.read(unit)
     records = _records(part)
@@ -103,7 +104,7 @@ def look(parts: Parts, origin: NDArray[np.float64], unit: Unit) -> Look:
     )
 
 
-def survey(origin: NDArray[np.float64], looks: list[Look]) -> Survey:
+def survey(origin: Floats, looks: list[Look]) -> Survey:
     """Put together what all units tell.
 
     Raises
@@ -140,5 +141,5 @@ def survey(origin: NDArray[np.float64], looks: list[Look]) -> Survey:
     )
 
 
-def _records(part: Part) -> NDArray[np.float64]:
+def _records(part: Part) -> Floats:
     return part.points.reshape(len(part.points), -1).astype(np.float64)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Ints
 from trajanon.errors import BadInput
 from trajanon.mixing import mixed
 from trajanon.subjects import key_of, spelled
@@ -35,7 +36,7 @@ class Said(NamedTuple):
     """
 
     number: NDArray[np.uint64]
-    missing: NDArray[np.bool_]
+    missing: Bools
     spellings: NDArray[np.uint64] = np.empty((0, 3), dtype=np.uint64)
 
 
@@ -79,9 +80,7 @@ def what_is_said(
 ) -> dict[str, Said]:
     """Number what the columns say that are known, in the order of `WHOSE`."""
     said = {
-        name: _numbered(
-            where, table[name], name, kinds[name], exact=exact or name == "trace"
-        )
+        name: _numbered(where, table[name], name, kinds[name], exact=exact or name == "trace")
         for name in WHOSE
         if name in kinds
     }
@@ -99,13 +98,13 @@ def nameless(said: dict[str, Said]) -> NDArray[np.uint64]:
     return np.unique(trace.number[subject.missing & ~trace.missing])
 
 
-def missing(said: dict[str, Said]) -> NDArray[np.bool_]:
+def missing(said: dict[str, Said]) -> Bools:
     """Tell the rows of which nothing is known, (r,)."""
-    nobody: NDArray[np.bool_] = np.all([one.missing for one in said.values()], axis=0)
+    nobody: Bools = np.all([one.missing for one in said.values()], axis=0)
     return nobody
 
 
-def subjects(said: dict[str, Said], named: Named, first: int) -> NDArray[np.int64]:
+def subjects(said: dict[str, Said], named: Named, first: int) -> Ints:
     """Number subjects so that all parts do it alike; a trace without is its own.
 
     Two names may get one number, once in very many: then two subjects count as one,

@@ -3,18 +3,16 @@
 from threading import Event
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.couplings import closest_couplings
+from trajanon.arrays import Floats, Ints
 from trajanon.utility.metres import on_plane
 from trajanon.workers import in_parts
 
 _AT_ONCE = 2_000  # pairs of a part: some hundredths of a second
 
 
-def closeness(
-    original: NDArray[np.float64], released: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def closeness(original: Floats, released: Floats) -> tuple[Floats, Floats]:
     """Measure discrete Fréchet and DTW distances of pairs of lines.
 
     Parameters
@@ -25,10 +23,10 @@ def closeness(
 
     Returns
     -------
-    frechet : NDArray[np.float64]
+    frechet : Floats
         The least possible greatest distance of two who walk the two lines from their
         first to their last points, shape (n,), metres.
-    warping : NDArray[np.float64]
+    warping : Floats
         The least possible sum of their distances (DTW), divided by the points of a
         line, shape (n,), metres.
 
@@ -41,7 +39,7 @@ def closeness(
     ones, others = on_plane(original, released)
     frechet, warping = np.empty(len(ones)), np.empty(len(ones))
 
-    def fill(rows: NDArray[np.int64], stop: Event) -> None:
+    def fill(rows: Ints, stop: Event) -> None:
         if len(rows) and not stop.is_set():
             part = slice(int(rows[0]), int(rows[-1]) + 1)
             closest_couplings(ones[part], others[part], frechet[part], warping[part])

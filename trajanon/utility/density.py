@@ -1,14 +1,12 @@
 """Whether points still lie where they lay."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.utility.grid import cells
 
 
-def density_divergence(
-    original: NDArray[np.float64], released: NDArray[np.float64], cell: float
-) -> float:
+def density_divergence(original: Floats, released: Floats, cell: float) -> float:
     """Compare two density maps.
 
     Parameters
@@ -34,9 +32,7 @@ def density_divergence(
     return (_bits(before, middle) + _bits(after, middle)) / 2
 
 
-def busyness(
-    runs: NDArray[np.float64], points: NDArray[np.float64], cell: float
-) -> float:
+def busyness(runs: Floats, points: Floats, cell: float) -> float:
     """Compare how busy places are with how busy those of the runs are.
 
     Parameters
@@ -56,9 +52,7 @@ def busyness(
     return float((there * everywhere).sum() / (everywhere * everywhere).sum())
 
 
-def shares(
-    one: NDArray[np.float64], other: NDArray[np.float64], cell: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def shares(one: Floats, other: Floats, cell: float) -> tuple[Floats, Floats]:
     """Share of the points of each of two sets in each cell that either is in."""
     places = [cells(points, cell).reshape(-1) for points in (one, other)]
     found, place = np.unique(np.concatenate(places), return_inverse=True)
@@ -69,7 +63,7 @@ def shares(
     )
 
 
-def _bits(share: NDArray[np.float64], of: NDArray[np.float64]) -> float:
+def _bits(share: Floats, of: Floats) -> float:
     """Kullback-Leibler divergence."""
     there = share > 0.0
     return float((share[there] * np.log2(share[there] / of[there])).sum())

@@ -1,14 +1,12 @@
 """Whether as many trips still lead from here to there."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.utility.grid import cells
 
 
-def flow_similarity(
-    original: NDArray[np.float64], released: NDArray[np.float64], cell: float
-) -> float:
+def flow_similarity(original: Floats, released: Floats, cell: float) -> float:
     """Compare the origin-destination matrices of two sets of trips.
 
     Parameters

@@ -1,13 +1,14 @@
 """Square cells on the ground."""
 
 import numpy as np
-from numpy.typing import NDArray
+
+from trajanon.arrays import Floats, Ints
 
 _DEGREE = 111_195.0  # metres of a degree on a round Earth of 6,371 km
 _COLUMNS = 2**31  # more than there are cells of a metre round the equator's half
 
 
-def cells(points: NDArray[np.float64], metres: float) -> NDArray[np.int64]:
+def cells(points: Floats, metres: float) -> Ints:
     """Number the cell that each point lies in.
 
     Cells are as wide as they are high at every latitude: each row of cells has as many
@@ -22,12 +23,12 @@ def cells(points: NDArray[np.float64], metres: float) -> NDArray[np.int64]:
 
     Returns
     -------
-    NDArray[np.int64]
+    Ints
         Shape (...): one number for a cell, not dense.
     """
     row = np.floor(points[..., 0] * (_DEGREE / metres)).astype(np.int64)
     middle = np.radians((row + 0.5) * (metres / _DEGREE))
     width = metres / (_DEGREE * np.cos(np.clip(middle, -np.pi / 2, np.pi / 2)) + 1e-9)
     column = np.floor(points[..., 1] / width).astype(np.int64)
-    numbers: NDArray[np.int64] = row * _COLUMNS + column
+    numbers: Ints = row * _COLUMNS + column
     return numbers

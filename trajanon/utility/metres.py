@@ -3,8 +3,8 @@
 from threading import Event
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.workers import in_parts
 
 _AT_ONCE = 10_000  # trajectories that a thread measures
@@ -15,7 +15,7 @@ _EQUATOR = 6_378_137.0  # metres, WGS 84
 _ECCENTRICITY_SQUARED = 0.00669437999014
 
 
-def summary(metres: NDArray[np.float64]) -> dict[str, float]:
+def summary(metres: Floats) -> dict[str, float]:
     """Sum up distances in metres, ready for JSON: mean, median, 95 %, the farthest."""
     return {
         "mean": float(metres.mean()),
@@ -25,9 +25,7 @@ def summary(metres: NDArray[np.float64]) -> dict[str, float]:
     }
 
 
-def displacement(
-    original: NDArray[np.float64], released: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def displacement(original: Floats, released: Floats) -> Floats:
     """Measure how far each point was moved.
 
     The distance is that of the ellipsoid's tangent plane half way between the two
@@ -40,7 +38,7 @@ def displacement(
 
     Returns
     -------
-    NDArray[np.float64]
+    Floats
         Metres, shape (...).
 
     Examples
@@ -52,15 +50,11 @@ def displacement(
     latitude = np.radians((original[..., 0] + released[..., 0]) / 2)
     north, east = np.moveaxis(np.radians(released - original), -1, 0)
     meridian_radius, ring_radius = radii(latitude)
-    metres: NDArray[np.float64] = np.hypot(north * meridian_radius, east * ring_radius)
+    metres: Floats = np.hypot(north * meridian_radius, east * ring_radius)
     return metres
 
 
-def moved_to(
-    points: NDArray[np.float64],
-    lines: NDArray[np.float64],
-    labels: NDArray[np.int64],
-) -> NDArray[np.float64]:
+def moved_to(points: Floats, lines: Floats, labels: Ints) -> Floats:
     """Measure how far trajectories were moved to the lines of their groups.
 
     As `displacement`, but some at a time, for there may be very many.
@@ -76,20 +70,18 @@ def moved_to(
 
     Returns
     -------
-    NDArray[np.float64]
+    Floats
         Metres, shape (n, m).
     """
 
-    def moved(rows: NDArray[np.int64], stop: Event) -> NDArray[np.float64]:
+    def moved(rows: Ints, stop: Event) -> Floats:
         some = slice(rows[0], rows[-1] + 1)
         return displacement(points[some], lines[labels[some]])
 
     return np.concatenate(in_parts(moved, np.arange(len(points)), _AT_ONCE))
 
 
-def on_plane(
-    original: NDArray[np.float64], released: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def on_plane(original: Floats, released: Floats) -> tuple[Floats, Floats]:
     """Put each pair of lines on a plane of its own, tangent half way between them.
 
     Parameters
@@ -99,19 +91,19 @@ def on_plane(
 
     Returns
     -------
-    tuple of two NDArray[np.float64]
+    tuple of two Floats
         Metres north and east of the middle of each pair, each of shape (n, m, 2).
     """
     lowest = np.minimum(original.min(axis=1), released.min(axis=1))
     highest = np.maximum(original.max(axis=1), released.max(axis=1))
     middle = ((lowest + highest) / 2)[:, None, :]
     scale = np.stack(radii(np.radians(middle[..., 0])), axis=-1)
-    one: NDArray[np.float64] = np.radians(original - middle) * scale
-    other: NDArray[np.float64] = np.radians(released - middle) * scale
+    one: Floats = np.radians(original - middle) * scale
+    other: Floats = np.radians(released - middle) * scale
     return one, other
 
 
-def in_space(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def in_space(points: Floats) -> Floats:
     """Turn latitude and longitude to metres from the middle of a round Earth."""
     latitude, longitude = np.radians(points).T
     ring = np.cos(latitude)
@@ -120,9 +112,7 @@ def in_space(points: NDArray[np.float64]) -> NDArray[np.float64]:
     )
 
 
-def radii(
-    latitude: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def radii(latitude: Floats) -> tuple[Floats, Floats]:
     """Metres of a radian to the north, and to the east, at a latitude in radians."""
     curvature = 1.0 - _ECCENTRICITY_SQUARED * np.sin(latitude) ** 2
     meridian = _EQUATOR * (1.0 - _ECCENTRICITY_SQUARED) / curvature**1.5

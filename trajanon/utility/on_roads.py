@@ -2,19 +2,14 @@
 
 from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import NDArray
+from trajanon.arrays import Floats
 
-ToRoad = Callable[
-    [NDArray[np.float64], NDArray[np.float64], float], NDArray[np.float64]
-]
+ToRoad = Callable[[Floats, Floats, float], Floats]
 """Called with latitudes, longitudes and metres; gives the metres to the nearest road,
 infinity beyond those."""
 
 
-def share_on_roads(
-    points: NDArray[np.float64], to_road: ToRoad, metres: float
-) -> float:
+def share_on_roads(points: Floats, to_road: ToRoad, metres: float) -> float:
     """Measure which share of points lies within so many metres of a road.
 
     Parameters

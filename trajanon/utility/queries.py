@@ -1,8 +1,8 @@
 """Whether counts in boxes are still right."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.utility.metres import displacement
 
 _FEWEST = 0.001
@@ -10,13 +10,8 @@ _FEWEST = 0.001
 
 
 def query_errors(
-    original: NDArray[np.float64],
-    released: NDArray[np.float64],
-    *,
-    queries: int,
-    sides: tuple[float, float],
-    seed: int,
-) -> NDArray[np.float64]:
+    original: Floats, released: Floats, *, queries: int, sides: tuple[float, float], seed: int
+) -> Floats:
     """Ask how many trajectories pass random boxes, before and after.
 
     The boxes lie round random points of the originals.
@@ -34,7 +29,7 @@ def query_errors(
 
     Returns
     -------
-    NDArray[np.float64]
+    Floats
         Relative error of each count, shape (queries,): the difference over the count of
         the originals, but at least over 0.1 % of all, for a count of 1 that becomes 3
         says little.
@@ -51,13 +46,11 @@ def query_errors(
     boxes = middle[:, None, :] + _degrees(middle, half)[:, None, :] * [[-1.0], [1.0]]
     before, after = (_passing(points, boxes) for points in (original, released))
     fewest = max(_FEWEST * len(original), 1.0)
-    errors: NDArray[np.float64] = np.abs(after - before) / np.maximum(before, fewest)
+    errors: Floats = np.abs(after - before) / np.maximum(before, fewest)
     return errors
 
 
-def _degrees(
-    middle: NDArray[np.float64], metres: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _degrees(middle: Floats, metres: Floats) -> Floats:
     """Turn metres to the north and to the east to degrees, at each point."""
     step = 1e-3
     return np.stack(
@@ -69,9 +62,7 @@ def _degrees(
     )
 
 
-def _passing(
-    points: NDArray[np.float64], boxes: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def _passing(points: Floats, boxes: Floats) -> Ints:
     """Count lines with a point in each box of shape (queries, 2, 2)."""
     n, m, _ = points.shape
     order = np.argsort(points[..., 0], axis=None)

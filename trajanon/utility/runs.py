@@ -3,9 +3,9 @@
 from threading import Event
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.runs import nearest_on_runs
+from trajanon.arrays import Floats, Ints
 from trajanon.tracks import Tracks
 from trajanon.utility.metres import radii
 from trajanon.workers import in_parts
@@ -13,9 +13,7 @@ from trajanon.workers import in_parts
 _AT_ONCE = 2_000  # windows: some hundredths of a second
 
 
-def from_runs(
-    tracks: Tracks, lines: NDArray[np.float64], labels: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def from_runs(tracks: Tracks, lines: Floats, labels: Ints) -> Floats:
     """Measure how far each point of a window's line is from the window's run.
 
     From the nearest point of the run, wherever on it the window lies; runs are kept as
@@ -32,13 +30,13 @@ def from_runs(
 
     Returns
     -------
-    NDArray[np.float64]
+    Floats
         Metres, shape (n, m).
     """
     scale = np.radians(np.stack(radii(np.radians(lines[..., 0])), axis=-1))
     order = np.argsort(tracks.run, kind="stable")
 
-    def measured(some: NDArray[np.int64], stop: Event) -> NDArray[np.float64]:
+    def measured(some: Ints, stop: Event) -> Floats:
         away = np.empty((len(some), lines.shape[1]))
         run, label = tracks.run[some], labels[some]
         nearest_on_runs(tracks.points, tracks.first, run, lines, label, scale, away)

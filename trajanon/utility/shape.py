@@ -1,12 +1,12 @@
 """How lengths and directions of lines change."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.utility.metres import displacement, on_plane
 
 
-def lengths(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def lengths(points: Floats) -> Floats:
     """Measure lines from point to point.
 
     Parameters
@@ -16,18 +16,14 @@ def lengths(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Returns
     -------
-    NDArray[np.float64]
+    Floats
         Metres, shape (n,).
     """
-    metres: NDArray[np.float64] = displacement(points[:, :-1], points[:, 1:]).sum(
-        axis=1
-    )
+    metres: Floats = displacement(points[:, :-1], points[:, 1:]).sum(axis=1)
     return metres
 
 
-def length_change(
-    original: NDArray[np.float64], released: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def length_change(original: Floats, released: Floats) -> Floats:
     """Measure by what share of its own length each line got longer.
 
     Parameters
@@ -37,7 +33,7 @@ def length_change(
 
     Returns
     -------
-    NDArray[np.float64]
+    Floats
         Shape (n,): -0.1 for a line that lost a tenth; 0 for lines without length that
         have none after, 1 for those that got one.
     """
@@ -47,9 +43,7 @@ def length_change(
     return np.where(still, (after > 0.0).astype(np.float64), change)
 
 
-def turns(
-    original: NDArray[np.float64], released: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def turns(original: Floats, released: Floats) -> Floats:
     """Measure the angle between each hop of a line and the same hop as released.
 
     Parameters
@@ -59,20 +53,18 @@ def turns(
 
     Returns
     -------
-    NDArray[np.float64]
+    Floats
         Degrees, 0 to 180, of all hops that lead somewhere before and after.
     """
     one, other = (np.diff(line, axis=1) for line in on_plane(original, released))
     along = (one * other).sum(axis=-1)
     across = one[..., 0] * other[..., 1] - one[..., 1] * other[..., 0]
     somewhere = one.any(axis=-1) & other.any(axis=-1)
-    degrees: NDArray[np.float64] = np.degrees(
-        np.abs(np.arctan2(across, along))[somewhere]
-    )
+    degrees: Floats = np.degrees(np.abs(np.arctan2(across, along))[somewhere])
     return degrees
 
 
-def length_shift(original: NDArray[np.float64], released: NDArray[np.float64]) -> float:
+def length_shift(original: Floats, released: Floats) -> float:
     """Measure how far the distribution of lengths moved.
 
     Returns

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.tracks import STEPS, Tracks
 from trajanon.utility.closeness import closeness
@@ -93,8 +93,8 @@ class Usefulness:
 
 
 def usefulness(
-    original: NDArray[np.float64],
-    released: NDArray[np.float64],
+    original: Floats,
+    released: Floats,
     *,
     tracks: Tracks | None = None,
     to_road: ToRoad | None = None,
@@ -137,9 +137,7 @@ def usefulness(
             else summary(from_runs(tracks, released, np.arange(len(released))))
         ),
         busyness=(
-            None
-            if tracks is None
-            else busyness(tracks.points[::STEPS], original, DENSITY_CELL)
+            None if tracks is None else busyness(tracks.points[::STEPS], original, DENSITY_CELL)
         ),
         frechet=summary(frechet),
         warping=summary(warping),

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables import delimited
 from trajanon.extract.sources.tables.clock import UNREAD_TIMES, unread_time
@@ -15,9 +15,7 @@ from trajanon.extract.sources.tables.fixed_times import read_fixed
 from trajanon.extract.sources.tables.layout import Layout
 from trajanon.extract.trace import Trace
 
-_LAYOUT = Layout(
-    names=("lat", "lon", "zero", "altitude", "days", "date", "time"), above=6
-)
+_LAYOUT = Layout(names=("lat", "lon", "zero", "altitude", "days", "date", "time"), above=6)
 _TYPES = {
     "lat": delimited.NUMBER,
     "lon": delimited.NUMBER,
@@ -63,7 +61,7 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     yield Trace(label, _user(path), lat, lon, _times(points, path, how))
 
 
-def _times(points: pa.Table, path: Path, how: Reading) -> NDArray[np.float64]:
+def _times(points: pa.Table, path: Path, how: Reading) -> Floats:
     written = pc.binary_join_element_wise(points["date"], points["time"], " ")
     times = read_fixed(written.combine_chunks(), "%Y-%m-%d %H:%M:%S")
     unread = np.flatnonzero(np.isnan(times))

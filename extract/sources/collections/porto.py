@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.typing import NDArray
 from pyarrow import csv as pa_csv
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables import delimited
@@ -106,7 +106,7 @@ def _traces(trips: pd.DataFrame, path: Path, how: Reading) -> Iterator[Trace]:
         yield Trace(name, taxi, line[:, 1].copy(), line[:, 0].copy(), time)
 
 
-def _lines(texts: Sequence[str]) -> Iterator[NDArray[np.float64] | None]:
+def _lines(texts: Sequence[str]) -> Iterator[Floats | None]:
     """Read lists of longitudes and latitudes, all at once if all are as they should."""
     size = [text.count("[") - 1 for text in texts]
     numbers = _numbers(",".join(texts).encode(), size)
@@ -119,7 +119,7 @@ def _lines(texts: Sequence[str]) -> Iterator[NDArray[np.float64] | None]:
         yield places[start:end]
 
 
-def _numbers(text: bytes, size: Sequence[int]) -> NDArray[np.float64] | None:
+def _numbers(text: bytes, size: Sequence[int]) -> Floats | None:
     """Read the numbers of lists of so many points each; None if they are others."""
     brackets = b",".join(b"[" + (b"[,]," * n)[:-1] + b"]" for n in size)
     if not text or text.translate(None, _IN_NUMBERS) != brackets:
@@ -128,9 +128,7 @@ def _numbers(text: bytes, size: Sequence[int]) -> NDArray[np.float64] | None:
         column = pa_csv.read_csv(
             pa.BufferReader(text.translate(None, b"[]").replace(b",", b"\n")),
             pa_csv.ReadOptions(column_names=["number"], use_threads=False),
-            convert_options=pa_csv.ConvertOptions(
-                column_types={"number": pa.float64()}
-            ),
+            convert_options=pa_csv.ConvertOptions(column_types={"number": pa.float64()}),
         )["number"]
     except pa.ArrowInvalid:
         return None
@@ -139,7 +137,7 @@ def _numbers(text: bytes, size: Sequence[int]) -> NDArray[np.float64] | None:
     return np.asarray(column.to_numpy())
 
 
-def _line(text: str) -> NDArray[np.float64] | None:
+def _line(text: str) -> Floats | None:
     try:
         places = np.array(parsed(text, list[list[float]]))
     except ValueError:  # of other lists, or of points with more numbers than others

@@ -10,6 +10,7 @@ import pandas as pd
 import shapely
 from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.extract.sources.geo.layer import Layer
 from trajanon.extract.sources.geo.line_times import TIMES_OF_POINTS, LineTimes
@@ -23,8 +24,6 @@ from trajanon.extract.trace import Trace
 NO_GEOMETRY = "features without geometry"
 POINTS_BESIDE = "points beside lines"
 LINES_BESIDE = "lines beside points"
-
-Floats = NDArray[np.float64]
 
 
 def traces(layer: Layer, how: Reading) -> Iterator[Trace]:
@@ -69,15 +68,13 @@ class _Batch:
 
     geometry: NDArray[Any]
     columns: pd.DataFrame
-    number: NDArray[np.int64]
+    number: Ints
 
-    def take(self, which: NDArray[np.bool_]) -> "_Batch":
+    def take(self, which: Bools) -> "_Batch":
         if which.all():
             return self
         return _Batch(
-            self.geometry[which],
-            self.columns[which].reset_index(drop=True),
-            self.number[which],
+            self.geometry[which], self.columns[which].reset_index(drop=True), self.number[which]
         )
 
 
@@ -119,10 +116,10 @@ def _coordinates(geometry: NDArray[Any]) -> Floats:
     return xy
 
 
-def _is_point(geometry: NDArray[Any]) -> NDArray[np.bool_]:
+def _is_point(geometry: NDArray[Any]) -> Bools:
     if geometry.ndim == 2:
         return np.ones(len(geometry), dtype=np.bool_)
-    points: NDArray[np.bool_] = shapely.get_dimensions(geometry) == 0
+    points: Bools = shapely.get_dimensions(geometry) == 0
     return points
 
 
@@ -147,8 +144,7 @@ def _traces_of_points(
             points = _only(batch, _is_point(batch.geometry), LINES_BESIDE, how)
             lat, lon = degrees(_coordinates(points.geometry))
             columns = {
-                role: _single_values(layer, points, name)
-                for role, name in column_of.items()
+                role: _single_values(layer, points, name) for role, name in column_of.items()
             }
             yield pd.DataFrame({"lat": lat, "lon": lon, **columns})
 
@@ -182,7 +178,7 @@ def _traces_of_lines(
             yield Trace(names[of], subjects[of], lat[points], lon[points], time[points])
 
 
-def _only(batch: _Batch, wanted: NDArray[np.bool_], rest: str, how: Reading) -> _Batch:
+def _only(batch: _Batch, wanted: Bools, rest: str, how: Reading) -> _Batch:
     if not wanted.all():
         how.counts[rest] += int((~wanted).sum())
     return batch.take(wanted)

@@ -14,12 +14,7 @@ import pyogrio
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.geo import geo_damage
-from trajanon.extract.sources.geo.layer import (
-    LINES_OF_A_BATCH,
-    POINTS_OF_A_BATCH,
-    Features,
-    Layer,
-)
+from trajanon.extract.sources.geo.layer import LINES_OF_A_BATCH, POINTS_OF_A_BATCH, Features, Layer
 from trajanon.extract.sources.geo.wkb import from_wkb
 from trajanon.extract.sources.reading import Reading
 from trajanon.files.native import frame
@@ -87,12 +82,7 @@ def layers(path: Path, head: bytes, what: str, label: str, how: Reading) -> list
 
 
 def _layer(
-    path: Path,
-    name: str | None,
-    info: dict[str, Any],
-    what: str,
-    label: str,
-    how: Reading,
+    path: Path, name: str | None, info: dict[str, Any], what: str, label: str, how: Reading
 ) -> Layer:
     kind, driver = str(info["geometry_type"]), info["driver"]
     if info["geometry_type"] is None:
@@ -113,9 +103,7 @@ def _layer(
         first=partial(_first, path, name),
         count=info["features"] if info["features"] > 0 else None,
         # Without an index, a FlatGeobuf has its features as they were written.
-        sorted_by_place=(
-            driver == "FlatGeobuf" and info["capabilities"]["fast_spatial_filter"]
-        ),
+        sorted_by_place=(driver == "FlatGeobuf" and info["capabilities"]["fast_spatial_filter"]),
     )
     if "Point" in kind:
         layer.roles(how.columns, of_points=True)
@@ -163,11 +151,7 @@ def _first(path: Path, layer: str | None, names: Sequence[str]) -> pd.DataFrame:
     columns = list(names)
     with _plain_words(str(path)):
         _, table = pyogrio.read_arrow(
-            path,
-            layer=layer,
-            columns=columns,
-            read_geometry=False,
-            max_features=_JUDGED,
+            path, layer=layer, columns=columns, read_geometry=False, max_features=_JUDGED
         )
     return frame(table, path)[columns]
 

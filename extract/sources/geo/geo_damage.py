@@ -19,9 +19,7 @@ def check_shapefile(path: Path, what: str) -> None:
     beside = {file.suffix.lower() for file in path.parent.glob(f"{path.stem}.*")}
     for suffix in (".shx", ".dbf"):
         if suffix not in beside:
-            msg = (
-                f"{what} needs the other files of its Shapefile: no {suffix} beside it"
-            )
+            msg = f"{what} needs the other files of its Shapefile: no {suffix} beside it"
             raise FileProblem(msg)
     with path.open("rb") as file:
         said = 2 * int.from_bytes(file.read(28)[24:], "big")

@@ -17,15 +17,7 @@ from trajanon.extract.trace import Trace
 
 __all__ = ["is_geoparquet", "is_our_own", "looks_like", "read"]
 
-_SUFFIXES = (
-    ".geojson",
-    ".geojsonl",
-    ".geojsons",
-    ".geojsonseq",
-    ".gpkg",
-    ".shp",
-    ".fgb",
-)
+_SUFFIXES = (".geojson", ".geojsonl", ".geojsons", ".geojsonseq", ".gpkg", ".shp", ".fgb")
 
 _BINARY = (gdal.GEOPACKAGE, gdal.FLATGEOBUF, gdal.SHAPEFILE, geo_parquet.MAGIC)
 

@@ -10,12 +10,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.geo.layer import (
-    LINES_OF_A_BATCH,
-    POINTS_OF_A_BATCH,
-    Features,
-    Layer,
-)
+from trajanon.extract.sources.geo.layer import LINES_OF_A_BATCH, POINTS_OF_A_BATCH, Features, Layer
 from trajanon.extract.sources.geo.wkb import from_wkb
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables.table_parquet import first_rows
@@ -106,9 +101,7 @@ def layer(path: Path, what: str, label: str, how: Reading) -> Layer:
     only_points = set(column.get("geometry_types") or "?") <= {"Point", "Point Z"}
     size = POINTS_OF_A_BATCH if only_points else LINES_OF_A_BATCH
     batches = file.iter_batches(size, columns=[geometry, *columns])
-    return found.with_features(
-        _features(batches, geometry, encoding, what, strict=how.strict)
-    )
+    return found.with_features(_features(batches, geometry, encoding, what, strict=how.strict))
 
 
 def _refuse_other_shapes(encoding: str, kind: pa.DataType, what: str) -> None:
@@ -132,12 +125,7 @@ def _refuse_other_shapes(encoding: str, kind: pa.DataType, what: str) -> None:
 
 
 def _features(
-    batches: Iterator[pa.RecordBatch],
-    geometry: str,
-    encoding: str,
-    what: str,
-    *,
-    strict: bool,
+    batches: Iterator[pa.RecordBatch], geometry: str, encoding: str, what: str, *, strict: bool
 ) -> Iterator[Features]:
     while True:
         with reading(what, "GeoParquet"):
@@ -151,9 +139,7 @@ def _features(
         )
 
 
-def _geometries(
-    column: pa.Array, encoding: str, what: str, *, strict: bool
-) -> NDArray[Any]:
+def _geometries(column: pa.Array, encoding: str, what: str, *, strict: bool) -> NDArray[Any]:
     if encoding == "WKB":
         return from_wkb(column, what, strict=strict)
     import geopandas

@@ -85,22 +85,16 @@ class Layer:
         every = [*self.names, *_PLACE, "id"]  # all that is asked for is there
         found = roles(every, {**own, **_PLACE}, Path(self.what))
         column_of = {
-            role: name
-            for role, name in found.items()
-            if name in self.names and role not in _PLACE
+            role: name for role, name in found.items() if name in self.names and role not in _PLACE
         }
         for name in (*column_of.values(), *TIMES_OF_POINTS):
             if list(self.names).count(name) > 1:
                 msg = (
-                    f"the column {name!r} stands more than once in {self.what}: "
-                    "rename one of them"
+                    f"the column {name!r} stands more than once in {self.what}: rename one of them"
                 )
                 raise BadInput(msg)
         if of_points and not {"id", "subject"} & set(column_of):
-            msg = (
-                f"{self.what} has no column known as id; {self._columns}: say "
-                "--columns id=..."
-            )
+            msg = f"{self.what} has no column known as id; {self._columns}: say --columns id=..."
             raise BadInput(msg)
         return column_of
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables.clock import Clock
 
@@ -39,9 +39,7 @@ class LineTimes:
         self._how = how
         self._clock: Clock | None = None
 
-    def read(
-        self, columns: pd.DataFrame, points: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def read(self, columns: pd.DataFrame, points: Ints) -> Floats:
         """Read the times of all points.
 
         Parameters
@@ -54,7 +52,7 @@ class LineTimes:
 
         Returns
         -------
-        NDArray[np.float64]
+        Floats
             Seconds since 1970 UTC, shape (sum of points,); NaN where there is none.
         """
         time = np.full(points.sum(), np.nan)

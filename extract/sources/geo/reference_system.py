@@ -4,11 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput
-
-Floats = NDArray[np.float64]
 
 
 def to_degrees(system: Any, what: str) -> Callable[[Floats], tuple[Floats, Floats]]:
@@ -24,7 +22,7 @@ def to_degrees(system: Any, what: str) -> Callable[[Floats], tuple[Floats, Float
 
     Returns
     -------
-    Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]]
+    Callable[[Floats], tuple[Floats, Floats]]
         Of x, y (n, 2), as geometries have them, it makes latitudes and longitudes in
         degrees, WGS 84; NaN where that is not possible.
 
@@ -114,5 +112,5 @@ def _rounded(value: float) -> str:
     return f"{float(f'{value:.4g}'):,.10g}"
 
 
-def _most(which: NDArray[np.bool_]) -> bool:
+def _most(which: Bools) -> bool:
     return 2 * int(which.sum()) > len(which)

@@ -7,6 +7,7 @@ import pyarrow as pa
 import shapely
 from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
 
 _POINT = np.frombuffer(b"\x01\x01\x00\x00\x00", np.uint8)  # how a plain point begins
@@ -58,7 +59,7 @@ def from_wkb(column: pa.Array, what: str, *, strict: bool) -> NDArray[Any]:
     return geometries
 
 
-def _plain_points(column: pa.Array) -> NDArray[np.float64] | None:
+def _plain_points(column: pa.Array) -> Floats | None:
     """Read a column of points with two coordinates; None if it holds anything else."""
     if column.null_count or not pa.types.is_binary(column.type) or len(column) == 0:
         return None

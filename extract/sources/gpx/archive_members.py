@@ -188,9 +188,7 @@ class _Header(tarfile.TarInfo):
 
 
 def _guarded(
-    read: Callable[[int], bytes],
-    expected: tuple[type[Exception], ...],
-    instead: type[Exception],
+    read: Callable[[int], bytes], expected: tuple[type[Exception], ...], instead: type[Exception]
 ) -> io.BufferedReader:
     return io.BufferedReader(_Guarded(read, expected, instead), CHUNK)
 

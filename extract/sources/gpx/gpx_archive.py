@@ -9,11 +9,7 @@ from pathlib import Path
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.gpx import planet
 from trajanon.extract.sources.gpx.archive_members import ZIP, CutOff, Member, members
-from trajanon.extract.sources.gpx.gpx_document import (
-    Document,
-    GpxStream,
-    is_from_osm,
-)
+from trajanon.extract.sources.gpx.gpx_document import Document, GpxStream, is_from_osm
 from trajanon.extract.sources.gpx.gpx_files import recordings
 from trajanon.extract.sources.gpx.xml_parser import CHUNK
 from trajanon.extract.sources.reading import DAMAGED, Reading, unpacked
@@ -171,10 +167,7 @@ class _Archive:
 
     def _stop(self, error: CutOff) -> None:
         files = "1 GPX file" if self._whole == 1 else f"{self._whole:,} GPX files"
-        msg = (
-            f"{self._path} is damaged or cut off after {files} ({error}): download it "
-            "again"
-        )
+        msg = f"{self._path} is damaged or cut off after {files} ({error}): download it again"
         self._problem = FileProblem(msg)
         if self._how.strict or not (self._whole or self._given):
             raise self._problem from error

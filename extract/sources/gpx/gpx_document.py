@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.gpx.gpx_parser import GpxParser
 from trajanon.extract.sources.gpx.gpx_points import degrees, seconds
@@ -46,9 +46,9 @@ class Segment:
 
     track: int
     url: str | None
-    lat: NDArray[np.float64]
-    lon: NDArray[np.float64]
-    time: NDArray[np.float64]
+    lat: Floats
+    lon: Floats
+    time: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +97,7 @@ class GpxStream:
         self._stream = stream
         self._name = name
         self._parser = GpxParser(name)
-        self._begun: list[NDArray[np.float64]] = []  # of a segment that goes on
+        self._begun: list[Floats] = []  # of a segment that goes on
 
     def __iter__(self) -> Iterator[Segment]:
         """Read the segments that hold a point, in order; once.

@@ -7,15 +7,10 @@ from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.gpx.gpx_document import (
-    Document,
-    GpxStream,
-    is_from_osm,
-    is_gpx,
-)
+from trajanon.extract.sources.gpx.gpx_document import Document, GpxStream, is_from_osm, is_gpx
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.trace import Trace
 
@@ -108,7 +103,7 @@ def recordings(
         yield Trace(name, subject, segment.lat, segment.lon, time)
 
 
-def _believable(time: NDArray[np.float64]) -> NDArray[np.float64]:
+def _believable(time: Floats) -> Floats:
     """Forget the times of a clock that stood still: the file's order tells more."""
     if np.isfinite(time).all() and np.ptp(time) < 1.0:
         return np.full_like(time, np.nan)

@@ -2,12 +2,7 @@
 
 from typing import NamedTuple
 
-from trajanon.extract.sources.gpx.xml_parser import (
-    CHUNK,
-    LONGEST_TEXT,
-    XmlParser,
-    by_name,
-)
+from trajanon.extract.sources.gpx.xml_parser import CHUNK, LONGEST_TEXT, XmlParser, by_name
 
 
 class End(NamedTuple):

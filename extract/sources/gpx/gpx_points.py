@@ -6,12 +6,13 @@ from datetime import UTC, datetime
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
+
+from trajanon.arrays import Floats
 
 _MOMENT = pa.timestamp("us", "UTC")
 
 
-def degrees(texts: Sequence[str | None]) -> NDArray[np.float64]:
+def degrees(texts: Sequence[str | None]) -> Floats:
     """Give the numbers that are written; NaN where there is none."""
     try:
         numbers = pa.array(texts, pa.string()).cast(pa.float64())
@@ -20,7 +21,7 @@ def degrees(texts: Sequence[str | None]) -> NDArray[np.float64]:
     return _as_floats(numbers)
 
 
-def seconds(texts: Sequence[str | None]) -> NDArray[np.float64]:
+def seconds(texts: Sequence[str | None]) -> Floats:
     """Give seconds since 1970 of ISO 8601 times, UTC unless they say otherwise.
 
     NaN where there is no time; a day alone is none.
@@ -33,7 +34,7 @@ def seconds(texts: Sequence[str | None]) -> NDArray[np.float64]:
     return _as_floats(moments) / 1e6
 
 
-def _as_floats(column: pa.Array) -> NDArray[np.float64]:
+def _as_floats(column: pa.Array) -> Floats:
     return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Ints
 from trajanon.extract.sources.gpx.xml_parser import XmlParser, by_name
 
 logger = logging.getLogger(__name__)
@@ -95,7 +95,7 @@ class Metadata(XmlParser):
     def _end(self, _: str) -> None:
         self._depth -= 1
 
-    def sorted(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def sorted(self) -> tuple[Ints, Ints]:
         """Give the numbers of the recordings, rising, and the account of each."""
         numbers = np.array(self._numbers, dtype=np.int64)
         order = np.argsort(numbers, kind="stable")

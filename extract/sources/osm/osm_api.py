@@ -114,10 +114,7 @@ def _download(server: Server, kept: PageCache, bbox: str, number: int) -> Docume
     try:
         page = read(content, f"page {number}")
     except FileProblem as error:
-        msg = (
-            f"{server.name} sent something else than GPX as page {number}; "
-            f"{kept.way_on()}"
-        )
+        msg = f"{server.name} sent something else than GPX as page {number}; {kept.way_on()}"
         raise ServerProblem(msg) from error
     kept.write(number, content)
     return page

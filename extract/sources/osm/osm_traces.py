@@ -33,9 +33,7 @@ def numbered(
         If a box is larger than the server allows, or another value makes no sense.
     """
     boxes: list[Pages] = [
-        NumberedPages(
-            box=box, url=url, max_pages=max_pages, refresh=refresh, progress=progress
-        )
+        NumberedPages(box=box, url=url, max_pages=max_pages, refresh=refresh, progress=progress)
         for box in boxes_of(area)
     ]
 

@@ -19,9 +19,7 @@ logger = logging.getLogger(__name__)
 class PageCache:
     """The pages of one box of one server, a file each; nothing, if no disk will."""
 
-    def __init__(
-        self, root: Path | None, url: str, bbox: str, *, refresh: bool
-    ) -> None:
+    def __init__(self, root: Path | None, url: str, bbox: str, *, refresh: bool) -> None:
         root = root or platformdirs.user_cache_path("trajanon") / "osm-api"
         parts = urlsplit(url)
         names = (parts.hostname, parts.port, parts.path.strip("/"), bbox)

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Bools
 from trajanon.extract.marks import hashes_of
 from trajanon.extract.owners import Owners
 from trajanon.extract.sources.gpx.gpx_document import Document, Segment
@@ -149,7 +149,7 @@ class Joiner:
         return f"{self.where}trackable {self._trackables}"
 
 
-def _only(segment: Segment, keep: NDArray[np.bool_]) -> Segment:
+def _only(segment: Segment, keep: Bools) -> Segment:
     return Segment(
         track=segment.track,
         url=segment.url,

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 from pandas.tseries.api import guess_datetime_format as guess
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables.columns import numbers
@@ -87,7 +87,7 @@ class Clock:
                 str(values.dropna().iloc[0]),
             )
 
-    def seconds(self, rows: pd.DataFrame, how: Reading) -> NDArray[np.float64]:
+    def seconds(self, rows: pd.DataFrame, how: Reading) -> Floats:
         """Read the times of the next part of the table; NaN where there is none.
 
         Parameters
@@ -141,7 +141,7 @@ class Clock:
         both = (pc.utf8_trim_whitespace(each) for each in (days, _texts(rows["time"])))
         return pd.Series(pc.binary_join_element_wise(*both, " ").to_pandas())
 
-    def _read(self, values: pd.Series) -> NDArray[np.float64]:
+    def _read(self, values: pd.Series) -> Floats:
         if pd.api.types.is_timedelta64_dtype(values):
             return np.asarray(values.dt.total_seconds().to_numpy(dtype=np.float64))
         if self._per_second is not None:
@@ -153,10 +153,7 @@ class Clock:
             return _since_1970(_dates(texts.to_pandas(), format="mixed"))
         read = read_fixed(texts, self._written)
         day_first = self._written.startswith("%d")
-        for how in (
-            {"format": self._written},
-            {"format": "mixed", "dayfirst": day_first},
-        ):
+        for how in ({"format": self._written}, {"format": "mixed", "dayfirst": day_first}):
             unread = np.isnan(read) & texts.is_valid().to_numpy(zero_copy_only=False)
             if unread.any():  # not written like the first ones
                 others = texts.filter(pa.array(unread)).to_pandas()
@@ -175,9 +172,7 @@ def unread_time(value: object, row: int, what: str) -> FileProblem:
 
 def _is_of_dates(values: pd.Series) -> bool:
     kinds = pd.api.types
-    return bool(
-        kinds.is_datetime64_any_dtype(values) or kinds.is_timedelta64_dtype(values)
-    )
+    return bool(kinds.is_datetime64_any_dtype(values) or kinds.is_timedelta64_dtype(values))
 
 
 def _texts(values: pd.Series) -> pa.StringArray:
@@ -187,7 +182,7 @@ def _texts(values: pd.Series) -> pa.StringArray:
     return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
 
 
-def _unit(epochs: NDArray[np.float64]) -> float:
+def _unit(epochs: Floats) -> float:
     """Tell how many of these numbers make a second, since 1970.
 
     Seconds have ten digits in our time; milli-, micro- and nanoseconds have more. The
@@ -240,12 +235,12 @@ def _dates(values: pd.Series, **how: str | bool) -> pd.Series:
         return pd.to_datetime(values, utc=True, errors="coerce", **how)
 
 
-def _since_1970(times: pd.Series) -> NDArray[np.float64]:
+def _since_1970(times: pd.Series) -> Floats:
     microseconds = times.astype("datetime64[us, UTC]").astype("int64").to_numpy()
     return np.where(times.isna().to_numpy(), np.nan, microseconds / 1e6)
 
 
-def _are_days(times: NDArray[np.float64]) -> bool:
+def _are_days(times: Floats) -> bool:
     read = times[np.isfinite(times)]
     return len(times) > 1 and len(read) > 0 and not (read % 86_400).any()
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.extract.sources.tables.layout import is_row
 from trajanon.subjects import spelled
@@ -15,15 +15,7 @@ from trajanon.subjects import spelled
 KNOWN_NAMES: Mapping[str, Sequence[str]] = {
     "lat": ("lat", "latitude", "location_lat", "y"),
     "lon": ("lon", "lng", "long", "longitude", "location_long", "x"),
-    "time": (
-        "time",
-        "timestamp",
-        "datetime",
-        "base_date_time",
-        "ais_pos_timestamp",
-        "t",
-        "date",
-    ),
+    "time": ("time", "timestamp", "datetime", "base_date_time", "ais_pos_timestamp", "t", "date"),
     "date": ("date", "day"),
     "id": (
         "trajectory_id",
@@ -126,9 +118,7 @@ def parse_columns(text: str) -> dict[str, str]:
     return columns
 
 
-def roles(
-    names: Sequence[str], wanted: Mapping[str, str], path: Path
-) -> dict[str, str]:
+def roles(names: Sequence[str], wanted: Mapping[str, str], path: Path) -> dict[str, str]:
     """Find which column plays which role.
 
     Parameters
@@ -210,7 +200,7 @@ def _check_names(names: Sequence[str], path: Path) -> None:
         raise BadInput(msg)
 
 
-def numbers(values: pd.Series) -> NDArray[np.float64]:
+def numbers(values: pd.Series) -> Floats:
     """Read coordinates; what is no number becomes NaN."""
     if not pd.api.types.is_numeric_dtype(values):
         values = pd.to_numeric(values, errors="coerce")

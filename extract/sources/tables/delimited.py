@@ -13,11 +13,7 @@ from trajanon.errors import FileProblem
 from trajanon.extract.sources.reading import DAMAGED, Reading
 from trajanon.extract.sources.tables.layout import Layout, layout_of
 from trajanon.extract.sources.tables.line_screen import Screened, screened
-from trajanon.extract.sources.tables.text_blocks import (
-    BYTE_ORDER_MARK,
-    blocks,
-    unreadable,
-)
+from trajanon.extract.sources.tables.text_blocks import BYTE_ORDER_MARK, blocks, unreadable
 
 TEXT = pa.string()
 NAME = pa.dictionary(pa.int32(), pa.string())
@@ -73,9 +69,7 @@ def read(
             first = next(parts, b"")
             if layout is None:
                 layout = layout_of(path, first)
-            yield from _Text(path, layout, choose(layout.names), how).tables(
-                first, parts
-            )
+            yield from _Text(path, layout, choose(layout.names), how).tables(first, parts)
     except FileProblem:
         raise
     except DAMAGED as error:
@@ -86,11 +80,7 @@ class _Text:
     """A text that is being read."""
 
     def __init__(
-        self,
-        path: Path,
-        layout: Layout,
-        types: Mapping[str, pa.DataType],
-        how: Reading,
+        self, path: Path, layout: Layout, types: Mapping[str, pa.DataType], how: Reading
     ) -> None:
         self._path = path
         self._layout = layout
@@ -123,10 +113,7 @@ class _Text:
             lines = b"".join(block.splitlines(keepends=True)[: faults[0][0]])
         table, wrong = self._parsed(lines, self._types)
         if table is None:  # a number somewhere is none
-            texts = {
-                place: TEXT if kind == NUMBER else kind
-                for place, kind in self._types.items()
-            }
+            texts = {place: TEXT if kind == NUMBER else kind for place, kind in self._types.items()}
             table, wrong = self._parsed(lines, texts)
         if table is None:
             raise unreadable(self._path, "its rows cannot be told apart")

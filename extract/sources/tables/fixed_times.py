@@ -7,12 +7,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
+
 _WIDTH = {"%Y": 4, "%m": 2, "%d": 2, "%H": 2, "%M": 2, "%S": 2}
 
 _ZERO = ord("0")
 
 
-def read_fixed(texts: pa.Array, written: str) -> NDArray[np.float64]:
+def read_fixed(texts: pa.Array, written: str) -> Floats:
     """Read the texts that are written in a format to the letter.
 
     Parameters
@@ -24,7 +26,7 @@ def read_fixed(texts: pa.Array, written: str) -> NDArray[np.float64]:
 
     Returns
     -------
-    NDArray[np.float64]
+    Floats
         Seconds since 1970 UTC; NaN where a text is written otherwise, or is no time.
     """
     seconds = np.full(len(texts), np.nan)
@@ -64,7 +66,7 @@ def _letters(texts: pa.Array, width: int) -> NDArray[np.uint8]:
     return flat.reshape(-1, width)
 
 
-def _since_1970(part: dict[str, NDArray[np.int64]]) -> NDArray[np.float64]:
+def _since_1970(part: dict[str, Ints]) -> Floats:
     month_starts = (part["%Y"] - 1970) * 12 + part["%m"] - 1
     month = month_starts.astype("datetime64[M]")
     day = month.astype("datetime64[D]") + (part["%d"] - 1)

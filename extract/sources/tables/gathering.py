@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables.clock import Clock
 from trajanon.extract.sources.tables.on_earth import check_on_earth
@@ -153,9 +154,7 @@ def _smallest(count: int) -> type[np.unsignedinteger]:
     return np.uint16 if count <= 1 << 16 else np.uint32
 
 
-def _columns(
-    held: list[Rows], order: NDArray[np.intp]
-) -> Iterator[NDArray[np.float64]]:
+def _columns(held: list[Rows], order: NDArray[np.intp]) -> Iterator[Floats]:
     """Join and order one column after the other, so that only one lies twice."""
     lat = [part.lat for part in held]
     lon = [part.lon for part in held]

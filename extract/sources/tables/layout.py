@@ -6,11 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trajanon.extract.sources.tables.text_blocks import (
-    ABOVE,
-    BYTE_ORDER_MARK,
-    unreadable,
-)
+from trajanon.extract.sources.tables.text_blocks import ABOVE, BYTE_ORDER_MARK, unreadable
 
 csv.field_size_limit(1 << 28)  # more than a line of a table may be long
 

@@ -1,14 +1,12 @@
 """Coordinates that cannot be degrees of latitude and longitude, noticed early."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput
 
 
-def check_on_earth(
-    lat: NDArray[np.float64], lon: NDArray[np.float64], what: str
-) -> None:
+def check_on_earth(lat: Floats, lon: Floats, what: str) -> None:
     """Refuse coordinates of which most are swapped, or no degrees at all.
 
     Single points that are not on Earth are left to the cleaning.
@@ -44,11 +42,11 @@ def check_on_earth(
         raise BadInput(msg)
 
 
-def _most(which: NDArray[np.bool_]) -> bool:
+def _most(which: Bools) -> bool:
     return 2 * int(which.sum()) > len(which)
 
 
-def _ranges(lat: NDArray[np.float64], lon: NDArray[np.float64]) -> str:
+def _ranges(lat: Floats, lon: Floats) -> str:
     return " and ".join(
         f"{name} from {_rounded(values.min())} to {_rounded(values.max())}"
         for name, values in (("lat", lat), ("lon", lon))

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from trajanon.arrays import Bools, Floats
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables import columns
 from trajanon.subjects import key_of
@@ -15,7 +16,6 @@ NOBODY = -1
 """The number of a name that is not there."""
 
 Numbers = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +47,7 @@ class Rows:
     def __len__(self) -> int:
         return len(self.owner)
 
-    def take(self, which: NDArray[np.intp] | NDArray[np.bool_]) -> "Rows":
+    def take(self, which: NDArray[np.intp] | Bools) -> "Rows":
         """Keep some of the rows, and of the names what they need."""
         owner, owners = _of_those(self.owner[which], self.owners)
         subject, subjects = _of_those(self.subject[which], self.subjects)
@@ -87,9 +87,7 @@ def rows_of(chunk: pd.DataFrame, time: Floats, how: Reading) -> Rows:
     return rows.take(owned)
 
 
-def joined(
-    codes: Iterable[Numbers], names: Iterable[Sequence[str]]
-) -> tuple[Numbers, list[str]]:
+def joined(codes: Iterable[Numbers], names: Iterable[Sequence[str]]) -> tuple[Numbers, list[str]]:
     """Join numbers of which each part has its own names."""
     number: dict[str, int] = {}
     parts = [
@@ -125,7 +123,5 @@ def _of_those(code: Numbers, names: Sequence[str]) -> tuple[Numbers, list[str]]:
 
 def _with_part(ids: pd.Series, parts: pd.Series) -> pd.Series:
     """Name the parts of what has an id; without its part, a row has none."""
-    owner, part = (
-        pd.Series(columns.names(values), ids.index, "string") for values in (ids, parts)
-    )
+    owner, part = (pd.Series(columns.names(values), ids.index, "string") for values in (ids, parts))
     return owner + "/" + part

@@ -81,9 +81,7 @@ def _chunks(
             yield rows
 
 
-def _refuse_no_numbers(
-    values: pd.Series, read: np.typing.NDArray[np.float64], path: Path, before: int
-) -> None:
+def _refuse_no_numbers(values: pd.Series, read: np.typing.Floats, path: Path, before: int) -> None:
     wrong = np.flatnonzero(~np.isfinite(read))
     if len(wrong):
         row = int(wrong[0])

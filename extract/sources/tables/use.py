@@ -24,11 +24,7 @@ _LETTERS = 40
 
 
 def tell_use(
-    names: Sequence[str],
-    column_of: Mapping[str, str],
-    first: First,
-    what: str,
-    how: Reading,
+    names: Sequence[str], column_of: Mapping[str, str], first: First, what: str, how: Reading
 ) -> None:
     """Count a table of points under the use of its columns; warn of what is not used.
 
