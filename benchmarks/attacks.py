@@ -4,10 +4,9 @@
     python benchmarks/attacks.py cabs.parquet             # trajectories of your own
     python benchmarks/attacks.py --tolerances cabs.parquet
 
-Without a file, 1,000 and 10,000 trajectories along made-up streets; with one, its first
-1,000 and all of it. Groups are of k = 4, different subjects where the file knows them,
-on the windows as cut. Seconds are those of the clock and of the processor, all threads;
-kernels are compiled before.
+Without a file, 1,000 and 10,000 trajectories along made-up streets; with one, its first 1,000 and
+all of it. Groups are of k = 4, different subjects where the file knows them, on the windows as cut.
+Seconds are those of the clock and of the processor, all threads; kernels are compiled before.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Trajectories along the streets of a city that nobody lives in, as many as asked for.
 
-Streets form a grid, and a few are avenues that most traffic takes. Who drives goes
-straight on at most crossings; a position is a few metres off, and stays so for a while.
+Streets form a grid, and a few are avenues that most traffic takes. Who drives goes straight on at
+most crossings; a position is a few metres off, and stays so for a while.
 """
 
 import numpy as np

@@ -4,9 +4,9 @@
     python benchmarks/extraction.py memory  # of two large dumps
     python benchmarks/extraction.py map ../shared/realdata  # a country in a file
 
-Files are generated in a temporary folder: drives of random walkers, a fix every second
-and some 12 m. Whole commands include their start; each figure is the best of three, but
-for memory, where the peak of the one run counts.
+Files are generated in a temporary folder: drives of random walkers, a fix every second and some 12
+m. Whole commands include their start; each figure is the best of three, but for memory, where the
+peak of the one run counts.
 """
 
 import argparse

@@ -3,10 +3,10 @@
 python benchmarks/fuzz.py --cases 2000 --seed 0
 python benchmarks/fuzz.py --seed 0 --only 17    # one case again, and what it says
 
-Each case is a small file of some format, broken by chance in its bytes or in what they
-mean, and a command that reads it. Findings are tracebacks, exit codes that mean none of
-what can happen, lines on the screen that are no sentence of ours (warnings of
-libraries), and whatever takes too long or ends the process.
+Each case is a small file of some format, broken by chance in its bytes or in what they mean, and a
+command that reads it. Findings are tracebacks, exit codes that mean none of what can happen, lines
+on the screen that are no sentence of ours (warnings of libraries), and whatever takes too long or
+ends the process.
 """
 
 import argparse

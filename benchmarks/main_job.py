@@ -2,8 +2,8 @@
 
     python benchmarks/main_job.py ../shared/realdata
 
-Every line is the wall time of a whole command, start-up included, the best of three.
-The kernels are compiled before the clock starts, but for the line that says otherwise.
+Every line is the wall time of a whole command, start-up included, the best of three. The kernels
+are compiled before the clock starts, but for the line that says otherwise.
 """
 
 import argparse

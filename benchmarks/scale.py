@@ -4,10 +4,9 @@
     python benchmarks/scale.py --tracks cabs.parquet        real ones, all of them
     python benchmarks/scale.py --sizes 1000 50000 --out scale.jsonl
 
-Each size runs in a process of its own, after compilation; MDAV, and the search in one
-piece, in others. Seconds of a core are those of all threads together: on a machine that
-does other work, they tell more than the clock. Writes a line of JSON for each run, and
-says how fast both grow.
+Each size runs in a process of its own, after compilation; MDAV, and the search in one piece, in
+others. Seconds of a core are those of all threads together: on a machine that does other work, they
+tell more than the clock. Writes a line of JSON for each run, and says how fast both grow.
 """
 
 import argparse

@@ -4,9 +4,9 @@
     python benchmarks/screenshot.py map.html map.png
     python benchmarks/screenshot.py map.html phone.png --size 390x844 --hover 200,300
 
-With --hover the mouse waits there, in pixels, for a group to stand out. It prints the
-size of the page and the seconds until the first picture with all lines, and what the
-page writes on its console, refused tiles left out; any of that makes the exit code 1.
+With --hover the mouse waits there, in pixels, for a group to stand out. It prints the size of the
+page and the seconds until the first picture with all lines, and what the page writes on its
+console, refused tiles left out; any of that makes the exit code 1.
 """
 
 import argparse

@@ -5,9 +5,9 @@
     python benchmarks/shards.py run trips --memory 6GB --cluster local:2
     python benchmarks/shards.py run trips --shards 10     so many, whatever the memory
 
-Drawing takes as much memory as the table: it is done once. Kernels are compiled before
-the clock starts. Prints a line of JSON; the peak is that of this process and of the
-largest of the workers, where there are some.
+Drawing takes as much memory as the table: it is done once. Kernels are compiled before the clock
+starts. Prints a line of JSON; the peak is that of this process and of the largest of the workers,
+where there are some.
 """
 
 import argparse

@@ -4,8 +4,8 @@
     python benchmarks/unchanged.py ../shared after.json       with the new one
     diff before.json after.json
 
-Only the public interface is used, so that one script serves both. The order of a release is
-chance: its lines are sorted. Names of sections after the file compute these alone.
+Only the public interface is used, so that one script serves both. The order of a release is chance:
+its lines are sorted. Names of sections after the file compute these alone.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """A small synthetic set of GPS traces, to try everything without a network.
 
-The pages look like answers of the OpenStreetMap API, but no point in them was
-recorded by anyone; see the README beside this file.
+The pages look like answers of the OpenStreetMap API, but no point in them was recorded by anyone;
+see the README beside this file.
 """
 
 from pathlib import Path
@@ -11,11 +11,6 @@ __all__ = ["sample"]
 
 def sample() -> Path:
     """Folder of the bundled pages, page000.gpx.gz and so on.
-
-    Returns
-    -------
-    Path
-        A folder for the reader of saved OpenStreetMap API answers.
 
     Examples
     --------

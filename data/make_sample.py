@@ -1,7 +1,7 @@
 """Make the bundled sample: synthetic traces, in the form of the OSM API's answers.
 
-Run ``python -m trajanon.data.make_sample [FOLDER]``; the same pages come out on
-every machine. No point in them was recorded by anyone.
+Run ``python -m trajanon.data.make_sample [FOLDER]``; the same pages come out on every machine. No
+point in them was recorded by anyone.
 """
 
 import gzip
@@ -78,18 +78,7 @@ def _uploaded(fixes: list[Fix], subject: Subject, number: int) -> Upload:
 
 
 def make_uploads(dice: Dice) -> list[Upload]:
-    """Make all that the pages hold, newest upload first, the cloud last.
-
-    Parameters
-    ----------
-    dice
-        All chance there is; the same dice make the same traces.
-
-    Returns
-    -------
-    list of Upload
-        The last one is the legacy cloud, without number, subject or time.
-    """
+    """Make all that the pages hold, newest upload first, the cloud last."""
     city = build_city(dice)
     subjects = make_subjects(city, SUBJECTS, dice)
     uploads = []
@@ -140,18 +129,7 @@ def _page(rows: list[tuple[int, int, Fix]], uploads: list[Upload]) -> Iterator[s
 
 
 def make_pages(seed: int = SEED) -> list[str]:
-    """Make the GPX text of each page.
-
-    Parameters
-    ----------
-    seed
-        Another seed makes another city and other traces.
-
-    Returns
-    -------
-    list of str
-        Pages of 5,000 points; the last holds the rest.
-    """
+    """Make the GPX text of each page."""
     uploads = make_uploads(Dice(seed))
     rows = [
         (at, part, fix)
@@ -165,13 +143,7 @@ def make_pages(seed: int = SEED) -> list[str]:
 
 
 def write(folder: Path) -> None:
-    """Write the pages as page000.gpx.gz and so on.
-
-    Parameters
-    ----------
-    folder
-        Made if missing; pages of an earlier run are replaced.
-    """
+    """Write the pages as page000.gpx.gz and so on."""
     folder.mkdir(parents=True, exist_ok=True)
     for number, text in enumerate(make_pages()):
         packed = gzip.compress(text.encode(), compresslevel=9, mtime=0)

@@ -1,7 +1,7 @@
 """Chance that repeats, and a network of streets with its fastest ways.
 
-Only `trajanon.data.make_sample` needs it. Places are metres east and north of the
-middle of the box, speeds metres a second.
+Only `trajanon.data.make_sample` needs it. Places are metres east and north of the middle of the
+box, speeds metres a second.
 """
 
 import heapq
@@ -14,13 +14,7 @@ Point = tuple[float, float]
 
 
 class Dice:
-    """Chance that is the same on every machine and under every Python.
-
-    Parameters
-    ----------
-    seed
-        Whatever repeats the same draws.
-    """
+    """Chance that is the same on every machine and under every Python."""
 
     def __init__(self, seed: int) -> None:
         self._draw = random.Random(seed).random
@@ -82,21 +76,7 @@ class City:
         ]
 
     def fastest(self, start: int, goal: int, taste: Sequence[float]) -> list[Street]:
-        """Find the fastest way, to somebody's taste.
-
-        Parameters
-        ----------
-        start, goal
-            Junctions.
-        taste
-            How slow the streets that leave each junction seem, 1 if as they are.
-            Some seconds are lost at each junction besides.
-
-        Returns
-        -------
-        list of Street
-            In order of travel; empty if the start is the goal.
-        """
+        """Find the fastest way, to somebody's taste."""
         seconds, came = {start: 0.0}, dict[int, tuple[int, Street]]()
         queue = [(0.0, start)]
         while queue:

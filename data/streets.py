@@ -1,7 +1,7 @@
 """A made-up city: a warped grid, avenues laid over it, a river and two parks.
 
-Only `trajanon.data.make_sample` needs it. Nothing here was measured anywhere: the
-streets are formulas and chance.
+Only `trajanon.data.make_sample` needs it. Nothing here was measured anywhere: the streets are
+formulas and chance.
 """
 
 import math
@@ -162,18 +162,7 @@ def _corners(dice: Dice) -> Iterator[tuple[int, int, Point]]:
 
 
 def build_city(dice: Dice) -> City:
-    """Make up the streets.
-
-    Parameters
-    ----------
-    dice
-        Jitters the corners of the grid.
-
-    Returns
-    -------
-    City
-        A network in which avenues are worth a detour and only they cross the river.
-    """
+    """Make up the streets."""
     city = City()
     avenues = _avenues()
     index = _lay_avenues(city, avenues)

@@ -32,22 +32,7 @@ class Subject:
 
 
 def make_subjects(city: City, count: int, dice: Dice) -> list[Subject]:
-    """Make up people who live in a few neighbourhoods and work at fewer hubs.
-
-    Parameters
-    ----------
-    city
-        Where they live.
-    count
-        How many.
-    dice
-        All chance there is.
-
-    Returns
-    -------
-    list of Subject
-        Neighbours mostly share a goal, so that their ways run together.
-    """
+    """Make up people who live in a few neighbourhoods and work at fewer hubs."""
     return [_subject(city, number, dice) for number in range(count)]
 
 
@@ -74,22 +59,7 @@ def _one_near(city: City, place: Point, radius: float, dice: Dice) -> int:
 
 
 def choose_way(city: City, subject: Subject, dice: Dice) -> tuple[list[Street], bool]:
-    """Choose one of the subject's ways.
-
-    Parameters
-    ----------
-    city
-        The streets.
-    subject
-        Who drives.
-    dice
-        Chooses the goal and the direction.
-
-    Returns
-    -------
-    tuple
-        The streets in order, and whether it is an evening's drive, which ends at home.
-    """
+    """Choose one of the subject's ways."""
     place = dice.between(0.0, 1.0)
     usual, other, errand, visit = subject.goals
     stops = [subject.home, usual]

@@ -32,20 +32,7 @@ class Moment(NamedTuple):
 
 
 def drive(way: list[Street], dice: Dice) -> list[Moment]:
-    """Drive along a way, with a red light now and then.
-
-    Parameters
-    ----------
-    way
-        The streets, in order.
-    dice
-        Decides on the driver's haste and the lights.
-
-    Returns
-    -------
-    list of Moment
-        The drive as a broken line; a wait repeats the place.
-    """
+    """Drive along a way, with a red light now and then."""
     haste = dice.between(0.85, 1.1)
     second = 0.0
     moments = [Moment(second, way[0].shape[0])]
@@ -68,27 +55,7 @@ def with_pause(moments: list[Moment], at: float, seconds: float) -> list[Moment]
 
 
 def record(moments: list[Moment], began: int, every: float, dice: Dice, rate: int = 1) -> list[Fix]:
-    """Record a drive: fixes a few metres off, stamped in whole seconds.
-
-    Parameters
-    ----------
-    moments
-        The true drive.
-    began
-        Seconds since 1970-01-01 UTC at its first moment.
-    every
-        Seconds between two fixes, but for a second more now and then.
-    dice
-        Draws the errors of the receiver, which come and go slowly.
-    rate
-        Fixes that share a time stamp, at equal parts of a second.
-
-    Returns
-    -------
-    list of Fix
-        In order of time. Outside the box and in tunnels there is none; on a halt of
-        over 5 minutes the receiver sleeps.
-    """
+    """Record a drive: fixes a few metres off, stamped in whole seconds."""
     fixes, off_east, off_north = [], 0.0, 0.0
     second = 0.0
     for before, after in pairwise(moments):

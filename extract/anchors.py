@@ -12,21 +12,7 @@ _EARTH = 6_378_137.0
 class Anchors:
     """Gives each place a circle, and places near each other the same one.
 
-    The first place of a neighbourhood is its anchor. The centre of the circle lies off
-    the anchor by a random way, uniform in a disc, that is drawn for this anchor alone:
-    neither the circles of other places nor more traces of this one tell it.
-
-    Parameters
-    ----------
-    metres
-        The radius of that disc. Places up to half of it from an anchor have its circle.
-    key
-        Secret 64-bit number from which the ways are drawn.
-
-    Attributes
-    ----------
-    places
-        Latitude and longitude of the anchors, in the order of their finding.
+    The first place of a neighbourhood is its anchor.
     """
 
     def __init__(self, metres: float, key: int) -> None:

@@ -21,8 +21,8 @@ def drop_impossible(points: Points) -> Points:
 def settle_times(points: Points) -> Points:
     """Make each piece timed or untimed, by the majority of its points.
 
-    Where at least half have a time, those without are dropped: nobody knows where they
-    belong. Elsewhere the few times are forgotten.
+    Where at least half have a time, those without are dropped: nobody knows where they belong.
+    Elsewhere the few times are forgotten.
     """
     untimed = np.isnan(points.time)
     if len(points) == 0 or not untimed.any():
@@ -55,9 +55,8 @@ def sort_by_time(points: Points) -> Points:
 def average_equal_times(points: Points) -> Points:
     """Make one point of consecutive points of one piece that share a time stamp.
 
-    Recorders that write ten positions a second with stamps of whole seconds leave the
-    order inside a second to chance; followed point by point, their tracks become
-    twice as long as they were.
+    Recorders that write ten positions a second with stamps of whole seconds leave the order inside
+    a second to chance; followed point by point, their tracks become twice as long as they were.
     """
     if len(points) == 0:
         return points

@@ -65,42 +65,7 @@ def _spacings(trace: Trace, rules: Rules) -> int:
 
 
 class Cutter:
-    """Turns recordings into trajectories; knows what one extraction has found so far.
-
-    In this order: drop impossible points, settle what is timed, sort by time, average
-    points of equal time, drop zero-length hops, split at pauses, long hops and
-    impossible speeds, cut out the ends and what is hidden, clip to the area, resample
-    along the track, cut consecutive windows, drop those that stand still or that
-    nobody recorded.
-
-    Parameters
-    ----------
-    rules
-        Spacing, points, and the limits of a hop and of a window.
-    area
-        Where trajectories may lie; None for everywhere.
-    hidden
-        Where nothing may be kept of a track; None for nowhere.
-    tracks
-        Whether to keep the tracks on which the windows may slide.
-    read
-        What the readers of the source left out, in words.
-    key
-        Secret 64-bit number from which the randomness of trimmed ends is drawn.
-
-    Attributes
-    ----------
-    counts
-        What was read, dropped and kept, in words.
-    recordings
-        Whose the recordings are, as far as is known.
-    anchors
-        The places about which ends were cut out.
-    longest
-        Metres of the longest unbroken piece of track.
-    swapped
-        Points that would lie in the area with latitude and longitude swapped.
-    """
+    """Turns recordings into trajectories; knows what one extraction has found so far."""
 
     def __init__(
         self,
@@ -129,9 +94,9 @@ class Cutter:
         Returns
         -------
         tuple[Trajectories, Marks]
-            The trajectories, in the order of the traces, their subjects numbered as
-            yet: two numbers may turn out to be one person's. And what `recordings` was
-            told, to tell another one.
+            The trajectories, in the order of the traces, their subjects numbered as yet: two
+            numbers may turn out to be one person's. And what `recordings` was told, to tell another
+            one.
         """
         points = batch(some)
         told = marks(some, points, subjects_exact=self.rules.subjects_exact)
@@ -218,19 +183,7 @@ class Cutter:
         return replace(found, points=points, tracks=tracks)
 
     def choose(self, subject: Ints, trace: Ints) -> tuple[Bools, Ints]:
-        """Choose among all windows, when all recordings are known; count what is taken.
-
-        Parameters
-        ----------
-        subject, trace
-            Of all trajectories that were cut, in order, shape (n,).
-
-        Returns
-        -------
-        tuple[Bools, Ints]
-            Which are taken, and their subjects, those found to be one person made one;
-            both of shape (n,).
-        """
+        """Choose among all windows, when all recordings are known; count what is taken."""
         people = self.recordings.people()
         person = dense(people[subject])
         self.counts["subjects read"] = len(np.unique(people))
@@ -293,8 +246,8 @@ def cut(
     Returns
     -------
     Trajectories
-        In the order of the source, with pseudonymous numbers for subjects and traces;
-        the provenance holds the rules, and the counts of what was dropped at each step.
+        In the order of the source, with pseudonymous numbers for subjects and traces; the
+        provenance holds the rules, and the counts of what was dropped at each step.
 
     Raises
     ------
@@ -306,13 +259,7 @@ def cut(
 
 
 def finished(parts: Sequence[Trajectories], cutter: Cutter) -> Trajectories:
-    """Put together what was cut, once all recordings are known.
-
-    Raises
-    ------
-    NoTrajectories
-        If nothing is left.
-    """
+    """Put together what was cut, once all recordings are known."""
     if not any(map(len, parts)):
         raise NoTrajectories(cutter.why_nothing())
     taken, person = cutter.choose(

@@ -1,11 +1,11 @@
 """The ends of traces, which tell where people live and work, are cut out.
 
-Around each place at which a trace begins, ends or stops a circle is cut out of it. A
-circle about the place itself would give it away: it is the centre. So the circle has
-two and a half times the radius asked for, and its centre lies off the place by a random
-way, as `trajanon.extract.anchors` draws it: all within the radius asked for is always
-cut out, all beyond four times that stays, and the circle, however well it is known,
-tells of the place no more than a disc of the radius asked for.
+Around each place at which a trace begins, ends or stops a circle is cut out of it. A circle about
+the place itself would give it away: it is the centre. So the circle has two and a half times the
+radius asked for, and its centre lies off the place by a random way, as `trajanon.extract.anchors`
+draws it: all within the radius asked for is always cut out, all beyond four times that stays, and
+the circle, however well it is known, tells of the place no more than a disc of the radius asked
+for.
 """
 
 from collections.abc import Sequence
@@ -34,17 +34,7 @@ plane, at most, times 1 + the tangent of its latitude."""
 
 
 def trim(points: Points, rules: Rules, anchors: Anchors) -> Points:
-    """Cut out what lies about the ends of traces, and where they stop.
-
-    Parameters
-    ----------
-    points
-        Points of some traces, split.
-    rules
-        The limits by which they were split, and `Rules.trim_ends`.
-    anchors
-        Gives the circles; it is told of new places.
-    """
+    """Cut out what lies about the ends of traces, and where they stop."""
     if len(points) == 0:
         return points
     metres = rules.trim_ends

@@ -40,18 +40,18 @@ From = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 class Extraction:
     """Traces of a source, and how they become trajectories.
 
-    What is asked for is looked at when it is made, the source is read when its
-    trajectories are asked for.
+    What is asked for is looked at when it is made, the source is read when its trajectories are
+    asked for.
 
     Attributes
     ----------
     source
-        ``osm-api``, or files and folders of the kinds that
-        `trajanon.extract.sources.formats` lists.
+        ``osm-api``, or files and folders of the kinds that `trajanon.extract.sources.formats`
+        lists.
     area
-        ``madrid`` or another city, ``W,S,E,N`` in degrees, or several of these; four
-        numbers, west, south, east, north; a polygon of shapely (x = longitude); the
-        path of a file with polygons; a `Box` or `Region`. None takes files whole.
+        ``madrid`` or another city, ``W,S,E,N`` in degrees, or several of these; four numbers, west,
+        south, east, north; a polygon of shapely (x = longitude); the path of a file with polygons;
+        a `Box` or `Region`. None takes files whole.
     spacing
         Metres between points along the track; a city has its own.
     points
@@ -76,11 +76,11 @@ class Extraction:
     limit
         Trajectories in all at most; None for all.
     subjects_exact
-        Whether subjects whose names differ only in upper and lower case are different
-        ones. Blanks and the encoding of accents never make a difference.
+        Whether subjects whose names differ only in upper and lower case are different ones. Blanks
+        and the encoding of accents never make a difference.
     hidden
-        A zone that is cut out of all tracks, such as `trajanon.extract.hidden` gives;
-        None for none.
+        A zone that is cut out of all tracks, such as `trajanon.extract.hidden` gives; None for
+        none.
     tracks
         Whether to keep the tracks on which the windows may slide.
     columns
@@ -88,11 +88,10 @@ class Extraction:
     format
         The format of all files; None to look at each.
     untimed
-        "accept" traces without times in their order, or "reject" them. The server's
-        points without times have no order, and are always left out.
+        "accept" traces without times in their order, or "reject" them. The server's points without
+        times have no order, and are always left out.
     strict
-        Whether a file or row that cannot be read is refused; otherwise it is counted
-        and left out.
+        Whether a file or row that cannot be read is refused; otherwise it is counted and left out.
     jobs
         Files to read at once, by as many processes; the result is the same.
     api_url
@@ -171,17 +170,7 @@ class Extraction:
         )
 
     def trajectories(self) -> Trajectories:
-        """Read the source, and hold all trajectories in memory.
-
-        Raises
-        ------
-        NoTrajectories
-            If nothing becomes a trajectory; says why.
-        BadInput, FileProblem
-            If a file cannot be read.
-        ServerProblem
-            If the server cannot be reached, or refuses.
-        """
+        """Read the source, and hold all trajectories in memory."""
         source = Source(self._numbered(), left_out=self._passed_over())
         cutter = self._cutter(source, secrets.randbits(64))
         parts = [cutter.cut(some)[0] for some in self._batches(source, cutter)]
@@ -193,28 +182,8 @@ class Extraction:
     ) -> Mapping[str, Any]:
         """Read the source, and write trajectories as they are found.
 
-        Memory is that of some recordings and some thousand trajectories, whatever the
-        size of the source. What stops the work leaves what was found so far in a folder
-        beside the output, as `trajanon.extract.growing` describes.
-
-        Parameters
-        ----------
-        out
-            The GeoParquet file; or a folder for parts of it.
-        partition
-            Trajectories of each part; None for one file.
-        resume
-            Whether to go on from what an earlier extraction left there.
-
-        Returns
-        -------
-        Mapping[str, Any]
-            The provenance.
-
-        Raises
-        ------
-        BadInput, FileProblem, ServerProblem
-            As `trajectories`, and if the output cannot be written.
+        Memory is that of some recordings and some thousand trajectories, whatever the size of the
+        source.
         """
         out = Path(out)
         inputs = [file.path for file in self.files]

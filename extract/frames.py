@@ -37,15 +37,15 @@ def from_frame(
 ) -> Iterator[Trace]:
     """Read the traces of a GeoDataFrame of points or lines.
 
-    Points of one subject and one id are one trace, in the order of the rows; a
-    DatetimeIndex is their time. A line is a trace, and so is each part of a
-    MultiLineString; a list beside it, as long as the line, is its times.
+    Points of one subject and one id are one trace, in the order of the rows; a DatetimeIndex is
+    their time. A line is a trace, and so is each part of a MultiLineString; a list beside it, as
+    long as the line, is its times.
 
     Parameters
     ----------
     frame
-        Its geometries are transformed to WGS 84; without a reference system, they must
-        be degrees, x = longitude and y = latitude.
+        Its geometries are transformed to WGS 84; without a reference system, they must be degrees,
+        x = longitude and y = latitude.
     columns
         Column by role (id, subject, time), where the usual names do not say.
     subjects_exact
@@ -59,8 +59,8 @@ def from_frame(
     Raises
     ------
     BadInput
-        If the frame has no geometries, others than points and lines, no id for its
-        points, or is not on Earth.
+        If the frame has no geometries, others than points and lines, no id for its points, or is
+        not on Earth.
     """
     attributes, geometry = _parts(frame)
     wanted = dict(columns or {})
@@ -117,9 +117,8 @@ def from_collection(collection: Any) -> Iterator[Trace]:
     Parameters
     ----------
     collection
-        A TrajectoryCollection, or one Trajectory. Coordinates are transformed to WGS
-        84. Times are those of the zone that a trajectory was made with, if it still
-        knows it, else UTC.
+        A TrajectoryCollection, or one Trajectory. Coordinates are transformed to WGS 84. Times are
+        those of the zone that a trajectory was made with, if it still knows it, else UTC.
 
     Yields
     ------
@@ -172,8 +171,8 @@ def to_frame(trajectories: Trajectories) -> "GeoDataFrame":
     Returns
     -------
     geopandas.GeoDataFrame
-        A LineString a trajectory, in their order, in WGS 84 (EPSG:4326), with columns
-        subject and trace where they are known.
+        A LineString a trajectory, in their order, in WGS 84 (EPSG:4326), with columns subject and
+        trace where they are known.
     """
     from geopandas import GeoDataFrame
 
@@ -184,10 +183,9 @@ def to_frame(trajectories: Trajectories) -> "GeoDataFrame":
 def to_collection(trajectories: Trajectories) -> Any:
     """Make a TrajectoryCollection of movingpandas.
 
-    movingpandas knows no points without times, and trajectories have none. So each
-    point gets one that only numbers it: the first of every trajectory is at
-    1970-01-01 00:00:00, and each next one a second later. Speeds and durations that
-    movingpandas makes of them mean nothing.
+    movingpandas knows no points without times, and trajectories have none. So each point gets one
+    that only numbers it: the first of every trajectory is at 1970-01-01 00:00:00, and each next one
+    a second later. Speeds and durations that movingpandas makes of them mean nothing.
 
     Parameters
     ----------
@@ -197,9 +195,8 @@ def to_collection(trajectories: Trajectories) -> Any:
     Returns
     -------
     movingpandas.TrajectoryCollection
-        In their order, in WGS 84 (EPSG:4326); the id of each, ``traj_id``, is its row;
-        columns subject and trace where they are known, the subject being the moving
-        object.
+        In their order, in WGS 84 (EPSG:4326); the id of each, ``traj_id``, is its row; columns
+        subject and trace where they are known, the subject being the moving object.
 
     Raises
     ------

@@ -28,47 +28,25 @@ _STEEP = 1e3
 class Geodesics:
     """The shortest ways between pairs of places.
 
-    After a share u of a short way, the latitude is ``lat + u (dlat + (1 - u)
-    bend_lat)``, and the longitude likewise: both ends are met, and no place is a
-    millimetre off. Long ways are left to `WGS84`, which is right to nanometres and
-    slow.
-
-    Attributes
-    ----------
-    lat, lon
-        Where the ways begin, in degrees, shape (ways,).
-    dlat, dlon
-        Degrees to where they end.
-    bend_lat, bend_lon
-        Degrees; four times what the middle of a way lies off a straight line.
-    length
-        Metres.
-    long
-        Which ways are long, shape (ways,).
-    azimuth
-        Degrees, where a long way begins; 0 for a short one.
+    After a share u of a short way, the latitude is ``lat + u (dlat + (1 - u) bend_lat)``, and the
+    longitude likewise: both ends are met, and no place is a millimetre off.
     """
 
-    lat: Floats
-    lon: Floats
-    dlat: Floats
-    dlon: Floats
-    bend_lat: Floats
-    bend_lon: Floats
-    length: Floats
-    long: Bools
-    azimuth: Floats
+    lat: Floats  # where the ways begin, in degrees, shape (ways,)
+    lon: Floats  # where the ways begin, in degrees, shape (ways,)
+    dlat: Floats  # degrees to where they end
+    dlon: Floats  # degrees to where they end
+    bend_lat: Floats  # degrees; four times what the middle of a way lies off a straight line
+    bend_lon: Floats  # degrees; four times what the middle of a way lies off a straight line
+    length: Floats  # metres
+    long: Bools  # which ways are long, shape (ways,)
+    azimuth: Floats  # degrees, where a long way begins; 0 for a short one
 
     @classmethod
     def between(cls, lat: Floats, lon: Floats, to_lat: Floats, to_lon: Floats) -> "Geodesics":
         """Measure the ways from some places to others, by Gauss's mid-latitude series.
 
         Each way's numbers depend on its ends alone, to the bit.
-
-        Parameters
-        ----------
-        lat, lon, to_lat, to_lon
-            Where the ways begin and end, in degrees, shape (ways,).
         """
         dlat, dlon = to_lat - lat, _wrapped(to_lon - lon)
         up, over = np.radians(dlat), np.radians(dlon)
@@ -109,18 +87,7 @@ class Geodesics:
         )
 
     def at(self, way: Ints, metres: Floats) -> tuple[Floats, Floats]:
-        """Find the places so many metres along some of the ways.
-
-        Parameters
-        ----------
-        way, metres
-            Which ways, and from 0 to their lengths, shape (n,).
-
-        Returns
-        -------
-        tuple[Floats, Floats]
-            Latitude and longitude in degrees, shape (n,).
-        """
+        """Find the places so many metres along some of the ways."""
         share = metres / np.maximum(self.length[way], 1e-9)  # a way may have no length
         rest = 1 - share
         lat = self.lat[way] + share * (self.dlat[way] + rest * self.bend_lat[way])

@@ -1,10 +1,9 @@
 """An extraction that grows on disk, so that it can go on where it was stopped.
 
 A folder beside the file that it will become, ``trajectories.parquet.unfinished`` beside
-``trajectories.parquet``, with parts that are GeoParquet files by themselves, what is
-known of their recordings, and how far the source was read. The state is written last,
-so that whatever ends the program leaves the parts before it. A short extraction never
-comes to need it, unless it is stopped.
+``trajectories.parquet``, with parts that are GeoParquet files by themselves, what is known of their
+recordings, and how far the source was read. The state is written last, so that whatever ends the
+program leaves the parts before it. A short extraction never comes to need it, unless it is stopped.
 """
 
 import hashlib
@@ -64,38 +63,18 @@ class _Stored(TypedDict):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class State:
-    """How far an extraction is.
+    """How far an extraction is."""
 
-    Attributes
-    ----------
-    asked
-        Stands for what was asked for; differs wherever the result could.
-    key
-        Secret number of the trimmed ends.
-    position
-        As in `trajanon.extract.sources.source.Source`.
-    rows
-        Trajectories of each part on disk; a part without has no file.
-    sums
-        A checksum of each file on disk, by its name.
-    anchors
-        Places about which ends were cut out.
-    counts, left_out
-        What was dropped by the cutting, and by the readers up to the position.
-    longest, swapped
-        As in `trajanon.extract.cutting.Cutter`.
-    """
-
-    asked: str
-    key: int
-    position: tuple[int, int] = (0, 0)
-    rows: tuple[int, ...] = ()
-    sums: dict[str, str] = field(default_factory=dict)
-    anchors: int = 0
-    counts: Counter[str] = field(default_factory=Counter)
-    left_out: Counter[str] = field(default_factory=Counter)
-    longest: float = 0.0
-    swapped: int = 0
+    asked: str  # stands for what was asked for; differs wherever the result could
+    key: int  # secret number of the trimmed ends
+    position: tuple[int, int] = (0, 0)  # as in `trajanon.extract.sources.source.Source`
+    rows: tuple[int, ...] = ()  # trajectories of each part on disk; a part without has no file
+    sums: dict[str, str] = field(default_factory=dict)  # a checksum of each file on disk
+    anchors: int = 0  # places about which ends were cut out
+    counts: Counter[str] = field(default_factory=Counter)  # what was dropped by the cutting
+    left_out: Counter[str] = field(default_factory=Counter)  # what was dropped by the cutting
+    longest: float = 0.0  # as in `trajanon.extract.cutting.Cutter`
+    swapped: int = 0  # as in `trajanon.extract.cutting.Cutter`
 
     @classmethod
     def read(cls, path: Path) -> "State":
@@ -123,25 +102,7 @@ def asked_for(*words: object) -> str:
 
 
 class Growing:
-    """What an extraction has found so far; left by an exception, it is kept on disk.
-
-    Parameters
-    ----------
-    out
-        The file that it will become.
-    asked
-        What `asked_for` made of all that the result depends on.
-    resume
-        Whether to go on from what is there.
-
-    Raises
-    ------
-    BadInput
-        If there is something, and nobody asked to go on; or if it is of another
-        extraction.
-    FileProblem
-        If it cannot be read, or another extraction is at work on it.
-    """
+    """What an extraction has found so far; left by an exception, it is kept on disk."""
 
     def __init__(self, out: Path, asked: str, *, resume: bool) -> None:
         self.folder = out.with_name(out.name + UNFINISHED)
@@ -201,13 +162,7 @@ class Growing:
         cutter.longest, cutter.swapped = self.state.longest, self.state.swapped
 
     def add(self, part: Trajectories, marks: Marks, cutter: Cutter, source: Source) -> None:
-        """Take what a batch of recordings gave, and how far the work is with it.
-
-        Raises
-        ------
-        FileProblem
-            If the disk is full, or cannot be written.
-        """
+        """Take what a batch of recordings gave, and how far the work is with it."""
         self._parts.append(part)
         self._marks.append(marks)
         known = self.state.anchors + len(self._anchors)
@@ -224,13 +179,7 @@ class Growing:
             self._keep()
 
     def chosen(self, cutter: Cutter) -> Iterator[Trajectories]:
-        """Give, part by part, the windows that are taken, once all are known.
-
-        Raises
-        ------
-        NoTrajectories
-            If there are none; says at which step they went.
-        """
+        """Give, part by part, the windows that are taken, once all are known."""
         numbers = [*self._numbers_on_disk(), *map(_numbers, self._parts)]
         if not any(len(subject) for subject, _ in numbers):
             raise NoTrajectories(cutter.why_nothing())

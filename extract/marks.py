@@ -1,7 +1,7 @@
 """What tells one recording from another, in a few numbers each.
 
-Names become hashes, so that nothing of a name need be kept; of the points a few hashes
-are remembered, and one number for all of them.
+Names become hashes, so that nothing of a name need be kept; of the points a few hashes are
+remembered, and one number for all of them.
 """
 
 import hashlib
@@ -35,57 +35,23 @@ _MUTE = np.uint64(1) << (_POINT - np.uint64(1))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Marks:
-    """Marks of some recordings, side by side.
+    """Marks of some recordings, side by side."""
 
-    Attributes
-    ----------
-    trace
-        Hash of the subject and the name together, shape (traces,).
-    subject
-        Hash of whoever made it, shape (traces,): of the subject or, where there is
-        none, of the recording itself.
-    nameless
-        Whether the source names no subject, shape (traces,).
-    content
-        Equal for equal sets of points, in any order, shape (traces,).
-    points
-        Different points, shape (traces,).
-    sketch
-        Hashes of some points of each that tell whose they are: those with a time, and
-        a place other than 0, 0, which receivers without a fix report, whosever they
-        are.
-    size
-        How many of the sketch are of each trace, shape (traces,).
-    spellings
-        Hashes of each different name of a subject as the source has it, as it is
-        spelled, and of what all its spellings have in common, shape (names, 3).
-    """
-
-    trace: NDArray[np.uint64]
-    subject: NDArray[np.uint64]
-    nameless: Bools
-    content: NDArray[np.uint64]
-    points: Ints
-    sketch: NDArray[np.uint64]
-    size: Ints
-    spellings: NDArray[np.uint64]
+    trace: NDArray[np.uint64]  # hash of the subject and the name together, shape (traces,)
+    subject: NDArray[np.uint64]  # hash of whoever made it, shape (traces,)
+    nameless: Bools  # whether the source names no subject, shape (traces,)
+    content: NDArray[np.uint64]  # equal for equal sets of points, in any order, shape (traces,)
+    points: Ints  # different points, shape (traces,)
+    sketch: NDArray[np.uint64]  # hashes of some points of each that tell whose they are
+    size: Ints  # how many of the sketch are of each trace, shape (traces,)
+    spellings: NDArray[np.uint64]  # hashes of each different name of a subject as the source has it
 
     def __len__(self) -> int:
         return len(self.trace)
 
 
 def marks(traces: Sequence[Trace], points: Points, *, subjects_exact: bool = False) -> Marks:
-    """Take the marks of a batch of traces, of at most 2**20.
-
-    Parameters
-    ----------
-    traces
-        The recordings.
-    points
-        Their points, as `trajanon.extract.points.batch` puts them side by side.
-    subjects_exact
-        Whether subjects whose names differ only in case are different ones.
-    """
+    """Take the marks of a batch of traces, of at most 2**20."""
     tells, every = _hashes_by_trace(points)
     trace = (every >> _POINT).astype(np.int64)
     count = np.bincount(trace, minlength=len(traces))
@@ -140,13 +106,7 @@ def _hash(*names: str | None) -> int:
 
 
 def _hashes_by_trace(points: Points) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Hash the points; in each number the trace stands before the point's hash.
-
-    Returns
-    -------
-    tuple[NDArray[np.uint64], NDArray[np.uint64]]
-        Those that tell whose they are, and all; each once a trace, sorted.
-    """
+    """Hash the points; in each number the trace stands before the point's hash."""
     hashes = hashes_of(points.lat, points.lon, points.time)
     somewhere = (points.lat != 0.0) | (points.lon != 0.0)
     somewhere &= np.isfinite(points.lat + points.lon + points.time)

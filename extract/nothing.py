@@ -13,21 +13,7 @@ _CUT_OUT = ("points near the ends of a trace", "points near hidden places")
 def why_nothing(
     counts: Counter[str], rules: Rules, area: Area | None, *, longest: float, swapped: bool
 ) -> str:
-    """Say in one sentence where everything went, and what to change.
-
-    Parameters
-    ----------
-    counts
-        What was read and dropped, in the words of `trajanon.extract.cutting.Cutter`.
-    rules
-        By which it was dropped.
-    area
-        Where trajectories were looked for; None for everywhere.
-    longest
-        Metres of the longest unbroken piece of track.
-    swapped
-        Whether points would lie in the area with latitude and longitude swapped.
-    """
+    """Say in one sentence where everything went, and what to change."""
     read, short = counts["points read"], longest < rules.length
     cut_out = [f"{counts[name]:,} {name}" for name in _CUT_OUT if counts[name]]
     if read == 0:

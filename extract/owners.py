@@ -9,23 +9,15 @@ from trajanon.arrays import Ints
 class Owners:
     """Remembers hashes of points, perhaps many millions, in sorted arrays.
 
-    Each array is at least twice as long as the one after it, so that there are few and
-    no point is moved often.
+    Each array is at least twice as long as the one after it, so that there are few and no point is
+    moved often.
     """
 
     def __init__(self) -> None:
         self._sorted: list[tuple[NDArray[np.uint64], NDArray[np.int32]]] = []
 
     def of(self, points: NDArray[np.uint64], subject: Ints) -> NDArray[np.int32]:
-        """Give the first owner of each point; one that nobody had is the subject's.
-
-        Parameters
-        ----------
-        points
-            Hashes, shape (n,).
-        subject
-            Numbers of those who have them now, below 2**31, shape (n,).
-        """
+        """Give the first owner of each point; one that nobody had is the subject's."""
         found, first, inverse = np.unique(points, return_index=True, return_inverse=True)
         owner = subject[first].astype(np.int32)
         new = np.ones(len(found), dtype=np.bool_)

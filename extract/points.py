@@ -12,26 +12,13 @@ from trajanon.extract.trace import Trace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """A batch of traces, their points one after another.
+    """A batch of traces, their points one after another."""
 
-    Attributes
-    ----------
-    lat, lon
-        Degrees, WGS 84, shape (n,).
-    time
-        Seconds since 1970-01-01 UTC, shape (n,); NaN where unknown.
-    trace
-        Which trace of the batch a point belongs to, shape (n,), rising.
-    piece
-        Points of equal piece are one unbroken track, shape (n,), rising. A trace
-        begins as one piece and is cut into more.
-    """
-
-    lat: Floats
-    lon: Floats
-    time: Floats
-    trace: Ints
-    piece: Ints
+    lat: Floats  # degrees, WGS 84, shape (n,)
+    lon: Floats  # degrees, WGS 84, shape (n,)
+    time: Floats  # seconds since 1970-01-01 UTC, shape (n,); NaN where unknown
+    trace: Ints  # which trace of the batch a point belongs to, shape (n,), rising
+    piece: Ints  # points of equal piece are one unbroken track, shape (n,), rising
 
     def __len__(self) -> int:
         return len(self.lat)

@@ -1,8 +1,8 @@
 """Recordings that are one recording, whatever their names: whose they are counts once.
 
-People upload a recording twice, once with an account and once without, whole or in
-part; a server repeats points while it is paged through. Counted as two subjects, one
-person would fill two places of a group.
+People upload a recording twice, once with an account and once without, whole or in part; a server
+repeats points while it is paged through. Counted as two subjects, one person would fill two places
+of a group.
 """
 
 from dataclasses import dataclass
@@ -21,22 +21,12 @@ _SHARED = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entered:
-    """What became of a batch of recordings.
+    """What became of a batch of recordings."""
 
-    Attributes
-    ----------
-    trace, subject
-        Numbers, in the order of appearance, shape (traces,).
-    new
-        Whether a recording of this name is the first, shape (traces,).
-    repeated
-        Whether the same points came before, in any order, shape (traces,).
-    """
-
-    trace: Ints
-    subject: Ints
-    new: Bools
-    repeated: Bools
+    trace: Ints  # numbers, in the order of appearance, shape (traces,)
+    subject: Ints  # numbers, in the order of appearance, shape (traces,)
+    new: Bools  # whether a recording of this name is the first, shape (traces,)
+    repeated: Bools  # whether the same points came before, in any order, shape (traces,)
 
 
 class Recordings:

@@ -24,41 +24,20 @@ _FORGIVEN = 1e-6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Windows:
-    """Trajectories of one batch.
+    """Trajectories of one batch."""
 
-    Attributes
-    ----------
-    points
-        Latitude and longitude in degrees, shape (windows, points, 2).
-    trace
-        Which trace of the batch a window was cut from, shape (windows,).
-    filled
-        How many points of a window lie farther than one spacing along the way from
-        both fixes around them, shape (windows,): nobody is known to have been there.
-    displacement
-        Metres from the first to the last point of a window, shape (windows,).
-    tracks
-        The runs of the windows: each piece with a window, from its first point to the
-        last whole step before its end. None where not asked for.
-    track_length
-        Metres of each piece of track, those without a window included.
-    """
-
-    points: Floats
-    trace: Ints
+    points: Floats  # latitude and longitude in degrees, shape (windows, points, 2)
+    trace: Ints  # which trace of the batch a window was cut from, shape (windows,)
     filled: Ints
-    displacement: Floats
-    tracks: Tracks | None
-    track_length: Floats
+    displacement: Floats  # metres from the first to the last point of a window, shape (windows,)
+    tracks: Tracks | None  # the runs of the windows
+    track_length: Floats  # metres of each piece of track, those without a window included
 
 
 def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> Windows:
     """Walk along each piece and cut consecutive windows.
 
-    The way between two fixes is their geodesic. A piece that is shorter than a window
-    gives none, and so does the rest behind the last whole window of a piece; the run
-    holds that rest, for windows to slide onto. What comes of a piece depends on
-    nothing else in the batch, to the bit.
+    The way between two fixes is their geodesic.
     """
     ways = _Ways.of(points)
     spacings = ways.total / rules.spacing + _FORGIVEN
@@ -88,17 +67,7 @@ def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> Window
 
 
 def _tracks(places: Floats, size: Ints, count: Ints, m: int) -> Tracks:
-    """Take the places on each piece that has a window for a run.
-
-    Parameters
-    ----------
-    places
-        Of one piece after the other.
-    size, count
-        How many places each piece has, and how many windows.
-    m
-        Points of a window.
-    """
+    """Take the places on each piece that has a window for a run."""
     size, count = size[count > 0], count[count > 0]
     run = np.repeat(np.arange(len(count)), count)
     number = np.arange(len(run)) - np.repeat(np.cumsum(count) - count, count)
@@ -108,25 +77,13 @@ def _tracks(places: Floats, size: Ints, count: Ints, m: int) -> Tracks:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ways:
-    """Pieces of track, measured.
+    """Pieces of track, measured."""
 
-    Attributes
-    ----------
-    hops
-        The ways from each fix to the next of its piece.
-    start
-        The fix that each hop begins at.
-    walked
-        Metres from the beginning of its piece to each fix.
-    first, last
-        The first and the last fix of each piece.
-    """
-
-    hops: Geodesics
-    start: Ints
-    walked: Floats
-    first: Ints
-    last: Ints
+    hops: Geodesics  # the ways from each fix to the next of its piece
+    start: Ints  # the fix that each hop begins at
+    walked: Floats  # metres from the beginning of its piece to each fix
+    first: Ints  # the first and the last fix of each piece
+    last: Ints  # the first and the last fix of each piece
 
     @classmethod
     def of(cls, points: Points) -> "_Ways":
@@ -146,23 +103,7 @@ class _Ways:
         return self.walked[self.last]
 
     def walk(self, size: Ints, step: float, spacing: float) -> tuple[Floats, Bools]:
-        """Walk along the pieces from their beginnings, and stop every step metres.
-
-        Parameters
-        ----------
-        size
-            How many places on each piece, shape (pieces,); none on one without a hop.
-        step
-            Metres.
-        spacing
-            Metres; a place farther than this from both ends of its hop is filled in.
-
-        Returns
-        -------
-        tuple[Floats, Bools]
-            Latitude and longitude of the places in degrees, shape (places, 2), and
-            which are filled in, shape (places,).
-        """
+        """Walk along the pieces from their beginnings, and stop every step metres."""
         # How many of its piece's places lie before a fix; before the last one, all.
         before = np.ceil(self.walked / step)
         before = np.minimum(before, np.repeat(size, self.last - self.first + 1))

@@ -24,25 +24,25 @@ class Rules:
     points
         Points of a trajectory.
     max_gap
-        Metres; a longer hop between two fixes ends a piece. None for 1,000 km, over
-        which a straight line is nobody's way: nothing longer is taken.
+        Metres; a longer hop between two fixes ends a piece. None for 1,000 km, over which a
+        straight line is nobody's way: nothing longer is taken.
     max_pause
         Seconds; a longer time between two fixes ends a piece. None for no limit.
     max_speed
         Metres a second; a hop of over 50 m that would need more ends a piece.
     trim_ends
-        Metres around the ends of a trace that are cut out, as `trajanon.extract.ends`
-        describes; 0 for none.
+        Metres around the ends of a trace that are cut out, as `trajanon.extract.ends` describes; 0
+        for none.
     min_displacement
-        Net way of a trajectory as a share of its length, at least; receivers that stand
-        still make length of their noise.
+        Net way of a trajectory as a share of its length, at least; receivers that stand still make
+        length of their noise.
     max_fill
-        Share of a trajectory's points that may lie farther than one spacing from both
-        fixes of their hop, on a straight line that nobody recorded; 1 for all.
+        Share of a trajectory's points that may lie farther than one spacing from both fixes of
+        their hop, on a straight line that nobody recorded; 1 for all.
     windows
-        "all"; or "first" or "spread" for `per_trace` of each trace, the first ones, or
-        spread evenly along it. What the limits of a subject and in all take are the
-        first ones too or, with "spread", spread evenly.
+        "all"; or "first" or "spread" for `per_trace` of each trace, the first ones, or spread
+        evenly along it. What the limits of a subject and in all take are the first ones too or,
+        with "spread", spread evenly.
     per_trace
         Trajectories of one trace; None for 1 where only some are taken.
     max_per_subject
@@ -50,8 +50,7 @@ class Rules:
     limit
         Trajectories in all at most, as many of each subject as can be; None for all.
     subjects_exact
-        Whether subjects whose names differ only in upper and lower case are different
-        ones.
+        Whether subjects whose names differ only in upper and lower case are different ones.
 
     Raises
     ------

@@ -9,18 +9,7 @@ from trajanon.extract.rules import Rules
 
 
 def select(subject: Ints, trace: Ints, rules: Rules, counts: Counter[str]) -> Bools:
-    """Mark the windows to take.
-
-    Parameters
-    ----------
-    subject, trace
-        Numbers of whoever made each window, and of its recording, in the order of the
-        source, shape (n,).
-    rules
-        The limits.
-    counts
-        Told how many windows each limit left out.
-    """
+    """Mark the windows to take."""
     taken = np.ones(len(subject), dtype=np.bool_)
 
     def take(which: str, key: Ints, quota: Ints) -> None:
@@ -43,15 +32,6 @@ def select(subject: Ints, trace: Ints, rules: Rules, counts: Counter[str]) -> Bo
 
 def some_of_each(key: Ints, quota: Ints, *, spread: bool) -> Bools:
     """Mark so many of each key: the first ones, or some spread evenly among its own.
-
-    Parameters
-    ----------
-    key
-        Whose each is, shape (n,), from 0.
-    quota
-        How many to take of each key at most, shape (keys,) or longer.
-    spread
-        Whether to take the middle one of each of as many equal parts.
 
     Examples
     --------
@@ -76,13 +56,6 @@ def some_of_each(key: Ints, quota: Ints, *, spread: bool) -> Bools:
 
 def even_quotas(size: Ints, limit: int) -> Ints:
     """Share a limit so that nobody gets more than one over what another is left at.
-
-    Parameters
-    ----------
-    size
-        How many each has, shape (keys,).
-    limit
-        How many may be taken of all.
 
     Examples
     --------

@@ -18,17 +18,7 @@ _JITTER = 50.0
 
 
 def split(points: Points, rules: Rules, counts: Counter[str]) -> Points:
-    """Cut where the recording was interrupted.
-
-    Parameters
-    ----------
-    points
-        Cleaned points.
-    rules
-        The limits for time, length and speed of a hop.
-    counts
-        Told how many cuts each limit made; a hop over several limits counts once.
-    """
+    """Cut where the recording was interrupted."""
     end = np.flatnonzero(points.follows)
     seconds = points.time[end] - points.time[end - 1]
     metres = points.ways.length

@@ -14,27 +14,8 @@ _STAY = 300.0
 def parts(points: Points, rules: Rules, near: float, stub: float) -> Ints:
     """Number the parts of traces that lie between one stop and the next.
 
-    A trace stops where it was split at a pause, and where it stays near a place for
-    300 s, or as long as a shorter pause may be. Where it jumps at an impossible speed
-    nobody knows where it was, and short pieces before the first and after the last hop
-    that was too long may be errors of the receiver, with the true end behind them: so
-    such borders are stops, too.
-
-    Parameters
-    ----------
-    points
-        Points of some traces, split.
-    rules
-        The limits by which they were split.
-    near
-        Metres; who stays so near a place stays there.
-    stub
-        Metres; a piece shorter than that at the ends of a trace is no trace.
-
-    Returns
-    -------
-    Ints
-        Of each point, shape (n,), rising from 0.
+    A trace stops where it was split at a pause, and where it stays near a place for 300 s, or as
+    long as a shorter pause may be.
     """
     border = np.flatnonzero(~points.follows)
     ends = np.append(border[1:], len(points))

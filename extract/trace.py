@@ -14,9 +14,9 @@ class Trace:
     name
         The source's own name of the recording. Pieces of one recording share it.
     subject
-        Whoever made the recording (account, person, vehicle), or None if the source
-        does not say; a recording without one counts as its own subject. Spellings of
-        one name, as `trajanon.subjects` tells, are one subject.
+        Whoever made the recording (account, person, vehicle), or None if the source does not say; a
+        recording without one counts as its own subject. Spellings of one name, as
+        `trajanon.subjects` tells, are one subject.
     lat, lon
         Degrees, WGS 84, shape (points,); NaN where the source gave no number.
     time

@@ -17,32 +17,7 @@ RADIUS = 150.0
 def place(
     bbox: Sequence[str], area: str | None, pbf: Path | None, admin_level: int | None
 ) -> tuple[Area | None, float | None]:
-    """Read where trajectories may lie.
-
-    Parameters
-    ----------
-    bbox
-        Cities and boxes, united.
-    area
-        The name or the relation's number of a boundary in an OpenStreetMap file, or
-        a file with polygons.
-    pbf
-        The OpenStreetMap file.
-    admin_level
-        Of the boundary, where names repeat.
-
-    Returns
-    -------
-    tuple[Area | None, float | None]
-        The area, None for everywhere; and the spacing in metres of a city.
-
-    Raises
-    ------
-    BadInput
-        If one excludes the other, one is missing, or there is no such area.
-    FileProblem
-        If a file cannot be read.
-    """
+    """Read where trajectories may lie."""
     if area is None:
         if admin_level is not None:
             msg = f"--admin-level {admin_level} needs --area NAME and --pbf FILE.osm.pbf"
@@ -65,15 +40,7 @@ def place(
 def out_of_sight(
     tags: str | None, radius: float | None, pbf: Path | None, where: Area | None
 ) -> Zone | None:
-    """Read what shall be cut out around sensitive places; None for nothing.
-
-    Raises
-    ------
-    BadInput
-        If the file is missing, or the tags or the radius make no sense.
-    FileProblem
-        If the file cannot be read.
-    """
+    """Read what shall be cut out around sensitive places; None for nothing."""
     if tags is None:
         if radius is not None:
             # Whoever forgot what it is around must not publish it.

@@ -14,8 +14,7 @@ class Background:
     Parameters
     ----------
     roads, water
-        Lines, and the borders of waters: latitude and longitude in degrees, each of
-        shape (m, 2).
+        Lines, and the borders of waters: latitude and longitude in degrees, each of shape (m, 2).
     """
 
     roads: Iterable[Floats] = ()

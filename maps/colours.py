@@ -13,18 +13,7 @@ _NEIGHBOURS = 8
 
 
 def colours(lines: Floats) -> list[int]:
-    """Choose a colour for each line that its neighbours do not have.
-
-    Parameters
-    ----------
-    lines
-        Latitude and longitude in degrees, shape (lines, m, 2).
-
-    Returns
-    -------
-    list[int]
-        The place in ``PALETTE`` of each line's colour.
-    """
+    """Choose a colour for each line that its neighbours do not have."""
     middle = lines.mean(axis=1)
     middle[:, 1] *= np.cos(np.radians(middle[:, 0].mean()))
     count = min(_NEIGHBOURS + 1, len(lines))
@@ -42,17 +31,6 @@ def colours(lines: Floats) -> list[int]:
 
 
 def weights(sizes: Ints) -> list[float]:
-    """Choose a width in pixels for each released line, growing mildly with its group.
-
-    Parameters
-    ----------
-    sizes
-        Number of trajectories in each group.
-
-    Returns
-    -------
-    list[float]
-        Pixels.
-    """
+    """Choose a width in pixels for each released line, growing mildly with its group."""
     pixels: list[float] = np.round(2.0 + 0.75 * np.log2(sizes), 1).tolist()
     return pixels

@@ -27,9 +27,9 @@ def compare(
 ) -> folium.Map:
     """Draw original and released trajectories, one colour a group.
 
-    The page is for the holder of the data: it shows the originals, and says so in its
-    first line. Whoever opens it asks a server for the tiles of the street map, which
-    tells that server where the data are; without tiles it asks for nothing at all.
+    The page is for the holder of the data: it shows the originals, and says so in its first line.
+    Whoever opens it asks a server for the tiles of the street map, which tells that server where
+    the data are; without tiles it asks for nothing at all.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ def compare(
     Raises
     ------
     BadInput
-        If there is nothing to draw, the three do not belong together, or a view or a
-        street map has no such name.
+        If there is nothing to draw, the three do not belong together, or a view or a street map has
+        no such name.
     """
     return compare_releases(
         trajectories,

@@ -22,31 +22,15 @@ _EDGE = 85.0511  # degrees: of Mercator's square world, which all street maps sh
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawing:
-    """A release, ready for JSON.
+    """A release, ready for JSON."""
 
-    Attributes
-    ----------
-    about
-        What the panel says, and a list with a value for each group drawn.
-    layers
-        By name; releases of the same trajectories may have some in common.
-    bounds
-        South-west and north-east corner, as lat, lon.
-    """
-
-    about: dict[str, Any]
-    layers: dict[str, Any]
-    bounds: list[list[float]]
+    about: dict[str, Any]  # what the panel says, and a list with a value for each group drawn
+    layers: dict[str, Any]  # by name; releases of the same trajectories may have some in common
+    bounds: list[list[float]]  # south-west and north-east corner, as lat, lon
 
 
 def released_alone(points: Floats) -> Drawing:
-    """Draw what is in a release, and nothing else; equal trajectories are a group.
-
-    Parameters
-    ----------
-    points
-        Latitude and longitude in degrees, shape (n, m, 2).
-    """
+    """Draw what is in a release, and nothing else; equal trajectories are a group."""
     records, sizes = np.unique(points.reshape(len(points), -1), axis=0, return_counts=True)
     lines = Unrolled(points)(records.reshape(len(records), -1, 2))
     bounds = corners([lines])
@@ -77,17 +61,7 @@ def released_alone(points: Floats) -> Drawing:
 
 
 def with_originals(name: str, matched: Match, releases: int = 1) -> Drawing:
-    """Draw a release and its originals.
-
-    Parameters
-    ----------
-    name
-        What the page calls the release.
-    matched
-        Originals, released lines and report.
-    releases
-        That share the page.
-    """
+    """Draw a release and its originals."""
     trajectories, labels, report = matched.trajectories, matched.labels, matched.report
     unrolled = Unrolled(trajectories.points)
     points, lines = unrolled(trajectories.points), unrolled(matched.lines)

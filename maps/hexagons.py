@@ -16,26 +16,7 @@ _DEGREE = 111_195.0  # metres, of a great circle
 def honeycomb(
     lines: Floats, bounds: list[list[float]], copies: Ints | None = None
 ) -> dict[str, Any]:
-    """Count points in hexagonal cells that are alike on the ground.
-
-    Parameters
-    ----------
-    lines
-        Latitude and longitude in degrees, shape (lines, m, 2).
-    bounds
-        South-west and north-east corner of the map, as lat, lon. Equal bounds give
-        equal cells.
-    copies
-        How often each line counts; None for once.
-
-    Returns
-    -------
-    dict
-        Ready for JSON: ``radius``, from the middle of a cell to its corners, as
-        latitude and longitude; ``metres``, between opposite sides; ``cells``, as
-        latitude, longitude and count one after another. Degrees are whole numbers of
-        ``UNIT``.
-    """
+    """Count points in hexagonal cells that are alike on the ground."""
     (south, west), (north, east) = bounds
     squeeze = float(np.cos(np.radians((south + north) / 2)))
     extent = max(north - south, (east - west) * squeeze) * _DEGREE

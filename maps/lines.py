@@ -11,19 +11,7 @@ _BEND = 3e-5  # degrees: a track is drawn to some 3 m
 
 
 def steps(lines: Floats) -> list[list[int]]:
-    """Write lines of equally many points as whole numbers of ``UNIT``.
-
-    Parameters
-    ----------
-    lines
-        Latitude and longitude in degrees, shape (lines, m, 2).
-
-    Returns
-    -------
-    list[list[int]]
-        For each line latitude and longitude of its first point, and then the steps to
-        each next one: lat, lon, lat, lon, ...
-    """
+    """Write lines of equally many points as whole numbers of ``UNIT``."""
     places = np.rint(lines / UNIT).astype(np.int64)
     first = np.zeros_like(places[:, :1])
     flat: list[list[int]] = np.diff(places, axis=1, prepend=first).reshape(len(lines), -1).tolist()
@@ -31,18 +19,7 @@ def steps(lines: Floats) -> list[list[int]]:
 
 
 def bends(lines: Iterable[Floats]) -> list[list[int]]:
-    """Write lines of any number of points, without those that lie on the way.
-
-    Parameters
-    ----------
-    lines
-        Latitude and longitude in degrees, each of shape (m, 2).
-
-    Returns
-    -------
-    list[list[int]]
-        As of `steps`.
-    """
+    """Write lines of any number of points, without those that lie on the way."""
     import shapely
 
     parts = list(lines)
@@ -53,13 +30,7 @@ def bends(lines: Iterable[Floats]) -> list[list[int]]:
 
 
 class Unrolled:
-    """Longitudes without the jump at the antimeridian, where data lie on both sides.
-
-    Parameters
-    ----------
-    points
-        All that is shown: latitude and longitude in degrees, shape (..., 2).
-    """
+    """Longitudes without the jump at the antimeridian, where data lie on both sides."""
 
     def __init__(self, points: Floats) -> None:
         longitude = points[..., 1]

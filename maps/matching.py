@@ -13,25 +13,12 @@ from trajanon.trajectories import Trajectories
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Match:
-    """Originals, and the released line of each group.
+    """Originals, and the released line of each group."""
 
-    Attributes
-    ----------
-    trajectories
-        The originals; where they slid on their tracks, as slid.
-    labels
-        Group of each original.
-    lines
-        Latitude and longitude in degrees of each group's released line, shape
-        (groups, m, 2).
-    report
-        The holder's report.
-    """
-
-    trajectories: Trajectories
-    labels: Ints
-    lines: Floats
-    report: Report
+    trajectories: Trajectories  # the originals; where they slid on their tracks, as slid
+    labels: Ints  # group of each original
+    lines: Floats  # latitude and longitude in degrees of each group's released line
+    report: Report  # the holder's report
 
     @property
     def aligned(self) -> bool:
@@ -40,18 +27,7 @@ class Match:
 
 
 def match(trajectories: Trajectories, release: Trajectories, report: Mapping[str, Any]) -> Match:
-    """Find the released line of each group.
-
-    Parameters
-    ----------
-    trajectories, release, report
-        As for `trajanon.maps.compare`.
-
-    Raises
-    ------
-    BadInput
-        If there is nothing to draw, or the three do not belong together.
-    """
+    """Find the released line of each group."""
     told = checked(report)
     originals = released_of(trajectories, told)
     if len(originals) == 0:

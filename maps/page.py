@@ -35,17 +35,7 @@ class _Verbatim(Element):
 
 
 class _Page(Figure):
-    """A page that holds all it needs, and whose first line says who may see it.
-
-    Parameters
-    ----------
-    title, notice
-        As for `page`.
-    data
-        JSON by name, for the scripts.
-    closed
-        Whether a browser may load nothing for it.
-    """
+    """A page that holds all it needs, and whose first line says who may see it."""
 
     def __init__(
         self, title: str, notice: str | None, data: Mapping[str, str], closed: bool
@@ -121,35 +111,7 @@ def page(
     tiles: str | None,
     background: Background | None,
 ) -> folium.Map:
-    """Put drawings of one or several releases on a page.
-
-    Parameters
-    ----------
-    drawings
-        Of releases of the same originals.
-    view
-        ``overlay``, ``side-by-side`` or ``public``.
-    title
-        Of the browser's window.
-    notice
-        Who may see the page; None if everybody may.
-    attribution
-        The line that must be shown with the data, if there is one.
-    tiles
-        Name of a street map that folium knows; None for none.
-    background
-        Roads and water, drawn below everything else.
-
-    Returns
-    -------
-    folium.Map
-        Ready to be saved; it begins with the notice, if there is one.
-
-    Raises
-    ------
-    BadInput
-        If no street map has this name.
-    """
+    """Put drawings of one or several releases on a page."""
     drawn = folium.Map(
         tiles=None,
         font_size="12px",
@@ -218,8 +180,7 @@ def save(drawn: folium.Map, path: Path) -> None:
     drawn
         A map of this package.
     path
-        Where to; what is there is replaced. Only a public map can be read by others
-        than its owner.
+        Where to; what is there is replaced. Only a public map can be read by others than its owner.
     """
     public = getattr(drawn.get_root(), "notice", "") is None
     with replacing(path, public=[path] if public else []) as (draft,):

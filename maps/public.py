@@ -18,14 +18,13 @@ def public(
 ) -> folium.Map:
     """Draw a release; equal trajectories are one group.
 
-    Whoever opens the page asks a server for the tiles of the street map, which tells
-    that server where the data are; without tiles it asks for nothing at all.
+    Whoever opens the page asks a server for the tiles of the street map, which tells that server
+    where the data are; without tiles it asks for nothing at all.
 
     Parameters
     ----------
     release
-        What was released; or what `trajanon.anonymize` gave, of which the report stays
-        out.
+        What was released; or what `trajanon.anonymize` gave, of which the report stays out.
     tiles
         Name of a street map that folium knows; None to ask no server.
     background

@@ -15,43 +15,17 @@ _SAMPLED = 700_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """What is drawn of a release.
+    """What is drawn of a release."""
 
-    Attributes
-    ----------
-    groups
-        Numbers of the groups drawn, rising, shape (drawn,).
-    members
-        For each of them the originals drawn.
-    each
-        Originals drawn of a group at most; None if all are.
-    """
-
-    groups: Ints
-    members: list[Ints]
-    each: int | None
+    groups: Ints  # numbers of the groups drawn, rising, shape (drawn,)
+    members: list[Ints]  # for each of them the originals drawn
+    each: int | None  # originals drawn of a group at most; None if all are
 
 
 def sample(labels: Ints, points: int, always: Ints, releases: int = 1) -> Sample:
     """Choose what to draw: everything, or a few originals of each group.
 
     Where even two originals of each group are too many, some groups are left out.
-
-    Parameters
-    ----------
-    labels
-        Group of each original.
-    points
-        Of a trajectory.
-    always
-        Groups that must be drawn.
-    releases
-        That share the page.
-
-    Returns
-    -------
-    Sample
-        Of some 300,000 points at most; the same again for the same labels.
     """
     most = max(1, min(_POINTS, _OF_PAGE // releases) // points)
     sizes = np.bincount(labels)
@@ -74,15 +48,7 @@ def sample(labels: Ints, points: int, always: Ints, releases: int = 1) -> Sample
 
 
 def of_release(sizes: Ints, points: int) -> Ints:
-    """Choose the groups to draw where nothing is known of originals.
-
-    Parameters
-    ----------
-    sizes
-        Number of trajectories in each group.
-    points
-        Of a trajectory.
-    """
+    """Choose the groups to draw where nothing is known of originals."""
     most = max(1, _POINTS // points)
     if len(sizes) <= most:
         return np.arange(len(sizes))

@@ -93,13 +93,7 @@ def by_size(sizes: Ints) -> list[Row]:
 
 
 def by_displacement(moved: Floats) -> list[Row]:
-    """Count groups by their mean displacement, in steps of 1, 2, 5, 10, ... metres.
-
-    Parameters
-    ----------
-    moved
-        Mean displacement of each group in metres.
-    """
+    """Count groups by their mean displacement, in steps of 1, 2, 5, 10, ... metres."""
     ladder = [n * 10**power for power in range(8) for n in (1, 2, 5)]
     edges = np.array([0, *ladder])
     step = np.searchsorted(edges, moved, side="right") - 1

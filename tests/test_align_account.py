@@ -8,7 +8,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import naive
 import numpy as np
 import pytest
 from commands import Run
@@ -27,6 +26,7 @@ from naive_sliding import (
 import trajanon
 from trajanon import loss
 from trajanon.align.account import MEASURED, account, near_lines, step_lengths
+from trajanon.arrays import Floats
 from trajanon.files.report import read_report
 from trajanon.files.trajectories import write_trajectories
 from trajanon.maps.drawing import with_originals
@@ -56,7 +56,7 @@ def grouped(trajectories: Trajectories, seed: int, k: int) -> Partition:
     )
 
 
-def released(trajectories: Trajectories, partition: Partition) -> naive.Floats:
+def released(trajectories: Trajectories, partition: Partition) -> Floats:
     return partition.aggregated.reshape(trajectories.points.shape)
 
 

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_attacks import City, cities
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.privacy.attack import Attack
 from trajanon.privacy.ends import known_ends, known_ends_in_originals
@@ -12,7 +13,7 @@ from trajanon.privacy.ends import known_ends, known_ends_in_originals
 TOLERANCES = st.sampled_from([0.0, 50.0, 60.0, 130.0, 1e5])
 
 
-def told(found: Attack) -> naive.Floats:
+def told(found: Attack) -> Floats:
     np.testing.assert_array_equal(found.worst, found.rates)
     return np.column_stack([found.rates, found.line_rates])
 

@@ -10,6 +10,7 @@ from naive_attacks import City, cities
 from numpy.typing import NDArray
 
 from trajanon import workers
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.privacy.known_points import known_points, known_points_in_originals
 
@@ -19,7 +20,7 @@ STEP = 0.001
 TOLERANCES = st.sampled_from([0.0, 50.0, 60.0, 130.0, 1e5, 1e9])
 
 
-def street(*numbers: float) -> naive.Floats:
+def street(*numbers: float) -> Floats:
     """A trajectory along a meridian, at these numbers of steps."""
     return np.array([[40.0 + STEP * number, -3.0] for number in numbers])
 
@@ -29,7 +30,7 @@ def attack(city: City, **asked: Any) -> Any:
     return known_points(points, lines, labels, 2, subjects=subjects, **asked)
 
 
-def told(found: Any) -> naive.Floats:
+def told(found: Any) -> Floats:
     return np.column_stack([found.rates, found.line_rates, found.worst])
 
 

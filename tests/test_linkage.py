@@ -5,11 +5,12 @@ from hypothesis import given
 from naive_attacks import City, cities
 
 from trajanon import workers
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.privacy.linkage import nearest_record
 
 
-def told(city: City) -> naive.Floats:
+def told(city: City) -> Floats:
     points, lines, labels, subjects = city
     found = nearest_record(points, lines, labels, 2, subjects=subjects)
     np.testing.assert_array_equal(found.worst, found.rates)

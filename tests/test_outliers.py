@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trajanon
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.privacy.outliers import outliers
 
 
-def lost(records: naive.Floats, away: naive.Floats, different: int, k: int) -> float:
+def lost(records: Floats, away: Floats, different: int, k: int) -> float:
     """What a group loses: filled up to k subjects, or with all members elsewhere."""
     if len(records) == 0:
         return 0.0
@@ -24,9 +25,7 @@ def lost(records: naive.Floats, away: naive.Floats, different: int, k: int) -> f
 class Slow:
     """Greedy, with every candidate of every group tried by hand at every step."""
 
-    def __init__(
-        self, records: naive.Floats, labels: naive.Ints, subjects: naive.Ints, k: int
-    ) -> None:
+    def __init__(self, records: Floats, labels: Ints, subjects: Ints, k: int) -> None:
         self.records, self.subjects, self.k = records, subjects, k
         self.groups: list[list[int]] = [
             np.flatnonzero(labels == g).tolist() for g in np.unique(labels)

@@ -5,8 +5,8 @@
 >>> release = trajanon.anonymize(trajectories, k=4)  # doctest: +SKIP
 >>> release.write("anonymized.parquet")  # doctest: +SKIP
 
-Names are loaded when they are first used, so that ``trajanon --help`` waits for none of
-the libraries beneath.
+Names are loaded when they are first used, so that ``trajanon --help`` waits for none of the
+libraries beneath.
 """
 
 from importlib import import_module

@@ -45,31 +45,31 @@ def anonymize(
     trajectories
         As `trajanon.extract` makes them.
     k
-        Least number of different subjects behind each released trajectory; of records
-        if nothing is known of subjects.
+        Least number of different subjects behind each released trajectory; of records if nothing is
+        known of subjects.
     count
-        ``subjects``, or ``records`` to count trajectories although several may be of
-        one subject; the report then says so in its first line.
+        ``subjects``, or ``records`` to count trajectories although several may be of one subject;
+        the report then says so in its first line.
     align
-        Whether trajectories that know their tracks slide on these towards their groups.
-        Losses and displacements are then those of the trajectories as slid, and the
-        report also tells what they were before.
+        Whether trajectories that know their tracks slide on these towards their groups. Losses and
+        displacements are then those of the trajectories as slid, and the report also tells what
+        they were before.
     suppress
-        Share of the trajectories to leave out at most: those without which least is
-        lost. The others are then grouped anew, and the report tells the loss with and
-        without. If the others do not lose less by it, nothing is left out. After Ctrl-C
-        they are left out of the groups there are.
+        Share of the trajectories to leave out at most: those without which least is lost. The
+        others are then grouped anew, and the report tells the loss with and without. If the others
+        do not lose less by it, nothing is left out. After Ctrl-C they are left out of the groups
+        there are.
     min_radius
-        Metres: groups are left out whose members all stay within so far of the
-        released line, which then is as good as any of them.
+        Metres: groups are left out whose members all stay within so far of the released line, which
+        then is as good as any of them.
     digits
-        Decimals of a degree in the release, 4 (11 m) to 7 (1 cm). Each one more makes
-        it easier to tell who is in a group, for somebody who holds all other tracks.
-        Displacements are measured to the lines as written.
+        Decimals of a degree in the release, 4 (11 m) to 7 (1 cm). Each one more makes it easier to
+        tell who is in a group, for somebody who holds all other tracks. Displacements are measured
+        to the lines as written.
     options
-        As in `trajanon.microaggregate`, from ``method`` to ``progress``. The seed
-        repeats the groups and centroids; the order of the release comes from the
-        operating system and never repeats.
+        As in `trajanon.microaggregate`, from ``method`` to ``progress``. The seed repeats the
+        groups and centroids; the order of the release comes from the operating system and never
+        repeats.
 
     Returns
     -------
@@ -79,8 +79,8 @@ def anonymize(
     Raises
     ------
     BadInput
-        If an option is not known, the trajectories lie on both sides of the
-        antimeridian, or nothing is left.
+        If an option is not known, the trajectories lie on both sides of the antimeridian, or
+        nothing is left.
     TooFewRecords
         If there are fewer than k trajectories.
     TooFewSubjects

@@ -55,15 +55,15 @@ class Bound:
     Attributes
     ----------
     sse
-        No partition of the standardised records into groups of at least k has a smaller
-        SSE: true whether certified or not.
+        No partition of the standardised records into groups of at least k has a smaller SSE: true
+        whether certified or not.
     information_loss
         The same in percent of the SST.
     certified
-        Whether the bound is, to a millionth, the optimum of a linear relaxation over
-        all groups, proven by a search through all of them: not that any partition
-        reaches it. Else limits were met, or the table is too large, and what is left is
-        weaker. Of one group, or of equal records, nothing needs a proof.
+        Whether the bound is, to a millionth, the optimum of a linear relaxation over all groups,
+        proven by a search through all of them: not that any partition reaches it. Else limits were
+        met, or the table is too large, and what is left is weaker. Of one group, or of equal
+        records, nothing needs a proof.
     """
 
     sse: float
@@ -76,18 +76,17 @@ def lower_bound(
 ) -> Bound:
     """Bound the SSE of every partition into groups of at least k from below.
 
-    An optimal partition has groups of k to 2k - 1 records. Each of these is a column of
-    a set-partitioning programme, and costs its SSE; the optimum of the linear
-    relaxation is a bound. Column generation finds it, and cuts lift it: of all groups
-    that hold two or more of some three records, one may be chosen. The bound returned
-    is then computed from the prices alone, safely rounded: a branch and bound shows for
-    each record that no group round it earns more than it costs, or how much it could.
+    An optimal partition has groups of k to 2k - 1 records. Each of these is a column of a
+    set-partitioning programme, and costs its SSE; the optimum of the linear relaxation is a bound.
+    Column generation finds it, and cuts lift it: of all groups that hold two or more of some three
+    records, one may be chosen. The bound returned is then computed from the prices alone, safely
+    rounded: a branch and bound shows for each record that no group round it earns more than it
+    costs, or how much it could.
 
-    Every limit is a count; the result is the same on any number of cores. A thousand
-    records take seconds for k = 3 and a minute or so for k = 5, and of tracks, which
-    lie along a few axes, for k = 10. Other records meet the limits there, after
-    minutes; then, and over 5,000 records, the bound is made of the distances to the
-    k - 1 nearest, and weak.
+    Every limit is a count; the result is the same on any number of cores. A thousand records take
+    seconds for k = 3 and a minute or so for k = 5, and of tracks, which lie along a few axes, for k
+    = 10. Other records meet the limits there, after minutes; then, and over 5,000 records, the
+    bound is made of the distances to the k - 1 nearest, and weak.
 
     Parameters
     ----------
@@ -96,9 +95,9 @@ def lower_bound(
     k
         Least number of records in a group.
     upper
-        SSE on standardised records beyond which nothing has to be proven, as that of
-        the best partition known: once the bound is as high, it is lifted no further.
-        The bound is true whatever is given here.
+        SSE on standardised records beyond which nothing has to be proven, as that of the best
+        partition known: once the bound is as high, it is lifted no further. The bound is true
+        whatever is given here.
     progress
         Told how far the work is.
 
@@ -158,24 +157,7 @@ def _checked_upper(upper: float | None) -> float:
 
 
 def nearest_bound(records: Floats, k: int) -> float:
-    """Bound the SSE by the distances of each record to its k - 1 nearest others.
-
-    The SSE of a group of s records is the sum, over its members, of the squared
-    distances to the others divided by 2s: for each no less than those to its s - 1
-    nearest divided by 2s, which is least for s = k.
-
-    Parameters
-    ----------
-    records
-        Standardised, shape (n, p).
-    k
-        Least number of records in a group, from 2 to n.
-
-    Returns
-    -------
-    float
-        A true lower bound.
-    """
+    """Bound the SSE by the distances of each record to its k - 1 nearest others."""
     n, p = records.shape
     nearest = nearest_records(records, k - 1)
     # The neighbours were sought on turned records, whose coordinates are off by some
@@ -247,24 +229,8 @@ def _priced(market: Market, labels: Ints, upper: float, progress: Progress) -> R
 def prove(relaxation: Relaxation, p: int) -> tuple[float, bool]:
     """Prove a bound from any prices and tolls, however they were found.
 
-    The groups of a partition cost the prices of all records less what they earn and
-    the tolls they pay; each toll is paid at most once, for no two of them hold two of
-    the same three records. There are n / k groups at most, each round another record:
-    the prices less the tolls and the n / k largest earnings round a record are a bound.
-
-    Parameters
-    ----------
-    relaxation
-        Prices and tolls, and what they are said to prove.
-    p
-        Columns of the records.
-
-    Returns
-    -------
-    float
-        A true lower bound.
-    bool
-        Whether no limit was met, and all but a millionth of what was said is proven.
+    The groups of a partition cost the prices of all records less what they earn and the tolls they
+    pay; each toll is paid at most once, for no two of them hold two of the same three records.
     """
     market = relaxation.market
     found = search(market, 0.0, NODES)
@@ -279,13 +245,8 @@ def prove(relaxation: Relaxation, p: int) -> tuple[float, bool]:
 def _margin(market: Market, p: int) -> float:
     """Bound what rounding may have hidden.
 
-    Let P be the largest price, T the sum of the tolls and s the size of a group that
-    earns something. Its SSE and tolls are less than sP, the squared distance of two
-    members less than 2sP (the SSE is at least half of it), and the sum of such
-    distances to one member, divided by s, less than sP. So each of the s members adds
-    terms of 3sP at most to any bound of the search, and all of them 3s²P + T. A squared
-    distance of p columns is off by p + 3 roundings, the sums of it by one for each of
-    their terms: members, their nearest, tolls; in all fewer than four times these.
+    Let P be the largest price, T the sum of the tolls and s the size of a group that earns
+    something.
     """
     s = market.halves.shape[1]
     prices = np.abs(market.prices)

@@ -20,24 +20,12 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Certificate:
-    """The groups found, and a bound that no others can undercut.
+    """The groups found, and a bound that no others can undercut."""
 
-    Attributes
-    ----------
-    columns
-        Those whose loss is meant.
-    k
-        Least number of rows in a group.
-    partition
-        The groups found.
-    bound
-        Below the SSE of every partition into groups of at least k.
-    """
-
-    columns: list[str]
-    k: int
-    partition: Partition
-    bound: Bound
+    columns: list[str]  # those whose loss is meant
+    k: int  # least number of rows in a group
+    partition: Partition  # the groups found
+    bound: Bound  # below the SSE of every partition into groups of at least k
 
     @property
     def gap(self) -> float:
@@ -69,30 +57,7 @@ def certify_table(
     missing: str = "refuse",
     **options: Unpack[Options],
 ) -> Certificate:
-    """Microaggregate a table of numbers, and bound what any groups would lose.
-
-    Parameters
-    ----------
-    path
-        CSV or Parquet with a header, a record a row.
-    k
-        Least number of rows in a group.
-    columns, missing
-        As in `trajanon.tables.microaggregate_table`.
-    options
-        As in `trajanon.microaggregate`, from ``method`` to ``progress``. Ctrl-C ends
-        the search, and the next one the work on the bound: it then is made of the
-        distances to the nearest records alone.
-
-    Raises
-    ------
-    BadInput
-        If the table, the columns or an option cannot be used.
-    TooFewRecords
-        If there are fewer than k rows.
-    FileProblem
-        If the table cannot be read.
-    """
+    """Microaggregate a table of numbers, and bound what any groups would lose."""
     path = Path(path)
     table = numeric_table.read(path)
     parts = choose_columns(path, table, columns)

@@ -10,23 +10,7 @@ from trajanon.partition import Stage
 
 
 class Course:
-    """Told of every partition that a search arrives at.
-
-    Parameters
-    ----------
-    records
-        Standardised, shape (n, p).
-
-    Attributes
-    ----------
-    stages
-        The steps so far: IL and seconds of each.
-    best
-        Labels, shape (n,), of the partition with the least SSE so far; None before the
-        first one.
-    sst
-        Total sum of squares of the records.
-    """
+    """Told of every partition that a search arrives at."""
 
     def __init__(self, records: Floats) -> None:
         self.stages: list[Stage] = []

@@ -40,33 +40,10 @@ def tighten(
 ) -> Relaxation:
     """Generate columns, cut off what no choice of whole groups can be, and repeat.
 
-    Of all groups that hold two or more of some three records, one may be chosen. Such
-    cuts have their price, too, and other columns are then needed.
+    Of all groups that hold two or more of some three records, one may be chosen. Such cuts have
+    their price, too, and other columns are then needed.
 
-    Parameters
-    ----------
-    master
-        Columns that hold each record once are among its own; it takes more, and cuts.
-    market
-        The same records.
-    progress
-        Told how far the work is.
-    upper
-        An SSE that the relaxation need not exceed.
-    rounds, pool
-        Limits of `generate`, between two rounds of cuts and in all.
-    steady
-        Whether columns are grown at a moving average of the prices, before there are
-        cuts; see `generate`.
-
-    Returns
-    -------
-    Relaxation
-        The last one that is proven, or the first.
-
-    References
-    ----------
-    Jepsen, Petersen, Spoorendonk, Pisinger (Oper. Res. 56, 2008), subset-row cuts.
+    Source: Jepsen, Petersen, Spoorendonk, Pisinger (Oper. Res. 56, 2008), subset-row cuts.
     """
     progress("Cutting", 0, None)
     best = relaxation = generate(master, market, progress, rounds=rounds, pool=pool, steady=steady)
@@ -88,22 +65,7 @@ def tighten(
 
 
 def violated_trios(groups: Sequence[tuple[int, ...]], shares: Floats, known: Ints) -> Ints:
-    """Find three records of which groups hold two or more, in all more than once.
-
-    Parameters
-    ----------
-    groups
-        Columns, the members of each rising.
-    shares
-        How much of each is chosen, shape (groups,).
-    known
-        Trios that are cuts already, shape (t, 3).
-
-    Returns
-    -------
-    Ints
-        Shape (new, 3), rising, the most violated first, a record in few of them only.
-    """
+    """Find three records of which groups hold two or more, in all more than once."""
     together: dict[tuple[int, ...], float] = {}
     for column in np.flatnonzero((shares > _WHOLE) & (shares < 1.0 - _WHOLE)).tolist():
         for size in (2, 3):

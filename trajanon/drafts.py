@@ -134,8 +134,8 @@ def clean(
     Returns
     -------
     removed, kept
-        What was removed, and what was not, with the reason. Nothing is removed that a
-        run at work holds.
+        What was removed, and what was not, with the reason. Nothing is removed that a run at work
+        holds.
 
     Raises
     ------

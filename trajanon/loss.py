@@ -15,22 +15,6 @@ _AT_ONCE = 10_000  # records that a thread sums up: of larger tables, in parts
 def standardise(X: ArrayLike) -> Floats:
     """Give every column mean 0 and sample standard deviation 1.
 
-    Parameters
-    ----------
-    X
-        Records, shape (n, p), in any units, finite.
-
-    Returns
-    -------
-    Floats
-        Standardised records, shape (n, p); a constant column becomes zeros, so that
-        it counts nothing in distances.
-
-    Raises
-    ------
-    BadInput
-        If X is not a table of finite numbers.
-
     Examples
     --------
     >>> standardise([[1.0, 7.0], [2.0, 7.0], [3.0, 7.0]]).tolist()
@@ -63,14 +47,7 @@ def _refuse_wide(records: Floats) -> None:
 
 
 def as_records(X: ArrayLike) -> Floats:
-    """Take a table of finite numbers as an array of floats.
-
-    Raises
-    ------
-    BadInput
-        If X is not of shape (n, p), has no column, or holds what is not a finite
-        number; names the first such row and column.
-    """
+    """Take a table of finite numbers as an array of floats."""
     try:
         given = np.asarray(X)
         records = np.ascontiguousarray(given.real, dtype=np.float64)
@@ -94,20 +71,7 @@ def as_records(X: ArrayLike) -> Floats:
 
 
 def group_means(records: Floats, labels: Ints) -> Floats:
-    """Average the records of each group.
-
-    Parameters
-    ----------
-    records
-        Shape (n, p).
-    labels
-        Group of each record, shape (n,), numbered 0..g-1.
-
-    Returns
-    -------
-    Floats
-        Shape (g, p). Equal members give exactly their common value.
-    """
+    """Average the records of each group."""
     if len(labels) == 0:
         return records[:0].copy()
     order = np.argsort(labels, kind="stable")

@@ -7,10 +7,7 @@ from numpy.typing import NDArray
 def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Mix the bits of numbers: another number for each, in no order.
 
-    References
-    ----------
-    Steele, Lea and Flood (OOPSLA 2014), "Fast splittable pseudorandom number
-    generators".
+    Source: Steele, Lea and Flood (OOPSLA 2014), "Fast splittable pseudorandom number generators".
     """
     mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -16,20 +16,8 @@ _AT_ONCE = 1_000  # points that a thread asks for
 def nearest_records(records: Floats, count: int) -> Ints:
     """Find the nearest other records of each record, exactly.
 
-    A kd-tree on the records turned to their principal axes, where the first few
-    coordinates tell most of a distance.
-
-    Parameters
-    ----------
-    records
-        Standardised, shape (n, p).
-    count
-        Neighbours wanted; n - 1 of them if there are no more.
-
-    Returns
-    -------
-    Ints
-        Row numbers, shape (n, min(count, n - 1)), the nearest first.
+    A kd-tree on the records turned to their principal axes, where the first few coordinates tell
+    most of a distance.
     """
     n = len(records)
     count = min(count, n - 1)
@@ -48,23 +36,6 @@ def nearest_points(
     """Ask a tree for the points nearest to each of some, in threads that Ctrl-C ends.
 
     The tree's own threads would go on after Ctrl-C, in memory that is given back.
-
-    Parameters
-    ----------
-    tree
-        Of points, shape (m, p).
-    points
-        Shape (n, p), n > 0.
-    count
-        Wanted for each.
-    within
-        Farther ones are left out.
-
-    Returns
-    -------
-    tuple[Floats, Ints]
-        Distances, and which points of the tree, each of shape (n, count), the nearest
-        first; infinity and m where there are no more.
     """
 
     def ask(some: Floats, stop: Event) -> tuple[Any, Any]:

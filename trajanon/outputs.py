@@ -19,32 +19,8 @@ def replacing(
 ) -> Iterator[tuple[Path, ...]]:
     """Give a file to write in for each output; move all into place at the end.
 
-    Enter it before the long work: what cannot be written is found out first. If the
-    block is left by any exception, Ctrl-C among them, the outputs are as they were.
-
-    Parameters
-    ----------
-    outputs
-        Where the results shall stand. What is there is replaced; a link stays, and
-        what it leads to is replaced.
-    inputs
-        Files that are read; none of them may be an output.
-    public
-        Those outputs that are for publication: they get the permissions of any new
-        file. All others, like all drafts, are for their owner only (0600), whatever
-        the permissions of the files that they replace.
-
-    Yields
-    ------
-    tuple[Path, ...]
-        Empty files of the same names, in hidden folders beside the outputs.
-
-    Raises
-    ------
-    BadInput
-        If an output is also an input.
-    FileProblem
-        If an output cannot be written.
+    Enter it before the long work: what cannot be written is found out first. If the block is left
+    by any exception, Ctrl-C among them, the outputs are as they were.
     """
     inputs = tuple(inputs)
     for output in outputs:
@@ -73,29 +49,6 @@ def replacing_folder(
     """Give a folder to write in; move it into place at the end, for its owner only.
 
     If the block is left by any exception, the output is as it was.
-
-    Parameters
-    ----------
-    output
-        Where the folder shall stand. What is there is replaced, if it is a folder with
-        nothing in it but files of ours. What somebody puts there meanwhile stays; or,
-        where it could be taken for ours, nothing is replaced.
-    ours
-        Tells these by their names.
-    inputs
-        Files that are read; none of them may be in the output.
-
-    Yields
-    ------
-    Path
-        An empty folder in a hidden one beside the output.
-
-    Raises
-    ------
-    BadInput
-        If an input is in the output.
-    FileProblem
-        If the output cannot be written.
     """
     place = Path(os.path.realpath(output))
     for path in inputs:
@@ -176,13 +129,7 @@ def _clear(before: Path, there: Mapping[str, Any], place: Path) -> None:
 
 @contextmanager
 def making(folder: Path) -> Iterator[None]:
-    """Make a folder and what it stands in; if the block fails, those that are empty go.
-
-    Raises
-    ------
-    FileProblem
-        If it cannot be made.
-    """
+    """Make a folder and what it stands in; if the block fails, those that are empty go."""
     made: list[Path] = []
     try:
         try:
@@ -200,15 +147,7 @@ def making(folder: Path) -> Iterator[None]:
 
 
 def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
-    """Find out before long work what `replacing` would refuse after it.
-
-    Raises
-    ------
-    BadInput
-        If an output is also an input.
-    FileProblem
-        If an output cannot be written.
-    """
+    """Find out before long work what `replacing` would refuse after it."""
     inputs = tuple(inputs)
     with ExitStack() as stack:
         for output in outputs:

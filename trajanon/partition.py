@@ -12,21 +12,11 @@ from trajanon.loss import information_loss
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One step of the pipeline, and where it arrived.
+    """One step of the pipeline, and where it arrived."""
 
-    Attributes
-    ----------
-    name
-        The method or refinement.
-    information_loss
-        IL after it, percent; None if it does not end with groups, as a path.
-    seconds
-        Wall time it took.
-    """
-
-    name: str
-    information_loss: float | None
-    seconds: float
+    name: str  # the method or refinement
+    information_loss: float | None  # IL after it, percent
+    seconds: float  # wall time it took
 
     @property
     def account(self) -> dict[str, Any]:
@@ -45,15 +35,14 @@ class Partition:
     Attributes
     ----------
     labels
-        Group of each record, shape (n,), int64, numbered 0..g-1 in the order in which
-        groups first appear.
+        Group of each record, shape (n,), int64, numbered 0..g-1 in the order in which groups first
+        appear.
     centroids
         Mean record of each group in the units of the input, shape (g, p).
     sse, sst
         Within-group and total sum of squares of the standardised records.
     path_length
-        Length of the Hamiltonian path on standardised records; None if the method
-        has no path.
+        Length of the Hamiltonian path on standardised records; None if the method has no path.
     stages
         IL and seconds after each step.
     stopped
@@ -89,13 +78,7 @@ class Partition:
 
 
 def check_k(k: int) -> None:
-    """Refuse a group size that is no promise.
-
-    Raises
-    ------
-    BadInput
-        If k is no whole number, or less than 2.
-    """
+    """Refuse a group size that is no promise."""
     if isinstance(k, bool) or not isinstance(k, int | np.integer):
         msg = f"k must be a whole number (got {k!r})"
         raise BadInput(msg)

@@ -54,26 +54,12 @@ BY_DEFAULT = Options(
 
 
 class Effort(NamedTuple):
-    """A budget in moves, never in seconds: a seed repeats a result.
+    """A budget in moves, never in seconds: a seed repeats a result."""
 
-    Attributes
-    ----------
-    kicks_per_record
-        Of a path heuristic that can use them, where no annealing follows.
-    moves_per_record
-        Of annealing; 0 leaves it out.
-    runs
-        How often annealing is done with a table of one block of 2,500 records; the
-        larger a table, the fewer runs. Two keep two cores busy.
-    recombined
-        Whether the groups of all runs are combined in the end, and regions of what
-        comes of it annealed anew.
-    """
-
-    kicks_per_record: int
-    moves_per_record: int
-    runs: int
-    recombined: bool
+    kicks_per_record: int  # of a path heuristic that can use them, where no annealing follows
+    moves_per_record: int  # of annealing; 0 leaves it out
+    runs: int  # how often annealing is done with a table of one block of 2,500 records
+    recombined: bool  # whether the groups of all runs are combined in the end
 
 
 EFFORTS = {
@@ -92,27 +78,13 @@ LAST_STEP = {"hm2": "MHM"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """What a search among standardised records found.
+    """What a search among standardised records found."""
 
-    Attributes
-    ----------
-    labels
-        Group of each record, shape (n,), numbered in the order of appearance.
-    path_length
-        As in `trajanon.partition.Partition`.
-    vicinity
-        Who is near whom.
-    course
-        The steps of the search.
-    stopped
-        Whether Ctrl-C ended it early.
-    """
-
-    labels: Ints
-    path_length: float | None
-    vicinity: Vicinity
-    course: Course
-    stopped: bool
+    labels: Ints  # group of each record, shape (n,), numbered in the order of appearance
+    path_length: float | None  # as in `trajanon.partition.Partition`
+    vicinity: Vicinity  # who is near whom
+    course: Course  # the steps of the search
+    stopped: bool  # whether Ctrl-C ended it early
 
 
 def search(
@@ -123,29 +95,7 @@ def search(
     random: np.random.Generator,
     labels: Ints | None = None,
 ) -> Found:
-    """Group records by the method, then regroup them by the refinement.
-
-    Parameters
-    ----------
-    records
-        Standardised, shape (n, p).
-    subjects
-        Subject of each record, (n,), numbered from 0, at least k different;
-        ``arange(n)`` counts records.
-    k
-        Least number of different subjects in a group.
-    options
-        All of `trajanon.microaggregate`'s, checked.
-    random
-        Source of every choice left to chance; the seed among the options is not used.
-    labels
-        Groups to be refined instead of the method's, (n,), of k different subjects.
-
-    Returns
-    -------
-    Found
-        Every group has at least k records of at least k different subjects.
-    """
+    """Group records by the method, then regroup them by the refinement."""
     course = Course(records)
     budget = EFFORTS[options["effort"]]
     progress = options["progress"]

@@ -25,30 +25,15 @@ class Release:
     trajectories
         The released trajectories: centroids in random order, without subjects.
     report
-        For the holder, ready for JSON. Not for publication: ``labels`` links each
-        original to its group.
+        For the holder, ready for JSON. Not for publication: ``labels`` links each original to its
+        group.
     """
 
     trajectories: Trajectories
     report: dict[str, Any]
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the release, and its report beside it.
-
-        Parameters
-        ----------
-        path
-            Ends in .parquet, .gpkg, .geojson, .csv or .gpx; the report has the same
-            name, ends in .report.json, and is readable by its owner only. Both are
-            replaced, or neither is.
-
-        Raises
-        ------
-        BadInput
-            If the suffix is not that of a format.
-        FileProblem
-            If one of the two cannot be written.
-        """
+        """Write the release, and its report beside it."""
         path = Path(path)
         check_format(path)
         with replacing(path, report_path(path), public=[path]) as drafts:
@@ -65,13 +50,7 @@ class Release:
 def with_report(
     release: Release | Trajectories, report: Mapping[str, Any] | None
 ) -> tuple[Trajectories, Mapping[str, Any]]:
-    """Take a release and its report, whether they are given as one or as two.
-
-    Raises
-    ------
-    BadInput
-        If there is no report, or one beside that of the release.
-    """
+    """Take a release and its report, whether they are given as one or as two."""
     if isinstance(release, Release):
         if report is None:
             return release.trajectories, release.report

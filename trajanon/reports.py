@@ -21,29 +21,15 @@ def too_few(k: int, groups: int, *, records: int | None, people: int | None) -> 
 
 
 class Counted(NamedTuple):
-    """What k counts, and what the holder must know of it.
+    """What k counts, and what the holder must know of it."""
 
-    Attributes
-    ----------
-    k
-        The group size.
-    by_subjects
-        Whether subjects are counted, or trajectories.
-    known
-        Whether something is known of subjects.
-    groups, few
-        Groups, and those among them of fewer than k different subjects.
-    nameless, read
-        Recordings that name no subject, and all that were read, where the source tells.
-    """
-
-    k: int
-    by_subjects: bool
-    known: bool
-    groups: int
-    few: int
-    nameless: int
-    read: int | None
+    k: int  # the group size
+    by_subjects: bool  # whether subjects are counted, or trajectories
+    known: bool  # whether something is known of subjects
+    groups: int  # groups, and those among them of fewer than k different subjects
+    few: int  # groups, and those among them of fewer than k different subjects
+    nameless: int  # recordings that name no subject, and all that were read, where the source tells
+    read: int | None  # recordings that name no subject
 
     @property
     def word(self) -> str:

@@ -108,8 +108,8 @@ def column_of(values: ArrayLike | Sequence[object]) -> NDArray[Any]:
 def numbered(values: ArrayLike | Sequence[object], *, exact: bool = False) -> Numbered:
     """Number whatever tells subjects apart: numbers, names, or both.
 
-    1, 1.0 and "1" are one subject; None, NaN and a name of blanks are none. Exact,
-    names that differ only in case are different subjects.
+    1, 1.0 and "1" are one subject; None, NaN and a name of blanks are none. Exact, names that
+    differ only in case are different subjects.
     """
     given = column_of(values)
     if given.dtype.kind not in "iuf":
@@ -171,8 +171,8 @@ class Whose(NamedTuple):
 def whose(subject: ArrayLike | None, trace: ArrayLike | None, *, exact: bool = False) -> Whose:
     """Number subjects and traces; a trace without a subject is its own.
 
-    Where a trace names its subject in some rows only, it is that one's in all. Else
-    one person would count as two: as who is named, and as the trace.
+    Where a trace names its subject in some rows only, it is that one's in all. Else one person
+    would count as two: as who is named, and as the trace.
     """
     which = None if trace is None else numbered(trace, exact=True)
     if subject is None:

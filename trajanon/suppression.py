@@ -34,27 +34,13 @@ class Grouped(NamedTuple):
 
 
 class Suppression(NamedTuple):
-    """What is to be left out.
+    """What is to be left out."""
 
-    Attributes
-    ----------
-    share
-        Of the trajectories, those that cost most: 0 or more, below 1.
-    radius
-        Metres: groups all of whose members stay within so far of their line.
-    """
-
-    share: float
-    radius: float
+    share: float  # of the trajectories, those that cost most: 0 or more, below 1
+    radius: float  # metres: groups all of whose members stay within so far of their line
 
     def check(self) -> None:
-        """Refuse what makes no sense.
-
-        Raises
-        ------
-        BadInput
-            Naming the option and its value.
-        """
+        """Refuse what makes no sense."""
         if not 0.0 <= self.share < 1.0:
             msg = (
                 f"--suppress must be a share of the trajectories from 0 % to below "
@@ -88,8 +74,8 @@ def regrouped(
 ) -> tuple[Grouped, Grouped] | None:
     """Group those that are kept: anew, or in the groups there are.
 
-    The first of the two by which those that are kept lose less than before; None if
-    neither does. After Ctrl-C, the groups there are in any case.
+    The first of the two by which those that are kept lose less than before; None if neither does.
+    After Ctrl-C, the groups there are in any case.
     """
     cut, aligned = before
 
@@ -126,27 +112,7 @@ def _moved(grouped: Grouped) -> Floats:
 
 
 def without_tight_groups(grouped: Grouped, radius: float) -> tuple[Grouped, Bools]:
-    """Leave out groups so tight that their line is as good as any member.
-
-    Parameters
-    ----------
-    grouped
-        Trajectories, where they were averaged, and their groups.
-    radius
-        Metres.
-
-    Returns
-    -------
-    Grouped
-        What is left, with its losses.
-    Bools
-        Whether each trajectory was left out, shape (n,).
-
-    Raises
-    ------
-    BadInput
-        If nothing would be left.
-    """
+    """Leave out groups so tight that their line is as good as any member."""
     since = perf_counter()
     trajectories, partition, _ = grouped
     tight = np.zeros(len(partition.sizes), dtype=np.bool_)
@@ -199,27 +165,7 @@ def _measured(left: Trajectories, before: Grouped, labels: Ints, since: float) -
 def account(
     suppression: Suppression, costly: Bools, tight: Bools, before: Grouped | None, declined: int
 ) -> dict[str, Any] | None:
-    """Tell what was left out, ready for JSON.
-
-    Parameters
-    ----------
-    suppression
-        What was asked for.
-    costly, tight
-        Whether each trajectory of the file was left out for its cost, or for its
-        group, shape (n,).
-    before
-        All trajectories with their groups, if some were left out for their cost.
-    declined
-        How many would have been, if the others had lost less without them.
-
-    Returns
-    -------
-    dict or None
-        None if nothing was asked for. How many were left out and why, the loss and
-        displacement if those that cost most had stayed, that of the others then, and
-        the rows that are left out.
-    """
+    """Tell what was left out, ready for JSON."""
     if suppression == (0.0, 0.0):
         return None
     without = None

@@ -29,23 +29,12 @@ _FEW = 20  # values, by which nobody can tell
 
 
 class Columns(NamedTuple):
-    """The parts that columns play, each in the order of the table.
+    """The parts that columns play, each in the order of the table."""
 
-    Attributes
-    ----------
-    chosen
-        Those to microaggregate.
-    kept
-        Those to keep as they are.
-    ids, weights
-        Those that hold numbers and were not chosen, for they look like identifiers or
-        survey weights.
-    """
-
-    chosen: list[str]
-    kept: list[str]
-    ids: list[str]
-    weights: list[str]
+    chosen: list[str]  # those to microaggregate
+    kept: list[str]  # those to keep as they are
+    ids: list[str]  # those that hold numbers and were not chosen
+    weights: list[str]  # those that hold numbers and were not chosen
 
     @property
     def warning(self) -> str:
@@ -74,13 +63,7 @@ def choose_columns(
     subject: str | None = None,
     strata: str | None = None,
 ) -> Columns:
-    """Tell which part each column plays.
-
-    Raises
-    ------
-    BadInput
-        If a name is not that of a column, or plays two parts, or none is chosen.
-    """
+    """Tell which part each column plays."""
     names = list(table)
     keeps_all, takes_all = list(keep) == ALL, list(columns or ()) == ALL
     asked = {
@@ -124,22 +107,7 @@ def complete(
     names: Sequence[str | None],
     missing: str,
 ) -> tuple[pd.DataFrame, str]:
-    """Take the rows in which no value is missing, and say how many were dropped.
-
-    Parameters
-    ----------
-    path, table
-        The table.
-    chosen, names
-        Columns of numbers, and of names, that are needed.
-    missing
-        ``refuse`` a table in which a value is missing, or ``drop`` the rows.
-
-    Raises
-    ------
-    BadInput
-        If there are missing values and they are refused, or in all rows.
-    """
+    """Take the rows in which no value is missing, and say how many were dropped."""
     if missing not in MISSING:
         msg = f"missing {missing!r} is not known; choose from {', '.join(MISSING)}"
         raise BadInput(msg)

@@ -30,8 +30,7 @@ class MicroaggregatedTable:
     Attributes
     ----------
     table
-        The microaggregated columns and those kept, rows and columns in the order of
-        the source.
+        The microaggregated columns and those kept, rows and columns in the order of the source.
     report
         Ready for JSON; ``notices`` says, in sentences, what is not promised.
     """
@@ -40,14 +39,7 @@ class MicroaggregatedTable:
     report: dict[str, Any]
 
     def write_draft(self, draft: Path) -> None:
-        """Write the table where somebody else moves it into place.
-
-        Raises
-        ------
-        TrajanonError
-            If a row of the microaggregated columns, as written, occurs less than k
-            times.
-        """
+        """Write the table where somebody else moves it into place."""
         numeric_table.write(draft, self.table)
         occurs = numeric_table.occurrences(draft, self.report["columns"]).min()
         if occurs < self.report["k"]:
@@ -73,34 +65,32 @@ def microaggregate_table(
 ) -> MicroaggregatedTable:
     """Replace the rows of numeric columns by the means of groups of at least k.
 
-    What is k-anonymous are the microaggregated columns, by themselves. Rows keep their
-    order, as is usual for such tables, so that the holder can compare them with the
-    originals: whoever else knows that order knows whose row each is, and so the mean
-    of that person's group. Columns kept as they are may identify just as well.
+    What is k-anonymous are the microaggregated columns, by themselves. Rows keep their order, as is
+    usual for such tables, so that the holder can compare them with the originals: whoever else
+    knows that order knows whose row each is, and so the mean of that person's group. Columns kept
+    as they are may identify just as well.
 
     Parameters
     ----------
     path
         A table with a record a row, .csv or .parquet.
     k
-        Least number of rows in a group, at least 2; with ``subject``, least number of
-        different subjects.
+        Least number of rows in a group, at least 2; with ``subject``, least number of different
+        subjects.
     columns
-        Those to microaggregate, or ``["all"]`` that hold numbers; None for these but
-        for those that look like identifiers or survey weights.
+        Those to microaggregate, or ``["all"]`` that hold numbers; None for these but for those that
+        look like identifiers or survey weights.
     keep
         Those to keep as they are, or ``["all"]``; all others are dropped.
     subject
         The column that says whose a row is; it is counted, and dropped.
     subjects_exact
-        Whether names there that differ only in upper and lower case are different
-        subjects.
+        Whether names there that differ only in upper and lower case are different subjects.
     strata
-        The column within each of whose values groups are formed; it is dropped unless
-        it is kept. Losses are those of the whole table.
+        The column within each of whose values groups are formed; it is dropped unless it is kept.
+        Losses are those of the whole table.
     missing
-        ``refuse`` a table in which a value is missing where it is needed, or ``drop``
-        the rows.
+        ``refuse`` a table in which a value is missing where it is needed, or ``drop`` the rows.
     options
         As in `trajanon.microaggregate`, from ``method`` to ``progress``.
 

@@ -28,31 +28,14 @@ def on_earth(points: NDArray[np.floating]) -> bool:
 class Tracks:
     """The runs that trajectories were cut from, and where on them each one lies.
 
-    A run is an unbroken piece of track inside the box. A trajectory on it is a window:
-    every `STEPS`-th point of the run, from its start on. Starts count in steps.
-
-    Attributes
-    ----------
-    points
-        Latitude and longitude in degrees, WGS 84, of all runs one after another, shape
-        (t, 2); those of a run lie spacing / `STEPS` metres apart along it.
-    first
-        Place in `points` of each run's first point, shape (r + 1,); the last is t.
-    run
-        The run of each trajectory, shape (n,).
-    start
-        Place within its run of each trajectory's first point, shape (n,).
-
-    Raises
-    ------
-    BadInput
-        If a shape is wrong, a point is not on Earth, or a trajectory is not on a run.
+    A run is an unbroken piece of track inside the box. A trajectory on it is a window: every
+    `STEPS`-th point of the run, from its start on. Starts count in steps.
     """
 
-    points: Floats
-    first: Ints
-    run: Ints
-    start: Ints
+    points: Floats  # latitude and longitude in degrees
+    first: Ints  # place in `points` of each run's first point, shape (r + 1,); the last is t
+    run: Ints  # the run of each trajectory, shape (n,)
+    start: Ints  # place within its run of each trajectory's first point, shape (n,)
 
     def __post_init__(self) -> None:
         if self.points.ndim != 2 or self.points.shape[1] != 2:
@@ -117,25 +100,7 @@ class Tracks:
             raise BadInput(msg)
 
     def windows(self, m: int, start: Ints | None = None) -> Floats:
-        """Read the points of each trajectory off its run.
-
-        Parameters
-        ----------
-        m
-            Points of a trajectory.
-        start
-            Other starts than those of the trajectories, shape (n,).
-
-        Returns
-        -------
-        Floats
-            Latitude and longitude in degrees, shape (n, m, 2).
-
-        Raises
-        ------
-        BadInput
-            If a window would leave its run.
-        """
+        """Read the points of each trajectory off its run."""
         start = self.start if start is None else start
         self._room(start, m)
         place = self.first[self.run] + start

@@ -27,24 +27,24 @@ class Trajectories:
     points
         Latitude and longitude in degrees, WGS 84, shape (n, m, 2).
     subject
-        A number for whoever made each trajectory, shape (n,); None if nothing is
-        known of subjects, as in a release. Whole numbers stay as they are. Names are
-        numbered here: those that differ only in blanks, accents' encoding or case are
-        one subject (number them yourself to keep them apart); None is nobody else's.
+        A number for whoever made each trajectory, shape (n,); None if nothing is known of subjects,
+        as in a release. Whole numbers stay as they are. Names are numbered here: those that differ
+        only in blanks, accents' encoding or case are one subject (number them yourself to keep them
+        apart); None is nobody else's.
     trace
-        A number for the recording each trajectory was cut from, shape (n,); None
-        where subjects are None.
+        A number for the recording each trajectory was cut from, shape (n,); None where subjects are
+        None.
     provenance
-        How the trajectories came about, ready for JSON: box, spacing, points, source,
-        attribution, counts of what was dropped. Empty where not known.
+        How the trajectories came about, ready for JSON: box, spacing, points, source, attribution,
+        counts of what was dropped. Empty where not known.
     tracks
         The runs on which the windows may slide; None where not known.
 
     Raises
     ------
     BadInput
-        If a shape is wrong, a coordinate is not finite or not on Earth, or the
-        trajectories are not what lies on their tracks, each on ground of its own.
+        If a shape is wrong, a coordinate is not finite or not on Earth, or the trajectories are not
+        what lies on their tracks, each on ground of its own.
     """
 
     points: Floats
@@ -150,25 +150,7 @@ class Trajectories:
         )
 
     def slid(self, start: Ints) -> "Trajectories":
-        """Move every window to another start on its run.
-
-        Parameters
-        ----------
-        start
-            Place within its run of each window's first point, shape (n,), in steps.
-
-        Returns
-        -------
-        Trajectories
-            The same trajectories with other points; subjects, traces and provenance
-            are kept.
-
-        Raises
-        ------
-        BadInput
-            If there are no tracks, a window would leave its run, or two would share
-            ground.
-        """
+        """Move every window to another start on its run."""
         if self.tracks is None:
             msg = "trajectories without tracks cannot slide; extract them with tracks"
             raise BadInput(msg)
@@ -185,8 +167,7 @@ def _is_whole(values: object) -> bool:
 def joined(parts: Sequence[Trajectories]) -> Trajectories:
     """Put trajectories one after another, with what all of them have.
 
-    Subjects and traces of equal numbers are the same; the provenance is left to the
-    caller.
+    Subjects and traces of equal numbers are the same; the provenance is left to the caller.
     """
 
     def all_have(values: list[Ints | None]) -> Ints | None:

@@ -34,53 +34,24 @@ _AT_ONCE = 10_000  # records that a thread turns
 
 
 class Near(NamedTuple):
-    """Neighbours in a large table, and its order by place.
+    """Neighbours in a large table, and its order by place."""
 
-    Attributes
-    ----------
-    points
-        The records in their leading principal axes, shape (n, q).
-    order, borders
-        The records, (n,), leaf by leaf of a tree, near leaves near each other; and
-        where each leaf begins, with n at the end.
-    records
-        Which are near each record, (n, c), the nearest first.
-    away
-        Their squared distances in the leading axes, (n, c).
-    """
-
-    points: Floats
-    order: Ints
-    borders: Ints
-    records: NDArray[np.int32]
-    away: Floats
+    points: Floats  # the records in their leading principal axes, shape (n, q)
+    order: Ints  # the records, (n,), leaf by leaf of a tree, near leaves near each other
+    borders: Ints  # the records, (n,), leaf by leaf of a tree, near leaves near each other
+    records: NDArray[np.int32]  # which are near each record, (n, c), the nearest first
+    away: Floats  # their squared distances in the leading axes, (n, c)
 
 
 class Vicinity:
     """The nearest records of each record of a table.
 
-    Up to 10,000 records, or one leaf, they are exact. Of more, only the leading
-    principal axes are looked at, which leave out a hundred-thousandth of the variance.
-    Four trees halve the records across the line between two of them until 256 share a
-    leaf, and a record's neighbours are the nearest that share a leaf with it in any
-    tree. Chance comes from fixed seeds: the neighbours depend on the records alone.
+    Up to 10,000 records, or one leaf, they are exact. Of more, only the leading principal axes are
+    looked at, which leave out a hundred-thousandth of the variance.
 
-    Parameters
-    ----------
-    records
-        Standardised, shape (n, p).
-    count
-        Neighbours wanted of each; n - 1 if there are no more.
-    found
-        Called when those of a large table have been found.
-    progress
-        Told how far that is.
-
-    References
-    ----------
-    Dasgupta and Freund (STOC 2008), "Random projection trees and low dimensional
-    manifolds"; Silpa-Anan and Hartley (CVPR 2008), "Optimised KD-trees for fast image
-    descriptor matching", for several randomised trees.
+    Source: Dasgupta and Freund (STOC 2008), "Random projection trees and low dimensional
+    manifolds"; Silpa-Anan and Hartley (CVPR 2008), "Optimised KD-trees for fast image descriptor
+    matching", for several randomised trees.
     """
 
     def __init__(
@@ -126,20 +97,7 @@ class Vicinity:
 
 
 def nearest(records: Floats, count: int, vicinity: Vicinity | None) -> Ints:
-    """Find what `nearest_records` finds, unless a vicinity knows it already.
-
-    Parameters
-    ----------
-    records, count
-        As for `trajanon.neighbours.nearest_records`.
-    vicinity
-        Of these records, or of others, or None.
-
-    Returns
-    -------
-    Ints
-        As from there; in a large table, as the vicinity found them.
-    """
+    """Find what `nearest_records` finds, unless a vicinity knows it already."""
     if (
         vicinity is not None
         and vicinity.records is records
@@ -155,17 +113,7 @@ def leaf_of(count: int) -> int:
 
 
 def find_near(points: Floats, count: int, progress: Progress = silent) -> Near:
-    """Find points that share a leaf of a tree, and are nearest of these.
-
-    Parameters
-    ----------
-    points
-        Shape (n, q), n > count.
-    count
-        Neighbours of each.
-    progress
-        Told how far it is.
-    """
+    """Find points that share a leaf of a tree, and are nearest of these."""
     n, leaf = len(points), leaf_of(count)
 
     def tree(number: int, stop: Event) -> tuple[Ints, Ints]:

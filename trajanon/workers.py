@@ -30,27 +30,7 @@ def unwatched() -> None:
 def in_threads(
     jobs: Sequence[Callable[[Event], Result]], watch: Callable[[], None] = unwatched
 ) -> list[Result]:
-    """Do jobs in threads, as many at once as there are cores.
-
-    Parameters
-    ----------
-    jobs
-        Each is called with an event, and returns soon once that is set: it works in
-        kernels that let go of the interpreter, in chunks of a fraction of a second.
-        What a job does depends on nothing that another one does.
-    watch
-        Called now and then, in the thread of the caller, to say how far the work is.
-
-    Returns
-    -------
-    list
-        What each job returns, in their order.
-
-    Raises
-    ------
-    BaseException
-        Whatever ends a job, or the wait, as Ctrl-C does; all jobs have ended then.
-    """
+    """Do jobs in threads, as many at once as there are cores."""
     stop = Event()
     pool = ThreadPoolExecutor(min(len(jobs), cores()))
     found: list[Result] | None = None
@@ -92,22 +72,7 @@ def _ctrl_c_held_back() -> Iterator[None]:
 def in_parts(
     job: Callable[[NDArray[Number], Event], Result], rows: NDArray[Number], most: int
 ) -> list[Result]:
-    """Do a job with each part of an array, of so many rows at most, in threads.
-
-    Parameters
-    ----------
-    job
-        Called with some rows and an event, as those of `in_threads`.
-    rows
-        An array of shape (n, ...); parts are views of it.
-    most
-        Rows of a part. The parts are the same for any number of threads.
-
-    Returns
-    -------
-    list
-        What the job returns for each part, in their order; of no rows, for one part.
-    """
+    """Do a job with each part of an array, of so many rows at most, in threads."""
     parts = [rows[start : start + most] for start in range(0, len(rows) or 1, most)]
     if len(parts) == 1:
         return [job(rows, Event())]

@@ -34,18 +34,10 @@ Given: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class City:
-    """A box that has a name, and its spacing.
+    """A box that has a name, and its spacing."""
 
-    Attributes
-    ----------
-    box
-        Degrees, WGS 84; small enough for one request to the OSM API.
-    spacing
-        Metres between the points of a trajectory.
-    """
-
-    box: Box
-    spacing: float
+    box: Box  # degrees, WGS 84; small enough for one request to the OSM API
+    spacing: float  # metres between the points of a trajectory
 
 
 def _cities() -> Mapping[str, City]:
@@ -71,21 +63,6 @@ KNOWN = f"{', '.join(_PAPERS)} or one of {len(_OTHERS)} more ({', '.join(_OTHERS
 
 def area(text: str) -> tuple[Box, float | None]:
     """Read what a user gave as an area.
-
-    Parameters
-    ----------
-    text
-        A city of `CITIES`, in any case, or ``W,S,E,N`` in degrees.
-
-    Returns
-    -------
-    tuple[Box, float | None]
-        The box, and the city's spacing in metres; None for a box in degrees.
-
-    Raises
-    ------
-    BadInput
-        If the text is neither.
 
     Examples
     --------
@@ -123,8 +100,8 @@ def areas(texts: Sequence[str]) -> tuple[Area, float | None]:
     Returns
     -------
     tuple[Area, float | None]
-        The box, if there is but one; else what lies in any of them. The spacing in
-        metres, if all agree in it.
+        The box, if there is but one; else what lies in any of them. The spacing in metres, if all
+        agree in it.
 
     Raises
     ------
@@ -145,8 +122,8 @@ def areas(texts: Sequence[str]) -> tuple[Area, float | None]:
 def area_of(given: Given) -> tuple[Area | None, float | None]:
     """Read an area as Python gives it, and the spacing in metres that a city brings.
 
-    It is None for everywhere, a city or ``W,S,E,N`` or several of these, four numbers,
-    a polygon of shapely, the path of a file with polygons, or an `Area`.
+    It is None for everywhere, a city or ``W,S,E,N`` or several of these, four numbers, a polygon of
+    shapely, the path of a file with polygons, or an `Area`.
     """
     if isinstance(given, os.PathLike) or (
         isinstance(given, str) and given.lower() not in CITIES and Path(given).is_file()

@@ -26,26 +26,7 @@ Line = Floats
 
 
 def roads_and_water(pbf: str | os.PathLike[str], bbox: Box) -> tuple[list[Line], list[Line]]:
-    """Read the roads and waters that come into a box.
-
-    Parameters
-    ----------
-    pbf
-        An OpenStreetMap file.
-    bbox
-        What is to be seen.
-
-    Returns
-    -------
-    roads, water
-        Lines: latitude and longitude in degrees, each of shape (m, 2). The borders of
-        waters close: their last point is their first.
-
-    Raises
-    ------
-    FileProblem
-        If the file cannot be read.
-    """
+    """Read the roads and waters that come into a box."""
     pbf = Path(pbf)
     roads: list[Line] = []
     water: list[Line] = []

@@ -21,13 +21,7 @@ _FAR = 0.1
 
 
 class Border:
-    """The border of polygons, as a tree of its segments.
-
-    Parameters
-    ----------
-    shape
-        Polygons whose corners are longitude and latitude in degrees.
-    """
+    """The border of polygons, as a tree of its segments."""
 
     def __init__(self, shape: "BaseGeometry") -> None:
         import shapely
@@ -42,8 +36,7 @@ class Border:
         """Tell which ways may come to the border, each from a point to the next.
 
         A border has no inside: the points may lie on either side of it. Ways across the
-        antimeridian, to a pole, or of many hundred kilometres always may. Arguments are
-        those of `trajanon.extract.earth.limits.Area.leaves`.
+        antimeridian, to a pole, or of many hundred kilometres always may.
         """
         ends = np.stack([start, start + 1])
         bend, unknown = _bend(lat[ends], lon[ends])
@@ -88,20 +81,8 @@ class Border:
 def _bend(lat: Floats, lon: Floats) -> tuple[Floats, Bools]:
     """Bound how far geodesics lie off the straight lines in longitude and latitude.
 
-    A geodesic turns by sin a (1 + cos^2 a) tan(lat) / R a metre, 1.09 tan(lat) / R at
-    most, where a is its azimuth. So after a length d it is up to 1.09 d^2 tan(lat) /
-    (8 R) off the line; twice that is taken.
-
-    Parameters
-    ----------
-    lat, lon
-        Where the ways begin and end, in degrees, shape (2, ways).
-
-    Returns
-    -------
-    tuple[Floats, Bools]
-        Degrees, on the plane of longitude and latitude, shape (ways,); and for which
-        ways this is no bound.
+    A geodesic turns by sin a (1 + cos^2 a) tan(lat) / R a metre, 1.09 tan(lat) / R at most, where a
+    is its azimuth.
     """
     high = np.radians(np.minimum(np.abs(lat).max(axis=0), 89.9))
     low = np.radians(np.abs(lat).min(axis=0))

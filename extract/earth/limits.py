@@ -1,7 +1,7 @@
 """Where trajectories may lie, and where they may not: what cutting asks of both.
 
-Of points, whether they lie inside; and of ways, whether they lead out of an area, or
-into a zone, though neither end does. A way is the geodesic from a point to the next.
+Of points, whether they lie inside; and of ways, whether they lead out of an area, or into a zone,
+though neither end does. A way is the geodesic from a point to the next.
 """
 
 from typing import Protocol, runtime_checkable
@@ -22,28 +22,14 @@ class Area(Protocol):
         """Tell which points (degrees) lie inside or on the border, shape (n,)."""
 
     def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """Tell which ways leave the area between two points of it.
-
-        Parameters
-        ----------
-        lat, lon
-            Points, in degrees, shape (n,).
-        start
-            The ways begin at these points and end at the next ones, all inside, shape
-            (ways,).
-
-        Returns
-        -------
-        Bools
-            Whether the geodesic may have a place outside, shape (ways,).
-        """
+        """Tell which ways leave the area between two points of it."""
 
 
 class Zone(Protocol):
     """Where no trajectory may lie: the surroundings of some places.
 
-    `trajanon.extract.Zone` is such a zone for all recordings; the ends of recordings
-    are another, each for its own points.
+    `trajanon.extract.Zone` is such a zone for all recordings; the ends of recordings are another,
+    each for its own points.
     """
 
     def contains(self, lat: Floats, lon: Floats) -> Bools:
@@ -52,6 +38,6 @@ class Zone(Protocol):
     def meets(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
         """Tell which ways come into the zone between two points outside.
 
-        Arguments are those of `Area.leaves`, but that all the points are outside; the
-        answer is whether the geodesic may have a place inside.
+        Arguments are those of `Area.leaves`, but that all the points are outside; the answer is
+        whether the geodesic may have a place inside.
         """

@@ -22,20 +22,7 @@ _NAMES = ("alt_name", "official_name", "short_name", "int_name")
 
 
 def opened(pbf: Path, entities: "osm_entity_bits | None" = None) -> "FileProcessor":
-    """Open an OpenStreetMap file.
-
-    Parameters
-    ----------
-    pbf
-        An .osm.pbf file; .osm, .osm.gz, .osm.bz2 and .opl will do as well.
-    entities
-        What to read of it; None for all.
-
-    Raises
-    ------
-    FileProblem
-        If there is no such file.
-    """
+    """Open an OpenStreetMap file."""
     import osmium
 
     try:
@@ -47,13 +34,7 @@ def opened(pbf: Path, entities: "osm_entity_bits | None" = None) -> "FileProcess
 
 
 def objects(pbf: Path, processor: "FileProcessor") -> Iterator["OSMEntity"]:
-    """Yield what the processor of a file finds; each is gone when the next comes.
-
-    Raises
-    ------
-    FileProblem
-        If the file is damaged, or of another kind.
-    """
+    """Yield what the processor of a file finds; each is gone when the next comes."""
     import osmium
 
     try:
@@ -95,11 +76,11 @@ def boundary(pbf: str | os.PathLike[str], name: str, *, admin_level: int | None 
     pbf
         An OpenStreetMap file that holds the whole of the boundary.
     name
-        Of an administrative boundary, in any case and in any language the file has it,
-        or the number of its relation. What the place is called by itself goes first.
+        Of an administrative boundary, in any case and in any language the file has it, or the
+        number of its relation. What the place is called by itself goes first.
     admin_level
-        OpenStreetMap's level: 2 for countries, 8 for towns in many of them. None if
-        the name alone will do.
+        OpenStreetMap's level: 2 for countries, 8 for towns in many of them. None if the name alone
+        will do.
 
     Raises
     ------

@@ -38,8 +38,8 @@ def hidden(
         An OpenStreetMap file.
     tags
         Which of its nodes and areas are sensitive, such as
-        ``amenity=hospital,place_of_worship,healthcare=*``: a value without a key
-        belongs to the key before it, and ``*`` is any value.
+        ``amenity=hospital,place_of_worship,healthcare=*``: a value without a key belongs to the key
+        before it, and ``*`` is any value.
     radius
         Metres around them.
     bounds
@@ -53,8 +53,8 @@ def hidden(
     Raises
     ------
     BadInput
-        If the tags cannot be read, the file holds no such place at all, or the radius
-        makes no sense.
+        If the tags cannot be read, the file holds no such place at all, or the radius makes no
+        sense.
     FileProblem
         If the file cannot be read.
     """

@@ -31,8 +31,8 @@ class Region:
     Attributes
     ----------
     shape
-        A polygon or several, with or without holes; longitude and latitude in degrees,
-        WGS 84. A line between two corners is straight in degrees.
+        A polygon or several, with or without holes; longitude and latitude in degrees, WGS 84. A
+        line between two corners is straight in degrees.
     name
         What people call it.
 
@@ -84,8 +84,7 @@ class Region:
     def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
         """Tell which ways between two points inside may have a place outside.
 
-        Those that come within millimetres of the border count, and those across the
-        antimeridian.
+        Those that come within millimetres of the border count, and those across the antimeridian.
         """
         return self._border.meets(lat, lon, start)
 
@@ -96,9 +95,8 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
     Parameters
     ----------
     path
-        GeoJSON, GeoPackage, Shapefile, FlatGeobuf, GeoParquet or whatever else GDAL
-        reads, of one layer, in any coordinate reference system; where none is named,
-        degrees.
+        GeoJSON, GeoPackage, Shapefile, FlatGeobuf, GeoParquet or whatever else GDAL reads, of one
+        layer, in any coordinate reference system; where none is named, degrees.
 
     Raises
     ------

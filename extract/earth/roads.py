@@ -28,14 +28,13 @@ _POLE = 89.9
 class Roads:
     """Roads, as a tree of their segments on Mercator's map.
 
-    That map is true to shape: what is nearest on it is nearest on Earth, but for some
-    thousandths at distances of kilometres.
+    That map is true to shape: what is nearest on it is nearest on Earth, but for some thousandths
+    at distances of kilometres.
 
     Parameters
     ----------
     lines
-        Lines, of one part or several; longitude and latitude in degrees, shape
-        (roads,).
+        Lines, of one part or several; longitude and latitude in degrees, shape (roads,).
     """
 
     def __init__(self, lines: NDArray[np.object_]) -> None:
@@ -53,27 +52,7 @@ class Roads:
         return self._count
 
     def distance(self, lat: Floats, lon: Floats, within: float | None = None) -> Floats:
-        """Measure how far points are from the nearest road.
-
-        Parameters
-        ----------
-        lat, lon
-            Degrees, WGS 84, shape (n,).
-        within
-            Metres; what is farther is infinitely far, which is found sooner. None for
-            no limit.
-
-        Returns
-        -------
-        Floats
-            Metres, right to 1 % up to some kilometres, shape (n,); NaN where a
-            coordinate is. Roads on the other side of the antimeridian do not count.
-
-        Raises
-        ------
-        BadInput
-            If the limit is no positive number.
-        """
+        """Measure how far points are from the nearest road."""
         import shapely
 
         if within is not None and not within > 0.0:
@@ -102,8 +81,8 @@ def roads(pbf: str | os.PathLike[str], bbox: Box | None = None) -> Roads:
     pbf
         An OpenStreetMap file.
     bbox
-        Take those alone that come into this box; None for all. Points at its border
-        may have their nearest road outside: take it wider than the points.
+        Take those alone that come into this box; None for all. Points at its border may have their
+        nearest road outside: take it wider than the points.
 
     Raises
     ------

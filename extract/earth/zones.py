@@ -73,23 +73,8 @@ class Zone:
 def around(places: NDArray[np.object_], radius: float) -> NDArray[np.object_]:
     """Draw polygons that hold all within a distance of each place.
 
-    They are drawn on a plane of each place's own, on which no way is longer than on
-    Earth: a degree is as many metres as it is where it is shortest. So nothing nearer
-    is left out. About a hundredth of the distance more may be taken in, and further
-    than that only near the poles, or where the distance or the place itself is tens of
-    kilometres wide.
-
-    Parameters
-    ----------
-    places
-        Points, lines or polygons; longitude and latitude in degrees, shape (places,).
-    radius
-        Metres.
-
-    Returns
-    -------
-    NDArray[np.object_]
-        Longitude and latitude in degrees, shape (places,).
+    They are drawn on a plane of each place's own, on which no way is longer than on Earth: a degree
+    is as many metres as it is where it is shortest. So nothing nearer is left out.
     """
     import shapely
 
@@ -108,15 +93,7 @@ def around(places: NDArray[np.object_], radius: float) -> NDArray[np.object_]:
 
 
 def _metres_a_degree(bounds: Floats, radius: float) -> tuple[Floats, Floats]:
-    """Measure a degree of latitude and of longitude where they are shortest.
-
-    Parameters
-    ----------
-    bounds
-        West, south, east and north of each place, in degrees, shape (places, 4).
-    radius
-        Metres to look around it.
-    """
+    """Measure a degree of latitude and of longitude where they are shortest."""
     south, north = bounds[:, 1], bounds[:, 3]
     around = radius / 110_000.0  # metres; a degree of latitude has 110,574 or more
     high = np.maximum(np.abs(south), np.abs(north)) + around

@@ -35,20 +35,7 @@ class _Read:
 
 
 def ahead(readings: Sequence[tuple[SourceFile, Reading]], jobs: int) -> Iterator[Iterator[Item]]:
-    """Give the contents of each file; others are read meanwhile.
-
-    Parameters
-    ----------
-    readings
-        Files in the order in which their contents are given, each with how it is read.
-    jobs
-        Processes.
-
-    Raises
-    ------
-    FileProblem
-        If a process was ended from outside, as when memory runs out.
-    """
+    """Give the contents of each file; others are read meanwhile."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, context, _leave_ctrl_c_to_the_parent) as pool:
         try:

@@ -31,30 +31,7 @@ Found = tuple[Path, str, os.stat_result]
 
 
 def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) -> list[SourceFile]:
-    """List the files that can be read; folders are searched to their depths.
-
-    Parameters
-    ----------
-    paths
-        Files and folders.
-    how
-        Its counts are told how many files of a folder are of no known kind.
-    format_name
-        The format of all files; None to look at each.
-
-    Returns
-    -------
-    list[SourceFile]
-        In the order given; the files of a folder sorted by name, page 2 before
-        page 10, hidden ones left out, and those that `trajanon extract` wrote.
-
-    Raises
-    ------
-    FileProblem
-        If a path does not exist, or a folder holds nothing to read.
-    BadInput
-        If a file is of no known kind, or the format does not exist.
-    """
+    """List the files that can be read; folders are searched to their depths."""
     if format_name is not None:
         check_format(format_name)
     found: list[Found] = []
@@ -177,27 +154,8 @@ def numbered(
 ) -> Numbered:
     """Read the traces of files, one file after another, from any of them on.
 
-    Saved answers of the OSM API that follow each other are joined as if they came from
-    the server; they have the number of their first file. A file that cannot be read, or
-    not to its end, is left out with a warning, unless there is nothing else or
-    `Reading.strict` asks for all.
-
-    Parameters
-    ----------
-    files
-        What to read.
-    how
-        How to read it.
-    jobs
-        How many files are read at once, by as many processes; the traces are the same.
-    progress
-        Told of the bytes read.
-
-    Raises
-    ------
-    BadInput, FileProblem
-        While the traces are taken: if nothing can be read, or something cannot and
-        must.
+    Saved answers of the OSM API that follow each other are joined as if they came from the server;
+    they have the number of their first file.
     """
 
     def traces(begin: int, left_out: LeftOut) -> Iterator[tuple[int, Trace]]:

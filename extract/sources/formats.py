@@ -25,15 +25,7 @@ class Format(Protocol):
     """A module that reads one kind of file."""
 
     def looks_like(self, name: str, head: bytes) -> bool:
-        """Tell whether a file is of this kind.
-
-        Parameters
-        ----------
-        name
-            Of the file, in lower case, without the suffix of its packing.
-        head
-            How it begins, unpacked.
-        """
+        """Tell whether a file is of this kind."""
 
     def read(
         self, path: Path, label: str, how: Reading
@@ -56,25 +48,13 @@ FORMATS: Mapping[str, Format] = {
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file to read.
+    """A file to read."""
 
-    Attributes
-    ----------
-    path
-        Where it is.
-    label
-        A name for it that no other one has: its last folders as far as they are needed.
-    format
-        One of `FORMATS`.
-    size, changed
-        Bytes, and when they were last changed, in nanoseconds, as the file was found.
-    """
-
-    path: Path
-    label: str
-    format: str
-    size: int
-    changed: int
+    path: Path  # where it is
+    label: str  # a name for it that no other one has: its last folders as far as they are needed
+    format: str  # one of `FORMATS`
+    size: int  # bytes, and when they were last changed, in nanoseconds, as the file was found
+    changed: int  # bytes, and when they were last changed, in nanoseconds, as the file was found
 
 
 def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | Document]:
@@ -83,13 +63,7 @@ def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | Document]:
 
 
 def format_of(path: Path, how: Reading) -> str | None:
-    """Name the format of a file by looking at it; None if none fits.
-
-    Raises
-    ------
-    FileProblem
-        If it cannot be opened.
-    """
+    """Name the format of a file by looking at it; None if none fits."""
     with how.unpacked(path) as stream:
         try:
             head = stream.read(_HEAD)
@@ -106,13 +80,7 @@ def format_of(path: Path, how: Reading) -> str | None:
 
 
 def check_format(name: str) -> None:
-    """Refuse a format that does not exist.
-
-    Raises
-    ------
-    BadInput
-        If the name is not one of `FORMATS`.
-    """
+    """Refuse a format that does not exist."""
     if name not in FORMATS:
         msg = f"there is no format {name!r}: --format is one of {', '.join(FORMATS)}"
         raise BadInput(msg)

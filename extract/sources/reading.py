@@ -37,36 +37,15 @@ _PACKED: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
-    """How files are to be read, and whom to tell.
+    """How files are to be read, and whom to tell."""
 
-    Attributes
-    ----------
-    columns
-        Of tables: column by role (lat, lon, time, id, subject), where the usual names
-        do not say.
-    subjects_exact
-        Whether subjects whose names differ only in case are different ones.
-    strict
-        Whether a broken row or member is refused; otherwise it is counted and left
-        out.
-    timed
-        Whether times that a table has but nobody named are refused.
-    counts
-        Told of what was left out while reading, in words; and of tables, under the use
-        of their columns.
-    read
-        Told of each number of bytes taken from a file, for the progress.
-    warned
-        What `warn` has warned of.
-    """
-
-    columns: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)  # of tables
     subjects_exact: bool = False
-    strict: bool = False
-    timed: bool = False
-    counts: Counter[str] = field(default_factory=Counter)
+    strict: bool = False  # whether a broken row or member is refused
+    timed: bool = False  # whether times that a table has but nobody named are refused
+    counts: Counter[str] = field(default_factory=Counter)  # told of what was left out while reading
     read: Callable[[int], None] = lambda size: None
-    warned: set[str] = field(default_factory=set)
+    warned: set[str] = field(default_factory=set)  # what `warn` has warned of
 
     def warn(self, logger: logging.Logger, once: str, message: str) -> None:
         """Warn of what many files are alike in; of the first one only."""
@@ -75,13 +54,7 @@ class Reading:
             logger.warning("%s", message, extra={"once": once})
 
     def open(self, path: Path) -> io.BufferedReader:
-        """Open a file as it is; what is read of it counts as progress.
-
-        Raises
-        ------
-        FileProblem
-            If it cannot be opened.
-        """
+        """Open a file as it is; what is read of it counts as progress."""
         try:
             return io.BufferedReader(_Metered(regular(path), self.read), _BUFFER)
         except OSError as error:
@@ -89,13 +62,7 @@ class Reading:
             raise FileProblem(msg) from error
 
     def unpacked(self, path: Path) -> io.BufferedReader:
-        """Open a file and unpack it, if it is packed by gzip, bzip2 or xz.
-
-        Raises
-        ------
-        FileProblem
-            If it cannot be opened.
-        """
+        """Open a file and unpack it, if it is packed by gzip, bzip2 or xz."""
         return unpacked(self.open(path))
 
 
@@ -132,17 +99,7 @@ class _Unpacked(io.RawIOBase):
 
 
 class Meter:
-    """Adds up what is read of files, and tells the progress.
-
-    Parameters
-    ----------
-    task
-        What is being done, in the user's words.
-    done, total
-        Bytes, of which so many are done.
-    progress
-        Told of each number of bytes.
-    """
+    """Adds up what is read of files, and tells the progress."""
 
     def __init__(self, task: str, done: int, total: int, progress: Progress) -> None:
         self.task = task

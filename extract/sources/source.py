@@ -13,24 +13,7 @@ Numbered = Callable[[int, LeftOut], Iterator[tuple[int, Trace]]]
 
 
 class Source:
-    """Traces in their order, with the place to go on from.
-
-    Parameters
-    ----------
-    numbered
-        Where the traces come from.
-    position
-        Where to begin, as another one was at when it was left.
-    left_out
-        Counts of what the units before the position left out, in words.
-
-    Attributes
-    ----------
-    position
-        Units of which all traces were taken, and traces taken of the next one.
-    left_out
-        What these units left out; of the last one as soon as a later one begins.
-    """
+    """Traces in their order, with the place to go on from."""
 
     def __init__(
         self,

@@ -28,13 +28,7 @@ receivers whose noise turns them as often go north as fast as their noise sidewa
 
 
 def check_untimed(choice: str) -> None:
-    """Refuse what is not one of `CHOICES`.
-
-    Raises
-    ------
-    BadInput
-        If it is not.
-    """
+    """Refuse what is not one of `CHOICES`."""
     if choice not in CHOICES:
         msg = f"--untimed must be {' or '.join(CHOICES)} (got {choice!r})"
         raise BadInput(msg)
@@ -43,17 +37,8 @@ def check_untimed(choice: str) -> None:
 def ordered(traces: Iterable[Trace], untimed: str, counts: Counter[str]) -> Iterator[Trace]:
     """Leave out traces whose order is not that of a way.
 
-    The OSM server gives points of unknown order sorted by latitude and longitude, and
-    what has read them since takes them for a track. Such a cloud is never a trace.
-
-    Parameters
-    ----------
-    traces
-        Of any source.
-    untimed
-        One of `CHOICES`.
-    counts
-        Told of the points left out, under `UNTIMED` and `CLOUD`.
+    The OSM server gives points of unknown order sorted by latitude and longitude, and what has read
+    them since takes them for a track. Such a cloud is never a trace.
     """
     for trace in traces:
         if np.isfinite(trace.time).any():
@@ -67,13 +52,7 @@ def ordered(traces: Iterable[Trace], untimed: str, counts: Counter[str]) -> Iter
 
 
 def is_cloud(lat: Floats, lon: Floats) -> bool:
-    """Tell whether points are sorted by latitude, and by nothing else.
-
-    Parameters
-    ----------
-    lat, lon
-        Degrees, in the order of the source, shape (n,).
-    """
+    """Tell whether points are sorted by latitude, and by nothing else."""
     if len(lat) < _FEW:
         return False
     if not (np.diff(lat) >= 0.0).all():

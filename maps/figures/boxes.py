@@ -9,20 +9,7 @@ _ROW, _REST = 0.19, 0.75  # inches: of a method, and of titles and axes
 
 
 def boxes(results: Results, dataset: str) -> Picture | None:
-    """Draw a panel for each k, with a box for each method.
-
-    Parameters
-    ----------
-    results
-        With the table ``hm2``.
-    dataset
-        One of its data sets.
-
-    Returns
-    -------
-    Picture or None
-        None if the results have no single runs.
-    """
+    """Draw a panel for each k, with a box for each method."""
     runs = results.of("hm2", dataset, "run_il")
     if runs.empty:
         return None

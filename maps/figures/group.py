@@ -17,21 +17,7 @@ _MEMBER, _CENTROID = PALETTE[0], PALETTE[1]
 
 
 def group(matched: Match, number: int | None) -> Picture:
-    """Draw the members of a group and their centroid, in metres.
-
-    Parameters
-    ----------
-    matched
-        Originals and release.
-    number
-        Of the group, as in the report's labels; None takes the one whose mean
-        displacement is the median of all groups.
-
-    Raises
-    ------
-    BadInput
-        If there is no such group.
-    """
+    """Draw the members of a group and their centroid, in metres."""
     labels = matched.labels
     unrolled = Unrolled(matched.trajectories.points)
     points, lines = unrolled(matched.trajectories.points), unrolled(matched.lines)

@@ -12,20 +12,7 @@ _PANEL, _LEGEND = 2.3, 0.6  # inches
 
 
 def path_length(results: Results, dataset: str) -> Picture | None:
-    """Draw a panel for each k, with a point for each run of a TSP heuristic.
-
-    Parameters
-    ----------
-    results
-        With the table ``hm2``.
-    dataset
-        One of its data sets.
-
-    Returns
-    -------
-    Picture or None
-        None if the results have no single runs.
-    """
+    """Draw a panel for each k, with a point for each run of a TSP heuristic."""
     runs = _paired(results, dataset)
     if runs.empty:
         return None

@@ -26,8 +26,8 @@ def of_release(
     trajectories, release, report
         As for `trajanon.maps.compare`.
     group
-        The group to draw in detail, by its number in the report's labels; None takes
-        the one whose mean displacement is the median of all groups.
+        The group to draw in detail, by its number in the report's labels; None takes the one whose
+        mean displacement is the median of all groups.
 
     Returns
     -------
@@ -37,8 +37,7 @@ def of_release(
     Raises
     ------
     BadInput
-        If there is nothing to draw, the three do not belong together, or there is no
-        such group.
+        If there is nothing to draw, the three do not belong together, or there is no such group.
     """
     matched = match(trajectories, release, report)
     with styled():

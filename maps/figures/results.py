@@ -17,14 +17,7 @@ _NUMBERS = ("k", "ours")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Results:
-    """Measurements, as `trajanon benchmark` writes them.
-
-    Attributes
-    ----------
-    rows
-        The columns of `trajanon.benchmark.measurement.Measurement` that figures need;
-        k is NaN where there is none. And ``label``: the method, as figures name it.
-    """
+    """Measurements, as `trajanon benchmark` writes them."""
 
     rows: pd.DataFrame
 
@@ -44,15 +37,7 @@ class Results:
 
 
 def read_results(path: Path) -> Results:
-    """Read the CSV that `trajanon benchmark` wrote.
-
-    Raises
-    ------
-    BadInput
-        If it is another table.
-    FileProblem
-        If it cannot be read.
-    """
+    """Read the CSV that `trajanon benchmark` wrote."""
     way_out = "name the CSV that trajanon benchmark wrote"
     regular(path)
     try:

@@ -24,8 +24,8 @@ def file_names(pictures: Sequence[Picture]) -> list[str]:
 def save(pictures: Sequence[Picture], folder: Path, *, inputs: Sequence[Path] = ()) -> None:
     """Write each figure as SVG and PNG, and a page with all captions.
 
-    Figures that show originals, and captions of such, are for their owner only. Equal
-    figures are equal files: they hold no date.
+    Figures that show originals, and captions of such, are for their owner only. Equal figures are
+    equal files: they hold no date.
 
     Parameters
     ----------

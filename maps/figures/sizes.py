@@ -13,15 +13,7 @@ _HEIGHT = 2.1  # inches
 
 
 def sizes(report: Report, labels: Ints) -> Picture:
-    """Draw a bar for each size of groups.
-
-    Parameters
-    ----------
-    report
-        The holder's, of a release.
-    labels
-        Group of each trajectory.
-    """
+    """Draw a bar for each size of groups."""
     members = np.bincount(labels)
     rows = by_size(members)
     figure, (ax,) = panels(1, 1, ONE_COLUMN, _HEIGHT)

@@ -10,13 +10,7 @@ _BAR, _REST = 0.24, 0.55  # inches: of a stage, and of the axis
 
 
 def stages(report: Report) -> Picture:
-    """Draw a bar for each stage after which there were groups.
-
-    Parameters
-    ----------
-    report
-        The holder's, of a release.
-    """
+    """Draw a bar for each stage after which there were groups."""
     told = [
         (stage["name"], loss)
         for stage in report["stages"]

@@ -62,23 +62,7 @@ def styled() -> Iterator[None]:
 def panels(
     rows: int, columns: int, width: float, height: float, *, same_y: bool = False
 ) -> tuple[Figure, list[Axes]]:
-    """Make a figure of equal panels.
-
-    Parameters
-    ----------
-    rows, columns
-        Of panels.
-    width, height
-        Of the figure, inches.
-    same_y
-        Whether a row of panels has one vertical axis.
-
-    Returns
-    -------
-    figure : Figure
-    axes : list of Axes
-        Row by row.
-    """
+    """Make a figure of equal panels."""
     figure = Figure(figsize=(width, height))
     grid = figure.subplots(rows, columns, squeeze=False, sharey="row" if same_y else False)
     return figure, list(grid.flat)

@@ -11,20 +11,7 @@ _HEIGHT = 3.4  # inches
 
 
 def trade_off(results: Results, dataset: str) -> Picture | None:
-    """Draw a line for each compression, with a point for each k.
-
-    Parameters
-    ----------
-    results
-        With the table ``compression``.
-    dataset
-        One of its data sets.
-
-    Returns
-    -------
-    Picture or None
-        None if the results have no such table.
-    """
+    """Draw a line for each compression, with a point for each k."""
     losses = results.of("compression", dataset, "il")
     seconds = results.of("compression", dataset, "seconds")
     if losses.empty or seconds.empty:

@@ -33,8 +33,8 @@ class Annealing(NamedTuple):
     descent
         The records in their groups, and who is near.
     warmth
-        Of each record, (n,): the temperature of a move between two is the product of
-        theirs, times the heat.
+        Of each record, (n,): the temperature of a move between two is the product of theirs, times
+        the heat.
     quantiles
         Of the exponential distribution, 4,096.
     ranks

@@ -19,11 +19,8 @@ class _Cache:
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile on first use; keep the result if any folder can be written.
 
-    A bare number in a call is a type of its own, for which what is called would be
-    compiled once more: such numbers are constants of numpy's types.
-
-    Sums may be reordered so that they run in vector registers: the same on every run
-    of one machine, on one core or many.
+    A bare number in a call is a type of its own, for which what is called would be compiled once
+    more: such numbers are constants of numpy's types.
     """
     options = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract"}}
     try:
@@ -39,8 +36,8 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 def forget_older(folder: str) -> None:
     """Remove what was compiled from other sources than these.
 
-    numba looks at the file of a kernel, but not at those of the kernels it calls: a
-    mended one would live on in its callers.
+    numba looks at the file of a kernel, but not at those of the kernels it calls: a mended one
+    would live on in its callers.
     """
     sources = sha256()
     for file in sorted(Path(__file__).parent.glob("*.py")):
@@ -58,13 +55,7 @@ def forget_older(folder: str) -> None:
 
 
 def announce(first_compilation: Callable[[bool], None]) -> None:
-    """Call back once, when the first kernel has to be compiled.
-
-    Parameters
-    ----------
-    first_compilation
-        Called with True if the compiled kernels will be kept for the next run.
-    """
+    """Call back once, when the first kernel has to be compiled."""
 
     class Listener(event.Listener):
         told = False

@@ -9,10 +9,7 @@ from trajanon._kernels.compiled import kernel
 def closest_couplings(ones, others, frechet, warping):
     """Fill in the discrete Fréchet and the DTW distance of each pair of curves.
 
-    ``ones`` (n, a, 2) and ``others`` (n, b, 2) in a plane; ``frechet``, ``warping``
-    (n,). Both walks begin at the first points and end at the last; in each step one or
-    both go on to the next point. Fréchet's is the least possible greatest distance on
-    the way, DTW the least possible sum of distances.
+    ``ones`` (n, a, 2) and ``others`` (n, b, 2) in a plane; ``frechet``, ``warping`` (n,).
     """
     a, b = ones.shape[1], others.shape[1]
     greatest = np.empty(b)

@@ -31,14 +31,13 @@ class Descent(NamedTuple):
     Attributes
     ----------
     groups
-        The records in their groups, with a place for each group that can ever be, and
-        one more.
+        The records in their groups, with a place for each group that can ever be, and one more.
     neighbours
-        The nearest records of each record, nearest first, (n, c). A record may go to
-        the groups of these: they are near it.
+        The nearest records of each record, nearest first, (n, c). A record may go to the groups of
+        these: they are near it.
     changed, looked
-        Number of the move that last changed a group (g,), and of the last move that
-        a record's surroundings were compared with, (n,).
+        Number of the move that last changed a group (g,), and of the last move that a record's
+        surroundings were compared with, (n,).
     gathered, origins
         Records of one move, and the groups they came from, (n,).
     along
@@ -140,15 +139,7 @@ def relocate_or_exchange(descent, x, k, number, near):
 
 @kernel
 def exchange_three(descent, x, k, number, near, nearer):
-    """Move a record into the place of another, and that one on; whether that gains.
-
-    x takes the place of z in a near group, and z goes to a group near z: there it joins
-    (a chain, if x may leave its group), or it takes the place of v, which goes to the
-    group of x, if that is near v (a cycle). The first such move that gains is made.
-
-    A cycle changes three groups; if the sum gains, then from one of the three records
-    on, the first change gains, and the first two together do. So no other is followed.
-    """
+    """Move a record into the place of another, and that one on; whether that gains."""
     if k > _LARGEST:
         return False
     groups = descent.groups
@@ -347,8 +338,8 @@ def order_along(descent, count):
 def split(descent, group, k, limit):
     """Cut a group of 2k different subjects or more in two, on a line through it.
 
-    The cut that gains most, of those that leave k different subjects on both sides, is
-    made if the SSE changes by less than a limit. Returns how many records have moved.
+    The cut that gains most, of those that leave k different subjects on both sides, is made if the
+    SSE changes by less than a limit. Returns how many records have moved.
     """
     groups = descent.groups
     if groups.different[group] < 2 * k:

@@ -10,11 +10,8 @@ from trajanon._kernels.distance import squared_distance
 def farthest_pair(records, outer_first, radius, opposite, reach, labels):
     """The two remaining records with the greatest distance.
 
-    ``outer_first`` are the remaining records by falling ``radius``, (n,), the distance
-    to any one point: two records are no farther apart than their radii together.
-    ``opposite`` and ``reach``, (n,), keep the farthest record and the distance that
-    were found for each record last, -1 and infinity before: with records leaving
-    (``labels`` from 0) that distance still is an upper bound.
+    ``outer_first`` are the remaining records by falling ``radius``, (n,), the distance to any one
+    point: two records are no farther apart than their radii together.
     """
     first, second, best = outer_first[0], outer_first[1], -1.0
     for i in range(outer_first.shape[0]):

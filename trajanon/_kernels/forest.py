@@ -41,8 +41,8 @@ def select(along, order, start, stop, middle):
 def halve(points, order, along, start, stop, random):
     """Halve the points from start to stop across a line between two; the border.
 
-    One is drawn at random, the other is the farthest of some: long parts are cut
-    across their length.
+    One is drawn at random, the other is the farthest of some: long parts are cut across their
+    length.
     """
     one = points[order[start + below(random, stop - start)]]
     other, most = one, -1.0
@@ -67,8 +67,8 @@ def halve(points, order, along, start, stop, random):
 def grow(points, leaf, random):
     """Halve points, (n, q), until no part holds more than so many.
 
-    Returns their order, (n,), in which each leaf stands together, near leaves near
-    each other, and the borders of the leaves, (leaves + 1,).
+    Returns their order, (n,), in which each leaf stands together, near leaves near each other, and
+    the borders of the leaves, (leaves + 1,).
     """
     n = points.shape[0]
     order, along = np.arange(n), np.empty(n)
@@ -95,8 +95,7 @@ def grow(points, leaf, random):
 def keep(nearest, away, record, distance):
     """Insert a record in a list of the nearest, unless it is there.
 
-    ``away`` are their squared distances, rising. A record that is there has the very
-    same distance.
+    ``away`` are their squared distances, rising. A record that is there has the very same distance.
     """
     place = away.shape[0] - 1
     while place > 0 and away[place - 1] > distance:

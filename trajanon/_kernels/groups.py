@@ -24,11 +24,11 @@ class Groups(NamedTuple):
     labels
         Group of each record, (n,).
     centroids, sizes, different
-        Mean record (g, p), records, and different subjects of each group, (g,). A
-        group of no records is a place for a new one; its centroid means nothing.
+        Mean record (g, p), records, and different subjects of each group, (g,). A group of no
+        records is a place for a new one; its centroid means nothing.
     first, following, preceding
-        Members of a group as a chain: its first record (g,), and the records after and
-        before each record (n,); -1 ends a chain.
+        Members of a group as a chain: its first record (g,), and the records after and before each
+        record (n,); -1 ends a chain.
     empty
         Groups of no records, as a stack whose height is in the last cell, (g + 1,).
     """

@@ -53,12 +53,7 @@ def insert(records, following, start, city):
 
 @kernel
 def insertion(records, turn, rule):
-    """The path that nearest (-1), farthest (1) or arbitrary (0) insertion finds.
-
-    ``turn`` holds the cities, the dummy too, in random order, (n + 1,): the first one
-    starts the tour, the order is that of arbitrary insertion, and of several cities
-    equally near to the tour, or far from it, the first one is next.
-    """
+    """The path that nearest (-1), farthest (1) or arbitrary (0) insertion finds."""
     cities = turn.shape[0]
     following = np.full(cities, -1, dtype=np.int64)
     start = turn[0]
@@ -139,11 +134,8 @@ def look_for_places(records, following, start, places, longer, known, beyond, ci
 def cheapest_insertion(records, turn):
     """The path that cheapest insertion finds.
 
-    ``turn`` holds the cities, the dummy too, in random order, (n + 1,): the first one
-    starts the tour, and of several cities equally cheap the first one is next.
-
-    A city remembers its few best places. Each step ends one place and makes two, so
-    the whole tour is looked through for a city only when all it remembers have gone.
+    ``turn`` holds the cities, the dummy too, in random order, (n + 1,): the first one starts the
+    tour, and of several cities equally cheap the first one is next.
     """
     cities = turn.shape[0]
     following = np.full(cities, -1, dtype=np.int64)

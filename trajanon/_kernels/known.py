@@ -86,11 +86,10 @@ class Candidates(NamedTuple):
     Attributes
     ----------
     last
-        The last position at which each line passes each point of the target, (c, p);
-        -1 if it does not. Without an order all is at position 0.
+        The last position at which each line passes each point of the target, (c, p); -1 if it does
+        not. Without an order all is at position 0.
     at
-        All positions at which it does, as bits, 64 to a word: (c, p, w); none without
-        an order.
+        All positions at which it does, as bits, 64 to a word: (c, p, w); none without an order.
     rows, own
         Rows of each line, and how many of them are of the target's subject, (c,).
     home
@@ -156,8 +155,8 @@ def passes(target, places, tolerance):
 def candidates(hits, places, members, question, whose, scratch):
     """The lines that pass at least as many points as are known.
 
-    ``whose`` holds the target's own line, its subject, and its number of points.
-    ``scratch``, (g, 2), is 0 and -1 for each line, and is so again afterwards.
+    ``whose`` holds the target's own line, its subject, and its number of points. ``scratch``, (g,
+    2), is 0 and -1 for each line, and is so again afterwards.
     """
     home, subject, points = whose
     passed, last = scratch[:, 0], scratch[:, 1]
@@ -215,10 +214,8 @@ def pass_on(found, line, position, point):
 def all_choices(found, question):
     """What every choice of points tells: sums of chances, and the highest chance.
 
-    A choice grows point by point, with the lines that pass all of it so far. It is
-    given up once none of them has a row of the target's subject. With one line left,
-    the choices that it passes too are counted, not made: without an order, those of
-    the points that it passes. In order that takes more, but for the target itself.
+    A choice grows point by point, with the lines that pass all of it so far. It is given up once
+    none of them has a row of the target's subject.
     """
     last, known = found.last, question.known
     count, points = last.shape
@@ -320,9 +317,7 @@ def some_choices(found, question, random):
 def ask(targets, whose, places, members, question, out):
     """Attack targets, (t, p, 4) as ``where``: mean chances, and the worst, (t, 3).
 
-    ``whose`` holds the own line of each, its subject, and the state of its chance,
-    (t, 3) unsigned. ``out`` gets the chance that a compatible row is of the subject,
-    that it is of the own line, and the highest of the first.
+    ``whose`` holds the own line of each, its subject, and the state of its chance, (t, 3) unsigned.
     """
     points = targets.shape[1]
     scratch = np.zeros((members.first.shape[0] - 1, 2), dtype=np.int64)

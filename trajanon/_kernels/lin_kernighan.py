@@ -35,9 +35,8 @@ def lin_kernighan(tour, a):
 def chain(tour, a, b, c, step):
     """Link b with c, the freed end with its best near record, and so on; the gain.
 
-    b follows a along ``step``. Each move turns round the stretch from b to the city d
-    before c: then d follows a, and could stay there or be the next b. The tour is left
-    as it was where that was shortest.
+    b follows a along ``step``. Each move turns round the stretch from b to the city d before c:
+    then d follows a, and could stay there or be the next b.
     """
     ends = np.empty(2 * _DEEPEST + 2, dtype=np.int64)
     ends[0], ends[1] = a, b

@@ -21,8 +21,8 @@ def farthest(records, remaining, point):
 def nearest_of_other_subjects(records, remaining, subjects, centre, count):
     """The ``count`` nearest records to one record, each of another subject.
 
-    A subject enters with its nearest record only; the centre's own never does. Fewer
-    are returned if there are fewer subjects; the nearest comes first.
+    A subject enters with its nearest record only; the centre's own never does. Fewer are returned
+    if there are fewer subjects; the nearest comes first.
     """
     near = np.empty(count, dtype=np.int64)
     distance = np.empty(count)

@@ -35,21 +35,7 @@ def latest_starts(subjects, k):
 def optimal_cut(path_records, latest):
     """Start of each optimal group on the path, as a mask.
 
-    ``path_records`` (n, p) in the order of the path; ``latest`` (n,) from
-    `latest_starts`, rising.
-
-    A group's SSE is its sum of squared pair distances divided by its size: sums of
-    positive terms only, which lose nothing far from zero.
-
-    Why the cut is optimal. More records hold no fewer subjects, so a group that ends
-    somewhere is allowed if and only if it starts at ``latest`` or before. What stands
-    before the last group of an optimal cut is cut optimally, or one could do better:
-    the least cost of the first records is the least of cost[start] + SSE over all
-    allowed starts. No start needs to be looked at from which two allowed groups would
-    fill the group: about their own means their records lie no farther than about the
-    common one, so the two cost no more. With records as subjects, this leaves sizes k
-    to 2k - 1; with subjects, groups may have to be longer, where a subject has several
-    records in a row.
+    ``path_records`` (n, p) in the order of the path; ``latest`` (n,) from `latest_starts`, rising.
     """
     n = path_records.shape[0]
     to_later = np.zeros(n)  # squared distances of a record to those behind it

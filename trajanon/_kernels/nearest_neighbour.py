@@ -51,8 +51,7 @@ def leave(waiting, position, left, record):
 def nearest_waiting(turned, here, waiting, left):
     """The nearest waiting record, the smallest row of equals, and its distance².
 
-    The records are turned to their principal axes, so the first columns tell most of
-    a distance.
+    The records are turned to their principal axes, so the first columns tell most of a distance.
     """
     columns = turned.shape[1]
     nearest, least = -1, np.inf
@@ -76,9 +75,8 @@ def nearest_waiting(turned, here, waiting, left):
 def shortest_walk(turned, neighbours, near, first, last, best, shortest):
     """Walk from each start of first..last-1; keep the shortest path in ``best``.
 
-    ``neighbours``, ``near``: the nearest records of each record and their distances,
-    (n, c), the nearest first. A walk that is longer than ``shortest`` before its end
-    is given up. Returns the length of the path in ``best``, (n,).
+    ``neighbours``, ``near``: the nearest records of each record and their distances, (n, c), the
+    nearest first. A walk that is longer than ``shortest`` before its end is given up.
     """
     n = turned.shape[0]
     order = np.empty(n, dtype=np.int64)

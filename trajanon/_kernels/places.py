@@ -27,8 +27,8 @@ def keep_nearest(nearest, away, window, distance):
 def compare_places(rows, window, here, order, borders, nearest, away):
     """Compare each window where it is with the places that share a leaf with it.
 
-    Rows are places, (v, q), each of a window, (v,); a window is at one of its places,
-    (n,). The windows of the nearest places of others are kept for each, (n, c).
+    Rows are places, (v, q), each of a window, (v,); a window is at one of its places, (n,). The
+    windows of the nearest places of others are kept for each, (n, c).
     """
     for leaf in range(borders.shape[0] - 1):
         members = order[borders[leaf] : borders[leaf + 1]]

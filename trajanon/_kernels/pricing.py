@@ -11,24 +11,24 @@ from trajanon._kernels.compiled import kernel
 class Market(NamedTuple):
     """Records, and the price paid for each.
 
-    A group earns the prices of its members less its SSE, the sum of its squared pair
-    distances divided by its size, and less the tolls of the trios that it meets.
-    Tolls count in the search alone; groups are grown as if there were none.
+    A group earns the prices of its members less its SSE, the sum of its squared pair distances
+    divided by its size, and less the tolls of the trios that it meets. Tolls count in the search
+    alone; groups are grown as if there were none.
 
     Attributes
     ----------
     distances
         Squared distance of each pair, (m, m).
     halves
-        Half the sum of squared distances of each record to its 0, 1, ... nearest
-        others, (m, size of the largest group).
+        Half the sum of squared distances of each record to its 0, 1, ... nearest others, (m, size
+        of the largest group).
     subjects, prices
         Of each record, (m,).
     k
         Least number of different subjects in a group.
     trios, tolls
-        Three records, (t, 3), and what a group pays, once, that holds two of them or
-        all, (t,), not negative: the dual of a subset-row cut.
+        Three records, (t, 3), and what a group pays, once, that holds two of them or all, (t,), not
+        negative: the dual of a subset-row cut.
     first_trio, trios_of
         The trios of record i are ``trios_of[first_trio[i] : first_trio[i + 1]]``.
     """
@@ -54,15 +54,15 @@ class Search(NamedTuple):
     members
         The group so far, (size,).
     near, score, listed
-        Records that may join, the best first, what each adds at most, (size, m), and
-        how many they are, (size,).
+        Records that may join, the best first, what each adds at most, (size, m), and how many they
+        are, (size,).
     following
         Place of the record to be tried next, (size,).
     to_members
         Squared distances of each record to the members, summed, (size, m).
     half_tolls
-        Half the tolls of each record's trios of which one member is there, (size, m):
-        the other half is left to the third record, which may join too.
+        Half the tolls of each record's trios of which one member is there, (size, m): the other
+        half is left to the third record, which may join too.
     met
         Members of each trio, (t,).
     """
@@ -114,8 +114,8 @@ def different_subjects(market, members):
 def grow_group(market, members, started):
     """Grow a group by the record that earns most; its best size, or 0 if none holds k.
 
-    ``members`` begins with ``started`` records, and takes the others in the order in
-    which they join.
+    ``members`` begins with ``started`` records, and takes the others in the order in which they
+    join.
     """
     to_members = np.zeros(market.prices.shape[0])
     for place in range(started):
@@ -178,8 +178,8 @@ def exchange_member(market, members):
 def grow_groups(market, roots, found, sizes):
     """Grow a group round each root, and exchange members while that earns more.
 
-    ``found`` (roots, size of the largest group) and ``sizes`` (roots,) take the groups;
-    size 0 where none holds k subjects.
+    ``found`` (roots, size of the largest group) and ``sizes`` (roots,) take the groups; size 0
+    where none holds k subjects.
     """
     for i in range(roots.shape[0]):
         found[i, 0] = roots[i]
@@ -218,11 +218,8 @@ def bound_by_root(market, search, record):
 def keep_promising(market, search, depth, size, earned, least):
     """Keep, in order, the records with which a group may earn more than the least.
 
-    ``earned`` is what the members have by themselves: their prices, less their squared
-    pair distances divided by ``size`` and their tolls. Each record that joins then pays
-    its distances to the members, and half of those to the others that join: at least
-    half of those to its nearest; and half of a toll that it may share, or all of it if
-    nobody else joins.
+    ``earned`` is what the members have by themselves: their prices, less their squared pair
+    distances divided by ``size`` and their tolls.
     """
     wanted = size - depth
     share = 2.0 if wanted == 1 else 1.0
@@ -303,10 +300,8 @@ def leave(market, search, record):
 def search_group(market, search, size, least, nodes, found, sizes, place, every):
     """Find the group of a size round ``search.members[0]`` that earns most, or every.
 
-    ``found[place]`` takes the best, if it earns more than ``least``; or from there on
-    ``found`` takes every group that does. Returns what the best earns, or else
-    ``least``; what no group can exceed; what is left of ``nodes``, 0 if the search was
-    broken off; and the next free place.
+    ``found[place]`` takes the best, if it earns more than ``least``; or from there on ``found``
+    takes every group that does.
     """
     root = search.members[0]
     search.to_members[1] = market.distances[root]
@@ -364,13 +359,6 @@ def search_groups(market, roots, least, nodes, found, sizes, at_most, every):
     """Find the group round each root that earns most, or every one above ``least``.
 
     Round a record: no member has a smaller sum of squared distances to the others.
-    ``found`` (size of the largest group wide) and ``sizes`` take the groups: without
-    ``every``, one for each root, size 0 where there is none; with it, as many as there
-    are or fit in a row, perhaps with a few that are round none or found twice.
-    ``at_most`` takes what no group round each root can earn more than: what the best
-    earns, or ``least`` if none earns more. It is but a bound where the search needed
-    more than ``nodes``, of which each root has as many, or more room. Returns whether
-    none did, and how many groups were found.
     """
     m, largest = market.halves.shape
     search = Search(

@@ -9,8 +9,8 @@ from trajanon._kernels.compiled import kernel
 def lay_rows_at_once(ground, weights, centre, rest, first, rows):
     """Read all windows at all their starts, as `lay_rows`, several starts at once.
 
-    In single precision, about a place near all of them: points less ``centre``, (2,),
-    times ``weights``, (q, p), plus ``rest``, (q,).
+    In single precision, about a place near all of them: points less ``centre``, (2,), times
+    ``weights``, (q, p), plus ``rest``, (q,).
     """
     axes, m = weights.shape[0], weights.shape[1] // 2
     longest = ground.most.max() + 1

@@ -7,13 +7,7 @@ from trajanon._kernels.compiled import kernel
 
 @kernel
 def nearest_on_runs(points, first, run, lines, labels, scale, away):
-    """Fill in how far the points of each window's line are from its run.
-
-    ``points`` (t, 2) of all runs, ``first`` (r + 1,) of each, ``run`` (n,) of windows
-    in order of their runs; ``lines`` (g, m, 2) and the ``labels`` (n,) of windows;
-    ``scale`` (g, m, 2), metres of a unit at each point of a line; ``away`` (n, m). A
-    walk along the run leaves out what is too far to be nearer.
-    """
+    """Fill in how far the points of each window's line are from its run."""
     last, north, east = -1, 0.0, 0.0
     for window in range(len(run)):
         begin, end = first[run[window]], first[run[window] + 1]

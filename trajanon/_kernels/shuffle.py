@@ -127,8 +127,8 @@ def count_different(subjects):
 def recut(shuffle, a, b, k):
     """Merge two groups, and cut them into runs by distance to the common centroid.
 
-    There are as many runs as k goes into the number of different subjects. Fewer than
-    two, or one of fewer than k different subjects, and nothing changes; whether it did.
+    There are as many runs as k goes into the number of different subjects. Fewer than two, or one
+    of fewer than k different subjects, and nothing changes; whether it did.
     """
     members = np.flatnonzero((shuffle.groups.labels == a) | (shuffle.groups.labels == b))
     middle = shuffle.groups.centroids[a] * shuffle.groups.sizes[a]

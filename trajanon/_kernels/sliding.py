@@ -41,8 +41,8 @@ class Ground(NamedTuple):
     apart
         How far behind the start of the window before a window must start, (n,).
     mean, share
-        Of each number of a record, (p,): what is subtracted from it, and what the rest
-        is multiplied by.
+        Of each number of a record, (p,): what is subtracted from it, and what the rest is
+        multiplied by.
     """
 
     points: NDArray[np.float64]
@@ -68,8 +68,8 @@ class Slides(NamedTuple):
     start
         Of each window, (n,).
     meeting
-        Of each window, (n, c): the start where it was nearest to each neighbour, when
-        they were at ``began``.
+        Of each window, (n, c): the start where it was nearest to each neighbour, when they were at
+        ``began``.
     began
         As ``start``.
     """
@@ -267,8 +267,8 @@ def slide_alone(groups, ground, start, x, record, best, tiny):
 def slide_together(groups, ground, start, head, count, room, record, tiny):
     """Slide all windows of a run, so many with so much room; whether that gains.
 
-    To the starts that keep them apart, with the least sum of what each slide alone
-    changes. That is exact but where two of a group slide; they go back if it is a loss.
+    To the starts that keep them apart, with the least sum of what each slide alone changes. That is
+    exact but where two of a group slide; they go back if it is a loss.
     """
     costs = np.empty((count, room + 1))
     cost_of_run(groups, ground, start, head, costs, record)
@@ -285,10 +285,8 @@ def slide_together(groups, ground, start, head, count, room, record, tiny):
 def slide_pass(descent, ground, start, looked, moves, begin, end):
     """Slide the windows of runs to where that gains most; the moves made so far.
 
-    Of each run whose first window is from ``begin`` to ``end``: all windows together,
-    unless there is too much to look at, and then one by one. Runs
-    whose groups have not changed since their first window was looked at, (n,), are
-    passed over.
+    Of each run whose first window is from ``begin`` to ``end``: all windows together, unless there
+    is too much to look at, and then one by one.
     """
     groups = descent.groups
     record = np.empty(groups.records.shape[1])

@@ -18,11 +18,10 @@ class Swaps(NamedTuple):
     groups
         The records in their groups.
     away, radius
-        Distance of each record from its centroid, (n,), and the largest in each
-        group, (g,).
+        Distance of each record from its centroid, (n,), and the largest in each group, (g,).
     partner, change
-        The later record that each record had best be exchanged with, or -1, and what
-        that changes the SSE by, (n,).
+        The later record that each record had best be exchanged with, or -1, and what that changes
+        the SSE by, (n,).
     """
 
     groups: Groups
@@ -70,10 +69,7 @@ def measure(swaps, group):
 def within_reach(swaps, group, away, other):
     """Whether one so far from its group's centroid may gain by another group.
 
-    The sum of the two records' distances from their centroids must exceed that of the
-    centroids. For let D lead from centroid to centroid, D + e from record to record,
-    and s = 1/a + 1/b, at most 1: the change is 2 D·(D + e) - s |D + e|², at least
-    (2 - s) |D|² - 2 (1 - s) |D| |e| - s |e|², which is positive up to |e| = |D|.
+    The sum of the two records' distances from their centroids must exceed that of the centroids.
     """
     reach = away + swaps.radius[other]
     apart = squared_distance(swaps.groups.centroids[group], swaps.groups.centroids[other])

@@ -1,8 +1,7 @@
 """A tour in an array, and its reversals.
 
-City n is the dummy, at distance 0 from every record: a tour through it is a path.
-Every change is a reversal of a stretch, written down in a journal so that it can be
-taken back.
+City n is the dummy, at distance 0 from every record: a tour through it is a path. Every change is a
+reversal of a stretch, written down in a journal so that it can be taken back.
 """
 
 from typing import NamedTuple
@@ -30,8 +29,8 @@ class Tour(NamedTuple):
     order, position
         City at each place of the tour, and place of each city, (n + 1,).
     queue, queued
-        Cities whose surroundings have changed, as a ring of n + 1 with its head and
-        length in the last two cells, and whether a city is in it.
+        Cities whose surroundings have changed, as a ring of n + 1 with its head and length in the
+        last two cells, and whether a city is in it.
     journal
         The reversals since the last mark, two cells each; the last cell counts them.
     random
@@ -87,8 +86,8 @@ def reverse_places(tour, i, j):
 def reverse_stretch(tour, first, last, step):
     """Turn round the stretch that leads from one city to another along ``step``.
 
-    The shorter side of the tour is turned, which gives the same cycle, perhaps read the
-    other way: returns the step that now leads as ``step`` did.
+    The shorter side of the tour is turned, which gives the same cycle, perhaps read the other way:
+    returns the step that now leads as ``step`` did.
     """
     size = tour.order.shape[0]
     i, j = tour.position[first], tour.position[last]

@@ -30,22 +30,7 @@ _PLACES = 1_000_000  # of a large table's tracks that are looked at, about
 
 
 def account(before: Grouped, after: Grouped) -> dict[str, Any] | None:
-    """Tell how alignment changed trajectories, ready for JSON.
-
-    Parameters
-    ----------
-    before, after
-        The trajectories as they were cut and as slid, each with their groups.
-
-    Returns
-    -------
-    dict or None
-        None if nothing was aligned. What is measured on what; IL and displacement
-        before; the share of windows that slid, and how far these did, in metres along
-        the track; the share of the runs that is under windows, which sliding leaves as
-        it is, and that lies within a spacing of a released trajectory, before and
-        after; the start of each window as slid, in steps of its run.
-    """
+    """Tell how alignment changed trajectories, ready for JSON."""
     tracks, slid = before.trajectories.tracks, after.trajectories.tracks
     if tracks is None or slid is None or before.trajectories is after.trajectories:
         return None
@@ -109,18 +94,7 @@ def step_lengths(tracks: Tracks) -> Floats:
 
 
 def near_lines(tracks: Tracks, lines: Floats, metres: float) -> float:
-    """Measure the share of tracks that lies within so many metres of some lines.
-
-    Parameters
-    ----------
-    tracks
-        Looked at every `STEPS` steps; those of more than 10,000 windows, at about a
-        million places, as far from each other.
-    lines
-        Latitude and longitude, shape (g, m, 2).
-    metres
-        From a point of a track to the nearest point of a line.
-    """
+    """Measure the share of tracks that lies within so many metres of some lines."""
     apart = STEPS
     if len(tracks.run) > vicinity.WHOLE:
         apart *= max(len(tracks.points) // (STEPS * _PLACES), 1)

@@ -16,18 +16,10 @@ from trajanon.workers import in_threads
 
 
 class Aligned(NamedTuple):
-    """Windows, and their groups.
+    """Windows, and their groups."""
 
-    Attributes
-    ----------
-    start
-        Of each window on its run, (n,).
-    labels
-        Group of each window, (n,).
-    """
-
-    start: Ints
-    labels: Ints
+    start: Ints  # of each window on its run, (n,)
+    labels: Ints  # group of each window, (n,)
 
 
 class Best:

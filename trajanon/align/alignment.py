@@ -33,39 +33,8 @@ def align(
 ) -> tuple[Trajectories, Partition]:
     """Slide trajectories on their tracks, and regroup them, to be near their groups.
 
-    Where a trajectory begins on its track is an accident of the cutting: two people who
-    went the same way get trajectories that differ by where theirs begin. So the window
-    that cuts each one out of its run may slide on it. All windows keep their length,
-    their spacing, their direction and their order on a run, stay on their runs, and
-    share no ground; none is dropped.
-
-    Parameters
-    ----------
-    trajectories
-        As they were cut, with their tracks.
-    partition
-        Groups of at least k of them, of k different subjects.
-    k
-        Least number of different subjects in a group.
-    subjects
-        Subject of each trajectory, shape (n,); None if each is its own.
-    regroup
-        Whether trajectories may also change groups.
-    moves_per_record
-        What each run of the search for groups was given; half of it is used here.
-    seed
-        Repeats the result bit for bit.
-    progress
-        Told how far the work is.
-
-    Returns
-    -------
-    tuple[Trajectories, Partition]
-        The trajectories as slid, and their groups; the losses and centroids of these
-        are those of the trajectories as slid, and a stage tells of the alignment. As
-        they were given if there are no tracks or no window has room; but for the stage,
-        if the mean displacement did not become less. Ctrl-C raises nothing but ends the
-        search: then they are the best so far, and ``stopped`` says so.
+    Where a trajectory begins on its track is an accident of the cutting: two people who went the
+    same way get trajectories that differ by where theirs begin.
     """
     since, tracks = perf_counter(), trajectories.tracks
     if tracks is None:

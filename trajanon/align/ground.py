@@ -18,10 +18,8 @@ AT_ONCE = 10_000
 def lay_ground(tracks: Tracks, points: int) -> Ground:
     """Lay out tracks for windows of so many points that slide on them.
 
-    Windows of a run keep their order, and a spacing between the last point of one and
-    the first of the next; or what lies between them now, if that is less. Records are
-    standardised as those of the windows where they are now; a column that is constant
-    there counts nothing.
+    Windows of a run keep their order, and a spacing between the last point of one and the first of
+    the next; or what lies between them now, if that is less.
     """
     size = np.diff(tracks.first)[tracks.run]
     before, after = _on_the_same_run(tracks)
@@ -106,8 +104,8 @@ def centred(ground: Ground, start: Ints) -> Ground:
 def reach(ground: Ground, start: Ints) -> tuple[Ints, Ints]:
     """Find the first and the last start of each window while all others stay.
 
-    Each within two lengths of a window from where it is: where few windows were kept of
-    long tracks, there would be too much ground to look at.
+    Each within two lengths of a window from where it is: where few windows were kept of long
+    tracks, there would be too much ground to look at.
     """
     first, last = np.zeros_like(start), ground.most.copy()
     later = np.flatnonzero(ground.before >= 0)
@@ -123,13 +121,7 @@ def _in_sight(ground: Ground, start: Ints, first: Ints, last: Ints) -> tuple[Int
 
 
 def shared_out(ground: Ground, start: Ints, random: np.random.Generator) -> tuple[Ints, Ints]:
-    """Share out what lies between the windows of each run, at random; as in `reach`.
-
-    Returns
-    -------
-    tuple[Ints, Ints]
-        The first and the last start of each window, (n,), whatever the others do.
-    """
+    """Share out what lies between the windows of each run, at random; as in `reach`."""
     first, last = np.zeros_like(start), ground.most.copy()
     later = np.flatnonzero(ground.before >= 0)
     earlier = ground.before[later]
@@ -145,13 +137,7 @@ def take(ground: Ground, rows: Ints) -> Ground:
 
 
 def part_of(ground: Ground, rows: Ints, first: Ints, last: Ints) -> tuple[Ground, Ints]:
-    """Lay out the ground of some windows, each for itself from its first start on.
-
-    Returns
-    -------
-    tuple[Ground, Ints]
-        The ground, and these first starts, (n,).
-    """
+    """Lay out the ground of some windows, each for itself from its first start on."""
     alone, begin = np.full(len(rows), -1), first[rows]
     own = ground._replace(
         place=ground.place[rows] + begin,
@@ -164,14 +150,7 @@ def part_of(ground: Ground, rows: Ints, first: Ints, last: Ints) -> tuple[Ground
 
 
 def chained_part_of(ground: Ground, rows: Ints, first: Ints, last: Ints) -> tuple[Ground, Ints]:
-    """Lay out the ground of some windows, where neighbours on a run share what is free.
-
-    Returns
-    -------
-    tuple[Ground, Ints]
-        From the first start on of the foremost of each such chain of windows; and these
-        starts, for each window, (n,).
-    """
+    """Lay out the ground of some windows, where neighbours on a run share what is free."""
     before = ground.before[rows]
     found = np.searchsorted(rows, before).clip(max=len(rows) - 1)
     follows = (before >= 0) & (rows[found] == before)

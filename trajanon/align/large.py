@@ -43,18 +43,7 @@ SETTLINGS = 2
 def search_large(
     grouped: Grouped, ground: Ground, best: Best, regroup: bool, progress: Progress
 ) -> None:
-    """Slide windows, and regroup them, as in a smaller table, but in parts alone.
-
-    Parameters
-    ----------
-    grouped
-        Of it, k, the subjects, the random moves per window that a small table would
-        get, the source of chance, and the progress of windows that settle.
-    ground, best, regroup
-        As in `trajanon.align.search.search`.
-    progress
-        Told how far the random moves are.
-    """
+    """Slide windows, and regroup them, as in a smaller table, but in parts alone."""
     k = grouped.k
 
     def settled(aligned: Aligned, axes: Floats, near: Ints | None) -> Aligned:
@@ -85,15 +74,7 @@ def search_large(
 
 
 def schedule(moves: int, n: int) -> tuple[int, Floats]:
-    """Find the moves per window of each pass, and the heats before and after it.
-
-    Parameters
-    ----------
-    moves
-        Per window, that a small table would get; 0 for no passes.
-    n
-        Windows.
-    """
+    """Find the moves per window of each pass, and the heats before and after it."""
     moves = int(moves * (LEAST + FULL / n))
     passes = max(moves // PASS, FEWEST) if moves else 0
     return -(-moves // max(passes, 1)), np.geomspace(HOT, COLD, passes + 1)

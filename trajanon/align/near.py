@@ -36,26 +36,8 @@ _AT_ONCE = 20_000  # windows, as their records take memory
 def near_windows(ground: Ground, start: Ints, axes: Floats, count: int) -> Ints:
     """Find windows that are near each one, if either of the two slides.
 
-    Each window where it is, and all others at every eighth step that they may slide
-    to, or at fewer where they have much room. Two that are near in one of these ways
-    are neighbours of each other.
-
-    Parameters
-    ----------
-    ground
-        Where windows may slide.
-    start
-        Where they are, shape (n,).
-    axes
-        In which distances are measured, shape (p, q).
-    count
-        Neighbours wanted.
-
-    Returns
-    -------
-    Ints
-        Shape (n, count), nearest first; the window itself stands where no more were
-        found among the nearest places.
+    Each window where it is, and all others at every eighth step that they may slide to, or at fewer
+    where they have much room. Two that are near in one of these ways are neighbours of each other.
     """
     n = len(start)
     places = _lay_places(ground, start, axes, np.float64)
@@ -71,8 +53,8 @@ def near_windows(ground: Ground, start: Ints, axes: Floats, count: int) -> Ints:
 def near_in_trees(ground: Ground, start: Ints, axes: Floats, count: int) -> Ints:
     """Find windows that are near each one, as `near_windows`, among very many.
 
-    Trees halve all places, and a window where it is is compared with the places that
-    share a leaf with it in any of them.
+    Trees halve all places, and a window where it is is compared with the places that share a leaf
+    with it in any of them.
     """
     n, leaf = len(start), leaf_of(count)
     places = _lay_places(ground, start, axes, np.float32)
@@ -104,21 +86,11 @@ def near_in_trees(ground: Ground, start: Ints, axes: Floats, count: int) -> Ints
 
 
 class _Places(NamedTuple):
-    """Where windows are looked for.
+    """Where windows are looked for."""
 
-    Attributes
-    ----------
-    rows
-        Records in the axes, (v, q).
-    window
-        Whose each one is, (v,), rising.
-    here
-        The place of each window where it is, (n,).
-    """
-
-    rows: NDArray[Any]
-    window: Ints
-    here: Ints
+    rows: NDArray[Any]  # records in the axes, (v, q)
+    window: Ints  # whose each one is, (v,), rising
+    here: Ints  # the place of each window where it is, (n,)
 
 
 def _lay_places(

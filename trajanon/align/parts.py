@@ -23,21 +23,11 @@ from trajanon.workers import in_threads, unwatched
 
 
 class Field(NamedTuple):
-    """What random moves in all parts have in common.
+    """What random moves in all parts have in common."""
 
-    Attributes
-    ----------
-    axes
-        In which they see the records, (p, q).
-    near
-        Neighbours of each window, (n, c).
-    warmth
-        Square root of the temperature that suits each window, (n,).
-    """
-
-    axes: Floats
-    near: Ints
-    warmth: Floats
+    axes: Floats  # in which they see the records, (p, q)
+    near: Ints  # neighbours of each window, (n, c)
+    warmth: Floats  # square root of the temperature that suits each window, (n,)
 
 
 Lay = Callable[[Ground, Ints, Ints, Ints], tuple[Ground, Ints]]
@@ -49,26 +39,14 @@ LayRows = Callable[[Ground, Floats, Ints, NDArray[np.float32]], None]
 
 
 class Part(NamedTuple):
-    """Some of the windows, with ground of their own.
+    """Some of the windows, with ground of their own."""
 
-    Attributes
-    ----------
-    rows
-        Which of all windows they are, rising.
-    ground, aligned, subjects
-        As for all, for these.
-    begin
-        Where on their runs the starts are counted from, (n,).
-    word
-        Random bits, not all 0.
-    """
-
-    rows: Ints
-    ground: Ground
-    aligned: Aligned
-    subjects: Ints
-    begin: Ints
-    word: np.uint64
+    rows: Ints  # which of all windows they are, rising
+    ground: Ground  # as for all, for these
+    aligned: Aligned  # as for all, for these
+    subjects: Ints  # as for all, for these
+    begin: Ints  # where on their runs the starts are counted from, (n,)
+    word: np.uint64  # random bits, not all 0
 
 
 def work_in_parts(
@@ -82,28 +60,8 @@ def work_in_parts(
 ) -> Aligned:
     """Work in parts of whole groups that are near each other in axes, all at once.
 
-    What lies between the windows of a run is shared out among them at random first, so
-    that those in several parts never meet.
-
-    Parameters
-    ----------
-    grouped
-        Of it, the subjects and the source of chance.
-    ground, aligned
-        Of all windows.
-    axes
-        In which parts are drawn, shape (p, q).
-    work
-        What is done with each part, in threads.
-    lay
-        Lays out the ground of a part.
-    watch
-        Called now and then.
-
-    Returns
-    -------
-    Aligned
-        All windows as their parts left them.
+    What lies between the windows of a run is shared out among them at random first, so that those
+    in several parts never meet.
     """
     first, last = shared_out(ground, aligned.start, grouped.random)
     parts = []
@@ -130,23 +88,7 @@ def _centred_first(work: Callable[[Part, Event], Aligned], part: Part, stop: Eve
 def anneal_part(
     k: int, field: Field, moves: int, heats: Floats, lay: LayRows, part: Part, stop: Event
 ) -> Aligned:
-    """Make random moves in a part.
-
-    Parameters
-    ----------
-    k
-        Least number of different subjects in a group.
-    field
-        What all parts have in common.
-    moves
-        For each window.
-    heats
-        The first and the last.
-    lay
-        Reads the records of all windows at all their starts.
-    part, stop
-        The part; and once this is set, nothing more begins.
-    """
+    """Make random moves in a part."""
     near = neighbours_within(field.near, part.rows)
     starts = part.ground.most + 1
     first = np.cumsum(starts) - starts
@@ -174,13 +116,7 @@ def anneal_part(
 def lay_out_windows(
     k: int, subjects: Ints, ground: Ground, aligned: Aligned, near: Ints | None
 ) -> tuple[Descent, Ints, list[tuple[Look, int]]]:
-    """Lay out windows that are to settle: to slide, and join other groups if near some.
-
-    Returns
-    -------
-    tuple[Descent, Ints, list[tuple[Look, int]]]
-        Their groups and their starts, both of which the moves change; and these moves.
-    """
+    """Lay out windows that are to settle: to slide, and join other groups if near some."""
     n, start = len(aligned.start), aligned.start.copy()
     ground = centred(ground, start)
     groups = lay_out(records_at(ground, start), aligned.labels, subjects, n // k + 1)

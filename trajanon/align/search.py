@@ -45,29 +45,7 @@ def search(
 ) -> None:
     """Slide windows, and regroup them, to lose less.
 
-    First each window slides to where its group loses least, again and again. Then
-    random moves, as those of annealing: a window joins a near group or changes places
-    with a member, as it is or slid to where it meets the neighbour that led it there;
-    or it slides within its group. In the end, slides and descent until neither gains.
-
-    Parameters
-    ----------
-    ground
-        Where windows may slide.
-    best
-        Where they are, in groups of at least k different subjects; told of all that is
-        better.
-    k, subjects
-        Least number of different subjects in a group; the subject of each window,
-        (n,), numbered from 0.
-    regroup
-        Whether windows may change groups, or only slide.
-    moves_per_record
-        What a search for groups is given; a share of it is used here.
-    random
-        Source of every choice left to chance.
-    progress
-        Told how far the work is.
+    First each window slides to where its group loses least, again and again.
     """
 
     def say(task: str, done: float, total: float | None, note: str = "") -> None:

@@ -34,33 +34,7 @@ ALL = "all"
 def benchmark(
     tables: Sequence[str], data: Path, *, repeats: int = 50, progress: Progress = silent
 ) -> Iterator[list[Measurement]]:
-    """Measure the papers' tables again.
-
-    Parameters
-    ----------
-    tables
-        Names of tables, or ``all``.
-    data
-        Folder with the data sets, or a table: see `find_datasets`. The published tables
-        are looked for in ``../published`` beside it; without them ours stand alone.
-    repeats
-        Runs of whatever chance plays a part in, each with another seed.
-    progress
-        Told of the runs.
-
-    Yields
-    ------
-    list of Measurement
-        Of one table and one data set.
-
-    Raises
-    ------
-    BadInput
-        If a table is not known, there is nothing to measure, or repeats is no whole
-        number from 1.
-    FileProblem
-        If the folder or a file cannot be read.
-    """
+    """Measure the papers' tables again."""
     unknown = [name for name in tables if name not in (*TABLES, ALL)]
     if unknown:
         msg = f"table {unknown[0]!r} is not known; choose from {', '.join(TABLES)}, all"

@@ -20,17 +20,8 @@ RATIOS = (1, 2, 3, 4, 5)
 def compression(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
     """Measure path length, loss and seconds with our path and each compression.
 
-    Members come back in the order of their rows, to which the published path lengths
-    point, and (with a ``setting``) by distance to the centroid, as the papers say.
-
-    Parameters
-    ----------
-    dataset
-        One of the papers', or the user's; nothing is measured with another.
-    repeats
-        Runs, each with another seed; losses and lengths are averages of them.
-    progress
-        Told of the runs.
+    Members come back in the order of their rows, to which the published path lengths point, and
+    (with a ``setting``) by distance to the centroid, as the papers say.
     """
     if not dataset.measured_by(PAPERS):
         return

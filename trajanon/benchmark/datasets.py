@@ -32,21 +32,11 @@ _LEAST = 20  # records: two groups of the largest k of a table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dataset:
-    """A table of numbers under its published name.
+    """A table of numbers under its published name."""
 
-    Attributes
-    ----------
-    name
-        As in the papers; of trajectories, the name of their file.
-    records
-        Standardised, shape (n, p).
-    own
-        Whether it is a table that the user named, which every table is measured with.
-    """
-
-    name: str
-    records: Floats
-    own: bool = False
+    name: str  # as in the papers; of trajectories, the name of their file
+    records: Floats  # standardised, shape (n, p)
+    own: bool = False  # whether it is a table that the user named
 
     def measured_by(self, names: Sequence[str]) -> bool:
         """Whether a table measures this: one of its data sets, or the user's."""
@@ -59,23 +49,7 @@ class Dataset:
 
 
 def find_datasets(folder: Path) -> list[Callable[[], Dataset]]:
-    """Find the data sets in a folder, or take a table; each is read when it is called.
-
-    Parameters
-    ----------
-    folder
-        A table of numbers (.csv or .parquet); rows with missing values are dropped. Or
-        a folder with census.csv, tarragona.csv or eia.csv, and with trajectories that
-        `trajanon extract` wrote (.parquet); of more than 1,000 trajectories a random
-        1,000 are taken, the same every time.
-
-    Raises
-    ------
-    BadInput
-        If the folder has none of them.
-    FileProblem
-        If it is neither a folder nor a table.
-    """
+    """Find the data sets in a folder, or take a table; each is read when it is called."""
     if folder.is_file():
         return [cache(partial(_own, folder))]  # a warning is said once
     if not folder.is_dir():

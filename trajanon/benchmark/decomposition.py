@@ -18,17 +18,7 @@ SUBSETS = (40, 20, 10, 5, 2)
 
 
 def decomposition(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
-    """Measure the loss and the seconds of each step, with and without step 3.
-
-    Parameters
-    ----------
-    dataset
-        Census, Tarragona or the user's; nothing is measured with another.
-    repeats
-        Not used: chance plays no part.
-    progress
-        Told of the runs.
-    """
+    """Measure the loss and the seconds of each step, with and without step 3."""
     del repeats
     if not dataset.measured_by(("Census", "Tarragona")):
         return

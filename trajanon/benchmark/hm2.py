@@ -48,17 +48,7 @@ class _Runs:
 
 
 def hm2(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
-    """Measure every method of thesis Tables 4.2 to 4.7, and the correlation of 4.8.
-
-    Parameters
-    ----------
-    dataset
-        Any.
-    repeats
-        Runs of a heuristic that chance plays a part in, each with another seed.
-    progress
-        Told of the runs.
-    """
+    """Measure every method of thesis Tables 4.2 to 4.7, and the correlation of 4.8."""
     row = partial(Measurement, "hm2", dataset.name)
     for name, method in BY_DISTANCE.items():
         METHODS[method](task(first_records(dataset), 3))

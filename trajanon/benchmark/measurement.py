@@ -8,43 +8,19 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One number of a table.
+    """One number of a table."""
 
-    Attributes
-    ----------
-    table, dataset, method
-        Where it stands, in the words of the published table.
-    by
-        How we reached it: method and heuristic, in the words of trajanon.
-    setting
-        Further parameters, in the words of `trajanon.benchmark.published`; of a single
-        run its seed; or empty.
-    k
-        Group size; None where there is none.
-    statistic
-        ``il`` (percent), ``avg``, ``sigma``, ``min`` and ``max`` of it over runs,
-        ``path_length`` (standardised), ``seconds`` (wall time of one run after
-        compilation) or ``pearson``; ``run_il`` and ``run_path_length`` of a single run,
-        as figures need them.
-    ours
-        The number.
-    runs
-        Of how many runs it comes, each with another seed.
-    published, source
-        The published number and its table; None and empty where there is none.
-    """
-
-    table: str
-    dataset: str
-    method: str
-    by: str
-    setting: str
-    k: int | None
-    statistic: str
-    ours: float
-    runs: int
-    published: float | None = None
-    source: str = ""
+    table: str  # where it stands, in the words of the published table
+    dataset: str  # where it stands, in the words of the published table
+    method: str  # where it stands, in the words of the published table
+    by: str  # how we reached it: method and heuristic, in the words of trajanon
+    setting: str  # further parameters, in the words of `trajanon.benchmark.published`
+    k: int | None  # group size; None where there is none
+    statistic: str  # ``il`` (percent)
+    ours: float  # the number
+    runs: int  # of how many runs it comes, each with another seed
+    published: float | None = None  # the published number and its table
+    source: str = ""  # the published number and its table; None and empty where there is none
 
     @property
     def difference(self) -> float | None:

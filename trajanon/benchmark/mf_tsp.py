@@ -29,17 +29,7 @@ HEURISTICS = {
 
 
 def mf_tsp(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
-    """Measure the loss with each heuristic, from n paths that all k share.
-
-    Parameters
-    ----------
-    dataset
-        Census, Tarragona or the user's; nothing is measured with another.
-    repeats
-        Not used: one run finds n paths, and the papers report one.
-    progress
-        Told of the paths.
-    """
+    """Measure the loss with each heuristic, from n paths that all k share."""
     del repeats
     if not dataset.measured_by(("Census", "Tarragona")):
         return

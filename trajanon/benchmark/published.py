@@ -39,13 +39,7 @@ class Published(NamedTuple):
 
 
 def read_published(folder: Path) -> dict[Cell, Published]:
-    """Read all tables; nothing where a file is absent.
-
-    Raises
-    ------
-    FileProblem
-        If a file cannot be read.
-    """
+    """Read all tables; nothing where a file is absent."""
     found: dict[Cell, Published] = {}
     for table, name in _FILES.items():
         file = folder / name

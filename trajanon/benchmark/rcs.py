@@ -22,17 +22,7 @@ SETTINGS = (("0", 0), *((f"{p}/1000", n) for p in (1, 10, 100) for n in (10, 20)
 
 
 def rcs(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
-    """Measure the loss after MDAV, and after shuffling with each setting.
-
-    Parameters
-    ----------
-    dataset
-        Census, or trajectories; nothing is measured with another.
-    repeats
-        Runs with each setting, each with another seed.
-    progress
-        Told of the settings.
-    """
+    """Measure the loss after MDAV, and after shuffling with each setting."""
     if dataset.name in ("Tarragona", "EIA"):
         return
     row = partial(Measurement, "rcs", dataset.name)

@@ -19,15 +19,7 @@ _FEW = 60  # records with which a kernel is compiled before it is timed
 
 
 def task(dataset: Dataset, k: int, *, seed: int = 0, **changes: Any) -> Task:
-    """Set up a run with the defaults of `trajanon.microaggregate`.
-
-    Parameters
-    ----------
-    dataset, k, seed
-        What to group, and the source of chance.
-    changes
-        Other values of a `trajanon.methods.task.Task`.
-    """
+    """Set up a run with the defaults of `trajanon.microaggregate`."""
     return Task(
         records=dataset.records,
         k=k,

@@ -20,18 +20,7 @@ _ROUNDS = 3  # of which the fastest counts: a machine is never slower than it ca
 
 
 def timing(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
-    """Measure the seconds of MDAV and of paths, each the fastest of three.
-
-    Parameters
-    ----------
-    dataset
-        One of the papers'; with Census also random tables of 60 columns, the size of
-        trajectories. Or the user's; nothing is measured with another.
-    repeats
-        Not used.
-    progress
-        Told of the runs.
-    """
+    """Measure the seconds of MDAV and of paths, each the fastest of three."""
     del repeats
     if not dataset.measured_by(PAPERS):
         return

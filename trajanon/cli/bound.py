@@ -28,8 +28,8 @@ def bound(
 ) -> None:
     """Say how far the groups found can be from the best: a lower bound, with proof.
 
-    Minutes for a thousand rows up to k = 5, or k = 10 where they lie along a few axes;
-    weaker for larger groups and tables.
+    Minutes for a thousand rows up to k = 5, or k = 10 where they lie along a few axes; weaker for
+    larger groups and tables.
     """
     from trajanon.certificate import certify_table
     from trajanon.screen import Bars, show_certificate, show_json

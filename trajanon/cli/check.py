@@ -56,9 +56,8 @@ def check(
 ) -> None:
     """Check a released file by itself: exit code 0 it holds, 1 not, 2 unreadable.
 
-    By itself, a file tells that each trajectory occurs k times. Whether k different
-    people stand behind each is counted with --trajectories. With --columns it is a
-    table, and each combination of these columns must occur k times.
+    By itself, a file tells that each trajectory occurs k times. Whether k different people stand
+    behind each is counted with --trajectories.
     """
     asked = {
         "--columns": columns,

@@ -38,8 +38,7 @@ def evaluate(
 ) -> None:
     """Say what a release protects and what it costs: a page for the holder.
 
-    Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be
-    evaluated.
+    Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be evaluated.
     """
     import json
 

@@ -34,8 +34,8 @@ def figures(
 ) -> None:
     """Draw figures for a paper, each as SVG and PNG.
 
-    Of a benchmark: loss by method and k, against path length, and against seconds. Of
-    a release: loss by stage, group sizes, and one group in detail.
+    Of a benchmark: loss by method and k, against path length, and against seconds. Of a release:
+    loss by stage, group sizes, and one group in detail.
     """
     from trajanon.maps.figures import file_names, of_benchmark, save
 

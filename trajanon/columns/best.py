@@ -29,35 +29,10 @@ def best_groups(
 ) -> Ints:
     """Group a few hundred records better, nearly as well as can be.
 
-    Each group of k to 2k - 1 records with k different subjects is a column of a
-    set-partitioning programme, and costs its SSE. Column generation solves its linear
-    relaxation; an integer programme then chooses among the columns generated. Every
-    limit is a count, so that a result can be repeated.
+    Each group of k to 2k - 1 records with k different subjects is a column of a set-partitioning
+    programme, and costs its SSE.
 
-    Parameters
-    ----------
-    records
-        Standardised, shape (m, p). Memory grows as m².
-    k
-        Least number of different subjects in a group.
-    subjects
-        Subject of each record, shape (m,), numbered from 0; ``arange(m)`` counts
-        records.
-    incumbent
-        Labels of groups with k different subjects, shape (m,); these groups are
-        columns too, whatever their sizes.
-    progress
-        Told how far the work is.
-
-    Returns
-    -------
-    Ints
-        Labels, shape (m,), of groups with k different subjects; the SSE is no larger
-        than that of the incumbent.
-
-    References
-    ----------
-    Castro, Gentile and Spagnolo-Arrizabalaga (PSD 2022), "An optimization-based
+    Source: Castro, Gentile and Spagnolo-Arrizabalaga (PSD 2022), "An optimization-based
     decomposition heuristic for the microaggregation problem", section 4.
     """
     incumbent = dense(incumbent)

@@ -28,21 +28,11 @@ there earns at the prices themselves it is halved, and soon it is 0.
 
 
 class Relaxation(NamedTuple):
-    """The linear programme over all columns so far.
+    """The linear programme over all columns so far."""
 
-    Attributes
-    ----------
-    sse
-        Its optimum.
-    market
-        The records, at the price that each one's constraint costs, and with the tolls.
-    proven
-        Whether no group of k to 2k - 1 records could lower the optimum.
-    """
-
-    sse: float
-    market: Market
-    proven: bool
+    sse: float  # its optimum
+    market: Market  # the records, at the price that each one's constraint costs, and with the tolls
+    proven: bool  # whether no group of k to 2k - 1 records could lower the optimum
 
 
 def generate(
@@ -56,29 +46,10 @@ def generate(
 ) -> Relaxation:
     """Add columns of negative reduced cost until there are none, or a limit is met.
 
-    Groups are grown round each record first; only where none of them is new, or tolls
-    are due, of which growing knows nothing, all groups are searched.
+    Groups are grown round each record first; only where none of them is new, or tolls are due, of
+    which growing knows nothing, all groups are searched.
 
-    Parameters
-    ----------
-    master
-        Columns that hold each record once are among its own.
-    market
-        The same records.
-    progress
-        Told how far the work is.
-    rounds, pool
-        Linear programmes solved at most, and columns per record at which no more are
-        generated; `ROUNDS` and `POOL` if left out.
-    steady
-        Whether groups are grown at a moving average of the prices, which begins with
-        the market's: large groups need that, for prices swing from one programme to
-        the next, and what is grown at their extremes is of no use later. Otherwise
-        the market's prices do not matter.
-
-    References
-    ----------
-    Wentges (Int. Trans. Oper. Res. 4, 1997), "Weighted Dantzig-Wolfe decomposition for
+    Source: Wentges (Int. Trans. Oper. Res. 4, 1997), "Weighted Dantzig-Wolfe decomposition for
     linear mixed-integer programming".
     """
     rounds = ROUNDS if rounds is None else rounds

@@ -16,42 +16,16 @@ from trajanon.workers import unwatched
 
 
 class Choice(NamedTuple):
-    """Columns that hold each record once.
+    """Columns that hold each record once."""
 
-    Attributes
-    ----------
-    columns
-        Their places in the pool.
-    ended
-        Whether the branch and bound ended before its limits.
-    """
-
-    columns: Ints
-    ended: bool
+    columns: Ints  # their places in the pool
+    ended: bool  # whether the branch and bound ended before its limits
 
 
 class Master:
     """A pool of groups, and the linear programme that parts the records into them.
 
     At its optimum no column earns more than it costs.
-
-    Parameters
-    ----------
-    distances
-        Squared distance of each pair of records, shape (m, m).
-
-    Attributes
-    ----------
-    groups
-        The members of each column, rising.
-    costs
-        Their SSE.
-    trios
-        Of all groups that hold two or more of such three records, one is chosen at
-        most, shape (t, 3): subset-row cuts.
-    tolls, shares
-        What each of these constraints costs, shape (t,), and how much of each column is
-        chosen, as of the last optimum.
     """
 
     def __init__(self, distances: Floats) -> None:
@@ -79,13 +53,7 @@ class Master:
         return len(self.groups) - before
 
     def cut(self, trios: Ints) -> None:
-        """Choose at most one of the groups that hold two or more of three records.
-
-        Parameters
-        ----------
-        trios
-            Three records for each constraint, shape (t, 3).
-        """
+        """Choose at most one of the groups that hold two or more of three records."""
         for trio, records in enumerate(trios.tolist(), len(self.trios)):
             for record in records:
                 self._trios_of[record].append(trio)
@@ -119,28 +87,7 @@ class Master:
         looks: float = np.inf,
         watch: Callable[[], None] = unwatched,
     ) -> Choice:
-        """Choose columns that hold each record once, of the least SSE within limits.
-
-        Parameters
-        ----------
-        candidates
-            Places in the pool of the columns to choose from.
-        incumbent
-            Places of columns that hold each record once: the start.
-        nodes
-            Of the branch and bound.
-        gap
-            Share of the SSE that may be left on the table.
-        looks
-            How often the branch and bound may ask whether to go on.
-        watch
-            Called now and then; what it raises ends the search.
-
-        Returns
-        -------
-        Choice
-            The start, if nothing better was found.
-        """
+        """Choose columns that hold each record once, of the least SSE within limits."""
         columns = np.union1d(candidates, incumbent)
         count = len(columns)
         programme = begin_programme(len(self._distances))

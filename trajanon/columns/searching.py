@@ -24,44 +24,17 @@ _ROOTS = 8  # records round which one call searches, a fraction of a second
 
 
 class Found(NamedTuple):
-    """Groups that a search has found.
+    """Groups that a search has found."""
 
-    Attributes
-    ----------
-    groups
-        Their members, the root first.
-    at_most
-        What no group round each record earns more than, shape (m,).
-    complete
-        Whether the search looked at all groups.
-    """
-
-    groups: list[Ints]
-    at_most: Floats
-    complete: bool
+    groups: list[Ints]  # their members, the root first
+    at_most: Floats  # what no group round each record earns more than, shape (m,)
+    complete: bool  # whether the search looked at all groups
 
 
 def search(
     market: Market, least: float, nodes: int, watch: Callable[[], None] = unwatched
 ) -> Found:
-    """Search for the best group round each record, if it earns more than the least.
-
-    Parameters
-    ----------
-    market
-        Records, prices and tolls.
-    least
-        What a group has to earn more than.
-    nodes
-        Of the branch and bound round each record.
-    watch
-        Called now and then; what it raises ends the search.
-
-    Returns
-    -------
-    Found
-        The same on any number of cores.
-    """
+    """Search for the best group round each record, if it earns more than the least."""
     return _search_parts(partial(_search_round, market, least, nodes), market, watch)
 
 
@@ -70,25 +43,8 @@ def groups_within(
 ) -> Found:
     """Search for all groups that cost up to a gap more than they earn.
 
-    Where they are too many round a record, those within a half of the gap, or a
-    quarter, ... stand for them: where records are dense, groups differ by less.
-
-    Parameters
-    ----------
-    market
-        Records, prices and tolls, at which no group earns more than it costs.
-    gap
-        In the unit of the SSE.
-    room
-        How many groups may be found round each record.
-    watch
-        Called now and then; what it raises ends the search.
-
-    Returns
-    -------
-    Found
-        Some groups are there twice; complete, if all are there. The same on any number
-        of cores.
+    Where they are too many round a record, those within a half of the gap, or a quarter, ... stand
+    for them: where records are dense, groups differ by less.
     """
     return _search_parts(partial(_search_within, market, gap, room), market, watch)
 

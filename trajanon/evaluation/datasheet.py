@@ -35,14 +35,8 @@ This release must not be published: too few people stand behind some of its line
 def datasheet(evaluation: "Evaluation") -> str:
     """Write the datasheet.
 
-    It holds nothing that a release may not: no names or files of the originals, no
-    times, no places but the area of the released lines, and no number of a single
-    trajectory. Where the promise is not kept it says so, and nothing else.
-
-    Returns
-    -------
-    str
-        Markdown.
+    It holds nothing that a release may not: no names or files of the originals, no times, no places
+    but the area of the released lines, and no number of a single trajectory.
     """
     if not evaluation.holds:
         return _NO_PEOPLE if evaluation.violations["subjects"] else _NONE

@@ -44,8 +44,8 @@ class Evaluation:
     date
         The day of the evaluation.
     area
-        West, south, east and north of the released lines, in degrees, rounded outward
-        to hundredths.
+        West, south, east and north of the released lines, in degrees, rounded outward to
+        hundredths.
     spacing
         Metres between the points of a trajectory; None if they are not known.
     k
@@ -59,27 +59,25 @@ class Evaluation:
     sizes
         Trajectories in each group, shape (g,).
     violations
-        Groups of fewer than k ``records``, and of fewer than k ``subjects`` (None if
-        nothing is known of them).
+        Groups of fewer than k ``records``, and of fewer than k ``subjects`` (None if nothing is
+        known of them).
     problems
-        What the checker found in the released file, a sentence each; None if no file
-        was looked at.
+        What the checker found in the released file, a sentence each; None if no file was looked at.
     loss
         IL in percent of each way to publish, by its name.
     usefulness
-        What each way to publish leaves, by its name: this release, also measured on
-        the windows as slid if they were; MDAV of the same k and subjects, where there
-        are enough; no protection.
+        What each way to publish leaves, by its name: this release, also measured on the windows as
+        slid if they were; MDAV of the same k and subjects, where there are enough; no protection.
     length_kept
-        Mean share of its length that a trajectory keeps in the mean of its group,
-        before the rounding, whose steps make short lines longer.
+        Mean share of its length that a trajectory keeps in the mean of its group, before the
+        rounding, whose steps make short lines longer.
     price
         What counting subjects costs; None where nothing is known of them.
     attacks
         In the order in which to show them.
     diversity
-        What the members of the groups have in common: in the file, and as they slid;
-        the same, if none did.
+        What the members of the groups have in common: in the file, and as they slid; the same, if
+        none did.
     roads_before
         Share of the originals' points on roads; None where no roads are given.
     report
@@ -114,8 +112,8 @@ class Evaluation:
     def holds(self) -> bool:
         """Whether k stand behind each line, and nothing else is in the file.
 
-        k different subjects, if anything is known of them: also where the report
-        promises records alone.
+        k different subjects, if anything is known of them: also where the report promises records
+        alone.
         """
         few = self.violations["subjects"]
         if few is None and self.counted == "records":
@@ -199,9 +197,9 @@ def evaluate(
 ) -> Evaluation:
     """Measure what a release protects, and what it costs.
 
-    Everything is measured against the trajectories as they stand in the file. Where
-    they slid on their tracks before they were averaged, everything is also measured
-    against the windows as slid: these are what the released lines tell of.
+    Everything is measured against the trajectories as they stand in the file. Where they slid on
+    their tracks before they were averaged, everything is also measured against the windows as slid:
+    these are what the released lines tell of.
 
     Parameters
     ----------
@@ -216,8 +214,8 @@ def evaluate(
     findings
         What `trajanon.check` found in the released file, for the verdict.
     to_road
-        Gives metres to the nearest road, called with latitudes, longitudes and a limit,
-        as ``trajanon.extract.roads(pbf).distance``.
+        Gives metres to the nearest road, called with latitudes, longitudes and a limit, as
+        ``trajanon.extract.roads(pbf).distance``.
     seed
         Repeats the random boxes.
     progress

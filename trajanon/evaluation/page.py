@@ -22,13 +22,7 @@ _BINS = 30
 
 
 def page(evaluation: "Evaluation") -> str:
-    """Write the page: whole in itself, and without network.
-
-    Returns
-    -------
-    str
-        HTML, whose first line says that it is not for publication.
-    """
+    """Write the page: whole in itself, and without network."""
     environment = Environment(
         loader=PackageLoader("trajanon.evaluation", ""),
         autoescape=True,

@@ -11,25 +11,13 @@ from trajanon.partition import Partition, subjects_per_group
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """One method, with k records and with k subjects in each group.
+    """One method, with k records and with k subjects in each group."""
 
-    Attributes
-    ----------
-    method
-        In words.
-    records, subjects
-        IL in percent, on the windows as they were cut.
-    violations
-        Groups of k records that hold fewer than k subjects.
-    groups
-        How many there are in all.
-    """
-
-    method: str
-    records: float
-    subjects: float
-    violations: int
-    groups: int
+    method: str  # in words
+    records: float  # IL in percent, on the windows as they were cut
+    subjects: float  # IL in percent, on the windows as they were cut
+    violations: int  # groups of k records that hold fewer than k subjects
+    groups: int  # how many there are in all
 
     @property
     def account(self) -> dict[str, Any]:
@@ -38,22 +26,7 @@ class Price:
 
 
 def price(records: Floats, k: int, subjects: Ints) -> list[Price]:
-    """Group records twice by each of two methods: MDAV, and path, cut and descent.
-
-    Parameters
-    ----------
-    records
-        Shape (n, p).
-    k
-        The promise.
-    subjects
-        Whose each is, shape (n,), numbered from 0.
-
-    Returns
-    -------
-    list of Price
-        Empty if there are fewer than k subjects.
-    """
+    """Group records twice by each of two methods: MDAV, and path, cut and descent."""
     if subjects.max() + 1 < k:
         return []
 

@@ -12,13 +12,7 @@ if TYPE_CHECKING:
 
 
 def verdict(evaluation: "Evaluation") -> list[tuple[str, str]]:
-    """Say what holds, what remains at risk, and what it costs; the promise first.
-
-    Returns
-    -------
-    list of (str, str)
-        ``good``, ``caution`` or ``bad``, and a sentence or two.
-    """
+    """Say what holds, what remains at risk, and what it costs; the promise first."""
     return [
         *_promise(evaluation),
         *_attacks(evaluation),

@@ -23,20 +23,7 @@ class Compared(NamedTuple):
 
 
 def compared(path: Path, found: ReleasedFile, write: Writer | None = None) -> Compared:
-    """Write the lines of a release anew, and compare the two files.
-
-    Parameters
-    ----------
-    path, found
-        A release, and what was read of it: lines of equally many points.
-    write
-        What writes it; by default what writes releases of its format.
-
-    Raises
-    ------
-    FileProblem
-        If the file cannot be read, or nothing can be written.
-    """
+    """Write the lines of a release anew, and compare the two files."""
     kind = FORMATS[path.suffix.lower()]
     points = found.lines.places[:, :, ::-1]
     try:

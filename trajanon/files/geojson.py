@@ -30,13 +30,7 @@ def _coordinates(line: list[list[float]]) -> str:
 
 
 def read_released(path: Path) -> ReleasedFile:
-    """Read the lines of a release.
-
-    Raises
-    ------
-    FileProblem
-        If it is not a GeoJSON feature collection of lines.
-    """
+    """Read the lines of a release."""
     try:
         collection = json.loads(path.read_text(encoding="utf-8-sig"))
         lines = [

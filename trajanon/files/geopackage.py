@@ -56,13 +56,7 @@ def write(path: Path, points: Floats, attribution: str | None) -> None:
 
 
 def read_released(path: Path) -> ReleasedFile:
-    """Read the lines of a release.
-
-    Raises
-    ------
-    FileProblem
-        If it is not a GeoPackage.
-    """
+    """Read the lines of a release."""
     import geopandas
     import pyogrio
     import shapely

@@ -1,7 +1,7 @@
 """GeoParquet, written with nothing in it but what is asked for.
 
-Written with pyarrow and shapely alone: what a data frame library adds of its own
-(its index, its environment, the bounding box) would have to be taken out again.
+Written with pyarrow and shapely alone: what a data frame library adds of its own (its index, its
+environment, the bounding box) would have to be taken out again.
 """
 
 import json
@@ -87,13 +87,7 @@ class Geo(TypedDict):
 
 
 def described(schema: Any, what: object) -> Geo:
-    """Read what a file says of its geometries, of which the primary ones are there.
-
-    Raises
-    ------
-    FileProblem
-        If it says nothing that can be read.
-    """
+    """Read what a file says of its geometries, of which the primary ones are there."""
     try:
         geo = parsed((schema.metadata or {}).get(b"geo", b"{}"), Geo)
         name = geo["primary_column"]
@@ -145,17 +139,7 @@ def metadata_of(schema: Any) -> dict[str, str]:
 
 
 class Table:
-    """A GeoParquet file as read.
-
-    Attributes
-    ----------
-    geometries
-        As shapely has them, in longitude and latitude if its metadata are right.
-    columns
-        All others, by name; further columns of geometries among them, as written.
-    metadata
-        Of the file; what stands under ``geo`` is parsed in `geo`.
-    """
+    """A GeoParquet file as read."""
 
     def __init__(self, path: Path) -> None:
         import pyarrow.parquet as pq
@@ -182,13 +166,7 @@ class Table:
 
 
 def read(path: Path) -> Table:
-    """Read any GeoParquet of lines.
-
-    Raises
-    ------
-    FileProblem
-        If it is not readable as such.
-    """
+    """Read any GeoParquet of lines."""
     return Table(path)
 
 
@@ -220,8 +198,8 @@ def read_released(path: Path) -> ReleasedFile:
 def pieces(path: Path) -> tuple[str, dict[str, Any]]:
     """Take a file apart that Arrow reads: who wrote it, and all that Arrow shows of it.
 
-    Besides, how often each key of its metadata occurs, of which Arrow shows the last,
-    and how many bytes belong to nothing.
+    Besides, how often each key of its metadata occurs, of which Arrow shows the last, and how many
+    bytes belong to nothing.
     """
     import pyarrow.parquet as pq
 

@@ -38,13 +38,7 @@ def _segment(line: list[list[float]]) -> str:
 
 
 def read_released(path: Path) -> ReleasedFile:
-    """Read the lines of a release.
-
-    Raises
-    ------
-    FileProblem
-        If it is not GPX.
-    """
+    """Read the lines of a release."""
     try:
         root = ElementTree.parse(path).getroot()
         lines = [

@@ -13,37 +13,19 @@ _BEFORE = 9  # bytes before the first point
 
 
 class Lines(NamedTuple):
-    """Lines of any lengths.
+    """Lines of any lengths."""
 
-    Attributes
-    ----------
-    points
-        Latitude and longitude (the second and the first coordinate), of all lines one
-        after another, shape (t, 2).
-    size
-        How many points each has, shape (n,).
-    line, flat
-        Whether each one is a LineString at all, and one without heights, (n,).
-    """
-
-    points: Floats
-    size: Ints
-    line: Bools
-    flat: Bools
+    points: Floats  # latitude and longitude (the second and the first coordinate)
+    size: Ints  # how many points each has, shape (n,)
+    line: Bools  # whether each one is a LineString at all, and one without heights, (n,)
+    flat: Bools  # whether each one is a LineString at all, and one without heights, (n,)
 
 
 def from_wkb(column: Any, on_invalid: Literal["raise", "ignore"] = "raise") -> Lines:
     """Read geometries.
 
-    Those that are as our own writer wrote them are read as numbers, others one by one
-    with shapely, which takes ten times as long.
-
-    Parameters
-    ----------
-    column
-        Of a batch of pyarrow.
-    on_invalid
-        What becomes of bytes that are no WKB: an error of shapely, or no line.
+    Those that are as our own writer wrote them are read as numbers, others one by one with shapely,
+    which takes ten times as long.
     """
     lines = _as_numbers(column)
     return _as_geometries(column, on_invalid) if lines is None else lines

@@ -21,16 +21,8 @@ _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 def opened(path: Path) -> Any:
     """Open a file that Arrow reads without Python.
 
-    Arrow reads in threads of its own. One that lets go of a file object of Python's
-    while the interpreter ends takes the process with it (exit code 134), although all
-    was read.
-
-    Raises
-    ------
-    BadInput
-        If it is a device or a pipe.
-    OSError
-        As `Path.open` does, in its words.
+    Arrow reads in threads of its own. One that lets go of a file object of Python's while the
+    interpreter ends takes the process with it (exit code 134), although all was read.
     """
     import pyarrow as pa
 
@@ -59,25 +51,15 @@ def reading(what: object, kind: str = "Parquet") -> Iterator[None]:
 def values(column: Any) -> NDArray[Any]:
     """Read the values of a column of Arrow; missing ones are None or NaN.
 
-    Categories are read as the values they stand for: as they are, Arrow takes a
-    missing one for the last category, and can read nothing if all are missing.
+    Categories are read as the values they stand for: as they are, Arrow takes a missing one for the
+    last category, and can read nothing if all are missing.
     """
     read: NDArray[Any] = _sound(column).to_numpy()
     return read
 
 
 def frame(table: Any, what: object, **options: bool) -> pd.DataFrame:
-    """Read a table or batch as numbers, texts, times, truths and lists of these.
-
-    Whatever a file says of its types, nothing else comes out: categories and types of
-    others' making are the values they stand for, bytes are text, and times that no
-    calendar has are missing.
-
-    Raises
-    ------
-    FileProblem
-        If the values are not what the file says they are, or a text is not UTF-8.
-    """
+    """Read a table or batch as numbers, texts, times, truths and lists of these."""
     import pyarrow as pa
 
     columns = []

@@ -24,34 +24,14 @@ _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none"))
 
 
 def check_format(path: Path) -> None:
-    """Refuse a path whose suffix is not that of a table.
-
-    Raises
-    ------
-    BadInput
-        Naming the suffixes there are.
-    """
+    """Refuse a path whose suffix is not that of a table."""
     if path.suffix.lower() not in FORMATS:
         msg = f"{path} does not end like a table; choose one of {', '.join(FORMATS)}"
         raise BadInput(msg)
 
 
 def read(path: Path) -> pd.DataFrame:
-    """Read a table: the cells of CSV as the texts they are, those of Parquet typed.
-
-    Parameters
-    ----------
-    path
-        Ends in .csv (UTF-8, a header; commas, semicolons, tabs or bars, found by the
-        header; decimal commas unless commas separate) or .parquet.
-
-    Raises
-    ------
-    BadInput
-        If it has no rows, or a column without a name of its own.
-    FileProblem
-        If it cannot be read.
-    """
+    """Read a table: the cells of CSV as the texts they are, those of Parquet typed."""
     check_format(path)
     if not named_rightly(path).exists():
         msg = f"there is no {path}; name a table that ends in {' or '.join(FORMATS)}"
@@ -182,25 +162,7 @@ def missing(column: pd.Series) -> Bools:
 
 
 def records(path: Path, table: pd.DataFrame) -> Floats:
-    """Read numbers, all of them finite.
-
-    Parameters
-    ----------
-    path
-        The table, for messages.
-    table
-        Columns of it.
-
-    Returns
-    -------
-    Floats
-        Shape (n, p).
-
-    Raises
-    ------
-    BadInput
-        Naming the first cell that is no finite number.
-    """
+    """Read numbers, all of them finite."""
     X = np.column_stack([numbers(table[name]) for name in table])
     if np.isfinite(X).all():
         return X

@@ -26,8 +26,8 @@ def write_partition(
 ) -> None:
     """Write trajectories that come in parts of any size as parts of so many rows.
 
-    Each part is a file as `trajanon.files.trajectories.write_trajectories` writes it;
-    subjects and traces have the same numbers in all.
+    Each part is a file as `trajanon.files.trajectories.write_trajectories` writes it; subjects and
+    traces have the same numbers in all.
     """
     for number, part in enumerate(_of_size(parts, rows)):
         write_parts(folder / part_name(number), [part], provenance)

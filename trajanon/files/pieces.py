@@ -1,10 +1,9 @@
 """Tracks, row by row: each row holds a piece of its run, valid by itself.
 
-Three columns: ``run``; ``start``, the place on the run of the window's first point, in
-steps; ``track``, the row's piece. The pieces of a run are cut where its windows begin:
-the first holds the run from its beginning, each ends with the first point of the next,
-the last at the end of the run. Where rows are taken out, what is left of a run falls
-apart into shorter ones.
+Three columns: ``run``; ``start``, the place on the run of the window's first point, in steps;
+``track``, the row's piece. The pieces of a run are cut where its windows begin: the first holds the
+run from its beginning, each ends with the first point of the next, the last at the end of the run.
+Where rows are taken out, what is left of a run falls apart into shorter ones.
 """
 
 from collections.abc import Callable, Iterator
@@ -50,22 +49,8 @@ def read(
 ) -> Tracks:
     """Join pieces to runs again.
 
-    They are read twice: to see how long they are and where they meet, and to put them
-    where they belong. So their points are never there twice.
-
-    Parameters
-    ----------
-    run, start
-        The columns as read, shape (n,).
-    track
-        Yields the pieces as WKB, in batches of pyarrow, from the first row on.
-    points
-        Latitude and longitude of the trajectories, shape (n, m, 2).
-
-    Raises
-    ------
-    BadInput
-        If a row's trajectory does not lie on its piece; does not know the way out.
+    They are read twice: to see how long they are and where they meet, and to put them where they
+    belong. So their points are never there twice.
     """
     run, start = _numbers("run", run), _numbers("start", start)
     pieces = _Pieces.of(track(), points, start)
@@ -97,8 +82,8 @@ def read(
 class _Pieces:
     """What must be known of each row's piece, (n,), before all are joined.
 
-    Its size; its first and last point, (n, 2); and whether the row's window is on it
-    from its start on, or from the piece's first point on.
+    Its size; its first and last point, (n, 2); and whether the row's window is on it from its start
+    on, or from the piece's first point on.
     """
 
     size: Ints
@@ -137,8 +122,8 @@ class _Pieces:
     def found(self, start: Ints, head: Bools) -> Ints:
         """Tell on each row's piece the place where its window begins.
 
-        That is the piece's first point or, where a piece begins with its run, the
-        start; a track that repeats itself to the bit may allow both.
+        That is the piece's first point or, where a piece begins with its run, the start; a track
+        that repeats itself to the bit may allow both.
         """
         stray = ~self.at_start & ~self.at_once
         if stray.any():

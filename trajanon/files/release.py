@@ -39,13 +39,7 @@ FORMATS: Mapping[str, Format] = {
 
 
 def check_format(path: Path) -> None:
-    """Refuse a path whose suffix is not that of a format.
-
-    Raises
-    ------
-    BadInput
-        Naming the suffixes there are.
-    """
+    """Refuse a path whose suffix is not that of a format."""
     if path.suffix.lower() not in FORMATS:
         msg = f"{path} does not end like a release; choose one of {', '.join(FORMATS)}"
         raise BadInput(msg)
@@ -60,13 +54,7 @@ def write_release(path: str | os.PathLike[str], release: Trajectories) -> None:
 
 
 def read_as_found(path: Path) -> ReleasedFile:
-    """Read the lines of a release, whatever else stands in the file.
-
-    Raises
-    ------
-    FileProblem
-        If it cannot be read.
-    """
+    """Read the lines of a release, whatever else stands in the file."""
     check_format(path)
     if not path.exists():
         msg = f"there is no {path}; make it with: trajanon anonymize -k 4"

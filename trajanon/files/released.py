@@ -37,13 +37,7 @@ _KINDS = np.array(
 
 
 def check_digits(digits: int) -> None:
-    """Refuse a number of decimals that no release has.
-
-    Raises
-    ------
-    BadInput
-        If it is no whole number from 4 to 7.
-    """
+    """Refuse a number of decimals that no release has."""
     whole = isinstance(digits, int | np.integer) and not isinstance(digits, bool)
     if not whole or not FEWEST <= digits <= MOST:
         msg = f"digits must be a whole number from {FEWEST} to {MOST} (got {digits!r})"
@@ -80,25 +74,12 @@ def line_numbers(lines: Floats) -> Ints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
-    """Released geometries in the order of the file, as columns.
+    """Released geometries in the order of the file, as columns."""
 
-    Attributes
-    ----------
-    kinds
-        What each is: LineString, Point, ...; "nothing" where it is missing. Shape (n,).
-    sizes
-        How many points each has, shape (n,); 0 where they are no pairs of numbers.
-    coordinates
-        Longitude, latitude and whatever else each point has, one line after another,
-        shape (points, 2) or wider; filled up where other points have more numbers.
-    keys
-        Bytes of each, shape (n,): two lines of equal numbers may differ in them.
-    """
-
-    kinds: NDArray[np.object_]
-    sizes: Ints
-    coordinates: Floats
-    keys: NDArray[np.object_]
+    kinds: NDArray[np.object_]  # what each is
+    sizes: Ints  # how many points each has, shape (n,); 0 where they are no pairs of numbers
+    coordinates: Floats  # longitude
+    keys: NDArray[np.object_]  # bytes of each, shape (n,)
 
     def __len__(self) -> int:
         return len(self.kinds)

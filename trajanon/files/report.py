@@ -85,13 +85,7 @@ def datasheet_path(release: Path) -> Path:
 
 
 def read_report(release: Path) -> Report:
-    """Read the report that stands beside a release.
-
-    Raises
-    ------
-    FileProblem
-        If there is none, or it is damaged.
-    """
+    """Read the report that stands beside a release."""
     path = regular(report_path(release))
     try:
         return parsed(path.read_bytes(), Report)
@@ -111,13 +105,7 @@ def read_report(release: Path) -> Report:
 
 
 def checked(report: Mapping[str, Any]) -> Report:
-    """Take a report that anybody may have made.
-
-    Raises
-    ------
-    BadInput
-        If it is none; names what is not as it should be.
-    """
+    """Take a report that anybody may have made."""
     try:
         return typed(report, Report)
     except BadInput as error:
@@ -126,20 +114,7 @@ def checked(report: Mapping[str, Any]) -> Report:
 
 
 def promise_in(report: Report) -> tuple[int, str]:
-    """Take from a report the group size promised, and what it counts.
-
-    Returns
-    -------
-    k : int
-        At least 2.
-    counted : str
-        ``subjects`` or ``records``.
-
-    Raises
-    ------
-    BadInput
-        If it is no promise.
-    """
+    """Take from a report the group size promised, and what it counts."""
     if report["counted"] not in ("subjects", "records"):
         msg = (
             f"the report counts {report['counted']!r}, and neither subjects nor "
@@ -151,31 +126,14 @@ def promise_in(report: Report) -> tuple[int, str]:
 
 
 def digits_in(report: Report) -> int:
-    """Take the decimals of a release from its report; all had 7 before one said so.
-
-    Raises
-    ------
-    BadInput
-        If it tells others than a release may have.
-    """
+    """Take the decimals of a release from its report; all had 7 before one said so."""
     digits = report.get("digits", MOST)
     check_digits(digits)
     return digits
 
 
 def labels_in(report: Report) -> Ints:
-    """Take the group of each trajectory from a report.
-
-    Returns
-    -------
-    Ints
-        Shape (n,), numbered 0..g-1.
-
-    Raises
-    ------
-    BadInput
-        If they are no groups.
-    """
+    """Take the group of each trajectory from a report."""
     told = report["labels"]
     found = set(told)
     if not report["n"] == len(told) > 0 or found != set(range(len(found))):
@@ -185,25 +143,13 @@ def labels_in(report: Report) -> Ints:
 
 
 def released_of(trajectories: Trajectories, report: Report) -> Trajectories:
-    """Take those trajectories that were released: all, unless some were suppressed.
-
-    Raises
-    ------
-    BadInput
-        If the report names others than there are.
-    """
+    """Take those trajectories that were released: all, unless some were suppressed."""
     kept = kept_in(report, len(trajectories))
     return trajectories if kept.all() else trajectories.take(kept)
 
 
 def all_labels_in(report: Report) -> Ints:
-    """Take the group of each trajectory of the file; -1 of those that were suppressed.
-
-    Raises
-    ------
-    BadInput
-        As `labels_in`, or if the report contradicts itself.
-    """
+    """Take the group of each trajectory of the file; -1 of those that were suppressed."""
     labels = labels_in(report)
     kept = kept_in(report, len(labels) + len(_left_out(report)))
     of_all = np.full(len(kept), -1)
@@ -212,13 +158,7 @@ def all_labels_in(report: Report) -> Ints:
 
 
 def all_lines_in(report: Report) -> Ints:
-    """As `all_labels_in`; groups that were released as one line have one number.
-
-    Raises
-    ------
-    BadInput
-        As `all_labels_in`, or if such groups are none.
-    """
+    """As `all_labels_in`; groups that were released as one line have one number."""
     labels = all_labels_in(report)
     line = np.arange(labels.max() + 1)
     for groups in report.get("groups_of_equal_lines", []):
@@ -229,13 +169,7 @@ def all_lines_in(report: Report) -> Ints:
 
 
 def kept_in(report: Report, n: int) -> Bools:
-    """Tell which of n trajectories were released, shape (n,).
-
-    Raises
-    ------
-    BadInput
-        If the report is not of n trajectories.
-    """
+    """Tell which of n trajectories were released, shape (n,)."""
     kept = np.ones(n, dtype=np.bool_)
     rows = _left_out(report)
     if any(not 0 <= row < n for row in rows):

@@ -29,13 +29,7 @@ def _numbers(line: list[list[float]]) -> str:
 
 
 def read_released(path: Path) -> ReleasedFile:
-    """Read the lines of a release.
-
-    Raises
-    ------
-    FileProblem
-        If it has no columns lat1, lon1, lat2, lon2, ... of numbers.
-    """
+    """Read the lines of a release."""
     try:
         header = set(pd.read_csv(path, nrows=0).columns)
         m = 0

@@ -30,9 +30,9 @@ _AT_ONCE = 10_000
 def write_trajectories(path: str | os.PathLike[str], trajectories: Trajectories) -> None:
     """Write trajectories as GeoParquet: LineStrings in WGS 84 with their numbers.
 
-    Columns: trajectory (row number), subject, trace, geometry; with tracks also run,
-    start and track, as `trajanon.files.pieces` describes. The provenance stands in the
-    file's metadata under ``trajanon``. The file is readable by its owner only.
+    Columns: trajectory (row number), subject, trace, geometry; with tracks also run, start and
+    track, as `trajanon.files.pieces` describes. The provenance stands in the file's metadata under
+    ``trajanon``. The file is readable by its owner only.
     """
     with replacing(Path(path)) as (draft,):
         write_parts(draft, [trajectories], trajectories.provenance)
@@ -76,12 +76,12 @@ def read_trajectories(
     Parameters
     ----------
     path
-        GeoParquet whose geometries are LineStrings of equally many points, in WGS 84.
-        A column ``subject`` of any values says whose they are; columns ``run``,
-        ``start`` and ``track`` on what they may slide.
+        GeoParquet whose geometries are LineStrings of equally many points, in WGS 84. A column
+        ``subject`` of any values says whose they are; columns ``run``, ``start`` and ``track`` on
+        what they may slide.
     subjects_exact
-        Whether names of subjects that differ only in upper and lower case are
-        different subjects. Blanks and the encoding of accents never make a difference.
+        Whether names of subjects that differ only in upper and lower case are different subjects.
+        Blanks and the encoding of accents never make a difference.
 
     Raises
     ------
@@ -109,19 +109,7 @@ def read_trajectories(
 
 
 class _Opened:
-    """A GeoParquet file that is read some rows of a column at a time.
-
-    Attributes
-    ----------
-    metadata
-        Of the file; what stands under ``geo`` is parsed in `geo`.
-    geometry
-        The column of the geometries.
-    n
-        Rows.
-    columns
-        All columns.
-    """
+    """A GeoParquet file that is read some rows of a column at a time."""
 
     def __init__(self, path: Path) -> None:
         import pyarrow.parquet as pq

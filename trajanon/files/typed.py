@@ -40,8 +40,8 @@ def parsed(text: str | bytes, kind: type[T]) -> T:
 def typed(value: Any, kind: type[T], key: str = "") -> T:
     """Give a value back if it is of a kind; BadInput names the key that is not.
 
-    A kind is int (of 64 bits), float (any finite number), str, a TypedDict, a list or
-    a dict of these, a union of them, or Any.
+    A kind is int (of 64 bits), float (any finite number), str, a TypedDict, a list or a dict of
+    these, a union of them, or Any.
     """
     kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
     found: Any = next((one for one in kinds if _is(value, one)), None)

@@ -8,8 +8,7 @@ from trajanon.progress import Progress, silent
 def cbfs(records: Floats, k: int, subjects: Ints, progress: Progress = silent) -> Ints:
     """Group records round those farthest from the centroid of all, k at a time.
 
-    The centroid is computed once: `trajanon.grouping.v_mdav` with groups that never
-    grow.
+    The centroid is computed once: `trajanon.grouping.v_mdav` with groups that never grow.
 
     Parameters
     ----------

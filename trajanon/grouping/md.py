@@ -11,10 +11,10 @@ from trajanon.progress import Progress, silent
 def md(records: Floats, k: int, subjects: Ints, progress: Progress = silent) -> Ints:
     """Group records round the two farthest from each other, k at a time.
 
-    While 2k records remain: of the two remaining records with the greatest distance,
-    one takes its k - 1 nearest, then the other does, if the first has left it. The
-    last k to 2k - 1 are one group; where subjects leave fewer than k of them, they
-    join the groups with the nearest centroids.
+    While 2k records remain: of the two remaining records with the greatest distance, one takes its
+    k - 1 nearest, then the other does, if the first has left it. The last k to 2k - 1 are one
+    group; where subjects leave fewer than k of them, they join the groups with the nearest
+    centroids.
 
     Parameters
     ----------

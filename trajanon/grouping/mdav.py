@@ -8,13 +8,13 @@ from trajanon.progress import Progress, silent
 def mdav(records: Floats, k: int, subjects: Ints, progress: Progress = silent) -> Ints:
     """Group records round the farthest ones, k at a time ("classic" MDAV).
 
-    While 3k records remain: the record farthest from their centroid takes its k - 1
-    nearest, then the record farthest from that one does. Of 2k to 3k - 1 the farthest
-    from the centroid takes its k - 1 nearest; the last k to 2k - 1 are one group.
+    While 3k records remain: the record farthest from their centroid takes its k - 1 nearest, then
+    the record farthest from that one does. Of 2k to 3k - 1 the farthest from the centroid takes its
+    k - 1 nearest; the last k to 2k - 1 are one group.
 
-    With subjects, a record takes the nearest record of each of the k - 1 nearest other
-    subjects. What remains when fewer than k subjects do joins the groups with the
-    nearest centroids, so a group may then be larger than 2k - 1.
+    With subjects, a record takes the nearest record of each of the k - 1 nearest other subjects.
+    What remains when fewer than k subjects do joins the groups with the nearest centroids, so a
+    group may then be larger than 2k - 1.
 
     Parameters
     ----------
@@ -23,8 +23,8 @@ def mdav(records: Floats, k: int, subjects: Ints, progress: Progress = silent) -
     k
         Least number of different subjects in a group.
     subjects
-        Subject of each record, shape (n,), numbered from 0; at least k different.
-        ``arange(n)`` counts records.
+        Subject of each record, shape (n,), numbered from 0; at least k different. ``arange(n)``
+        counts records.
     progress
         Told of the records grouped.
 

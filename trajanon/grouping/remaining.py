@@ -9,23 +9,7 @@ from trajanon.partition import dense, subjects_per_group
 
 
 class Remaining:
-    """Records still without a group.
-
-    Attributes
-    ----------
-    records
-        Standardised, all of them, shape (n, p).
-    k, subjects
-        Least number of different subjects in a group, and the subject of each record.
-    labels
-        Group of each record, shape (n,); -1 without one.
-    rows
-        The records without a group, rising.
-    subjects_left
-        How many different subjects these have.
-    groups
-        How many groups there are.
-    """
+    """Records still without a group."""
 
     def __init__(self, records: Floats, k: int, subjects: Ints) -> None:
         self.records, self.k, self.subjects = records, k, subjects

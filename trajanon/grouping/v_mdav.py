@@ -13,11 +13,10 @@ def v_mdav(
 ) -> Ints:
     """Group records round the farthest ones, k to 2k - 1 at a time.
 
-    The record farthest from the centroid of all records takes its k - 1 nearest. Then
-    the record e nearest to the group joins while its distance to the nearest member is
-    below ``gamma`` times that to the nearest other record without a group, up to
-    2k - 1 records. What remains when fewer than k do joins the groups with the nearest
-    centroids, so a group may then be larger.
+    The record farthest from the centroid of all records takes its k - 1 nearest. Then the record e
+    nearest to the group joins while its distance to the nearest member is below ``gamma`` times
+    that to the nearest other record without a group, up to 2k - 1 records. What remains when fewer
+    than k do joins the groups with the nearest centroids, so a group may then be larger.
 
     Parameters
     ----------
@@ -26,8 +25,8 @@ def v_mdav(
     k
         Least number of different subjects in a group.
     subjects
-        Subject of each record, shape (n,), numbered from 0; at least k different.
-        ``arange(n)`` counts records.
+        Subject of each record, shape (n,), numbered from 0; at least k different. ``arange(n)``
+        counts records.
     gamma
         How readily a group grows, from 0 (never: groups of k).
     progress

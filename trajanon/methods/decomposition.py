@@ -21,10 +21,10 @@ _LARGEST = 4_000  # records of a part, whose distances are held pair by pair
 def decomposition(task: Task) -> Grouping:
     """Group by distance, exchange records, regroup each part, exchange again.
 
-    The paper's steps: the better of MDAV and V-MDAV; two-swapping; whole groups, in
-    the order in which they were formed, fill parts of n / s records; column generation
-    in each part; two-swapping of the union. A part is regrouped only for the better,
-    for its own groups are among the columns.
+    The paper's steps: the better of MDAV and V-MDAV; two-swapping; whole groups, in the order in
+    which they were formed, fill parts of n / s records; column generation in each part;
+    two-swapping of the union. A part is regrouped only for the better, for its own groups are among
+    the columns.
 
     References
     ----------
@@ -57,13 +57,7 @@ def exchange(task: Task, labels: Ints) -> Ints:
 
 
 def regroup(task: Task, labels: Ints) -> Ints:
-    """Regroup each part of the table by column generation (steps 4 to 6).
-
-    Raises
-    ------
-    BadInput
-        If parts would have more than 4,000 records.
-    """
+    """Regroup each part of the table by column generation (steps 4 to 6)."""
     from trajanon.columns import best_groups  # loads HiGHS, which nothing else needs
 
     n = len(labels)

@@ -19,10 +19,10 @@ centroid of all records, or as they stand in the table."""
 def hm2(task: Task) -> Grouping:
     """Cut a short Hamiltonian path into consecutive groups at the least SSE.
 
-    The cut is MHM: the shortest path in a graph whose edges are the allowed groups.
-    With every record its own subject these hold k to 2k - 1 records. With subjects an
-    allowed group has at least k different ones and cannot be divided into two that do,
-    and the cut is still the best of all cuts of this path.
+    The cut is MHM: the shortest path in a graph whose edges are the allowed groups. With every
+    record its own subject these hold k to 2k - 1 records. With subjects an allowed group has at
+    least k different ones and cannot be divided into two that do, and the cut is still the best of
+    all cuts of this path.
 
     References
     ----------
@@ -65,15 +65,11 @@ def find_path(task: Task) -> Ints:
 def _compressed_path(task: Task) -> Ints:
     """Find the path through the centroids of groups, and put the members back.
 
-    The groups are MDAV's, of c to 2c - 1 records whosever they are: MHM sees to the
-    subjects. Members stand together, so at k = c the cut loses no more than MDAV
-    where records are counted.
+    The groups are MDAV's, of c to 2c - 1 records whosever they are: MHM sees to the subjects.
+    Members stand together, so at k = c the cut loses no more than MDAV where records are counted.
 
-    References
-    ----------
-    Maya-López, Martínez-Ballesté, Casino (Expert Systems with Applications 2023),
-    Algorithm 1, which inserts members by distance; the published path lengths point to
-    the order of the rows.
+    Source: Maya-López, Martínez-Ballesté, Casino (Expert Systems with Applications 2023), Algorithm
+    1, which inserts members by distance; the published path lengths point to the order of the rows.
     """
     n, c = len(task.records), task.compression
     labels = mdav(task.records, c, np.arange(n), task.progress)

@@ -18,15 +18,14 @@ _BATCH = 32  # paths whose neighbours are counted at a time
 def mf_tsp(task: Task) -> Grouping:
     """Group records that stand near one another on the paths from every record.
 
-    A path begins at each record. Two records are neighbours on a path if at most k - 1
-    steps lie between them; how often they are, decides. The pair without a group that
-    is met most often begins a group; the record that is met most often with one of the
-    two joins, until there are k. Records that no path connects to so many others
-    without a group join the groups with the nearest centroids, up to 2k - 1 records;
-    where they do not fit they are grouped by MDAV.
+    A path begins at each record. Two records are neighbours on a path if at most k - 1 steps lie
+    between them; how often they are, decides. The pair without a group that is met most often
+    begins a group; the record that is met most often with one of the two joins, until there are k.
+    Records that no path connects to so many others without a group join the groups with the nearest
+    centroids, up to 2k - 1 records; where they do not fit they are grouped by MDAV.
 
-    With subjects only records of different ones make a group, and a group that records
-    joined late may be larger than 2k - 1.
+    With subjects only records of different ones make a group, and a group that records joined late
+    may be larger than 2k - 1.
 
     The path heuristic does not kick: n paths are long work even so.
 

@@ -21,8 +21,8 @@ class Task:
     k
         Least number of different subjects in a group.
     subjects
-        Subject of each record, shape (n,), numbered from 0, at least k different;
-        ``arange(n)`` counts records.
+        Subject of each record, shape (n,), numbered from 0, at least k different; ``arange(n)``
+        counts records.
     heuristic
         Name of the path heuristic, for methods that need a path.
     compression, expansion

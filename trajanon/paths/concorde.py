@@ -26,20 +26,19 @@ with open(solution, "w") as file:
 def concorde(journey: Journey) -> Ints:
     """Find the shortest Hamiltonian path through the records, by Concorde.
 
-    It is the shortest up to the rounding of distances to whole numbers, of which there
-    are some 2^31 / n. The proof of that may take hours from a few thousand records on.
-    Concorde holds an n x n matrix: at most 20,000 records are accepted.
+    It is the shortest up to the rounding of distances to whole numbers, of which there are some
+    2^31 / n. The proof of that may take hours from a few thousand records on. Concorde holds an n x
+    n matrix: at most 20,000 records are accepted.
 
-    Taken is the Python package pyconcorde, else a program ``concorde`` on the PATH.
-    Both run in a process of their own, so Ctrl-C ends them. The seed reaches both, but
-    a pyconcorde from before March 2026 takes the clock instead, which may choose
-    another one of several paths of the same length.
+    Taken is the Python package pyconcorde, else a program ``concorde`` on the PATH. Both run in a
+    process of their own, so Ctrl-C ends them. The seed reaches both, but a pyconcorde from before
+    March 2026 takes the clock instead, which may choose another one of several paths of the same
+    length.
 
     Parameters
     ----------
     journey
-        What is to be visited; ``k``, ``subjects`` and ``kicks_per_record`` are not
-        used.
+        What is to be visited; ``k``, ``subjects`` and ``kicks_per_record`` are not used.
 
     Returns
     -------

@@ -23,22 +23,8 @@ Visit = Callable[[Floats, Ints, Floats], Ints]
 def path_in_blocks(vicinity: Vicinity, visit: Visit, progress: Progress = silent) -> Ints:
     """Visit the blocks of a large table one after the other.
 
-    A block is some leaves of a tree that follow each other; its path is found among the
-    leading axes, and runs in the direction that begins nearer to the end of the last.
-
-    Parameters
-    ----------
-    vicinity
-        Of a large table.
-    visit
-        Finds the path through a block.
-    progress
-        Told how far it is.
-
-    Returns
-    -------
-    Ints
-        Order of the records, shape (n,).
+    A block is some leaves of a tree that follow each other; its path is found among the leading
+    axes, and runs in the direction that begins nearer to the end of the last.
     """
     near = vicinity.near
     place = np.empty(len(near.order), dtype=np.int64)
@@ -77,15 +63,7 @@ def _paths(near: Near, place: Ints, borders: Ints, visit: Visit, stop: Event) ->
 
 
 def joined(points: Floats, paths: Sequence[Ints]) -> Ints:
-    """Join paths in their order, each in the direction that begins nearer.
-
-    Parameters
-    ----------
-    points
-        Shape (n, q).
-    paths
-        Rows of the points.
-    """
+    """Join paths in their order, each in the direction that begins nearer."""
     turned = [paths[0]]
     for path in paths[1:]:
         last = points[turned[-1][-1]]

@@ -1,10 +1,10 @@
 """Insertion heuristics: a tour grows by the city that a rule chooses.
 
-Each is inserted where it lengthens the tour least. As in the published experiments the
-dummy is a city like the others: once the tour holds it every record is at distance 0
-from the tour. Nearest insertion then takes records at random, as arbitrary insertion
-does, while farthest insertion comes to the dummy last. Random choices, and those
-between equals, come from the seed. With a ``start`` see `begun_at_start`.
+Each is inserted where it lengthens the tour least. As in the published experiments the dummy is a
+city like the others: once the tour holds it every record is at distance 0 from the tour. Nearest
+insertion then takes records at random, as arbitrary insertion does, while farthest insertion comes
+to the dummy last. Random choices, and those between equals, come from the seed. With a ``start``
+see `begun_at_start`.
 """
 
 import numpy as np

@@ -18,8 +18,8 @@ class Journey:
     records
         Standardised, shape (n, p).
     k, subjects
-        Least number of different subjects in a group, and the subject of each record,
-        (n,), numbered from 0: for the paths that lead through groups.
+        Least number of different subjects in a group, and the subject of each record, (n,),
+        numbered from 0: for the paths that lead through groups.
     start
         Record with which the path begins; None leaves it to the heuristic.
     kicks_per_record

@@ -26,16 +26,15 @@ Path(solution).write_text(" ".join(map(str, [len(tour), *(city - 1 for city in t
 def lkh(journey: Journey) -> Ints:
     """Find a short Hamiltonian path through the records, by LKH.
 
-    It is the Lin-Kernighan heuristic of Helsgaun, as the package elkai has it, with
-    one run of n trials. Distances are rounded to whole numbers, of which there are
-    some 2^31 / n. LKH holds an n x n matrix: at most 20,000 records are accepted. It
-    runs in a process of its own, so Ctrl-C ends it.
+    It is the Lin-Kernighan heuristic of Helsgaun, as the package elkai has it, with one run of n
+    trials. Distances are rounded to whole numbers, of which there are some 2^31 / n. LKH holds an n
+    x n matrix: at most 20,000 records are accepted. It runs in a process of its own, so Ctrl-C ends
+    it.
 
     Parameters
     ----------
     journey
-        What is to be visited; ``k``, ``subjects`` and ``kicks_per_record`` are not
-        used.
+        What is to be visited; ``k``, ``subjects`` and ``kicks_per_record`` are not used.
 
     Returns
     -------

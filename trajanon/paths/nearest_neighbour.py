@@ -16,11 +16,11 @@ _CHUNK = 100  # walks between two words about progress, and two chances to inter
 def nearest_neighbour(journey: Journey) -> Ints:
     """Go on to the nearest record not yet met.
 
-    A tour through the records and the dummy begins with a random one of these cities.
-    The dummy is at distance 0, so it comes next, and behind it, all records being
-    equally far, a random one: the first city therefore stands at the end of the path,
-    where nothing need be near. The published averages show this; a path from a random
-    record that leaves the dummy out loses less. With a ``start`` it does just that.
+    A tour through the records and the dummy begins with a random one of these cities. The dummy is
+    at distance 0, so it comes next, and behind it, all records being equally far, a random one: the
+    first city therefore stands at the end of the path, where nothing need be near. The published
+    averages show this; a path from a random record that leaves the dummy out loses less. With a
+    ``start`` it does just that.
 
     Parameters
     ----------

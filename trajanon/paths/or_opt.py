@@ -23,12 +23,11 @@ _CHUNK = 20_000  # kicks between two words about progress, and two chances to in
 def or_opt(journey: Journey) -> Ints:
     """Find a short Hamiltonian path through the records.
 
-    The path is a tour through the records and a dummy city at distance 0 from all of
-    them, cut there. Greedy edges give the first tour; 2-opt moves and moves of
-    segments of up to three records (or-opt) to one of 16 nearest neighbours improve it
-    until there is none left; kicks that exchange two short stretches at random are
-    kept where the repaired tour is no longer than before. A large table whose vicinity
-    is known is visited block by block, without kicks.
+    The path is a tour through the records and a dummy city at distance 0 from all of them, cut
+    there. Greedy edges give the first tour; 2-opt moves and moves of segments of up to three
+    records (or-opt) to one of 16 nearest neighbours improve it until there is none left; kicks that
+    exchange two short stretches at random are kept where the repaired tour is no longer than
+    before. A large table whose vicinity is known is visited block by block, without kicks.
 
     Parameters
     ----------

@@ -86,17 +86,7 @@ def _mdav_lk(journey: Journey) -> Ints:
 def chain(records: Floats, labels: Ints) -> Ints:
     """Lead through groups: on to the nearest centroid, inside to the nearest record.
 
-    The groups follow one another by Nearest Point Next on their centroids. A group is
-    entered at the member nearest to the last record, the first one at the member
-    farthest from the centroid of all. (The papers leave both orders open.) Members
-    stand together, so with groups of k to 2k - 1 no cut of MHM loses more than they.
-
-    Parameters
-    ----------
-    records
-        Standardised, shape (n, p).
-    labels
-        Group of each record, shape (n,), numbered 0..g-1.
+    The groups follow one another by Nearest Point Next on their centroids.
     """
     by_group = np.argsort(labels, kind="stable")
     members = np.split(by_group, np.cumsum(np.bincount(labels))[:-1])

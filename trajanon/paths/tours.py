@@ -29,12 +29,10 @@ FirstOrder = Callable[[Ints, Floats], Ints]
 def begun_at_start(search: Search, journey: Journey) -> Ints:
     """Let a search that cannot be told where to begin keep to the journey's start.
 
-    The start then plays the dummy: it is at distance 0 from the others, which get
-    their shortest path, and stands before the nearer end of that.
+    The start then plays the dummy: it is at distance 0 from the others, which get their shortest
+    path, and stands before the nearer end of that.
 
-    References
-    ----------
-    Maya-López, Solanas (ApplePies 2019), section II C.
+    Source: Maya-López, Solanas (ApplePies 2019), section II C.
     """
     start = journey.start
     if start is None:
@@ -60,19 +58,7 @@ def closed(
     random: np.random.Generator,
     vicinity: Vicinity | None = None,
 ) -> Tour:
-    """Make a first path a tour through the dummy, every city to be looked at.
-
-    Parameters
-    ----------
-    records
-        Standardised, shape (n, p).
-    order
-        Finds the first path.
-    random
-        Source of the kicks.
-    vicinity
-        Who is near whom, if that is known of these records.
-    """
+    """Make a first path a tour through the dummy, every city to be looked at."""
     neighbours = nearest(records, NEIGHBOURS, vicinity)
     away = records[:, None, :] - records[neighbours]
     near = np.sqrt((away**2).sum(axis=2))
@@ -82,16 +68,7 @@ def closed(
 def closed_among(
     records: Floats, neighbours: Ints, near: Floats, order: FirstOrder, random: np.random.Generator
 ) -> Tour:
-    """Make a first path a tour, where the neighbours are known.
-
-    Parameters
-    ----------
-    records, order, random
-        As of `closed`.
-    neighbours, near
-        The nearest records of each record, the nearest first, and their distances,
-        shape (n, c). The record itself at infinity stands for nobody.
-    """
+    """Make a first path a tour, where the neighbours are known."""
     n = len(records)
     tour = Tour(
         records=records,

@@ -1,8 +1,8 @@
 """A path by a solver of another house: its problem, its process and its tour.
 
-The solver finds a tour through the records and a dummy city; the path is the tour cut
-there. It reads a TSPLIB file and writes a file that begins with the number of cities
-and goes on with their numbers, from 0, as Concorde does.
+The solver finds a tour through the records and a dummy city; the path is the tour cut there. It
+reads a TSPLIB file and writes a file that begins with the number of cities and goes on with their
+numbers, from 0, as Concorde does.
 """
 
 import subprocess
@@ -36,29 +36,7 @@ _SUMS_BELOW = 2**31 - 1
 def solve(journey: Journey, solver: str, command: Command) -> Ints:
     """Find a short path by a solver that runs in a process and a folder of its own.
 
-    So Ctrl-C ends it at once, and neither its files nor its words, nor its crash,
-    reach anybody.
-
-    Parameters
-    ----------
-    journey
-        What is to be visited.
-    solver
-        Its name, for the messages.
-    command
-        Its command line.
-
-    Returns
-    -------
-    Ints
-        Order of the records on the path, shape (n,).
-
-    Raises
-    ------
-    BadInput
-        If there are too many records, or the solver found no tour.
-    FileProblem
-        If the problem cannot be written.
+    So Ctrl-C ends it at once, and neither its files nor its words, nor its crash, reach anybody.
     """
     records, start = journey.records, journey.start
     n = len(records)
@@ -93,20 +71,7 @@ def solve(journey: Journey, solver: str, command: Command) -> Ints:
 
 
 def write_problem(file: Path, records: Floats, start: int | None = None) -> None:
-    """Write the distances as whole numbers, in TSPLIB format.
-
-    Parameters
-    ----------
-    file
-        To be written.
-    records
-        Standardised, shape (n, p), not all equal; they are the cities 1 to n.
-    start
-        Record that the tour shall meet next to the dummy city 0. The dummy is at
-        distance 0 from all records, or from the start alone: the others are then
-        farther from it than any two records are apart, so a shortest tour takes one
-        such link and no more.
-    """
+    """Write the distances as whole numbers, in TSPLIB format."""
     n = len(records)
     # Concorde aborts where a sum leaves 32 bits (BIGGUY/bigguy.c), and both solvers
     # hold lengths and the gains of moves in such integers; no n + 1 links reach that.

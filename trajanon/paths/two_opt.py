@@ -10,8 +10,8 @@ from trajanon.paths.tours import FEW, begun_at_start, closed, opened, shortest
 def two_opt(journey: Journey) -> Ints:
     """Exchange two links of the path for two shorter ones while that can be done.
 
-    A link may only be exchanged for one to a record's 16 nearest. The first path is
-    that of `trajanon.paths.nearest_neighbour`, so its start comes from the seed.
+    A link may only be exchanged for one to a record's 16 nearest. The first path is that of
+    `trajanon.paths.nearest_neighbour`, so its start comes from the seed.
 
     References
     ----------

@@ -15,47 +15,21 @@ _ROUNDING = 1e-9  # a chance that exceeds 1/k by less is 1/k
 class Attack:
     """How well an adversary finds his targets.
 
-    He arrives at some rows of what was published that he cannot tell apart, and picks
-    one at random. His chance is the share of these rows that are of his target's
-    subject; it is 0 if the target's are not among them. Where no subjects are given,
-    each trajectory is its own subject.
-
-    Attributes
-    ----------
-    name
-        Of the attack.
-    knows
-        What the adversary knows, in words.
-    against
-        ``release``, or ``originals`` for what publishing these would give away.
-    k
-        The group size promised.
-    rates
-        For each target, the chance that the row picked is of its subject, (t,): the
-        mean over all that the adversary may happen to know of it.
-    worst
-        The same for what betrays the target most, (t,).
-    line_rates
-        The chance that the row picked lies on the line of the target's own group,
-        (t,): he then knows about where the target went, and not which row it is.
-    targets, groups, subjects
-        The trajectory attacked, its group, and its subject, (t,).
-    sampled
-        Whether only some of what he may know was tried: ``worst`` is then no more than
-        the worst seen.
+    He arrives at some rows of what was published that he cannot tell apart, and picks one at
+    random.
     """
 
-    name: str
-    knows: str
-    against: str
-    k: int
-    rates: Floats
-    worst: Floats
-    line_rates: Floats
-    targets: Ints
-    groups: Ints
-    subjects: Ints
-    sampled: bool = False
+    name: str  # of the attack
+    knows: str  # what the adversary knows, in words
+    against: str  # ``release``, or ``originals`` for what publishing these would give away
+    k: int  # the group size promised
+    rates: Floats  # for each target, the chance that the row picked is of its subject, (t,)
+    worst: Floats  # the same for what betrays the target most, (t,)
+    line_rates: Floats  # the chance that the row picked lies on the line of the target's own group
+    targets: Ints  # the trajectory attacked, its group, and its subject, (t,)
+    groups: Ints  # the trajectory attacked, its group, and its subject, (t,)
+    subjects: Ints  # the trajectory attacked, its group, and its subject, (t,)
+    sampled: bool = False  # whether only some of what he may know was tried
 
     @property
     def baseline(self) -> float:

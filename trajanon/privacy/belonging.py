@@ -21,40 +21,15 @@ class Belonging:
     """A release with its originals.
 
     Groups with equal lines are one: nobody who sees the release can tell them apart.
-
-    Attributes
-    ----------
-    labels
-        Group of each original, shape (n,), numbered 0..g-1.
-    lines
-        Released latitude and longitude of each group, shape (g, m, 2).
-    slid
-        The originals as they were averaged: where they slid on their tracks, as slid.
     """
 
-    labels: Ints
-    lines: Floats
-    slid: Trajectories
+    labels: Ints  # group of each original, shape (n,), numbered 0..g-1
+    lines: Floats  # released latitude and longitude of each group, shape (g, m, 2)
+    slid: Trajectories  # the originals as they were averaged
 
 
 def belonging(trajectories: Trajectories, released: Floats, report: Report) -> Belonging:
-    """Find each group's line in the release, which holds it once for each member.
-
-    Parameters
-    ----------
-    trajectories
-        The originals, without those that were suppressed.
-    released
-        Latitude and longitude in the order of the release, shape (n, m, 2).
-    report
-        The holder's report of that release.
-
-    Raises
-    ------
-    BadInput
-        If the three do not belong together: the lines must be the centroids of the
-        groups that the report names.
-    """
+    """Find each group's line in the release, which holds it once for each member."""
     labels = labels_in(report)
     if len(labels) != len(trajectories) or trajectories.points.shape != released.shape:
         raise BadInput(STRANGERS)

@@ -33,32 +33,30 @@ def check(
 ) -> Findings:
     """Check a released file: from the file alone, unless the holder gives more.
 
-    Each trajectory, in the coordinates as written, must occur at least k times, and
-    the file may hold nothing that a release may not: columns, times, ids or metadata
-    of the source, or trajectories in the order of their groups or of the source, as far
-    as an order can be seen: a file in the order of a source that had none looks
-    shuffled, unless the originals are given.
+    Each trajectory, in the coordinates as written, must occur at least k times, and the file may
+    hold nothing that a release may not: columns, times, ids or metadata of the source, or
+    trajectories in the order of their groups or of the source, as far as an order can be seen: a
+    file in the order of a source that had none looks shuffled, unless the originals are given.
 
-    That k different *people* stand behind each group cannot be seen in a release, nor
-    what two releases of the same data tell together. With the holder's report beside
-    each release, both can be counted.
+    That k different *people* stand behind each group cannot be seen in a release, nor what two
+    releases of the same data tell together. With the holder's report beside each release, both can
+    be counted.
 
     Parameters
     ----------
     release
-        A release in any of the formats that `trajanon.anonymize` writes, or a folder
-        of parts as `trajanon.anonymize_parts` does; or what `trajanon.anonymize` gave,
-        which is checked as it would be written.
+        A release in any of the formats that `trajanon.anonymize` writes, or a folder of parts as
+        `trajanon.anonymize_parts` does; or what `trajanon.anonymize` gave, which is checked as it
+        would be written.
     k
         The group size promised, at least 2.
     trajectories
-        The originals, if the holder checks: their subjects are counted in each group,
-        and their order is compared with that of the release.
+        The originals, if the holder checks: their subjects are counted in each group, and their
+        order is compared with that of the release.
     against
-        An earlier release of the same trajectories, in the same order, with its report
-        beside it: groups of both must have k trajectories in common, of k different
-        subjects if the originals are given; and so must a group of one have with what
-        the other left out.
+        An earlier release of the same trajectories, in the same order, with its report beside it:
+        groups of both must have k trajectories in common, of k different subjects if the originals
+        are given; and so must a group of one have with what the other left out.
     digits
         Decimals of a degree that the release claims to have at most.
 
@@ -70,8 +68,8 @@ def check(
     Raises
     ------
     BadInput
-        If k is less than 2, digits are not 4 to 7, the file's suffix is not that of a
-        format, or releases, reports and originals do not belong together.
+        If k is less than 2, digits are not 4 to 7, the file's suffix is not that of a format, or
+        releases, reports and originals do not belong together.
     FileProblem
         If a file cannot be read, or a report that is needed is not there.
     """
@@ -160,18 +158,10 @@ def _with_originals(
 
 
 class _Held(NamedTuple):
-    """A release as its holder knows it.
+    """A release as its holder knows it."""
 
-    Attributes
-    ----------
-    lines
-        The line that stands for each original, (n,); -1 where it was left out.
-    rows
-        Line of each row of the release.
-    """
-
-    lines: Ints
-    rows: Ints
+    lines: Ints  # the line that stands for each original, (n,); -1 where it was left out
+    rows: Ints  # line of each row of the release
 
 
 def _held(release: Path, trajectories: Trajectories) -> _Held:

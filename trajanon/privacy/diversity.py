@@ -16,36 +16,19 @@ from trajanon.utility import displacement
 class Diversity:
     """How much the members of each group differ.
 
-    l-diversity asks for l different values of what is sensitive in each group: here
-    the cell of a grid where a trajectory begins, and that where it ends.
-
-    Attributes
-    ----------
-    cell
-        Side of a cell, metres.
-    tight
-        Radius up to which a group is an alarm, metres.
-    sizes
-        Members of each group, (g,).
-    origins, destinations
-        Different cells of the members' first, and last, points, (g,).
-    origins_entropy, destinations_entropy
-        Effective number of cells, (g,): exp of the entropy of the members' shares. It
-        is the number of cells if all hold equally many members, and less otherwise.
-    radius, mean_radius
-        Metres from the members' points to those of their line, (g,): the largest, and
-        the mean.
+    l-diversity asks for l different values of what is sensitive in each group: here the cell of a
+    grid where a trajectory begins, and that where it ends.
     """
 
-    cell: float
-    tight: float
-    sizes: Ints
-    origins: Ints
-    destinations: Ints
-    origins_entropy: Floats
-    destinations_entropy: Floats
-    radius: Floats
-    mean_radius: Floats
+    cell: float  # side of a cell, metres
+    tight: float  # radius up to which a group is an alarm, metres
+    sizes: Ints  # members of each group, (g,)
+    origins: Ints  # different cells of the members' first, and last, points, (g,)
+    destinations: Ints  # different cells of the members' first, and last, points, (g,)
+    origins_entropy: Floats  # effective number of cells, (g,)
+    destinations_entropy: Floats  # effective number of cells, (g,)
+    radius: Floats  # metres from the members' points to those of their line, (g,)
+    mean_radius: Floats  # metres from the members' points to those of their line, (g,)
 
     @property
     def alarms(self) -> Ints:
@@ -88,32 +71,7 @@ class Diversity:
 def diversity(
     points: Floats, released: Floats, labels: Ints, *, cell: float = 200.0, tight: float = 50.0
 ) -> Diversity:
-    """Measure how much the members of each group differ.
-
-    Parameters
-    ----------
-    points
-        The originals, (n, p, 2), latitude and longitude in degrees.
-    released
-        The line of each group, (g, p, 2).
-    labels
-        Group of each original, (n,), 0..g-1.
-    cell
-        Metres, above 0. The grid is that of the Earth, the same for all data: rows of
-        equal degrees of latitude, with columns as wide in the middle of each row.
-    tight
-        Metres, 0 or more.
-
-    Raises
-    ------
-    BadInput
-        If the arrays do not belong together, or a length is out of its range.
-
-    Notes
-    -----
-    Machanavajjhala et al. (ACM TKDD 1, 2007), "l-diversity": distinct and entropy
-    l-diversity are the smallest of these numbers over the groups.
-    """
+    """Measure how much the members of each group differ."""
     check_groups(points, released, labels)
     if not (np.isfinite(cell) and cell > 0.0):
         msg = f"cell must be longer than 0 metres (got {cell})"
@@ -136,26 +94,7 @@ def diversity(
 
 
 def too_tight(points: Floats, labels: Ints, released: Floats, radius: float) -> Bools:
-    """Tell the groups whose members all stay near their line, all along.
-
-    Parameters
-    ----------
-    points, labels, released
-        As in `diversity`.
-    radius
-        Metres, 0 or more: a group is too tight if no point of any member is farther
-        from the point of the line that stands for it.
-
-    Returns
-    -------
-    Bools
-        Shape (g,).
-
-    Raises
-    ------
-    BadInput
-        If the arrays do not belong together, or the radius is no length.
-    """
+    """Tell the groups whose members all stay near their line, all along."""
     check_groups(points, released, labels)
     _check_radius("radius", radius)
     return _radii(points, released, labels)[0] <= radius

@@ -21,35 +21,8 @@ def known_ends(
 ) -> Attack:
     """Attack a release with both ends of each original trajectory, as home and work.
 
-    A released line is compatible if its first point lies within ``tolerance`` metres
-    of the target's first point, and its last within as many of the target's last. The
-    adversary picks one of the rows of all compatible lines.
-
-    Parameters
-    ----------
-    points
-        The originals, (n, p, 2), latitude and longitude in degrees.
-    released
-        The line of each group, (g, p, 2).
-    labels
-        Group of each original, (n,), 0..g-1.
-    k
-        The group size promised.
-    tolerance
-        Metres, 0 or more.
-    subjects
-        Whose each original is, (n,); None if each is of its own.
-
-    Returns
-    -------
-    Attack
-        Every trajectory is a target once. There is one pair of ends to know, so the
-        worst chance against a target is its mean.
-
-    Raises
-    ------
-    BadInput
-        If the arrays do not belong together, or the tolerance is no length.
+    A released line is compatible if its first point lies within ``tolerance`` metres of the
+    target's first point, and its last within as many of the target's last.
     """
     published = Published.release(points, released, labels, k, subjects)
     return _attack(published, tolerance)

@@ -29,8 +29,8 @@ class Findings:
     claim
         What can be said of all that is in the file beside its lines, if it holds.
     answered
-        ``rows``: whether each trajectory occurs k times. ``people``: also whether k
-        different subjects stand behind each, counted in the originals.
+        ``rows``: whether each trajectory occurs k times. ``people``: also whether k different
+        subjects stand behind each, counted in the originals.
     """
 
     k: int

@@ -9,16 +9,6 @@ from trajanon.utility import displacement
 def metres_of_degrees(latitude: Floats) -> Floats:
     """Measure a degree of latitude and one of longitude.
 
-    Parameters
-    ----------
-    latitude
-        Degrees, shape (...).
-
-    Returns
-    -------
-    Floats
-        Metres northward and eastward, shape (..., 2), on the tangent plane there.
-
     Examples
     --------
     >>> metres_of_degrees(np.array(60.0)).round().tolist()

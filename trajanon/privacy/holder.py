@@ -12,13 +12,7 @@ from trajanon.subjects import NAMELESS
 
 
 def nameless(provenance: Mapping[str, Any]) -> int:
-    """Count recordings that name no subject, and count as one each.
-
-    Parameters
-    ----------
-    provenance
-        Of trajectories; anybody may have written it, and 0 is what is not understood.
-    """
+    """Count recordings that name no subject, and count as one each."""
     return _counted(provenance, NAMELESS) or 0
 
 
@@ -34,17 +28,7 @@ def _counted(provenance: Mapping[str, Any], what: str) -> int | None:
 
 
 def too_few_subjects(labels: Ints, subjects: Ints, k: int) -> list[str]:
-    """Name how many groups hold fewer than k different subjects.
-
-    Parameters
-    ----------
-    labels
-        Group of each trajectory, shape (n,), numbered 0..g-1.
-    subjects
-        Whose each is, shape (n,), numbered from 0.
-    k
-        The promise.
-    """
+    """Name how many groups hold fewer than k different subjects."""
     sizes = np.bincount(labels)
     records, people = int((sizes < k).sum()), broken_promises(labels, subjects, k)
     told = too_few(k, len(sizes), records=records, people=people)
@@ -54,20 +38,8 @@ def too_few_subjects(labels: Ints, subjects: Ints, k: int) -> list[str]:
 def told_by_both(labels: Ints, earlier: Ints, k: int, subjects: Ints | None = None) -> list[str]:
     """Name how many trajectories two releases together hide among fewer than k.
 
-    Whoever knows that a trajectory is in one group of this release and in another one
-    of the earlier is left with what both hold in common. What one of them left out
-    counts as if it were a group there: the mean of a group with it and that without it
-    give it away by their difference.
-
-    Parameters
-    ----------
-    labels, earlier
-        Group of each trajectory in the two releases, shape (n,), numbered from 0; -1
-        where it was left out.
-    k
-        The promise.
-    subjects
-        Whose each is, shape (n,), numbered from 0; None counts trajectories.
+    Whoever knows that a trajectory is in one group of this release and in another one of the
+    earlier is left with what both hold in common.
     """
     released = (labels >= 0) | (earlier >= 0)
     labels, earlier = labels[released], earlier[released]

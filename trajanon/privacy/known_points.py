@@ -36,51 +36,7 @@ def known_points(
 ) -> Attack:
     """Attack a release with some points of each original trajectory.
 
-    The adversary knows ``known`` of the target's original points. A released line is
-    compatible if it has a point within ``tolerance`` metres of each of them; in order,
-    if it passes them one after another, each at a later point of the line than the one
-    before. He picks one of the rows of all compatible lines. All choices of ``known``
-    points are tried: the mean chance and the highest are exact.
-
-    Parameters
-    ----------
-    points
-        The originals, (n, p, 2), latitude and longitude in degrees.
-    released
-        The line of each group, (g, p, 2).
-    labels
-        Group of each original, (n,), 0..g-1.
-    k
-        The group size promised.
-    known
-        How many points he knows, from 1 to p.
-    tolerance
-        Metres, 0 or more.
-    order
-        Whether he knows in which order the target passed them.
-    subjects
-        Whose each original is, (n,); None if each is of its own.
-    sample
-        Choices of points drawn for each target, where there are more than that; None
-        to try all.
-    seed
-        Repeats the choices drawn.
-
-    Returns
-    -------
-    Attack
-        Every trajectory is a target once.
-
-    Raises
-    ------
-    BadInput
-        If the arrays do not belong together, or an argument is out of its range.
-
-    Notes
-    -----
-    Without tolerance, and against the originals, this is the measure of location and
-    sequence attacks in Pellungrini et al. (ACM TIST 9, 2018), "A data mining approach
-    to assess privacy risk in human mobility data"; they take the worst choice.
+    The adversary knows ``known`` of the target's original points.
     """
     published = Published.release(points, released, labels, k, subjects)
     return _attack(published, known, tolerance, order, sample, seed)
@@ -99,22 +55,15 @@ def known_points_in_originals(
 ) -> Attack:
     """Attack the originals themselves, as if they were published without names.
 
-    The chance is 1 / (trajectories that pass all the points known), where each is of
-    its own subject. Arguments, result and errors are those of `known_points`.
+    The chance is 1 / (trajectories that pass all the points known), where each is of its own
+    subject. Arguments, result and errors are those of `known_points`.
     """
     published = Published.originals(points, k, subjects)
     return _attack(published, known, tolerance, order, sample, seed)
 
 
 def passing(published: Published, question: Question, seed: int = 0) -> Floats:
-    """Ask every target's question.
-
-    Returns
-    -------
-    Floats
-        Mean chance of a row of the subject, mean chance of the own line, and the
-        highest of the first, (n, 3).
-    """
+    """Ask every target's question."""
     p = published.points.shape[1]
     places = _places(published.lines, published.points, question.tolerance)
     order = np.argsort(published.labels, kind="stable")
@@ -139,13 +88,7 @@ def passing(published: Published, question: Question, seed: int = 0) -> Floats:
 
 
 def check_tolerance(tolerance: float) -> None:
-    """Refuse a tolerance that is no length.
-
-    Raises
-    ------
-    BadInput
-        If it is negative or not finite.
-    """
+    """Refuse a tolerance that is no length."""
     if not (np.isfinite(tolerance) and tolerance >= 0.0):
         msg = f"tolerance must be 0 metres or more (got {tolerance})"
         raise BadInput(msg)

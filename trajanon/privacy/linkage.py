@@ -20,16 +20,10 @@ _SAME = 1e-12  # a distance of 0 but for rounding, in standard deviations
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Links:
-    """The lines nearest to each original; several where distances are equal.
+    """The lines nearest to each original; several where distances are equal."""
 
-    Attributes
-    ----------
-    original, line
-        Pairs, (l,), sorted by original, then by line.
-    """
-
-    original: Ints
-    line: Ints
+    original: Ints  # pairs, (l,), sorted by original, then by line
+    line: Ints  # pairs, (l,), sorted by original, then by line
 
 
 def nearest_record(
@@ -37,41 +31,8 @@ def nearest_record(
 ) -> Attack:
     """Link each original to the released row nearest to it, as the papers do.
 
-    The adversary knows the whole of his target's trajectory. He takes the released rows
-    at the smallest Euclidean distance of the standardised records, and picks one.
-    Equal rows are equally near: the chance of the right one is one of their number if
-    the target's group is among them, and 0 if it is not.
-
-    Parameters
-    ----------
-    points
-        The originals, (n, p, 2), latitude and longitude in degrees.
-    released
-        The line of each group, (g, p, 2).
-    labels
-        Group of each original, (n,), 0..g-1.
-    k
-        The group size promised.
-    subjects
-        Whose each original is, (n,); None if each is of its own. Any row of the
-        target's subject is then a right one.
-
-    Returns
-    -------
-    Attack
-        Every trajectory is a target once, and there is one thing to know of it: the
-        worst chance against it is its mean.
-
-    Raises
-    ------
-    BadInput
-        If the arrays do not belong together.
-
-    Notes
-    -----
-    Distance-based record linkage: Domingo-Ferrer and Torra (2001), in
-    "Confidentiality, Disclosure and Data Access", Elsevier, ch. 6. Records are
-    standardised by the means and deviations of the originals.
+    The adversary knows the whole of his target's trajectory. He takes the released rows at the
+    smallest Euclidean distance of the standardised records, and picks one.
     """
     published = Published.release(points, released, labels, k, subjects)
     links = nearest_lines(published)
@@ -106,13 +67,7 @@ def nearest_lines(published: Published) -> Links:
 
 
 def rows_linked(published: Published, links: Links) -> tuple[Ints, Ints]:
-    """Count the rows on the lines linked to each original, and its subject's of them.
-
-    Returns
-    -------
-    tuple[Ints, Ints]
-        Each of shape (n,).
-    """
+    """Count the rows on the lines linked to each original, and its subject's of them."""
     n, g = len(published.points), len(published.lines)
     _, subject = np.unique(published.subjects, return_inverse=True)
     # How many rows a subject has on a line: a pair as one number.

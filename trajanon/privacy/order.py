@@ -15,29 +15,8 @@ CHANCE = 1e-6
 def told_by_order(groups: Ints, points: Floats | None) -> list[str]:
     """Say in what order trajectories stand, if they do in any that can be seen.
 
-    Three tests, none of which accuses a shuffled file more often than once in a
-    million: how often equal trajectories follow each other at each distance; whether
-    any measure of the lines never falls, or never rises; and how often it changes
-    between its lower and upper half along the file, which in the order of most sources
-    is seldom, for neighbours there are near one another on the map.
-
-    Parameters
-    ----------
-    groups
-        Number of each trajectory, equal where trajectories are; shape (n,).
-    points
-        Longitude and latitude in degrees, shape (n, m, 2); None if lines have
-        different numbers of points.
-
-    Returns
-    -------
-    list of str
-        A sentence for each test that fails; none in a file in random order.
-
-    References
-    ----------
-    A. Wald, J. Wolfowitz, "On a test whether two samples are from the same
-    population", Ann. Math. Statist. 11 (1940), for the number of runs.
+    Source: A. Wald, J. Wolfowitz, "On a test whether two samples are from the same population",
+    Ann. Math. Statist. 11 (1940), for the number of runs.
     """
     if len(groups) < 2 or (groups == groups[0]).all():
         return []
@@ -48,12 +27,7 @@ def told_by_order(groups: Ints, points: Floats | None) -> list[str]:
 
 
 def _repeats(groups: Ints) -> Iterator[str]:
-    """Compare how far equal trajectories stand apart with what a shuffle would give.
-
-    In a random order the number of pairs of equal rows at one distance is nearly
-    Poisson distributed with mean sum s (s - 1) (n - distance) / (n (n - 1)) over the
-    group sizes s; of these, the pairs with no equal row between are counted.
-    """
+    """Compare how far equal trajectories stand apart with what a shuffle would give."""
     n = len(groups)
     sizes = np.bincount(groups).astype(np.float64)
     order = np.argsort(groups, kind="stable")
@@ -80,18 +54,7 @@ def _repeats(groups: Ints) -> Iterator[str]:
 
 
 def told_along(measured: Mapping[str, NDArray[np.floating]]) -> Iterator[str]:
-    """Name measures that are sorted, or change sides too seldom along the file.
-
-    Parameters
-    ----------
-    measured
-        What was measured of each line, by its name, shape (n,).
-
-    Yields
-    ------
-    str
-        A sentence, as in `told_by_order`.
-    """
+    """Name measures that are sorted, or change sides too seldom along the file."""
     few: list[tuple[float, str]] = []
     for name, values in measured.items():
         _, copies = np.unique(values, return_counts=True)

@@ -15,43 +15,8 @@ def other_tracks(
 ) -> Attack:
     """Look for a subject's other trajectories where those known lead.
 
-    Of a subject with t trajectories the adversary knows some: ``share`` of t, rounded,
-    but at least one and at most all but one. People repeat themselves, so for one that
-    he knows he goes to the released line nearest to it (`nearest_record`; all lines if
-    several are). He sets aside the rows of the trajectories that he knows, for these
-    he has, and picks one of the rows left there. His chance is the share of these that
-    are of the subject.
-
-    Which of the trajectories he knows is open: the mean is over all choices of so many
-    that hold the one he starts from, the worst over the choices that leave him most to
-    find. Both are computed, nothing is drawn.
-
-    Parameters
-    ----------
-    points
-        The originals, (n, p, 2), latitude and longitude in degrees.
-    released
-        The line of each group, (g, p, 2).
-    labels
-        Group of each original, (n,), 0..g-1.
-    k
-        The group size promised.
-    subjects
-        Whose each original is, (n,).
-    share
-        Of a subject's trajectories that he knows, above 0 and below 1.
-
-    Returns
-    -------
-    Attack
-        Every trajectory of a subject with several is a target once, as the one known
-        that he starts from; ``line_rates`` says how often its own line is where he
-        arrives.
-
-    Raises
-    ------
-    BadInput
-        If the arrays do not belong together, or the share is out of its range.
+    Of a subject with t trajectories the adversary knows some: ``share`` of t, rounded, but at least
+    one and at most all but one.
     """
     published = Published.release(points, released, labels, k, subjects)
     if not 0.0 < share < 1.0:
@@ -75,18 +40,7 @@ def other_tracks(
 
 
 def _chances(rows: int, own: int, tracks: int, share: float) -> tuple[float, float]:
-    """The mean chance and the highest, for one trajectory he starts from.
-
-    Parameters
-    ----------
-    rows, own
-        Rows where he arrives, and those of the subject among them; both but for that
-        of the trajectory he starts from.
-    tracks
-        Trajectories of the subject.
-    share
-        Of these that he knows.
-    """
+    """The mean chance and the highest, for one trajectory he starts from."""
     if own == 0:
         return 0.0, 0.0
     besides = min(max(round(share * tracks), 1), tracks - 1) - 1

@@ -21,31 +21,8 @@ def outliers(
 ) -> Bools:
     """Choose the records without which least is lost, as `in_order` ranks them.
 
-    It goes by the groups as they are: group the remaining records anew, and take the
-    loss of that for what suppression brings.
-
-    Parameters
-    ----------
-    points
-        The originals, (n, p, 2); or records, (n, p). Any units.
-    labels
-        Group of each, (n,).
-    share
-        Of the records to leave out at most, 0 or more and below 1.
-    k
-        Least number of different subjects in a group.
-    subjects
-        Subject of each record, (n,); None if each is its own.
-
-    Returns
-    -------
-    Bools
-        Whether a record is one of those to leave out, floor(share n) at most, (n,).
-
-    Raises
-    ------
-    BadInput
-        If the share is out of its range, or the labels do not fit.
+    It goes by the groups as they are: group the remaining records anew, and take the loss of that
+    for what suppression brings.
 
     Examples
     --------
@@ -71,19 +48,8 @@ def in_order(
 ) -> Iterator[Ints]:
     """Yield sets of records, at most so many in all, that gain most for each record.
 
-    Candidates are, in each group: each record, the records of each subject, and the
-    one, two, ... records that are farthest from all other groups, up to the whole
-    group. Records of a subject in several groups gain what they gain in each, so
-    taking them together never ranks higher than the best of these.
-
-    What a group loses is its SSE on standardised records. If fewer than k subjects
-    remain in it, records of other groups must join it, or its own must join other
-    groups; both cost the squared distance to the nearest other mean for each record
-    that moves. So the few who had to join somebody far away do not rank high: without
-    them, others would have to join him.
-
-    The loss falls most with the first set; then its group is looked at again without
-    it. It ends where nothing is gained any more.
+    Candidates are, in each group: each record, the records of each subject, and the one, two, ...
+    records that are farthest from all other groups, up to the whole group.
     """
     if most < 1:
         return

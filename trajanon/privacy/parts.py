@@ -21,24 +21,8 @@ from trajanon.privacy.order import told_along, told_by_order
 def check_parts(folder: Path, k: int, digits: int) -> Findings:
     """Check a folder of parts as one release.
 
-    A trajectory may occur in several parts: it is counted in all of them, by a
-    fingerprint of 128 bits of its coordinates as written. What else a release may not
-    hold is looked for in each part; so is an order, and by the middles of the lines in
-    all parts one after another.
-
-    Parameters
-    ----------
-    folder
-        With GeoParquet parts, and nothing else.
-    k
-        The group size promised.
-    digits
-        Decimals of a degree that the release claims to have at most.
-
-    Raises
-    ------
-    FileProblem
-        If there is no part, or one cannot be read.
+    A trajectory may occur in several parts: it is counted in all of them, by a fingerprint of 128
+    bits of its coordinates as written.
     """
     paths = sorted(folder.iterdir())
     if not any(is_part(path.name) for path in paths):

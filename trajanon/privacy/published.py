@@ -12,36 +12,14 @@ from trajanon.privacy.attack import Attack
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """Lines as published, and what the holder knows of them.
+    """Lines as published, and what the holder knows of them."""
 
-    Attributes
-    ----------
-    against
-        ``release`` or ``originals``.
-    points
-        The originals, (n, p, 2), latitude and longitude in degrees.
-    lines
-        What is published, (g, p, 2); each once for every row of its group.
-    labels
-        The line that stands for each original, (n,), 0..g-1.
-    subjects
-        Whose each original is, (n,).
-    k
-        The group size promised.
-
-    Raises
-    ------
-    BadInput
-        If shapes do not agree, a coordinate is not finite, a group has no member, or
-        k is less than 2.
-    """
-
-    against: str
-    points: Floats
-    lines: Floats
-    labels: Ints
-    subjects: Ints
-    k: int
+    against: str  # ``release`` or ``originals``
+    points: Floats  # the originals, (n, p, 2), latitude and longitude in degrees
+    lines: Floats  # what is published, (g, p, 2); each once for every row of its group
+    labels: Ints  # the line that stands for each original, (n,), 0..g-1
+    subjects: Ints  # whose each original is, (n,)
+    k: int  # the group size promised
 
     def __post_init__(self) -> None:
         check_k(self.k)
@@ -82,8 +60,8 @@ class Published:
     ) -> Attack:
         """Sum up an attack.
 
-        ``told`` holds the mean chance of a row of the subject, that of the own line,
-        and the highest of the first, (t, 3), of all trajectories or some targets.
+        ``told`` holds the mean chance of a row of the subject, that of the own line, and the
+        highest of the first, (t, 3), of all trajectories or some targets.
         """
         rows = np.arange(len(self.points)) if targets is None else targets
         rates, line_rates, worst = told.T
@@ -103,13 +81,7 @@ class Published:
 
 
 def check_groups(points: Floats, lines: Floats, labels: Ints) -> None:
-    """Refuse originals, lines and labels that do not belong together.
-
-    Raises
-    ------
-    BadInput
-        If shapes do not agree, a coordinate is not finite, or a group has no member.
-    """
+    """Refuse originals, lines and labels that do not belong together."""
     if points.ndim != 3 or points.shape[1] < 1 or points.shape[2] != 2:
         msg = f"points must have shape (trajectories, points, 2) as lat, lon; got {points.shape}"
         raise BadInput(msg)

@@ -20,8 +20,8 @@ def rewrite(
 ) -> Findings:
     """Write the lines of a released file into a new one, and nothing else of it.
 
-    They are rounded, shuffled with the operating system's randomness and numbered
-    from 1; the attribution to OpenStreetMap goes with them.
+    They are rounded, shuffled with the operating system's randomness and numbered from 1; the
+    attribution to OpenStreetMap goes with them.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ def rewrite(
     Returns
     -------
     Findings
-        What `trajanon.check` says of the new file. If a line occurs fewer than k times
-        or is no trajectory, ``problems`` say so, and nothing is written.
+        What `trajanon.check` says of the new file. If a line occurs fewer than k times or is no
+        trajectory, ``problems`` say so, and nothing is written.
 
     Raises
     ------

@@ -10,26 +10,7 @@ from trajanon.privacy.order import CHANCE
 
 
 def told_by_source_order(file: Ints, source: Ints) -> list[str]:
-    """Say whether released rows stand where their members stand among the originals.
-
-    Two tests, forwards and backwards: whether the lines follow each other as the groups
-    of the originals do, row by row; and how many rows have members of their groups near
-    the same place of the source, for several meanings of near. Both bound the chance of
-    an accusation over all orders, whatever the groups: together they accuse a shuffled
-    file less often than once in a million.
-
-    Parameters
-    ----------
-    file
-        Line of each row of the release, shape (n,), numbered from 0.
-    source
-        Line of each original's group, shape (n,), in the order of the source.
-
-    Returns
-    -------
-    list of str
-        A sentence, if there is such an order.
-    """
+    """Say whether released rows stand where their members stand among the originals."""
     n = len(file)
     sizes = np.bincount(source)
     ways = ((file, ""), (file[::-1], ", backwards"))
@@ -45,20 +26,7 @@ def told_by_source_order(file: Ints, source: Ints) -> list[str]:
 
 
 def by_line(points: Floats, lines: Floats, labels: Ints) -> tuple[Ints, Ints]:
-    """Number lines as `told_by_source_order` takes them; equal ones are one.
-
-    Parameters
-    ----------
-    points
-        Latitude and longitude of each row of the release, (n, m, 2).
-    lines, labels
-        The line of each group, (g, m, 2), and the group of each original, (n,).
-
-    Returns
-    -------
-    tuple of two Ints
-        The line of each row, and of each original's group, (n,).
-    """
+    """Number lines as `told_by_source_order` takes them; equal ones are one."""
     both = np.concatenate([points, lines])
     _, line = np.unique(both.reshape(len(both), -1), axis=0, return_inverse=True)
     line = line.reshape(-1)
@@ -87,29 +55,11 @@ def _distances(n: int) -> Iterator[int]:
 def log_chance_of_so_near(rows: Ints, source: Ints, sizes: Ints, distance: int) -> float:
     """Bound the logarithm of the chance that a shuffle has so many members so near.
 
-    Counted is, for each row, the share of its group's members whose place among the
-    originals is at most so many rows from the row's own. It depends on the row and on
-    the group that a shuffle puts there, so the sum over rows is one of those that
-    Chatterjee bounds for a random permutation.
+    Counted is, for each row, the share of its group's members whose place among the originals is at
+    most so many rows from the row's own.
 
-    Parameters
-    ----------
-    rows, source
-        Line of each row of the release, and of each original, shape (n,).
-    sizes
-        How many rows each line has, shape (g,).
-    distance
-        Rows.
-
-    Returns
-    -------
-    float
-        0 or less; 0 where they are no nearer than by chance.
-
-    References
-    ----------
-    S. Chatterjee, "Stein's method for concentration inequalities", Probab. Theory
-    Relat. Fields 138 (2007), proposition 1.1.
+    Source: S. Chatterjee, "Stein's method for concentration inequalities", Probab. Theory Relat.
+    Fields 138 (2007), proposition 1.1.
     """
     n = len(rows)
     place = np.arange(n)

@@ -17,33 +17,7 @@ TOLERANCE = 100.0
 def attacks(
     points: Floats, released: Floats, labels: Ints, k: int, *, subjects: Ints | None = None
 ) -> list[Attack]:
-    """Run every attack: on the release, and what can be on the originals beside it.
-
-    Parameters
-    ----------
-    points
-        The originals, (n, p, 2), latitude and longitude in degrees; p >= 2.
-    released
-        The line of each group, (g, p, 2).
-    labels
-        Group of each original, (n,), 0..g-1.
-    k
-        The group size promised.
-    subjects
-        Whose each original is, (n,); None if each is of its own, and then nobody has
-        other trajectories to know.
-
-    Returns
-    -------
-    list[Attack]
-        In the order in which to show them, with different pairs of ``name`` and
-        ``against``.
-
-    Raises
-    ------
-    BadInput
-        If the arrays do not belong together.
-    """
+    """Run every attack: on the release, and what can be on the originals beside it."""
     on_release = attacks_on_release(points, released, labels, k, subjects=subjects)
     on_originals = {one.name: one for one in _attacks_on_originals(points, k, subjects)}
     both = ((one, on_originals.get(one.name)) for one in on_release)

@@ -18,31 +18,7 @@ _ALIKE = 0.1  # of the widest group's span
 def wide_groups(
     points: Floats, labels: Ints, k: int, subjects: Ints | None, *, counts_subjects: bool = True
 ) -> dict[str, Any] | None:
-    """Say which groups are wider than their longest member, ready for JSON.
-
-    Parameters
-    ----------
-    points
-        Latitude and longitude in degrees, shape (n, m, 2).
-    labels
-        Group of each, numbered from 0, shape (n,).
-    k
-        Least number of different subjects in a group, or of records.
-    subjects
-        Subject of each, shape (n,); None if nothing is known of them.
-    counts_subjects
-        Whether k counts subjects, if they are known.
-
-    Returns
-    -------
-    dict or None
-        None if no group is. How many are; the metres between the two members of one
-        that are farthest apart, from middle to middle; how many trajectories, of how
-        many subjects, cause this and all groups at least a tenth as wide, and the share
-        of all to leave out. These three are None if that is more than a fifth, and the
-        subjects where they are not known. Groups that are less wide may be so because
-        others are in the way of the search.
-    """
+    """Say which groups are wider than their longest member, ready for JSON."""
     length = lengths(points)
     middles = in_space(points.mean(axis=1))
 

@@ -31,31 +31,30 @@ SOLVED = 5
 def anneal(grouped: Grouped) -> Ints:
     """Search by descent, by annealing, and by descent from where that ends.
 
-    Several runs end in several local optima, of which each place gets the best; if so
-    asked, the best partition that their groups make is chosen, and descended from.
-    Beyond k = 5, where that leaves more to gain, its regions are then annealed anew.
+    Several runs end in several local optima, of which each place gets the best; if so asked, the
+    best partition that their groups make is chosen, and descended from. Beyond k = 5, where that
+    leaves more to gain, its regions are then annealed anew.
 
-    Annealing tries random moves of the kinds that descent makes: a record and one of
-    its 16 nearest in another group are drawn, the nearest most often; either joins the
-    group of the other, or changes places with a member of it; and 1 % of the moves
-    dissolve or create a group. A move that raises the SSE by d is made with the
-    probability exp(-d / T).
+    Annealing tries random moves of the kinds that descent makes: a record and one of its 16 nearest
+    in another group are drawn, the nearest most often; either joins the group of the other, or
+    changes places with a member of it; and 1 % of the moves dissolve or create a group. A move that
+    raises the SSE by d is made with the probability exp(-d / T).
 
-    T is the heat, which falls as `trajanon.refine.schedule` says, times the temperature
-    that suits the place: sqrt(s_x s_y) for a move between records x and y, where s is
-    the root mean square distance to the k nearest, times that of a record to its
-    centroid at the start. One temperature for all would freeze the outskirts, where
-    distances are large, long after the middle, or melt the middle.
+    T is the heat, which falls as `trajanon.refine.schedule` says, times the temperature that suits
+    the place: sqrt(s_x s_y) for a move between records x and y, where s is the root mean square
+    distance to the k nearest, times that of a record to its centroid at the start. One temperature
+    for all would freeze the outskirts, where distances are large, long after the middle, or melt
+    the middle.
 
-    Tables beyond 2,500 records are searched in blocks of whole groups, all at once and
-    drawn anew after 500 moves a record. The search sees the leading principal axes
-    that leave out 1 % of the SSE at most; descent sees all columns.
+    Tables beyond 2,500 records are searched in blocks of whole groups, all at once and drawn anew
+    after 500 moves a record. The search sees the leading principal axes that leave out 1 % of the
+    SSE at most; descent sees all columns.
 
     Parameters
     ----------
     grouped
-        Records in groups of at least k different subjects, the moves per record, the
-        number of runs, and whether they are recombined.
+        Records in groups of at least k different subjects, the moves per record, the number of
+        runs, and whether they are recombined.
 
     Returns
     -------

@@ -17,25 +17,8 @@ def draw_blocks(
 ) -> Iterator[Ints]:
     """Part records into blocks of whole groups that are near each other.
 
-    The groups are cut in two across a random direction, and each part again, until
-    there are as few blocks as can be, of much the same size; blocks that are drawn anew
-    have other borders.
-
-    Parameters
-    ----------
-    records
-        Shape (n, p).
-    labels
-        Group of each record, shape (n,), numbered 0..g-1.
-    random
-        Source of the directions.
-    most
-        Records of a block. They are cut between groups, so it may hold two groups more.
-
-    Yields
-    ------
-    Ints
-        The records of a block, rising.
+    The groups are cut in two across a random direction, and each part again, until there are as few
+    blocks as can be, of much the same size; blocks that are drawn anew have other borders.
     """
     centroids, sizes = group_means(records, labels), np.bincount(labels)
     members, behind = np.argsort(labels, kind="stable"), np.cumsum(sizes)
@@ -58,19 +41,7 @@ def draw_blocks(
 
 
 def put_together(blocks: Sequence[tuple[Ints, Ints]]) -> Ints:
-    """Put the groups of all blocks together.
-
-    Parameters
-    ----------
-    blocks
-        The records of each block, and their groups, numbered from 0; every record is
-        in one block.
-
-    Returns
-    -------
-    Ints
-        Labels of all records, shape (n,), numbered in the order of appearance.
-    """
+    """Put the groups of all blocks together."""
     labels = np.empty(sum(len(rows) for rows, _ in blocks), dtype=np.int64)
     groups = 0
     for rows, theirs in blocks:

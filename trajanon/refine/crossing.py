@@ -12,27 +12,10 @@ from trajanon.partition import dense
 def cross(records: Floats, one: Ints, other: Ints) -> Ints:
     """Take from two partitions the groups of the better one, wherever they part ways.
 
-    Two partitions are joined to places: the smallest sets of records that are whole
-    groups in both. What either does in a place leaves all other places as they are,
-    so each place takes the groups that lose less in it.
+    Two partitions are joined to places: the smallest sets of records that are whole groups in both.
 
-    Parameters
-    ----------
-    records
-        Shape (n, p).
-    one, other
-        Group of each record, shape (n,), numbered from 0 without a gap.
-
-    Returns
-    -------
-    Ints
-        Labels, shape (n,), numbered in the order of appearance. Each group is one of
-        ``one`` or of ``other``; where both lose the same, of ``one``.
-
-    References
-    ----------
-    Whitley, Hains and Howe (GECCO 2009), "Tunneling between optima: partition
-    crossover for the traveling salesman problem", do so with two tours.
+    Source: Whitley, Hains and Howe (GECCO 2009), "Tunneling between optima: partition crossover for
+    the traveling salesman problem", do so with two tours.
     """
     ones, others = int(one.max()) + 1, int(other.max()) + 1
     shared = coo_array(

@@ -22,9 +22,9 @@ records were looked at: the last moves gain a thousandth, for a fifth of the tim
 def descend(grouped: Grouped) -> Ints:
     """Make moves that lower the SSE until there are none, or none within blocks.
 
-    A table whose vicinity is known to be large is searched in blocks of whole groups,
-    all at once, in two rounds with other borders. The first one sees the leading
-    principal axes of the vicinity, the second one all columns.
+    A table whose vicinity is known to be large is searched in blocks of whole groups, all at once,
+    in two rounds with other borders. The first one sees the leading principal axes of the vicinity,
+    the second one all columns.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ def _settle(
 ) -> tuple[Ints, float]:
     """Descend in a block: the better groups of before and after, and their SSE.
 
-    Moves of three groups that have become possible out of a record's sight are left to
-    what follows: it sees other blocks anyway.
+    Moves of three groups that have become possible out of a record's sight are left to what
+    follows: it sees other blocks anyway.
     """
     before = dense(grouped.labels[rows])
     groups = lay_out(

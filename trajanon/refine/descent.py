@@ -22,35 +22,8 @@ _CHUNK = 3_000  # records times k, looked at between two words about progress
 def descent(grouped: Grouped) -> Ints:
     """Make moves that lower the SSE until there are none.
 
-    A group is near a record if it holds one of its 16 nearest records, or of its 2k
-    nearest beyond k = 8. The moves:
-
-    - a record leaves its group, which can spare it, and joins a near one;
-    - two records change places, where the group of one is near the other;
-    - x takes the place of z in a near group, and z joins a group near z: a chain;
-    - x takes the place of z, z that of v, and v that of x, each in a near group: a
-      cycle. Beyond k = 16 there are too many of both, and neither is tried;
-    - a group is dissolved: its members, in their order, each join the near group where
-      that costs least;
-    - a group is created of a record and the nearest of these that can be spared;
-    - a group of 2k different subjects is cut in two, across the line between two
-      members that are far apart.
-
-    A group can spare a record if k different subjects stay; and who takes another's
-    place leaves k different ones, too. Each move is measured by what it changes in the
-    groups concerned, from their centroids: joining a group of b records round B costs
-    b/(b+1) |x - B|², leaving one of a saves a/(a-1) |x - A|², and taking the place of z
-    there changes the SSE by |x - A|² - |z - A|² - |x - z|²/a.
-
-    Parameters
-    ----------
-    grouped
-        Records in groups of at least k different subjects.
-
-    Returns
-    -------
-    Ints
-        Labels, shape (n,), of a partition where no such move lowers the SSE.
+    A group is near a record if it holds one of its 16 nearest records, or of its 2k nearest beyond
+    k = 8. The moves:
     """
     n = len(grouped.labels)
     groups = lay_out(grouped.records, grouped.labels, grouped.subjects, n // grouped.k + 1)
@@ -70,17 +43,7 @@ def looks_of(descent: Descent) -> list[tuple[Look, int]]:
 
 
 def settle(grouped: Grouped, descent: Descent, looks: Sequence[tuple[Look, int]]) -> None:
-    """Make moves in groups that are laid out until none gains.
-
-    Parameters
-    ----------
-    grouped
-        Of it, k, the course and the progress.
-    descent
-        The groups.
-    looks
-        Kinds of moves, and how many records or groups make them.
-    """
+    """Make moves in groups that are laid out until none gains."""
     chunk = max(_CHUNK // grouped.k, 1)
     moves, passes, complete = 0, 0, True
     while True:

@@ -25,19 +25,18 @@ class Grouped:
     k
         Least number of different subjects in a group.
     subjects
-        Subject of each record, shape (n,), numbered from 0; ``arange(n)`` counts
-        records.
+        Subject of each record, shape (n,), numbered from 0; ``arange(n)`` counts records.
     random
         Source of every choice left to chance.
     shuffle_probability, max_events
-        Of Random Cluster Shuffling: how probable a shuffle is after each record, and
-        how many there may be.
+        Of Random Cluster Shuffling: how probable a shuffle is after each record, and how many there
+        may be.
     moves_per_record, runs
-        Of annealing: its budget, 0 for none, and how often it is done with a table of
-        one block; the larger a table, the fewer runs.
+        Of annealing: its budget, 0 for none, and how often it is done with a table of one block;
+        the larger a table, the fewer runs.
     recombined
-        Whether the groups of all runs are combined in the end, and regions of what
-        comes of it annealed anew.
+        Whether the groups of all runs are combined in the end, and regions of what comes of it
+        annealed anew.
     vicinity
         Who is near whom, where that is known already.
     course
@@ -70,15 +69,7 @@ class Grouped:
 
 
 def lay_out(records: Floats, labels: Ints, subjects: Ints, places: int = 0) -> Groups:
-    """Lay out records in groups for the kernels, which change none of these.
-
-    Parameters
-    ----------
-    records, labels, subjects
-        Shape (n, p), (n,) and (n,); groups are numbered 0..g-1.
-    places
-        Groups that there may be at once; or g, if that is more.
-    """
+    """Lay out records in groups for the kernels, which change none of these."""
     # Centred, so that rounding is small beside the spread.
     records = records - records.mean(axis=0)
     means = group_means(records, labels)

@@ -46,21 +46,11 @@ def nearest_most(count: int) -> Ints:
 
 
 class Field(NamedTuple):
-    """What random moves in all parts of a table have in common.
+    """What random moves in all parts of a table have in common."""
 
-    Attributes
-    ----------
-    records
-        In their leading principal axes, shape (n, q).
-    neighbours
-        The nearest records of each one, shape (n, c).
-    warmth
-        Square root of the temperature that suits each record, shape (n,).
-    """
-
-    records: Floats
-    neighbours: NDArray[np.integer]
-    warmth: Floats
+    records: Floats  # in their leading principal axes, shape (n, q)
+    neighbours: NDArray[np.integer]  # the nearest records of each one, shape (n, c)
+    warmth: Floats  # square root of the temperature that suits each record, shape (n,)
 
 
 def lay_field(grouped: Grouped) -> Field:
@@ -96,17 +86,7 @@ def warmth(records: Floats, neighbours: Ints, k: int, lost: float) -> Floats:
 
 
 def tempered(away: Iterable[Floats], count: int, k: int, lost: float) -> Floats:
-    """Find that square root from squared distances to the nearest, the second, ...
-
-    Parameters
-    ----------
-    away
-        To each record's nearest, (n,), then to its second, and so on.
-    count
-        How many these are.
-    k, lost
-        Least number of different subjects in a group; SSE.
-    """
+    """Find that square root from squared distances to the nearest, the second, ..."""
     near, apart, beyond = min(k, count), np.zeros(1), np.zeros(1)
     for rank, distances in enumerate(away):
         beyond = beyond + distances
@@ -136,28 +116,7 @@ def anneal_part(
     heats: Floats,
     stop: Event,
 ) -> Ints:
-    """Make random moves in a part of a table while the heat falls.
-
-    Parameters
-    ----------
-    grouped, field
-        The table.
-    labels, rows
-        Groups of the part's records, numbered from 0, and which records they are.
-    word
-        Random bits, not all 0, that decide on all moves.
-    moves
-        Per record, between two heats.
-    heats
-        From the first to the last.
-    stop
-        Once it is set, no moves begin between the next two heats.
-
-    Returns
-    -------
-    Ints
-        The new group of each record of the part, numbered from 0.
-    """
+    """Make random moves in a part of a table while the heat falls."""
     neighbours = neighbours_within(field.neighbours, rows)
     groups = lay_out(
         field.records[rows], labels, grouped.subjects[rows], len(rows) // grouped.k + 1

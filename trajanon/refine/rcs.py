@@ -17,29 +17,27 @@ _CHUNK = 1000  # records between two words about progress
 def rcs(grouped: Grouped) -> Ints:
     """Send records to nearer groups, and shuffle two groups at random now and then.
 
-    Each pass looks at the records one after another. One that its group can spare (k
-    different subjects stay) moves to the group with the nearest centroid, its own left
-    out, if that lowers the SSE. Else the whole group is dissolved, each member to the
-    nearest centroid of the others, unless that raises the SSE. A group may grow beyond
-    2k - 1 records.
+    Each pass looks at the records one after another. One that its group can spare (k different
+    subjects stay) moves to the group with the nearest centroid, its own left out, if that lowers
+    the SSE. Else the whole group is dissolved, each member to the nearest centroid of the others,
+    unless that raises the SSE. A group may grow beyond 2k - 1 records.
 
-    After each record, with the probability and up to the number of events asked for, a
-    random group and the one with the nearest centroid are merged, ordered by distance
-    to the merged centroid, and cut into runs of nearly equal length: as many as k goes
-    into the number of their different subjects. This may raise the SSE. It is left
-    undone, and is no event, where that would be fewer than two runs, or one of them
-    would hold fewer than k different subjects.
+    After each record, with the probability and up to the number of events asked for, a random group
+    and the one with the nearest centroid are merged, ordered by distance to the merged centroid,
+    and cut into runs of nearly equal length: as many as k goes into the number of their different
+    subjects. This may raise the SSE. It is left undone, and is no event, where that would be fewer
+    than two runs, or one of them would hold fewer than k different subjects.
 
-    The passes end when one changes the SSE, up or down, by less than 0.0001 squared
-    standard deviations. The thesis does not say whether its 0.0001 is absolute; as a
-    part of the SSE it would change the IL of Census by less than 0.3 %. Returned is the
-    best partition that a pass began or ended with, so the SSE never rises.
+    The passes end when one changes the SSE, up or down, by less than 0.0001 squared standard
+    deviations. The thesis does not say whether its 0.0001 is absolute; as a part of the SSE it
+    would change the IL of Census by less than 0.3 %. Returned is the best partition that a pass
+    began or ended with, so the SSE never rises.
 
     Parameters
     ----------
     grouped
-        Records in groups of at least k different subjects, and the probability and
-        number of shuffles.
+        Records in groups of at least k different subjects, and the probability and number of
+        shuffles.
 
     Returns
     -------

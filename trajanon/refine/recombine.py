@@ -68,49 +68,31 @@ _TINY = 1e-7  # of a squared standard deviation: as exact as the linear programm
 
 
 class _Pool(NamedTuple):
-    """Different groups.
+    """Different groups."""
 
-    Attributes
-    ----------
-    members
-        Of each group after the other.
-    first
-        Place of each group's first member.
-    """
-
-    members: Ints
-    first: Ints
+    members: Ints  # of each group after the other
+    first: Ints  # place of each group's first member
 
 
 class _Regrouped(NamedTuple):
-    """A region, regrouped.
+    """A region, regrouped."""
 
-    Attributes
-    ----------
-    labels
-        The new group of each of its records, numbered from 0.
-    solved
-        Whether its columns were found and chosen from without meeting a limit.
-    """
-
-    labels: Ints
-    solved: bool
+    labels: Ints  # the new group of each of its records, numbered from 0
+    solved: bool  # whether its columns were found and chosen from without meeting a limit
 
 
 def recombine(grouped: Grouped, optima: Sequence[Ints]) -> Ints:
     """Choose groups of many local optima, and others, that make a better partition.
 
-    Each group of any optimum is a column of a set-partitioning programme, which HiGHS
-    solves with the best optimum as its start. Up to k = 6 the records are then parted
-    into regions of whole groups, small ones at first and larger ones later; up to k = 4
-    a table of one block is solved as a whole in the end, if that is to be hoped for. In
-    a region column generation with cuts bounds what can be reached. No group can better
-    the partition that costs more, at the prices of that bound, than the gap between the
-    two. All others are columns; or, if they are too many round a record, those within a
-    half, a quarter, ... of the gap.
+    Each group of any optimum is a column of a set-partitioning programme, which HiGHS solves with
+    the best optimum as its start. Up to k = 6 the records are then parted into regions of whole
+    groups, small ones at first and larger ones later; up to k = 4 a table of one block is solved as
+    a whole in the end, if that is to be hoped for. In a region column generation with cuts bounds
+    what can be reached. No group can better the partition that costs more, at the prices of that
+    bound, than the gap between the two. All others are columns; or, if they are too many round a
+    record, those within a half, a quarter, ... of the gap.
 
-    Every limit is a count, so that a seed repeats a result bit for bit on any number
-    of cores.
+    Every limit is a count, so that a seed repeats a result bit for bit on any number of cores.
 
     Parameters
     ----------
@@ -122,9 +104,8 @@ def recombine(grouped: Grouped, optima: Sequence[Ints]) -> Ints:
     Returns
     -------
     Ints
-        Labels, shape (n,), numbered 0..g-1 in the order in which groups first appear;
-        every group has k different subjects, and the SSE is no larger than that of
-        the best optimum.
+        Labels, shape (n,), numbered 0..g-1 in the order in which groups first appear; every group
+        has k different subjects, and the SSE is no larger than that of the best optimum.
 
     References
     ----------
@@ -194,9 +175,8 @@ def _round(
 ) -> tuple[Ints, int]:
     """Regroup the records in regions of up to a size, all at once.
 
-    ``number`` tells which round it is, and of how many; ``room`` how many columns round
-    a record there may be beside the pool's, 0 for none. Returns the labels, and how
-    many records are in regions that were solved.
+    ``number`` tells which round it is, and of how many; ``room`` how many columns round a record
+    there may be beside the pool's, 0 for none.
     """
     regions = list(draw_blocks(grouped.records, labels, grouped.random, size))
     done: list[int] = []
@@ -269,8 +249,8 @@ def _price(
 ) -> Relaxation:
     """Bound what can be reached, and add the columns with which it may be.
 
-    The bound needs many columns more, and next to none of them is in a good partition:
-    but for those in its solution they are forgotten.
+    The bound needs many columns more, and next to none of them is in a good partition: but for
+    those in its solution they are forgotten.
     """
     pricing = Master(market.distances)
     pricing.add(np.array(group) for group in master.groups)

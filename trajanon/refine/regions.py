@@ -33,19 +33,8 @@ HOT, COLD = 0.6, 0.05
 def anneal_regions(grouped: Grouped) -> Ints:
     """Anneal each region of a table anew, again and again, and keep what gains.
 
-    A run ends well in one place and badly in another, and which is which is left to
-    chance. A small region on its own is tried again, and whatever gains in any place of
-    it is kept. Regions are parts of whole groups, with other borders every time.
-
-    Parameters
-    ----------
-    grouped
-        Records in groups of at least k different subjects, well grouped already.
-
-    Returns
-    -------
-    Ints
-        Labels, shape (n,), of an SSE that is no larger.
+    A run ends well in one place and badly in another, and which is which is left to chance. A small
+    region on its own is tried again, and whatever gains in any place of it is kept.
     """
     labels = dense(grouped.labels)
     if sse(grouped.records, labels) == 0.0:

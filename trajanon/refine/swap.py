@@ -14,15 +14,13 @@ _CHUNK = 100  # exchanges between two words about progress
 def swap(grouped: Grouped) -> Ints:
     """Exchange the two records that lower the SSE most, until no exchange does.
 
-    Groups keep their sizes. To exchange x of a group of a records round A for y of one
-    of b records round B changes the SSE by
-    2 (y - x)·(B - A) - (1/a + 1/b) |y - x|². Of equally good pairs (i, j), i < j, the
-    first is exchanged.
+    Groups keep their sizes. To exchange x of a group of a records round A for y of one of b records
+    round B changes the SSE by 2 (y - x)·(B - A) - (1/a + 1/b) |y - x|². Of equally good pairs (i,
+    j), i < j, the first is exchanged.
 
-    The result is that of comparing all pairs before each exchange. But each record
-    keeps its best later partner, an exchange touches only the pairs of its two groups,
-    and groups whose centroids are farther apart than their radii together hold no pair
-    that gains.
+    The result is that of comparing all pairs before each exchange. But each record keeps its best
+    later partner, an exchange touches only the pairs of its two groups, and groups whose centroids
+    are farther apart than their radii together hold no pair that gains.
 
     Parameters
     ----------
@@ -32,8 +30,8 @@ def swap(grouped: Grouped) -> Ints:
     Returns
     -------
     Ints
-        Labels, shape (n,), of a partition where no exchange of two records that leaves
-        both groups k different subjects lowers the SSE.
+        Labels, shape (n,), of a partition where no exchange of two records that leaves both groups
+        k different subjects lowers the SSE.
 
     References
     ----------

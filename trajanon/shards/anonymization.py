@@ -58,29 +58,27 @@ def anonymize_parts(
 ) -> dict[str, Any]:
     """Anonymise a folder of Parquet parts that need not fit into memory.
 
-    The records are split into shards, as many as the memory asks for, by halving them
-    across their leading principal axes. Each shard is grouped as a table of its own, in
-    columns that are standardised by the whole. Groups near a border between shards are
-    then searched once more, together with those of the other side. Tracks are not
-    looked at: windows stay as they were cut.
+    The records are split into shards, as many as the memory asks for, by halving them across their
+    leading principal axes. Each shard is grouped as a table of its own, in columns that are
+    standardised by the whole. Groups near a border between shards are then searched once more,
+    together with those of the other side. Tracks are not looked at: windows stay as they were cut.
 
     Parameters
     ----------
     source
-        A folder, as a path or a URL that fsspec knows, with parts that end in
-        ``.parquet``: GeoParquet as `trajanon.extract` writes, or tables with columns
-        ``lat1``, ``lon1``, ``lat2``, ... of either precision, and ``subject``.
+        A folder, as a path or a URL that fsspec knows, with parts that end in ``.parquet``:
+        GeoParquet as `trajanon.extract` writes, or tables with columns ``lat1``, ``lon1``,
+        ``lat2``, ... of either precision, and ``subject``.
     out
-        Folder for the release: parts of shuffled lines, with a report beside it. A
-        release that is there is replaced.
+        Folder for the release: parts of shuffled lines, with a report beside it. A release that is
+        there is replaced.
     k, count, digits
         As in `trajanon.anonymize`.
     subjects_exact
-        Whether subjects whose names differ only in upper and lower case are different
-        ones.
+        Whether subjects whose names differ only in upper and lower case are different ones.
     memory
-        What the search may take, in bytes or as ``4GB``; of each worker, where there is
-        a client. It decides on the number of shards, and with these on the result.
+        What the search may take, in bytes or as ``4GB``; of each worker, where there is a client.
+        It decides on the number of shards, and with these on the result.
     client
         Of a Dask cluster that is to do the work; its workers must see both folders.
     options
@@ -89,8 +87,8 @@ def anonymize_parts(
     Returns
     -------
     dict
-        The report: what `trajanon.anonymize` reports, but for what has an entry for
-        each trajectory or group.
+        The report: what `trajanon.anonymize` reports, but for what has an entry for each trajectory
+        or group.
 
     Raises
     ------
@@ -99,8 +97,8 @@ def anonymize_parts(
     TooFewRecords, TooFewSubjects
         As in `trajanon.anonymize`.
     FileProblem
-        If a part cannot be read, or the release not be written; what was there before
-        is still there.
+        If a part cannot be read, or the release not be written; what was there before is still
+        there.
     ServerProblem
         If the cluster is lost.
     """

@@ -47,27 +47,7 @@ class Crew(Protocol):
         progress: Progress,
         done: Callable[[Given], object] = _nothing,
     ) -> list[Result]:
-        """Do a task with each thing given.
-
-        Parameters
-        ----------
-        what
-            The task in the user's words.
-        task
-            Does the same whenever it is called with the same.
-        given
-            What it is called with.
-        progress
-            Told how far it is.
-        done
-            Called with each thing given, in this process, once its result is here: the
-            task is not done with it again.
-
-        Returns
-        -------
-        list
-            What the task returns, in the order of what was given.
-        """
+        """Do a task with each thing given."""
 
 
 class Alone:
@@ -95,11 +75,6 @@ class Cluster:
     """Tasks are sent to the workers of a Dask cluster.
 
     A worker that is lost costs time: what it did is done again, by another one.
-
-    Parameters
-    ----------
-    client
-        Of a cluster whose workers have trajanon, and see the same folders.
     """
 
     def __init__(self, client: "Client") -> None:
@@ -113,13 +88,7 @@ class Cluster:
         progress: Progress,
         done: Callable[[Given], object] = _nothing,
     ) -> list[Result]:
-        """Do a task with each thing given; see `Crew`.
-
-        Raises
-        ------
-        ServerProblem
-            If workers were lost again and again, or the cluster itself.
-        """
+        """Do a task with each thing given; see `Crew`."""
         from distributed import as_completed
         from distributed.scheduler import KilledWorker
 
@@ -157,21 +126,7 @@ class Cluster:
 
 @contextmanager
 def connected(cluster: str) -> Iterator["Client"]:
-    """Reach a cluster, or start one on this machine.
-
-    Parameters
-    ----------
-    cluster
-        The address of a scheduler, such as ``tcp://10.0.0.1:8786``, or ``local:`` and
-        how many workers to start.
-
-    Raises
-    ------
-    BadInput
-        If it is neither, or Dask is not installed.
-    ServerProblem
-        If the scheduler cannot be reached.
-    """
+    """Reach a cluster, or start one on this machine."""
     try:
         import_module("distributed")
     except ImportError as error:
@@ -218,8 +173,8 @@ def _started(workers: int, closing: ExitStack) -> "Client":
 def _environment() -> dict[str, Any]:
     """What workers find when they begin, beside what this process has.
 
-    Dask lets them give back all memory at once; then each block of a search pays for
-    its pages anew.
+    Dask lets them give back all memory at once; then each block of a search pays for its pages
+    anew.
     """
     import dask.config
 
@@ -250,9 +205,8 @@ def _quiet() -> Iterator[None]:
 def _ctrl_c_held_back() -> Iterator[None]:
     """Let processes begin that leave Ctrl-C to this one; here it waits until the end.
 
-    A terminal tells all of them, and each would show a traceback of its own. They begin
-    with the signals blocked that are blocked here, also those that are started anew for
-    one that was lost.
+    A terminal tells all of them, and each would show a traceback of its own. They begin with the
+    signals blocked that are blocked here, also those that are started anew for one that was lost.
     """
     can_block = hasattr(signal, "pthread_sigmask")
     if current_thread() is not main_thread() or not can_block:

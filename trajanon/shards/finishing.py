@@ -25,30 +25,13 @@ _AT_ONCE = 100_000  # rows
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tally:
-    """What is known of groups that are done.
+    """What is known of groups that are done."""
 
-    Attributes
-    ----------
-    sizes
-        How many groups there are of each size.
-    few
-        Groups of fewer than k different subjects: there may be some where records are
-        counted.
-    lost
-        SSE of the standardised records.
-    moved
-        How far points were moved, in metres.
-    lines
-        Released lines: number of the released part, place, rows.
-    told
-        64 bits for the line of each group, equal where lines are.
-    """
-
-    sizes: Counter[int] = field(default_factory=Counter)
-    few: int = 0
-    lost: float = 0.0
-    moved: Distances = field(default_factory=Distances)
-    lines: tuple[tuple[int, Place, int], ...] = ()
+    sizes: Counter[int] = field(default_factory=Counter)  # how many groups there are of each size
+    few: int = 0  # groups of fewer than k different subjects
+    lost: float = 0.0  # SSE of the standardised records
+    moved: Distances = field(default_factory=Distances)  # how far points were moved, in metres
+    lines: tuple[tuple[int, Place, int], ...] = ()  # released lines
     told: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
 
 
@@ -65,19 +48,7 @@ def joined_tallies(tallies: Sequence[Tally]) -> Tally:
 
 
 def finish(plan: Plan, piece: Piece, key: str) -> Tally:
-    """Replace each row by its group's centroid, and write it for a part of the release.
-
-    Parameters
-    ----------
-    plan
-        The run.
-    piece
-        Rows, whose marks are their groups.
-    key
-        Names the task: files are named after it, and it decides with the plan's secret
-        which part of the release a row goes to. A task that is done twice writes the
-        same files.
-    """
+    """Replace each row by its group's centroid, and write it for a part of the release."""
     if not len(piece.row):
         return Tally()
     labels = dense(piece.mark)
@@ -116,8 +87,8 @@ def finish(plan: Plan, piece: Piece, key: str) -> Tally:
 def _parts_of(plan: Plan, key: str, n: int) -> Ints:
     """Draw the part of the release of each row; who lacks the secret cannot know it.
 
-    A row that goes to a random part, and to a random place in it, goes to a random
-    place in the whole (Rao 1961; Sandelius 1962).
+    A row that goes to a random part, and to a random place in it, goes to a random place in the
+    whole (Rao 1961; Sandelius 1962).
     """
     word = hashlib.shake_256(plan.secret + key.encode()).digest(8 * n)
     # 64 bits are so many that no part is favoured by more than a billionth.

@@ -22,40 +22,21 @@ _TRIES = 20
 
 
 class Place(NamedTuple):
-    """Where something stands in a folder.
+    """Where something stands in a folder."""
 
-    Attributes
-    ----------
-    name
-        The file.
-    begin, end
-        Its first byte there, and the one behind its last; None where the file ends.
-    """
-
-    name: str
-    begin: int = 0
-    end: int | None = None
+    name: str  # the file
+    begin: int = 0  # its first byte there, and the one behind its last; None where the file ends
+    end: int | None = None  # its first byte there, and the one behind its last
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
     """A folder by its path or URL, as fsspec knows them; need not exist yet.
 
-    Files are written beside their names and moved there: whoever sees a file sees all
-    of it.
-
-    Attributes
-    ----------
-    url
-        Such as ``trips``, or ``s3://bucket/trips``.
-
-    Raises
-    ------
-    FileProblem
-        By all methods, if something cannot be read or written; names it.
+    Files are written beside their names and moved there: whoever sees a file sees all of it.
     """
 
-    url: str
+    url: str  # such as ``trips``, or ``s3://bucket/trips``
 
     def __post_init__(self) -> None:
         self._place()

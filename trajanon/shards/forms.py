@@ -19,30 +19,14 @@ class _Told(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How trajectories stand in a part: the same in all parts of a folder.
+    """How trajectories stand in a part: the same in all parts of a folder."""
 
-    Attributes
-    ----------
-    geometry
-        The column of lines; empty if each coordinate is a column, lat1, lon1, ...
-    points
-        Of each trajectory.
-    single
-        Whether coordinates have single precision.
-    known
-        Which of the columns ``subject`` and ``trace`` there are, and of what kind.
-    attribution
-        The line that must be shown with the data.
-    unknown
-        Recordings that name no subject, and those read, where the source tells.
-    """
-
-    geometry: str
-    points: int
-    single: bool
-    known: tuple[tuple[str, str], ...]
-    attribution: str | None
-    unknown: tuple[int, int]
+    geometry: str  # the column of lines; empty if each coordinate is a column, lat1, lon1,
+    points: int  # of each trajectory
+    single: bool  # whether coordinates have single precision
+    known: tuple[tuple[str, str], ...]  # which of the columns ``subject`` and ``trace`` there are
+    attribution: str | None  # the line that must be shown with the data
+    unknown: tuple[int, int]  # recordings that name no subject
 
 
 def form_of(where: str, part: Any) -> Form:

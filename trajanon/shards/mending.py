@@ -17,18 +17,10 @@ from trajanon.shards.solving import Waiting
 
 
 class Border(NamedTuple):
-    """What is searched at once.
+    """What is searched at once."""
 
-    Attributes
-    ----------
-    number
-        Of the task.
-    waiting
-        The groups, of both sides.
-    """
-
-    number: int
-    waiting: tuple[Waiting, ...]
+    number: int  # of the task
+    waiting: tuple[Waiting, ...]  # the groups, of both sides
 
     @property
     def files(self) -> set[str]:
@@ -39,15 +31,8 @@ class Border(NamedTuple):
 def borders(waiting: Sequence[Waiting], capacity: int) -> list[Border]:
     """Take groups together that wait at the plane of one node.
 
-    What is more than fits into memory at once is parted: between the groups of the same
-    two shards only where these alone are more, as in data without any structure.
-
-    Parameters
-    ----------
-    waiting
-        The groups of all shards.
-    capacity
-        Rows that fit.
+    What is more than fits into memory at once is parted: between the groups of the same two shards
+    only where these alone are more, as in data without any structure.
     """
     together: list[list[Waiting]] = []
     for _, at_node in groupby(sorted(waiting), lambda some: some.node):

@@ -16,19 +16,11 @@ from trajanon.shards.whose import Named
 
 
 class Naming(NamedTuple):
-    """Rows that name the subject of a trace, the first of each.
+    """Rows that name the subject of a trace, the first of each."""
 
-    Attributes
-    ----------
-    trace, subject
-        Their numbers, (t,); traces rise.
-    row
-        Numbers of the rows in the table, (t,).
-    """
-
-    trace: NDArray[np.uint64]
-    subject: NDArray[np.uint64]
-    row: Ints
+    trace: NDArray[np.uint64]  # their numbers, (t,); traces rise
+    subject: NDArray[np.uint64]  # their numbers, (t,); traces rise
+    row: Ints  # numbers of the rows in the table, (t,)
 
 
 def with_names(
@@ -36,16 +28,8 @@ def with_names(
 ) -> Parts:
     """Find who traces are that name their subject in some rows only.
 
-    Else one person would count as two: as who is named, and as the trace. Where rows of
-    a trace name several, those without are the first one's, as in a file.
-
-    Parameters
-    ----------
-    crew, parts, progress
-        The run.
-    nameless
-        Of each unit, the traces that name nobody in some row. Where there are none,
-        nothing is read.
+    Else one person would count as two: as who is named, and as the trace. Where rows of a trace
+    name several, those without are the first one's, as in a file.
     """
     traces = np.unique(np.concatenate(nameless))
     if not len(traces):

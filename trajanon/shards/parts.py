@@ -29,24 +29,12 @@ _SUFFIXES = (".parquet", ".geoparquet")
 
 
 class Unit(NamedTuple):
-    """Row groups of a part that are read at once.
+    """Row groups of a part that are read at once."""
 
-    Attributes
-    ----------
-    name
-        Of the part.
-    groups
-        Which of its row groups.
-    sizes
-        Rows of each of these.
-    first
-        Number of the first row among those of all parts.
-    """
-
-    name: str
-    groups: tuple[int, ...]
-    sizes: tuple[int, ...]
-    first: int
+    name: str  # of the part
+    groups: tuple[int, ...]  # which of its row groups
+    sizes: tuple[int, ...]  # rows of each of these
+    first: int  # number of the first row among those of all parts
 
     @property
     def rows(self) -> int:
@@ -65,59 +53,26 @@ class Unit(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Some rows.
+    """Some rows."""
 
-    Attributes
-    ----------
-    points
-        Latitude and longitude, (r, m, 2), in the precision of the file.
-    subject
-        A number for whoever made each, (r,), the same in all parts; None if nothing is
-        known of subjects.
-    nameless
-        Traces that name no subject in some of the rows, as numbers that rise, (t,).
-    nobody
-        Rows of which neither subject nor trace is known.
-    spellings
-        Of the subjects' names, as in `trajanon.shards.whose.Said`.
-    """
-
-    points: NDArray[np.floating]
-    subject: Ints | None
-    nameless: NDArray[np.uint64]
-    nobody: int
-    spellings: NDArray[np.uint64]
+    points: NDArray[np.floating]  # latitude and longitude, (r, m, 2), in the precision of the file
+    subject: Ints | None  # a number for whoever made each, (r,), the same in all parts
+    nameless: NDArray[np.uint64]  # traces that name no subject in some of the rows
+    nobody: int  # rows of which neither subject nor trace is known
+    spellings: NDArray[np.uint64]  # of the subjects' names, as in `trajanon.shards.whose.Said`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parts:
-    """A folder of parts.
+    """A folder of parts."""
 
-    Attributes
-    ----------
-    folder
-        Where they are.
-    form
-        How trajectories stand in them.
-    units
-        In which they are read, in the order of the names.
-    named
-        Who traces are that name nobody in some rows.
-    subjects_exact
-        Whether subjects whose names differ only in case are different ones.
-    merged
-        Names that were another one's spelling, once all rows were read.
-    unnamed
-        Subjects without a name, once all rows were read.
-    """
-
-    folder: Folder
-    form: Form
-    units: tuple[Unit, ...]
-    named: Named = field(default_factory=Named.none)
+    folder: Folder  # where they are
+    form: Form  # how trajectories stand in them
+    units: tuple[Unit, ...]  # in which they are read, in the order of the names
+    named: Named = field(default_factory=Named.none)  # who traces are that name nobody in some rows
     subjects_exact: bool = False
-    merged: Merged = field(default_factory=Merged)
-    unnamed: int = 0
+    merged: Merged = field(default_factory=Merged)  # names that were another one's spelling
+    unnamed: int = 0  # subjects without a name, once all rows were read
 
     @property
     def n(self) -> int:
@@ -136,15 +91,7 @@ class Parts:
         return bool(self.form.known)
 
     def read(self, unit: Unit) -> Part:
-        """Read some rows.
-
-        Raises
-        ------
-        BadInput
-            If they are not trajectories, or not of as many points as the others.
-        FileProblem
-            If they cannot be read.
-        """
+        """Read some rows."""
         where = f"{self.folder}/{unit.name}"
         names = [name for name, _ in self.form.known]
         lines = self.form.geometry
@@ -190,15 +137,7 @@ class Parts:
 
 
 def survey_parts(folder: Folder) -> Parts:
-    """Look at the parts of a folder, without reading their rows.
-
-    Raises
-    ------
-    FileProblem
-        If there is no part, or one cannot be read.
-    BadInput
-        If one does not hold trajectories, or other ones than the first.
-    """
+    """Look at the parts of a folder, without reading their rows."""
     names = [name for name in folder.names() if is_read(name)]
     form, units, first = None, [], 0
     for name in names:

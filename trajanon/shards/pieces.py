@@ -11,25 +11,12 @@ from trajanon.shards.folder import Folder, Place
 
 
 class Piece(NamedTuple):
-    """Some rows of the table.
+    """Some rows of the table."""
 
-    Attributes
-    ----------
-    row
-        Their numbers in the table, (n,).
-    mark
-        A number of each: the shard it fell into, or its group, (n,).
-    subject
-        Whose each is, (n,), as in `trajanon.shards.parts.Part`; the rows' numbers where
-        nothing is known of subjects.
-    points
-        Latitude and longitude, (n, m, 2).
-    """
-
-    row: Ints
-    mark: Ints
-    subject: Ints
-    points: NDArray[np.floating]
+    row: Ints  # their numbers in the table, (n,)
+    mark: Ints  # a number of each: the shard it fell into, or its group, (n,)
+    subject: Ints  # whose each is, (n,), as in `trajanon.shards.parts.Part`
+    points: NDArray[np.floating]  # latitude and longitude, (n, m, 2)
 
     def take(self, which: Bools | Ints) -> "Piece":
         """Some of the rows."""

@@ -56,20 +56,8 @@ def read_as_input(out: Folder) -> BadInput:
 def replacing(out: Folder, report: str) -> Iterator[Scratch]:
     """Give a folder to work in; in the end, move the release and its report from it.
 
-    Only what stood in the output when the run began is replaced. What somebody put
-    there meanwhile stays, or, where it could be taken for a part, nothing is replaced.
-
-    Parameters
-    ----------
-    out
-        Where the release shall stand.
-    report
-        The URL of its report.
-
-    Yields
-    ------
-    Scratch
-        With a folder `DRAFT` and a file ``report.json`` once the block has ended.
+    Only what stood in the output when the run began is replaced. What somebody put there meanwhile
+    stays, or, where it could be taken for a part, nothing is replaced.
     """
     scratch = Scratch(out.beside.url)
     there = out.states() if out.exists else {}

@@ -27,43 +27,19 @@ _UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """A run, as all of its tasks know it.
+    """A run, as all of its tasks know it."""
 
-    Attributes
-    ----------
-    parts
-        What is read.
-    scratch
-        Where rows stand between two tasks.
-    survey, split
-        How the table is standardised, and split into shards.
-    k
-        Least number of different subjects in a group.
-    digits
-        Decimals of a degree in the release.
-    counts_subjects
-        Whether subjects are counted, or records.
-    options
-        Of the search, checked, without a progress that could not travel.
-    capacity
-        Records that are searched at once.
-    released
-        Parts of the release.
-    secret
-        From the operating system: decides where rows go in the release.
-    """
-
-    parts: Parts
-    scratch: Scratch
-    survey: Survey
-    split: Split
-    k: int
-    digits: int
-    counts_subjects: bool
-    options: Options
-    capacity: int
-    released: int
-    secret: bytes
+    parts: Parts  # what is read
+    scratch: Scratch  # where rows stand between two tasks
+    survey: Survey  # how the table is standardised, and split into shards
+    split: Split  # how the table is standardised, and split into shards
+    k: int  # least number of different subjects in a group
+    digits: int  # decimals of a degree in the release
+    counts_subjects: bool  # whether subjects are counted, or records
+    options: Options  # of the search, checked, without a progress that could not travel
+    capacity: int  # records that are searched at once
+    released: int  # parts of the release
+    secret: bytes  # from the operating system: decides where rows go in the release
 
     def counted(self, subject: Ints) -> Ints:
         """Number what k counts, from 0: subjects, or the records."""
@@ -73,13 +49,7 @@ class Plan:
 
 
 def bytes_of(memory: str | float) -> float:
-    """Read an amount of memory, such as ``4GB`` or ``500 MB``.
-
-    Raises
-    ------
-    BadInput
-        If it is none.
-    """
+    """Read an amount of memory, such as ``4GB`` or ``500 MB``."""
     msg = f"--memory must be an amount such as 4GB or 500MB (got {memory!r})"
     found = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?)i?b?\s*", str(memory).lower())
     try:
@@ -104,8 +74,7 @@ def shards_for(n: int, capacity: int) -> int:
 def bundles_of(lots: int, tasks: int) -> int:
     """How many files each task writes that writes so many lots: fewer of many tasks.
 
-    Lots that are next to each other share a file, which is removed once all of them
-    have been read.
+    Lots that are next to each other share a file, which is removed once all of them have been read.
     """
     return min(max(FILES // tasks, 1), lots)
 
@@ -113,13 +82,8 @@ def bundles_of(lots: int, tasks: int) -> int:
 def capacity_of(memory: float, columns: int, k: int) -> int:
     """How many records fit into so many bytes while they are searched.
 
-    The table as read, standardised, and in the order of a path; neighbours and their
-    distances; and what else there is for each record. Measured, and rounded up.
-
-    Raises
-    ------
-    BadInput
-        If there is room for next to none.
+    The table as read, standardised, and in the order of a path; neighbours and their distances; and
+    what else there is for each record. Measured, and rounded up.
     """
     neighbours = near_count(k)
     capacity = int((memory - PROGRAM) / (8 * 3.25 * columns + 16 * neighbours + 300))

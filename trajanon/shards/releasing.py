@@ -25,22 +25,12 @@ def count_of_parts(n: int) -> int:
 
 
 class Lines(NamedTuple):
-    """What a part of the release is made of.
+    """What a part of the release is made of."""
 
-    Attributes
-    ----------
-    part
-        Its number, from 0.
-    places, rows
-        Where its lines are, and how many.
-    first
-        Id of its first line.
-    """
-
-    part: int
-    places: list[Place]
-    rows: int
-    first: int
+    part: int  # its number, from 0
+    places: list[Place]  # where its lines are, and how many
+    rows: int  # where its lines are, and how many
+    first: int  # id of its first line
 
     @property
     def files(self) -> set[str]:
@@ -49,17 +39,7 @@ class Lines(NamedTuple):
 
 
 def write_part(scratch: Scratch, attribution: str | None, lines: Lines) -> None:
-    """Write a part of the release, in an order that comes from the operating system.
-
-    Parameters
-    ----------
-    scratch
-        Where the lines are; parts stand in its folder `DRAFT` until all are there.
-    attribution
-        The line that goes with the data.
-    lines
-        Which they are.
-    """
+    """Write a part of the release, in an order that comes from the operating system."""
     points = np.concatenate([scratch.read_arrays(place, 1)[0] for place in lines.places])
     keys = np.frombuffer(os.urandom(8 * len(points)), dtype=np.uint64)
     with scratch.writing(f"{DRAFT}/{part_name(lines.part)}") as file:

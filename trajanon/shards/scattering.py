@@ -14,24 +14,12 @@ from trajanon.shards.plan import Plan, bundles_of
 
 
 class Scattered(NamedTuple):
-    """What a unit gave to a shard.
+    """What a unit gave to a shard."""
 
-    Attributes
-    ----------
-    shard
-        Its number.
-    place
-        Where it is written.
-    rows
-        How many.
-    subjects
-        Different subjects among them, or records, as counted: all, or k of them.
-    """
-
-    shard: int
-    place: Place
-    rows: int
-    subjects: set[int]
+    shard: int  # its number
+    place: Place  # where it is written
+    rows: int  # how many
+    subjects: set[int]  # different subjects among them, or records, as counted: all, or k of them
 
 
 def scatter(plan: Plan, unit: Unit) -> list[Scattered]:

@@ -14,11 +14,8 @@ _AT_WORK = "at-work"
 class Scratch(Folder):
     """Where a run keeps rows between two tasks.
 
-    A worker may be busy yet when a run is stopped, and write then. On a disk it cannot:
-    the folder is gone. An object store knows no folders, and would keep the file; so a
-    file says that the run is at work, and whoever wrote without it takes back what he
-    wrote. It goes before all others are listed: what is not in the list comes later,
-    and is taken back.
+    A worker may be busy yet when a run is stopped, and write then. On a disk it cannot: the folder
+    is gone.
     """
 
     __slots__ = ()
@@ -40,13 +37,7 @@ class Scratch(Folder):
 
     @contextmanager
     def writing(self, name: str) -> Iterator[IO[bytes]]:
-        """Write a file as `Folder.writing` does.
-
-        Raises
-        ------
-        FileProblem
-            Also if the run has ended meanwhile.
-        """
+        """Write a file as `Folder.writing` does."""
         with Folder.writing(self, name) as file:
             yield file
         if not (self / _AT_WORK).exists:

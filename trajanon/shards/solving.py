@@ -25,22 +25,12 @@ _AT_ONCE = 10_000  # records
 
 
 class Shard(NamedTuple):
-    """What is searched at once.
+    """What is searched at once."""
 
-    Attributes
-    ----------
-    number
-        Of the task.
-    shards
-        Of the split, that are taken together.
-    places, rows
-        Where its rows are, and how many there are in all.
-    """
-
-    number: int
-    shards: tuple[int, ...]
-    places: tuple[Place, ...]
-    rows: int
+    number: int  # of the task
+    shards: tuple[int, ...]  # of the split, that are taken together
+    places: tuple[Place, ...]  # where its rows are, and how many there are in all
+    rows: int  # where its rows are, and how many there are in all
 
     @property
     def files(self) -> set[str]:
@@ -49,40 +39,20 @@ class Shard(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """Groups that wait at a border for those of its other side.
+    """Groups that wait at a border for those of its other side."""
 
-    Attributes
-    ----------
-    node
-        Of the split, whose plane the border is.
-    between
-        The shards on its two sides, where the groups are.
-    name, rows
-        The file, and how many rows are in it.
-    """
-
-    node: int
-    between: tuple[int, int]
-    name: str
-    rows: int
+    node: int  # of the split, whose plane the border is
+    between: tuple[int, int]  # the shards on its two sides, where the groups are
+    name: str  # the file, and how many rows are in it
+    rows: int  # the file, and how many rows are in it
 
 
 class Solved(NamedTuple):
-    """What became of a shard.
+    """What became of a shard."""
 
-    Attributes
-    ----------
-    tally
-        Of the groups that are done.
-    waiting
-        Those that are not.
-    lost
-        SSE of all its groups.
-    """
-
-    tally: Tally
-    waiting: list[Waiting]
-    lost: float
+    tally: Tally  # of the groups that are done
+    waiting: list[Waiting]  # those that are not
+    lost: float  # SSE of all its groups
 
 
 def solve(plan: Plan, shard: Shard) -> Solved:
@@ -145,8 +115,8 @@ def _nodes_near(
 ) -> Ints:
     """Find the node whose border is nearest to each group, (g,); -1 if none is near.
 
-    How near is measured by how far a record's neighbours are: a border at half that
-    distance hides more than one at twice it.
+    How near is measured by how far a record's neighbours are: a border at half that distance hides
+    more than one at twice it.
     """
     best = np.full(labels.max() + 1, NEAR)
     node = np.full(len(best), -1)

@@ -9,22 +9,12 @@ from trajanon.mixing import mixed
 
 
 class Node(NamedTuple):
-    """A plane that splits some records from others.
+    """A plane that splits some records from others."""
 
-    Attributes
-    ----------
-    axis, place
-        What lies before the place on the axis is on its first side.
-    tie
-        Of those at the place, the ones with a lower mixed number are there, too.
-    sides
-        The nodes of the two sides; or shards, as -1 - shard.
-    """
-
-    axis: int
-    place: float
-    tie: int
-    sides: tuple[int, int]
+    axis: int  # what lies before the place on the axis is on its first side
+    place: float  # what lies before the place on the axis is on its first side
+    tie: int  # of those at the place, the ones with a lower mixed number are there, too
+    sides: tuple[int, int]  # the nodes of the two sides; or shards, as -1 - shard
 
 
 class Step(NamedTuple):
@@ -35,30 +25,13 @@ class Step(NamedTuple):
 
 
 class Split(NamedTuple):
-    """How a table is split.
+    """How a table is split."""
 
-    Attributes
-    ----------
-    nodes
-        The planes; the first one splits all records. None where there is one shard.
-    shards
-        How many there are.
-    """
-
-    nodes: tuple[Node, ...]
-    shards: int
+    nodes: tuple[Node, ...]  # the planes
+    shards: int  # how many there are
 
     def shard_of(self, turned: Floats, rows: Ints) -> Ints:
-        """Find the shard of each record.
-
-        Parameters
-        ----------
-        turned
-            Records, turned to the axes, shape (n, q).
-        rows
-            Their numbers in the whole table, (n,): records that are all alike are
-            split, too.
-        """
+        """Find the shard of each record."""
         tie = mixed(rows.astype(np.uint64))
         shard = np.zeros(len(turned), dtype=np.int64)
         waiting = [(0, np.arange(len(turned)))] if self.nodes else []
@@ -101,15 +74,7 @@ class Split(NamedTuple):
 
 
 def split(sample: Floats, shards: int) -> Split:
-    """Split a table, so that each shard gets as much of a sample as another.
-
-    Parameters
-    ----------
-    sample
-        Records turned to the axes, shape (s, q), s > 0.
-    shards
-        How many.
-    """
+    """Split a table, so that each shard gets as much of a sample as another."""
     nodes: list[Node] = []
     tie = mixed(np.arange(len(sample), dtype=np.uint64))
     numbers = iter(range(shards))
@@ -134,23 +99,7 @@ def split(sample: Floats, shards: int) -> Split:
 
 
 def joined_where_few(split: Split, subjects: list[set[int]], k: int) -> list[tuple[int, ...]]:
-    """Join shards that are too poor to stand alone with their neighbours.
-
-    Parameters
-    ----------
-    split
-        How the table is split.
-    subjects
-        Some of the different subjects in each shard: all of them, if they are fewer
-        than k.
-    k
-        How many different ones there must be; all shards together have them.
-
-    Returns
-    -------
-    list of tuple of int
-        Shards that are taken together; each one is in one tuple.
-    """
+    """Join shards that are too poor to stand alone with their neighbours."""
 
     def enough(some: list[int]) -> bool:
         return len(set().union(*(subjects[shard] for shard in some))) >= k

@@ -19,53 +19,27 @@ AXES = 8
 
 
 class Look(NamedTuple):
-    """What one unit tells.
+    """What one unit tells."""
 
-    Attributes
-    ----------
-    rows
-        How many.
-    sums, products
-        Of the columns about the origin, (p,), and of each two of them, (p, p).
-    low, high
-        Least and largest value of each column, (p,).
-    sample
-        Some of the records, (s, p).
-    nameless, nobody, spellings
-        Of the subjects, as in `trajanon.shards.parts.Part`.
-    """
-
-    rows: int
-    sums: Floats
-    products: Floats
-    low: Floats
-    high: Floats
-    sample: Floats
-    nameless: NDArray[np.uint64]
-    nobody: int
-    spellings: NDArray[np.uint64]
+    rows: int  # how many
+    sums: Floats  # of the columns about the origin, (p,), and of each two of them, (p, p)
+    products: Floats  # of the columns about the origin, (p,), and of each two of them, (p, p)
+    low: Floats  # least and largest value of each column, (p,)
+    high: Floats  # least and largest value of each column, (p,)
+    sample: Floats  # some of the records, (s, p)
+    nameless: NDArray[np.uint64]  # of the subjects, as in `trajanon.shards.parts.Part`
+    nobody: int  # of the subjects, as in `trajanon.shards.parts.Part`
+    spellings: NDArray[np.uint64]  # of the subjects, as in `trajanon.shards.parts.Part`
 
 
 class Survey(NamedTuple):
-    """What is known of the whole table.
+    """What is known of the whole table."""
 
-    Attributes
-    ----------
-    mean, spread
-        Of each column, (p,): its mean and sample standard deviation; 1 where constant.
-    axes
-        The leading principal axes of the standardised records, (p, q).
-    sst
-        Total sum of squares of the standardised records.
-    sample
-        Some of these, turned to the axes, (s, q).
-    """
-
-    mean: Floats
-    spread: Floats
-    axes: Floats
-    sst: float
-    sample: Floats
+    mean: Floats  # of each column, (p,): its mean and sample standard deviation; 1 where constant
+    spread: Floats  # of each column, (p,): its mean and sample standard deviation; 1 where constant
+    axes: Floats  # the leading principal axes of the standardised records, (p, q)
+    sst: float  # total sum of squares of the standardised records
+    sample: Floats  # some of these, turned to the axes, (s, q)
 
     def standardised(self, points: NDArray[np.floating]) -> Floats:
         """Standardise trajectories, shape (n, m, 2), as records, (n, 2 m)."""
@@ -105,13 +79,7 @@ def look(parts: Parts, origin: Floats, unit: Unit) -> Look:
 
 
 def survey(origin: Floats, looks: list[Look]) -> Survey:
-    """Put together what all units tell.
-
-    Raises
-    ------
-    BadInput
-        If the trajectories lie on both sides of the antimeridian.
-    """
+    """Put together what all units tell."""
     n = sum(look.rows for look in looks)
     low = np.min([look.low for look in looks], axis=0)
     high = np.max([look.high for look in looks], axis=0)

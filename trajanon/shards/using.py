@@ -18,15 +18,8 @@ class Needs(Protocol):
 class Uses:
     """Files that some tasks share.
 
-    A task that is done again, as where a worker was lost, finds what it needs: it is
-    not done before its result has come.
-
-    Parameters
-    ----------
-    folder
-        Where they are.
-    given
-        What all these tasks are given.
+    A task that is done again, as where a worker was lost, finds what it needs: it is not done
+    before its result has come.
     """
 
     def __init__(self, folder: Folder, given: Sequence[Needs]) -> None:

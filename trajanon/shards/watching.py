@@ -11,13 +11,8 @@ from trajanon.shards.parts import is_read
 class Watch:
     """What was in a folder when a run began.
 
-    Rows are read twice, and counted in between: were they others the second time, a
-    group could be of fewer than it promises, or rows be missing.
-
-    Parameters
-    ----------
-    folder
-        With parts.
+    Rows are read twice, and counted in between: were they others the second time, a group could be
+    of fewer than it promises, or rows be missing.
     """
 
     def __init__(self, folder: Folder) -> None:
@@ -26,14 +21,7 @@ class Watch:
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
-        """Read in this block.
-
-        Raises
-        ------
-        FileProblem
-            If a part was written, or removed, since the run began; whatever else came
-            of it in the block.
-        """
+        """Read in this block."""
         try:
             yield
         except Exception as error:

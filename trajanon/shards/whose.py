@@ -22,37 +22,18 @@ _OF_TRACES = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Said(NamedTuple):
-    """What a column says of some rows.
+    """What a column says of some rows."""
 
-    Attributes
-    ----------
-    number
-        Of each row's value, (r,): the same in all parts.
-    missing
-        Rows without a value, (r,); their numbers mean nothing.
-    spellings
-        Hashes of each different name as written, as spelled, and of what all its
-        spellings have in common, (names, 3); none of numbers.
-    """
-
-    number: NDArray[np.uint64]
-    missing: Bools
+    number: NDArray[np.uint64]  # of each row's value, (r,): the same in all parts
+    missing: Bools  # rows without a value, (r,); their numbers mean nothing
     spellings: NDArray[np.uint64] = np.empty((0, 3), dtype=np.uint64)
 
 
 class Named(NamedTuple):
-    """Subjects of traces that name them in some rows only.
+    """Subjects of traces that name them in some rows only."""
 
-    Attributes
-    ----------
-    trace
-        Their numbers, (t,), rising.
-    subject
-        The subject that each names, (t,).
-    """
-
-    trace: NDArray[np.uint64]
-    subject: NDArray[np.uint64]
+    trace: NDArray[np.uint64]  # their numbers, (t,), rising
+    subject: NDArray[np.uint64]  # the subject that each names, (t,)
 
     @classmethod
     def none(cls) -> "Named":
@@ -107,17 +88,8 @@ def missing(said: dict[str, Said]) -> Bools:
 def subjects(said: dict[str, Said], named: Named, first: int) -> Ints:
     """Number subjects so that all parts do it alike; a trace without is its own.
 
-    Two names may get one number, once in very many: then two subjects count as one,
-    and groups are larger than they need be.
-
-    Parameters
-    ----------
-    said
-        Of the rows, by the names of the columns: one at least.
-    named
-        Who traces are that name nobody in some rows.
-    first
-        Number of the first row: those of which nothing is known are nobody else's.
+    Two names may get one number, once in very many: then two subjects count as one, and groups are
+    larger than they need be.
     """
     numbers = named.fill(said) if len(said) == len(WHOSE) else None
     nobody = missing(said)

@@ -15,26 +15,9 @@ _AT_ONCE = 2_000  # pairs of a part: some hundredths of a second
 def closeness(original: Floats, released: Floats) -> tuple[Floats, Floats]:
     """Measure discrete Fréchet and DTW distances of pairs of lines.
 
-    Parameters
-    ----------
-    original, released
-        Latitude and longitude in degrees, shape (n, m, 2); each pair within some tens
-        of kilometres.
-
-    Returns
-    -------
-    frechet : Floats
-        The least possible greatest distance of two who walk the two lines from their
-        first to their last points, shape (n,), metres.
-    warping : Floats
-        The least possible sum of their distances (DTW), divided by the points of a
-        line, shape (n,), metres.
-
-    References
-    ----------
-    T. Eiter, H. Mannila, "Computing discrete Fréchet distance", TU Wien CD-TR 94/64
-    (1994); H. Sakoe, S. Chiba, "Dynamic programming algorithm optimization for spoken
-    word recognition", IEEE Trans. ASSP 26 (1978), without a window.
+    Source: T. Eiter, H. Mannila, "Computing discrete Fréchet distance", TU Wien CD-TR 94/64 (1994);
+    H. Sakoe, S. Chiba, "Dynamic programming algorithm optimization for spoken word recognition",
+    IEEE Trans. ASSP 26 (1978), without a window.
     """
     ones, others = on_plane(original, released)
     frechet, warping = np.empty(len(ones)), np.empty(len(ones))

@@ -9,23 +9,8 @@ from trajanon.utility.grid import cells
 def density_divergence(original: Floats, released: Floats, cell: float) -> float:
     """Compare two density maps.
 
-    Parameters
-    ----------
-    original, released
-        Latitude and longitude in degrees, shape (n, m, 2).
-    cell
-        Side of the maps' cells, metres.
-
-    Returns
-    -------
-    float
-        The Jensen-Shannon divergence in bits: 0 if each cell has the same share of the
-        points, 1 if no cell has points of both.
-
-    References
-    ----------
-    J. Lin, "Divergence measures based on the Shannon entropy", IEEE Trans. Inform.
-    Theory 37 (1991).
+    Source: J. Lin, "Divergence measures based on the Shannon entropy", IEEE Trans. Inform. Theory
+    37 (1991).
     """
     before, after = shares(original, released, cell)
     middle = (before + after) / 2
@@ -33,21 +18,7 @@ def density_divergence(original: Floats, released: Floats, cell: float) -> float
 
 
 def busyness(runs: Floats, points: Floats, cell: float) -> float:
-    """Compare how busy places are with how busy those of the runs are.
-
-    Parameters
-    ----------
-    runs, points
-        Latitude and longitude in degrees, shape (..., 2).
-    cell
-        Side of the cells, metres.
-
-    Returns
-    -------
-    float
-        Mean number of points of the runs in the cell of a point, beside that in the
-        cell of a point of the runs: 1 if the points lie as the runs do.
-    """
+    """Compare how busy places are with how busy those of the runs are."""
     everywhere, there = shares(runs, points, cell)
     return float((there * everywhere).sum() / (everywhere * everywhere).sum())
 

@@ -9,23 +9,7 @@ from trajanon.utility.grid import cells
 def flow_similarity(original: Floats, released: Floats, cell: float) -> float:
     """Compare the origin-destination matrices of two sets of trips.
 
-    Parameters
-    ----------
-    original, released
-        Latitude and longitude in degrees, shape (n, m, 2).
-    cell
-        Side of the cells in which trips begin and end, metres.
-
-    Returns
-    -------
-    float
-        The common part of commuters, twice the trips both matrices have in common over
-        the trips of both: 1 if every cell sends as many to every other, 0 if no flow is
-        left.
-
-    References
-    ----------
-    M. Lenormand et al., "A universal model of commuting networks", PLOS ONE 7 (2012).
+    Source: M. Lenormand et al., "A universal model of commuting networks", PLOS ONE 7 (2012).
     """
     one, other = (cells(points[:, [0, -1]], cell) for points in (original, released))
     flows, place = np.unique(np.concatenate([one, other]), axis=0, return_inverse=True)

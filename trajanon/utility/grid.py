@@ -11,20 +11,8 @@ _COLUMNS = 2**31  # more than there are cells of a metre round the equator's hal
 def cells(points: Floats, metres: float) -> Ints:
     """Number the cell that each point lies in.
 
-    Cells are as wide as they are high at every latitude: each row of cells has as many
-    as fit round the Earth there.
-
-    Parameters
-    ----------
-    points
-        Latitude and longitude in degrees, shape (..., 2).
-    metres
-        Side of a cell.
-
-    Returns
-    -------
-    Ints
-        Shape (...): one number for a cell, not dense.
+    Cells are as wide as they are high at every latitude: each row of cells has as many as fit round
+    the Earth there.
     """
     row = np.floor(points[..., 0] * (_DEGREE / metres)).astype(np.int64)
     middle = np.radians((row + 0.5) * (metres / _DEGREE))

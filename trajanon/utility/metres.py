@@ -28,18 +28,8 @@ def summary(metres: Floats) -> dict[str, float]:
 def displacement(original: Floats, released: Floats) -> Floats:
     """Measure how far each point was moved.
 
-    The distance is that of the ellipsoid's tangent plane half way between the two
-    points: right to a millionth as long as they are within some tens of kilometres.
-
-    Parameters
-    ----------
-    original, released
-        Latitude and longitude in degrees, WGS 84, shape (..., 2).
-
-    Returns
-    -------
-    Floats
-        Metres, shape (...).
+    The distance is that of the ellipsoid's tangent plane half way between the two points: right to
+    a millionth as long as they are within some tens of kilometres.
 
     Examples
     --------
@@ -58,20 +48,6 @@ def moved_to(points: Floats, lines: Floats, labels: Ints) -> Floats:
     """Measure how far trajectories were moved to the lines of their groups.
 
     As `displacement`, but some at a time, for there may be very many.
-
-    Parameters
-    ----------
-    points
-        Latitude and longitude in degrees, WGS 84, shape (n, m, 2).
-    lines
-        Of each group, shape (g, m, 2).
-    labels
-        Group of each trajectory, shape (n,).
-
-    Returns
-    -------
-    Floats
-        Metres, shape (n, m).
     """
 
     def moved(rows: Ints, stop: Event) -> Floats:
@@ -82,18 +58,7 @@ def moved_to(points: Floats, lines: Floats, labels: Ints) -> Floats:
 
 
 def on_plane(original: Floats, released: Floats) -> tuple[Floats, Floats]:
-    """Put each pair of lines on a plane of its own, tangent half way between them.
-
-    Parameters
-    ----------
-    original, released
-        Latitude and longitude in degrees, WGS 84, shape (n, m, 2).
-
-    Returns
-    -------
-    tuple of two Floats
-        Metres north and east of the middle of each pair, each of shape (n, m, 2).
-    """
+    """Put each pair of lines on a plane of its own, tangent half way between them."""
     lowest = np.minimum(original.min(axis=1), released.min(axis=1))
     highest = np.maximum(original.max(axis=1), released.max(axis=1))
     middle = ((lowest + highest) / 2)[:, None, :]

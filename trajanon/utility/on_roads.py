@@ -10,16 +10,6 @@ infinity beyond those."""
 
 
 def share_on_roads(points: Floats, to_road: ToRoad, metres: float) -> float:
-    """Measure which share of points lies within so many metres of a road.
-
-    Parameters
-    ----------
-    points
-        Latitude and longitude in degrees, shape (n, m, 2).
-    to_road
-        Knows the roads, as `trajanon.extract.roads` gives them.
-    metres
-        From a point to the nearest road.
-    """
+    """Measure which share of points lies within so many metres of a road."""
     lat, lon = points.reshape(-1, 2).T
     return float((to_road(lat, lon, metres) <= metres).mean())

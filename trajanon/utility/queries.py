@@ -16,28 +16,8 @@ def query_errors(
 
     The boxes lie round random points of the originals.
 
-    Parameters
-    ----------
-    original, released
-        Latitude and longitude in degrees, shape (n, m, 2).
-    queries
-        How many boxes.
-    sides
-        The shortest and the longest side of a box, metres; each is drawn between them.
-    seed
-        Repeats the boxes.
-
-    Returns
-    -------
-    Floats
-        Relative error of each count, shape (queries,): the difference over the count of
-        the originals, but at least over 0.1 % of all, for a count of 1 that becomes 3
-        says little.
-
-    References
-    ----------
-    X. Xiao, G. Wang, J. Gehrke, "Differential privacy via wavelet transforms", IEEE
-    TKDE 23 (2011), for the least count.
+    Source: X. Xiao, G. Wang, J. Gehrke, "Differential privacy via wavelet transforms", IEEE TKDE 23
+    (2011), for the least count.
     """
     random = np.random.default_rng(seed)
     places = original.reshape(-1, 2)

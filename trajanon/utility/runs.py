@@ -16,22 +16,8 @@ _AT_ONCE = 2_000  # windows: some hundredths of a second
 def from_runs(tracks: Tracks, lines: Floats, labels: Ints) -> Floats:
     """Measure how far each point of a window's line is from the window's run.
 
-    From the nearest point of the run, wherever on it the window lies; runs are kept as
-    points, a quarter of the spacing apart.
-
-    Parameters
-    ----------
-    tracks
-        The runs of the windows.
-    lines
-        Latitude and longitude in degrees, shape (g, m, 2).
-    labels
-        The line of each window, shape (n,).
-
-    Returns
-    -------
-    Floats
-        Metres, shape (n, m).
+    From the nearest point of the run, wherever on it the window lies; runs are kept as points, a
+    quarter of the spacing apart.
     """
     scale = np.radians(np.stack(radii(np.radians(lines[..., 0])), axis=-1))
     order = np.argsort(tracks.run, kind="stable")

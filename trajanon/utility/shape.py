@@ -7,36 +7,13 @@ from trajanon.utility.metres import displacement, on_plane
 
 
 def lengths(points: Floats) -> Floats:
-    """Measure lines from point to point.
-
-    Parameters
-    ----------
-    points
-        Latitude and longitude in degrees, shape (n, m, 2).
-
-    Returns
-    -------
-    Floats
-        Metres, shape (n,).
-    """
+    """Measure lines from point to point."""
     metres: Floats = displacement(points[:, :-1], points[:, 1:]).sum(axis=1)
     return metres
 
 
 def length_change(original: Floats, released: Floats) -> Floats:
-    """Measure by what share of its own length each line got longer.
-
-    Parameters
-    ----------
-    original, released
-        Latitude and longitude in degrees, shape (n, m, 2).
-
-    Returns
-    -------
-    Floats
-        Shape (n,): -0.1 for a line that lost a tenth; 0 for lines without length that
-        have none after, 1 for those that got one.
-    """
+    """Measure by what share of its own length each line got longer."""
     before, after = lengths(original), lengths(released)
     still = before == 0.0
     change = (after - before) / np.where(still, 1.0, before)
@@ -44,18 +21,7 @@ def length_change(original: Floats, released: Floats) -> Floats:
 
 
 def turns(original: Floats, released: Floats) -> Floats:
-    """Measure the angle between each hop of a line and the same hop as released.
-
-    Parameters
-    ----------
-    original, released
-        Latitude and longitude in degrees, shape (n, m, 2).
-
-    Returns
-    -------
-    Floats
-        Degrees, 0 to 180, of all hops that lead somewhere before and after.
-    """
+    """Measure the angle between each hop of a line and the same hop as released."""
     one, other = (np.diff(line, axis=1) for line in on_plane(original, released))
     along = (one * other).sum(axis=-1)
     across = one[..., 0] * other[..., 1] - one[..., 1] * other[..., 0]
@@ -65,13 +31,6 @@ def turns(original: Floats, released: Floats) -> Floats:
 
 
 def length_shift(original: Floats, released: Floats) -> float:
-    """Measure how far the distribution of lengths moved.
-
-    Returns
-    -------
-    float
-        The earth mover's distance in metres: how much a length has to change, on
-        average, if the shortest line stands for the shortest, and so on.
-    """
+    """Measure how far the distribution of lengths moved."""
     before, after = np.sort(lengths(original)), np.sort(lengths(released))
     return float(np.abs(before - after).mean())

@@ -38,53 +38,21 @@ a receiver.
 
 @dataclass(frozen=True, slots=True)
 class Usefulness:
-    """What one way to publish trajectories leaves of them.
+    """What one way to publish trajectories leaves of them."""
 
-    Attributes
-    ----------
-    displacement
-        How far points were moved: mean, median, p95 and max, metres.
-    from_runs
-        How far points of the release are from the whole runs of the originals,
-        likewise; None where no runs are known.
-    busyness
-        How busy the places of the originals are beside all places of their runs: 1 if
-        they lie as these do; None where no runs are known.
-    frechet
-        Discrete Fréchet distance from each original to its released line, likewise.
-    warping
-        DTW distance, divided by the points of a line, likewise.
-    length
-        Mean length of the originals, metres.
-    length_change
-        Mean share by which lines got longer; negative where they got shorter.
-    turn
-        Mean angle between a hop and the same hop as released, degrees.
-    length_shift
-        Earth mover's distance between the distributions of lengths, metres.
-    flow_similarity
-        Share of trips whose origin and destination cells the release keeps, 0 to 1.
-    density_divergence
-        Jensen-Shannon divergence of the density maps, bits: 0 to 1.
-    query_error
-        Mean relative error of the number of trajectories in random boxes.
-    on_roads
-        Share of the points that lie on a road; None where no roads are given.
-    """
-
-    displacement: Mapping[str, float]
+    displacement: Mapping[str, float]  # how far points were moved
     from_runs: Mapping[str, float] | None
     busyness: float | None
     frechet: Mapping[str, float]
-    warping: Mapping[str, float]
-    length: float
-    length_change: float
-    turn: float
-    length_shift: float
-    flow_similarity: float
-    density_divergence: float
-    query_error: float
-    on_roads: float | None
+    warping: Mapping[str, float]  # DTW distance, divided by the points of a line, likewise
+    length: float  # mean length of the originals, metres
+    length_change: float  # mean share by which lines got longer; negative where they got shorter
+    turn: float  # mean angle between a hop and the same hop as released, degrees
+    length_shift: float  # earth mover's distance between the distributions of lengths, metres
+    flow_similarity: float  # share of trips whose origin and destination cells the release keeps
+    density_divergence: float  # jensen-Shannon divergence of the density maps, bits: 0 to 1
+    query_error: float  # mean relative error of the number of trajectories in random boxes
+    on_roads: float | None  # share of the points that lie on a road; None where no roads are given
 
     @property
     def account(self) -> dict[str, Any]:
@@ -100,26 +68,7 @@ def usefulness(
     to_road: ToRoad | None = None,
     seed: int = 0,
 ) -> Usefulness:
-    """Measure what is left of trajectories as released.
-
-    Parameters
-    ----------
-    original
-        Latitude and longitude in degrees, shape (n, m, 2).
-    released
-        What stands in the release for each original, in their order, same shape.
-    tracks
-        The runs of the originals; None where they are not known.
-    to_road
-        Knows the roads; None where there are none.
-    seed
-        Repeats the random boxes.
-
-    Raises
-    ------
-    BadInput
-        If the shapes differ, or there is nothing to compare.
-    """
+    """Measure what is left of trajectories as released."""
     if original.shape != released.shape or original.ndim != 3 or not len(original):
         msg = (
             "originals and released lines must have one shape (trajectories, points, "

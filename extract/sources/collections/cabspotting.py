@@ -29,25 +29,6 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read the file of a cab: a trace for each trip, with passengers or without.
 
     Whenever the cab is taken or left, a trip ends.
-
-    Parameters
-    ----------
-    path
-        The file; its name is that of the cab, which is the subject.
-    label
-        Begins the names of the traces; the number of the trip in time follows.
-    how
-        Told of rows that cannot be read.
-
-    Yields
-    ------
-    Trace
-        In the order of time, and so are its points.
-
-    Raises
-    ------
-    FileProblem
-        If the file cannot be read; if the reading is strict, and a row cannot.
     """
     parts = delimited.read(path, lambda names: _TYPES, how, _LAYOUT)
     rows = pd.concat([part.to_pandas(use_threads=False) for part in parts])

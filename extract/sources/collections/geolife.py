@@ -33,25 +33,6 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read a file of GeoLife: one trace, in Greenwich time.
 
     Its subject is the folder around the folder Trajectory; elsewhere, nobody says.
-
-    Parameters
-    ----------
-    path
-        The file.
-    label
-        Names the trace.
-    how
-        Told of rows and times that cannot be read.
-
-    Yields
-    ------
-    Trace
-        None, if there are no points.
-
-    Raises
-    ------
-    FileProblem
-        If the file cannot be read; if the reading is strict, and a row cannot.
     """
     parts = list(delimited.read(path, lambda names: _TYPES, how, _LAYOUT))
     points = pa.concat_tables(parts).combine_chunks()

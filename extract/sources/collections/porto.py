@@ -38,31 +38,8 @@ def looks_like(name: str, head: bytes) -> bool:
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read the trips of taxis, a point every 15 seconds.
 
-    Trips with missing points are left out: nobody knows where in them time was lost,
-    and both the times and the line between two points would be made up.
-
-    Parameters
-    ----------
-    path
-        The file, with the columns TRIP_ID, TAXI_ID, TIMESTAMP, MISSING_DATA and
-        POLYLINE.
-    label
-        Not needed: trips and taxis, the subjects, have names of their own.
-    how
-        Told of rows that cannot be read, rows without points, and trips with missing
-        points.
-
-    Yields
-    ------
-    Trace
-        A trip.
-
-    Raises
-    ------
-    BadInput
-        If a column is missing.
-    FileProblem
-        If the file cannot be read; if the reading is strict, and a row cannot.
+    Trips with missing points are left out: nobody knows where in them time was lost, and both the
+    times and the line between two points would be made up.
     """
 
     def choose(names: Sequence[str]) -> dict[str, pa.DataType]:

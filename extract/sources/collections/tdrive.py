@@ -33,29 +33,7 @@ def looks_like(name: str, head: bytes) -> bool:
 
 
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read the file of a taxi: one trace, of all that it did.
-
-    Parameters
-    ----------
-    path
-        The file.
-    label
-        The same in short, for messages; the number of the taxi names the trace.
-    how
-        Told of rows and times that cannot be read.
-
-    Yields
-    ------
-    Trace
-        One a taxi; none, if the file is empty.
-
-    Raises
-    ------
-    BadInput
-        If most of the points are not on Earth.
-    FileProblem
-        If the file cannot be read; if the reading is strict, and a row cannot.
-    """
+    """Read the file of a taxi: one trace, of all that it did."""
     parts = delimited.read(path, lambda names: _TYPES, how, _LAYOUT)
     chunks = (part.to_pandas(use_threads=False) for part in parts)
     yield from gathered(chunks, label, how)

@@ -29,23 +29,8 @@ LINES_BESIDE = "lines beside points"
 def traces(layer: Layer, how: Reading) -> Iterator[Trace]:
     """Read the traces of a layer.
 
-    Points of one subject and one id are one trace, wherever they stand. A line is a
-    trace, its points in their order; so is each part of a MultiLineString. The first
-    feature says whether the layer is one of points or of lines; those of the other kind
-    are counted and left out.
-
-    Parameters
-    ----------
-    layer
-        Points or lines.
-    how
-        Told of what is left out.
-
-    Raises
-    ------
-    BadInput
-        If no feature has a geometry, if they are neither points nor lines, or are not
-        on Earth, or if a column is not found.
+    Points of one subject and one id are one trace, wherever they stand. A line is a trace, its
+    points in their order; so is each part of a MultiLineString.
     """
     batches = _points_and_lines(layer, how)
     first = next(batches, None)

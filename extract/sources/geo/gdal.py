@@ -31,31 +31,8 @@ _JUDGED = 1_000  # features by which unused columns are judged
 def layers(path: Path, head: bytes, what: str, label: str, how: Reading) -> list[Layer]:
     """Open all layers of a file that may hold traces.
 
-    Layers without points or lines, and layers of points without an id, are left out
-    with a warning, if there are others.
-
-    Parameters
-    ----------
-    path
-        The file, not packed.
-    head
-        How it begins.
-    what, label
-        As in `Layer`.
-    how
-        Says which columns are wanted.
-
-    Returns
-    -------
-    list[Layer]
-        At least one. They are read batch by batch.
-
-    Raises
-    ------
-    BadInput
-        If no layer may hold traces.
-    FileProblem
-        If the file cannot be read.
+    Layers without points or lines, and layers of points without an id, are left out with a warning,
+    if there are others.
     """
     if head.startswith(SHAPEFILE):
         geo_damage.check_shapefile(path, what)

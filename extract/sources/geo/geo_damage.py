@@ -9,13 +9,7 @@ NO_FEATURE = "lines that are no features"
 
 
 def check_shapefile(path: Path, what: str) -> None:
-    """Refuse a Shapefile that is not whole.
-
-    Raises
-    ------
-    FileProblem
-        If the main file is shorter than it says, or its index is missing.
-    """
+    """Refuse a Shapefile that is not whole."""
     beside = {file.suffix.lower() for file in path.parent.glob(f"{path.stem}.*")}
     for suffix in (".shx", ".dbf"):
         if suffix not in beside:
@@ -29,25 +23,13 @@ def check_shapefile(path: Path, what: str) -> None:
 
 
 def check_count(read: int, said: int | None, what: str) -> None:
-    """Refuse a file that ended before all of its features were read.
-
-    Raises
-    ------
-    FileProblem
-        If there were fewer features than the file says.
-    """
+    """Refuse a file that ended before all of its features were read."""
     if said is not None and read < said:
         raise _cut_off(what, f"{read:,} of {said:,} features")
 
 
 def check_lines(path: Path, read: int, what: str, how: Reading) -> None:
-    """Count the lines of newline-delimited GeoJSON that gave no feature.
-
-    Raises
-    ------
-    FileProblem
-        If the reading is strict and there is such a line.
-    """
+    """Count the lines of newline-delimited GeoJSON that gave no feature."""
     with path.open("rb") as file:
         separated = file.read(1) == b"\x1e"
         file.seek(0)

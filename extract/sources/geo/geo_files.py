@@ -43,31 +43,8 @@ def looks_like(name: str, head: bytes) -> bool:
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read the traces of a file of points or lines, batch by batch.
 
-    Coordinates come from the geometries, whatever columns there are beside; in other
-    reference systems than WGS 84 they are transformed.
-
-    Parameters
-    ----------
-    path
-        The file, perhaps packed by gzip, bzip2 or xz.
-    label
-        The file in short, for the names of traces.
-    how
-        Says which columns are id, subject and time; told of what is left out.
-
-    Yields
-    ------
-    Trace
-        Points as in a table. A line is a trace of its own, and so is each part of a
-        MultiLineString; without an id it is named by its number in the file.
-
-    Raises
-    ------
-    BadInput
-        If the file holds other geometries, no id for its points, or coordinates that
-        are not on Earth.
-    FileProblem
-        If it cannot be read, or is damaged.
+    Coordinates come from the geometries, whatever columns there are beside; in other reference
+    systems than WGS 84 they are transformed.
     """
     with _plain(path, how) as (plain, size):
         layers = _layers(plain, str(path), label, how)
@@ -119,17 +96,7 @@ def _plain(path: Path, how: Reading) -> Iterator[tuple[Path, int]]:
 
 
 class _Steps:
-    """Tells of the bytes of a file in step with its features.
-
-    Parameters
-    ----------
-    size
-        Bytes to tell of.
-    total
-        Features that will be read, 0 if not known.
-    how
-        Told.
-    """
+    """Tells of the bytes of a file in step with its features."""
 
     def __init__(self, size: int, total: int, how: Reading) -> None:
         self._size = size

@@ -46,29 +46,7 @@ def _metadata(path: Path) -> dict[bytes, bytes]:
 
 
 def layer(path: Path, what: str, label: str, how: Reading) -> Layer:
-    """Open GeoParquet.
-
-    Parameters
-    ----------
-    path
-        The file.
-    what, label
-        As in `Layer`.
-    how
-        Says which columns are wanted.
-
-    Returns
-    -------
-    Layer
-        Its primary geometries; they are read batch by batch.
-
-    Raises
-    ------
-    BadInput
-        If it has no geometries, is what was extracted already, or lacks a column.
-    FileProblem
-        If it cannot be read.
-    """
+    """Open GeoParquet."""
     with reading(what, "GeoParquet"):
         file = pq.ParquetFile(opened(path))
         schema = file.schema_arrow

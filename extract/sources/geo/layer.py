@@ -26,57 +26,19 @@ what else is known of each."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layer:
-    """Features with the same columns, in one reference system.
+    """Features with the same columns, in one reference system."""
 
-    Attributes
-    ----------
-    what
-        Where they come from, for messages.
-    label
-        The same in short, for the names of traces.
-    names
-        Of the columns. The features have at least those that are `needed`.
-    system
-        What pyproj takes for a reference system; None if it is not known.
-    features
-        Batch by batch.
-    first
-        Reads the first rows of some columns, of points to see whether they hold times.
-    count
-        How many there are, if known.
-    sorted_by_place
-        Whether they may stand in another order than that of their making.
-    """
-
-    what: str
-    label: str
-    names: Sequence[str]
-    system: Any
-    features: Iterable[Features]
-    first: First
-    count: int | None = None
+    what: str  # where they come from, for messages
+    label: str  # the same in short, for the names of traces
+    names: Sequence[str]  # of the columns. The features have at least those that are `needed`
+    system: Any  # what pyproj takes for a reference system; None if it is not known
+    features: Iterable[Features]  # batch by batch
+    first: First  # reads the first rows of some columns, of points to see whether they hold times
+    count: int | None = None  # how many there are, if known
     sorted_by_place: bool = False
 
     def roles(self, wanted: Mapping[str, str], *, of_points: bool) -> dict[str, str]:
-        """Find which column plays which role; the geometry is lat and lon.
-
-        Parameters
-        ----------
-        wanted
-            Column by role, as the user gave them; lat and lon are for tables.
-        of_points
-            Whether the features are points, which need an id or a subject.
-
-        Returns
-        -------
-        dict[str, str]
-            Column by role.
-
-        Raises
-        ------
-        BadInput
-            If a wanted column is not there, or one that is needed is not found.
-        """
+        """Find which column plays which role; the geometry is lat and lon."""
         own = {role: name for role, name in wanted.items() if role not in _PLACE}
         for role, name in own.items():
             if name not in self.names:

@@ -24,14 +24,6 @@ class LineTimes:
     """Reads the times of the points of lines, some lines after the other.
 
     Times are written as the first of them are: see `Clock`.
-
-    Parameters
-    ----------
-    what
-        Where the lines come from, for messages.
-    how
-        Told of lists that do not fit their lines, under `OTHER_TIMES`, and of times
-        that cannot be read.
     """
 
     def __init__(self, what: str, how: Reading) -> None:
@@ -40,21 +32,7 @@ class LineTimes:
         self._clock: Clock | None = None
 
     def read(self, columns: pd.DataFrame, points: Ints) -> Floats:
-        """Read the times of all points.
-
-        Parameters
-        ----------
-        columns
-            Of the lines; those that may hold a list of times, or the JSON of one, best
-            first. A single value is of the whole line, and says nothing of its points.
-        points
-            How many each line has, shape (lines,).
-
-        Returns
-        -------
-        Floats
-            Seconds since 1970 UTC, shape (sum of points,); NaN where there is none.
-        """
+        """Read the times of all points."""
         time = np.full(points.sum(), np.nan)
         lists = [_lists(columns[name]) for name in columns]
         found: list[Any] = []

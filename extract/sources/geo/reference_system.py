@@ -10,27 +10,7 @@ from trajanon.errors import BadInput
 
 
 def to_degrees(system: Any, what: str) -> Callable[[Floats], tuple[Floats, Floats]]:
-    """Find how coordinates become degrees.
-
-    Parameters
-    ----------
-    system
-        What pyproj takes for a reference system; None if it is not known, and then
-        the coordinates are taken for degrees.
-    what
-        Where it was found, for messages.
-
-    Returns
-    -------
-    Callable[[Floats], tuple[Floats, Floats]]
-        Of x, y (n, 2), as geometries have them, it makes latitudes and longitudes in
-        degrees, WGS 84; NaN where that is not possible.
-
-    Raises
-    ------
-    BadInput
-        If the reference system is none that can be turned into degrees.
-    """
+    """Find how coordinates become degrees."""
     from pyproj import CRS, Transformer
     from pyproj.exceptions import CRSError, ProjError
 
@@ -63,23 +43,7 @@ def _as_they_are(xy: Floats) -> tuple[Floats, Floats]:
 
 
 def check_degrees(lat: Floats, lon: Floats, what: str, *, known: bool) -> None:
-    """Refuse coordinates that cannot be degrees of longitude and latitude.
-
-    Parameters
-    ----------
-    lat, lon
-        What should be degrees, shape (points,); NaN where there is no number.
-    what
-        Where they come from, for the message.
-    known
-        Whether their reference system is. If so, single points off the Earth are left
-        to the cleaning; if not, one is enough to doubt that they are degrees.
-
-    Raises
-    ------
-    BadInput
-        If they are not on Earth.
-    """
+    """Refuse coordinates that cannot be degrees of longitude and latitude."""
     there = np.isfinite(lat) & np.isfinite(lon)
     lat, lon = lat[there], lon[there]
     off = (np.abs(lat) > 90.0) | (np.abs(lon) > 180.0)

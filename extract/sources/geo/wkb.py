@@ -18,26 +18,6 @@ def from_wkb(column: pa.Array, what: str, *, strict: bool) -> NDArray[Any]:
     """Read geometries; what cannot be read becomes None, as what is not there.
 
     Columns of nothing but plain points, the most there are, are not made objects first.
-
-    Parameters
-    ----------
-    column
-        Well-known binary.
-    what
-        Where it comes from, for the message.
-    strict
-        Whether a geometry that cannot be read is refused.
-
-    Returns
-    -------
-    NDArray[Any]
-        Geometries of shapely, shape (rows,); or x and y of plain points, all of them
-        finite numbers, shape (rows, 2).
-
-    Raises
-    ------
-    FileProblem
-        If it is strict and a geometry cannot be read.
     """
     xy = _plain_points(column)
     if xy is not None:

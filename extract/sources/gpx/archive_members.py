@@ -1,7 +1,7 @@
 """The files in an archive, one after the other; nothing is ever unpacked to the disk.
 
-So whatever a member calls itself, `../../etc/passwd` or the name of a device, it is a
-name and no more.
+So whatever a member calls itself, `../../etc/passwd` or the name of a device, it is a name and no
+more.
 """
 
 import io
@@ -52,41 +52,15 @@ class CutOff(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One file in an archive.
+    """One file in an archive."""
 
-    Attributes
-    ----------
-    name
-        As the archive calls it, with whatever cannot be printed written out.
-    regular
-        Whether it is a file: neither a link nor a device.
-    open
-        Gives its bytes; to be called before the next member is asked for. Raises
-        FileProblem if it cannot be read, reading it `CutOff` if the archive ends.
-    """
-
-    name: str
-    regular: bool
-    open: Callable[[], io.BufferedReader]
+    name: str  # as the archive calls it, with whatever cannot be printed written out
+    regular: bool  # whether it is a file: neither a link nor a device
+    open: Callable[[], io.BufferedReader]  # gives its bytes
 
 
 def members(path: Path, how: Reading) -> Iterator[Member]:
-    """Give the members of a zip or tar archive in their order, folders left out.
-
-    Parameters
-    ----------
-    path
-        The archive; a tar may be packed by gzip, bzip2 or xz.
-    how
-        Gives its bytes.
-
-    Raises
-    ------
-    FileProblem
-        If it cannot be opened, or is no archive.
-    CutOff
-        If it ends before its end.
-    """
+    """Give the members of a zip or tar archive in their order, folders left out."""
     with how.open(path) as stream:
         zipped = stream.peek(4).startswith(ZIP)
         yield from _in_zip(stream, path) if zipped else _in_tar(stream, path)

@@ -27,15 +27,7 @@ _GPX = (".gpx", ".gpx.gz", ".gpx.bz2", ".gpx.xz")
 
 
 def looks_like(name: str, head: bytes) -> bool:
-    """Tell whether a file is a zip or tar archive, by its name or its first bytes.
-
-    Parameters
-    ----------
-    name
-        Of the file, in lower case, without the suffix of its packing.
-    head
-        How it begins, unpacked.
-    """
+    """Tell whether a file is a zip or tar archive, by its name or its first bytes."""
     tar = head[257:262] == b"ustar"
     return tar or name.endswith(_ARCHIVES) or head.startswith(ZIP)
 
@@ -43,30 +35,8 @@ def looks_like(name: str, head: bytes) -> bool:
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
     """Read the GPX files of an archive, in its order; the archive is read once.
 
-    A file is one recording, as if it lay in a folder. Those of a planet dump have the
-    number of their upload as name and, where the metadata came before them, their
-    account as subject. What is left out is counted, and a member that cannot be read
-    is named in a warning; all of it that was read before the damage is used.
-
-    Parameters
-    ----------
-    path
-        The archive.
-    label
-        What the names of the recordings begin with.
-    how
-        Gives the file's bytes, says whether damage is refused, and is told the counts.
-
-    Yields
-    ------
-    Trace or Document
-        As `gpx_files.read` does.
-
-    Raises
-    ------
-    FileProblem
-        If the archive cannot be opened, or no GPX file in it can be read; if `strict`,
-        also at a member that cannot be read, or where the archive is cut off.
+    A file is one recording, as if it lay in a folder. Those of a planet dump have the number of
+    their upload as name and, where the metadata came before them, their account as subject.
     """
     archive = _Archive(path, label, how)
     yield from archive.traces()

@@ -30,45 +30,23 @@ class Readable(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Segment:
-    """One <trkseg> of a GPX document, as it stands there.
+    """One <trkseg> of a GPX document, as it stands there."""
 
-    Attributes
-    ----------
-    track
-        Number of its <trk> in the document, from 1.
-    url
-        The <url> of its <trk> (GPX 1.0), if there is one.
-    lat, lon
-        Degrees, shape (points,); NaN where the document gives no number.
-    time
-        Seconds since 1970-01-01 UTC, shape (points,); NaN where there is none.
-    """
-
-    track: int
-    url: str | None
-    lat: Floats
-    lon: Floats
-    time: Floats
+    track: int  # number of its <trk> in the document, from 1
+    url: str | None  # the <url> of its <trk> (GPX 1.0), if there is one
+    lat: Floats  # degrees, shape (points,); NaN where the document gives no number
+    lon: Floats  # degrees, shape (points,); NaN where the document gives no number
+    time: Floats  # seconds since 1970-01-01 UTC, shape (points,); NaN where there is none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
-    """What one GPX document holds: a file, or a page of the server.
+    """What one GPX document holds: a file, or a page of the server."""
 
-    Attributes
-    ----------
-    creator, version
-        As the document says of itself; empty if it does not.
-    segments
-        The segments that hold a point, in order.
-    contents
-        Which of trk, trkseg, rte and wpt occur.
-    """
-
-    creator: str
-    version: str
-    segments: Sequence[Segment]
-    contents: frozenset[str] = frozenset()
+    creator: str  # as the document says of itself; empty if it does not
+    version: str  # as the document says of itself; empty if it does not
+    segments: Sequence[Segment]  # the segments that hold a point, in order
+    contents: frozenset[str] = frozenset()  # which of trk, trkseg, rte and wpt occur
 
     @property
     def is_api_answer(self) -> bool:
@@ -77,20 +55,7 @@ class Document:
 
 
 class GpxStream:
-    """A GPX document whose segments are read one after the other.
-
-    Parameters
-    ----------
-    stream
-        The document, unpacked.
-    name
-        What to call it in a message.
-
-    Attributes
-    ----------
-    points
-        How many points the segments had that were read.
-    """
+    """A GPX document whose segments are read one after the other."""
 
     def __init__(self, stream: Readable, name: str) -> None:
         self.points = 0
@@ -100,14 +65,7 @@ class GpxStream:
         self._begun: list[Floats] = []  # of a segment that goes on
 
     def __iter__(self) -> Iterator[Segment]:
-        """Read the segments that hold a point, in order; once.
-
-        Raises
-        ------
-        FileProblem
-            If the document is cut off, is not XML, is not GPX, or declares a document
-            type; the segments that were complete before come first.
-        """
+        """Read the segments that hold a point, in order; once."""
         at_end = False
         while not at_end:
             try:
@@ -146,25 +104,7 @@ class GpxStream:
 
 
 def read(source: bytes, name: str) -> Document:
-    """Read one whole GPX document, packed or not.
-
-    Parameters
-    ----------
-    source
-        The document.
-    name
-        What to call it in a message.
-
-    Returns
-    -------
-    Document
-        Its segments, and what it says of itself.
-
-    Raises
-    ------
-    FileProblem
-        If it is cut off, is not XML, is not GPX, or declares a document type.
-    """
+    """Read one whole GPX document, packed or not."""
     document = GpxStream(unpacked(io.BufferedReader(io.BytesIO(source))), name)
     return document.so_far(list(document))
 

@@ -18,43 +18,15 @@ logger = logging.getLogger(__name__)
 
 
 def looks_like(name: str, head: bytes) -> bool:
-    """Tell whether a file is GPX, by its name or by its first element.
-
-    Parameters
-    ----------
-    name
-        Of the file, in lower case, without the suffix of its packing.
-    head
-        How it begins, unpacked.
-    """
+    """Tell whether a file is GPX, by its name or by its first element."""
     return name.endswith(".gpx") or is_gpx(head)
 
 
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
     """Read a GPX file, packed or not.
 
-    A file is one recording of one person, whom it does not name, with all its tracks.
-    A saved answer of the OSM API is the exception: it holds the recordings of many.
-
-    Parameters
-    ----------
-    path
-        The file.
-    label
-        What to call the recording.
-    how
-        Gives the file's bytes.
-
-    Yields
-    ------
-    Trace or Document
-        A trace for each segment, as soon as it is read; an answer of the API as the
-        one document that it is.
-
-    Raises
-    ------
-    FileProblem
-        If the file cannot be read, or is not GPX.
+    A file is one recording of one person, whom it does not name, with all its tracks. A saved
+    answer of the OSM API is the exception: it holds the recordings of many.
     """
     with how.unpacked(path) as stream:
         document = GpxStream(stream, str(path))
@@ -74,25 +46,7 @@ def from_osm(path: Path) -> bool:
 def recordings(
     document: GpxStream, name: str, subject: str | None = None
 ) -> Iterator[Trace | Document]:
-    """Read a document as one recording, or as the answer of the OSM API that it is.
-
-    Parameters
-    ----------
-    document
-        The document, of which nothing was read.
-    name, subject
-        Of the recording.
-
-    Yields
-    ------
-    Trace or Document
-        As `read` does.
-
-    Raises
-    ------
-    FileProblem
-        If the document cannot be read to its end, or is not GPX.
-    """
+    """Read a document as one recording, or as the answer of the OSM API that it is."""
     segments = iter(document)
     first = list(islice(segments, 1))  # what the document is, stands before it
     if document.so_far().is_api_answer:

@@ -6,61 +6,27 @@ from trajanon.extract.sources.gpx.xml_parser import CHUNK, LONGEST_TEXT, XmlPars
 
 
 class End(NamedTuple):
-    """Where a segment ends.
+    """Where a segment ends."""
 
-    Attributes
-    ----------
-    point
-        How many of the points lie before it.
-    track
-        Number of its <trk> in the document, from 1.
-    url
-        The <url> of its <trk> (GPX 1.0), if there is one.
-    """
-
-    point: int
-    track: int
-    url: str | None
+    point: int  # how many of the points lie before it
+    track: int  # number of its <trk> in the document, from 1
+    url: str | None  # the <url> of its <trk> (GPX 1.0), if there is one
 
 
 class Points(NamedTuple):
-    """What stands in the points of some segments; None where nothing does.
+    """What stands in the points of some segments; None where nothing does."""
 
-    Attributes
-    ----------
-    lat, lon, time
-        As written, one a point.
-    ends
-        Of the segments, in order; points after the last are of a segment that goes on.
-    """
-
-    lat: list[str | None]
-    lon: list[str | None]
-    time: list[str | None]
-    ends: list[End]
+    lat: list[str | None]  # as written, one a point
+    lon: list[str | None]  # as written, one a point
+    time: list[str | None]  # as written, one a point
+    ends: list[End]  # of the segments, in order
 
 
 class GpxParser(XmlParser):
     """Reads a GPX document as it comes.
 
-    As little of it as possible is looked at: once a point has told its time, the rest
-    of it is passed over.
-
-    Parameters
-    ----------
-    name
-        What to call the document in a message.
-
-    Attributes
-    ----------
-    is_gpx
-        Whether <gpx> is its first element; false as long as none was read.
-    creator, version
-        As the document says of itself; empty if it does not, or not yet.
-    synthetic
-        Whether it says that nobody recorded it.
-    contents
-        Which of trk, trkseg, rte and wpt occurred.
+    As little of it as possible is looked at: once a point has told its time, the rest of it is
+    passed over.
     """
 
     def __init__(self, name: str) -> None:
@@ -89,13 +55,7 @@ class GpxParser(XmlParser):
         self._outside()
 
     def feed(self, chunk: bytes) -> None:
-        """Read on, at most `CHUNK` bytes; nothing at all is the end of the document.
-
-        Raises
-        ------
-        FileProblem
-            If it is not XML, or not GPX, or could fill the memory.
-        """
+        """Read on, at most `CHUNK` bytes; nothing at all is the end of the document."""
         super().feed(chunk)
         if self._parser.StartElementHandler is None:
             self._passing += len(chunk)

@@ -1,7 +1,7 @@
 """The planet dump of OpenStreetMap's GPS traces: whose recording a file of it is.
 
-Its files are VISIBILITY/000/123/000123456.gpx, beside one metadata.xml that names the
-account of each public and identifiable one.
+Its files are VISIBILITY/000/123/000123456.gpx, beside one metadata.xml that names the account of
+each public and identifiable one.
 """
 
 import logging
@@ -30,18 +30,10 @@ _NUMBER = re.compile(r"[0-9]{1,18}")
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One file of the dump.
+    """One file of the dump."""
 
-    Attributes
-    ----------
-    number
-        Of the upload.
-    names_account
-        Whether the metadata may name its account: not that of a trackable one.
-    """
-
-    number: int
-    names_account: bool
+    number: int  # of the upload
+    names_account: bool  # whether the metadata may name its account: not that of a trackable one
 
 
 def recording(member: str) -> Recording | None:
@@ -56,18 +48,7 @@ def is_metadata(member: str) -> bool:
 
 
 class Metadata(XmlParser):
-    """The accounts of a dump's recordings, as they are read from metadata.xml.
-
-    Parameters
-    ----------
-    name
-        What to call the file in a message.
-
-    Attributes
-    ----------
-    generator
-        The program that made the dump, by its own words; empty if it says nothing.
-    """
+    """The accounts of a dump's recordings, as they are read from metadata.xml."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)

@@ -20,13 +20,8 @@ _BEGINNINGS = (b"<", b"\xff\xfe", b"\xfe\xff")  # the others are of UTF-16
 class XmlParser:
     """Feeds the parser that its subclasses set their handlers on.
 
-    Document types are refused, for their entities can unfold to gigabytes, and so are
-    tags that the parser would have to hold whole.
-
-    Parameters
-    ----------
-    name
-        What to call the document in a message.
+    Document types are refused, for their entities can unfold to gigabytes, and so are tags that the
+    parser would have to hold whole.
     """
 
     def __init__(self, name: str) -> None:
@@ -43,11 +38,6 @@ class XmlParser:
         """Read on; nothing at all is the end of the document.
 
         Blanks before it, which XML does not allow, are passed over.
-
-        Raises
-        ------
-        FileProblem
-            If it is not XML, or not what it should be.
         """
         last = not chunk
         if not self._fed:

@@ -38,39 +38,17 @@ class Pages(Protocol):
 class NumberedPages:
     """The pages 0, 1, ... of GET /api/0.6/trackpoints; each is downloaded once.
 
-    Iterating raises ServerProblem if the server cannot be reached, refuses, or sends
-    what is not GPX; the pages before stay in the cache, and iterating again goes on.
-
-    Attributes
-    ----------
-    box
-        Where the points shall lie.
-    url
-        The server.
-    max_pages
-        How many pages to give at most.
-    cache
-        Folder for the pages of all boxes; None for the user's cache folder.
-    refresh
-        Forget the pages of this box that are in the cache.
-    progress
-        Told after each page.
-    pause
-        Seconds between two requests.
-
-    Raises
-    ------
-    BadInput
-        If the box is larger than the server allows, or another value makes no sense.
+    Iterating raises ServerProblem if the server cannot be reached, refuses, or sends what is not
+    GPX; the pages before stay in the cache, and iterating again goes on.
     """
 
-    box: Box
-    url: str = SERVER
-    max_pages: int = MAX_PAGES
-    cache: Path | None = None
-    refresh: bool = False
-    progress: Progress = silent
-    pause: float = PAUSE
+    box: Box  # where the points shall lie
+    url: str = SERVER  # the server
+    max_pages: int = MAX_PAGES  # how many pages to give at most
+    cache: Path | None = None  # folder for the pages of all boxes; None for the user's cache folder
+    refresh: bool = False  # forget the pages of this box that are in the cache
+    progress: Progress = silent  # told after each page
+    pause: float = PAUSE  # seconds between two requests
 
     def __post_init__(self) -> None:
         area = (self.box.east - self.box.west) * (self.box.north - self.box.south)

@@ -18,20 +18,7 @@ from trajanon.progress import Progress
 def numbered(
     area: Area, *, url: str, max_pages: int, refresh: bool, progress: Progress
 ) -> Numbered:
-    """Ask the server for the traces of an area, each box of it a unit.
-
-    Parameters
-    ----------
-    area
-        Where; what the server gives beyond it is clipped later.
-    url, max_pages, refresh, progress
-        As in `trajanon.extract.sources.osm.osm_api.NumberedPages`, for each box.
-
-    Raises
-    ------
-    BadInput
-        If a box is larger than the server allows, or another value makes no sense.
-    """
+    """Ask the server for the traces of an area, each box of it a unit."""
     boxes: list[Pages] = [
         NumberedPages(box=box, url=url, max_pages=max_pages, refresh=refresh, progress=progress)
         for box in boxes_of(area)

@@ -1,8 +1,8 @@
 """Pages of GPS points, as the OSM API cuts them, put together to traces again.
 
-The server sends all points of a box in one long row: identifiable and trackable
-traces first, newest upload first, then all points of older, private uploads without
-time, sorted by latitude: a cloud, not a way that anybody went.
+The server sends all points of a box in one long row: identifiable and trackable traces first,
+newest upload first, then all points of older, private uploads without time, sorted by latitude: a
+cloud, not a way that anybody went.
 """
 
 import logging
@@ -30,24 +30,7 @@ REPEATED = "points repeated by a shifted page"
 def traces(
     pages: Iterable[Document], dropped: Counter[str] | None = None, where: str = ""
 ) -> Iterator[Trace]:
-    """Join the pieces of each trace; leave out what has no time or came before.
-
-    Parameters
-    ----------
-    pages
-        The server's answers, in its order. After a page with a segment that has no
-        time, and after one without a new point, no other page is asked for.
-    dropped
-        Counts the points left out, under `UNTIMED` and `REPEATED`.
-    where
-        What the names of trackable traces begin with; to tell several calls apart.
-
-    Yields
-    ------
-    Trace
-        One for each segment of a recording. An identifiable one has its url as name
-        and its account as subject; a trackable one has a number and no subject.
-    """
+    """Join the pieces of each trace; leave out what has no time or came before."""
     joiner = Joiner(Counter() if dropped is None else dropped, where)
     for page in pages:
         yield from joiner.add(page)
@@ -63,15 +46,7 @@ def traces(
 
 
 class Joiner:
-    """Holds the last trace back until the next page has shown how it goes on.
-
-    Parameters
-    ----------
-    dropped
-        Counts the points left out, under `UNTIMED` and `REPEATED`.
-    where
-        What the names of trackable traces begin with; to tell several calls apart.
-    """
+    """Holds the last trace back until the next page has shown how it goes on."""
 
     def __init__(self, dropped: Counter[str], where: str = "") -> None:
         self.dropped = dropped
@@ -132,8 +107,8 @@ class Joiner:
     def _may_go_on(self, part: Segment) -> bool:
         """Tell whether a page's first segment may be of the last one's recording.
 
-        Two recordings taken for one count as one subject, which is safe; one taken for
-        two would not be.
+        Two recordings taken for one count as one subject, which is safe; one taken for two would
+        not be.
         """
         if not self._held or self._held[-1].url != part.url:
             return False

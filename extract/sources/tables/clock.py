@@ -35,22 +35,8 @@ _MIDNIGHT = r"[T ]00:00(:00(\.0+)?)?\s*$"
 class Clock:
     """Reads the times of one table, part by part, as seconds since 1970 UTC.
 
-    They may be dates, texts, or numbers of any unit; or texts in two columns, one of
-    the day and one of the time of day. A column is one of numbers if most of its first
-    values are. Times without a zone are UTC. A column of days alone orders nothing:
-    such a table is untimed.
-
-    Parameters
-    ----------
-    first
-        The first rows of the table, with the columns time and date, if it has them.
-    what
-        The table, for messages.
-
-    Raises
-    ------
-    BadInput
-        If the times are times of day, and no column tells the day.
+    They may be dates, texts, or numbers of any unit; or texts in two columns, one of the day and
+    one of the time of day. A column is one of numbers if most of its first values are.
     """
 
     def __init__(self, first: pd.DataFrame, what: str) -> None:
@@ -88,20 +74,7 @@ class Clock:
             )
 
     def seconds(self, rows: pd.DataFrame, how: Reading) -> Floats:
-        """Read the times of the next part of the table; NaN where there is none.
-
-        Parameters
-        ----------
-        rows
-            Columns time and date, if the table has them.
-        how
-            Told of times that cannot be read.
-
-        Raises
-        ------
-        FileProblem
-            If the reading is strict and a time cannot be read.
-        """
+        """Read the times of the next part of the table; NaN where there is none."""
         before, self._rows_before = self._rows_before, self._rows_before + len(rows)
         if not self._timed:
             return np.full(len(rows), np.nan)
@@ -185,8 +158,8 @@ def _texts(values: pd.Series) -> pa.StringArray:
 def _unit(epochs: Floats) -> float:
     """Tell how many of these numbers make a second, since 1970.
 
-    Seconds have ten digits in our time; milli-, micro- and nanoseconds have more. The
-    median tells, for one wild number says nothing of the others.
+    Seconds have ten digits in our time; milli-, micro- and nanoseconds have more. The median tells,
+    for one wild number says nothing of the others.
     """
     typical = np.nanmedian(np.abs(epochs))
     for threshold, per_second in ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3)):

@@ -93,11 +93,6 @@ def known_as(name: str) -> list[str]:
 def parse_columns(text: str) -> dict[str, str]:
     """Read ``lat=...,lon=...,time=...,id=...,subject=...`` as a user gives it.
 
-    Raises
-    ------
-    BadInput
-        If it is not of this form.
-
     Examples
     --------
     >>> parse_columns("lat=y_wgs,lon=x_wgs")
@@ -119,28 +114,7 @@ def parse_columns(text: str) -> dict[str, str]:
 
 
 def roles(names: Sequence[str], wanted: Mapping[str, str], path: Path) -> dict[str, str]:
-    """Find which column plays which role.
-
-    Parameters
-    ----------
-    names
-        Columns of the table.
-    wanted
-        Column by role, as the user gave them; one may have several roles, but for
-        those of lat and lon.
-    path
-        The table, for messages.
-
-    Returns
-    -------
-    dict[str, str]
-        Column by role.
-
-    Raises
-    ------
-    BadInput
-        If a wanted column is not there, or one that is needed is not found.
-    """
+    """Find which column plays which role."""
     _check_wanted(wanted)
     found: dict[str, str] = {}
     by_name = {plain(name): name for name in reversed(names)}

@@ -34,34 +34,8 @@ def read(
 ) -> Iterator[pa.Table]:
     """Read columns of a text of separated values.
 
-    A row with too many or too few fields, with NUL bytes, with a quote that is never
-    closed, or not in UTF-8 is counted and left out. Empty lines are no rows. A number
-    that cannot be read becomes null.
-
-    Parameters
-    ----------
-    path
-        A file, packed or not.
-    choose
-        Told the names of the columns; says which are read, and as what.
-    how
-        Told of the rows that are left out; strict, it refuses the first of them, and
-        the first number that cannot be read.
-    layout
-        Without one, the first lines tell: see `layout_of`.
-
-    Yields
-    ------
-    pa.Table
-        The chosen columns of the next rows.
-
-    Raises
-    ------
-    BadInput
-        As `choose` does.
-    FileProblem
-        If the file, or none of its rows, can be read; if the reading is strict, and a
-        row cannot.
+    A row with too many or too few fields, with NUL bytes, with a quote that is never closed, or not
+    in UTF-8 is counted and left out. Empty lines are no rows.
     """
     try:
         with how.unpacked(path) as stream:

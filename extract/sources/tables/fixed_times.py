@@ -15,20 +15,7 @@ _ZERO = ord("0")
 
 
 def read_fixed(texts: pa.Array, written: str) -> Floats:
-    """Read the texts that are written in a format to the letter.
-
-    Parameters
-    ----------
-    texts
-        Strings.
-    written
-        The format, as of `datetime.strptime`. A zone in it is read where it is Z.
-
-    Returns
-    -------
-    Floats
-        Seconds since 1970 UTC; NaN where a text is written otherwise, or is no time.
-    """
+    """Read the texts that are written in a format to the letter."""
     seconds = np.full(len(texts), np.nan)
     steps = re.findall(r"%.|.", written.replace("%z", "Z"))
     if not {"%Y", "%m", "%d"} <= {step for step in steps if step in _WIDTH} or any(

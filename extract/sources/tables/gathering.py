@@ -28,39 +28,8 @@ def gathered(
 ) -> Iterator[Trace]:
     """Gather the rows of each trace, wherever they stand.
 
-    Rows of one subject and one id are one trace, in the order of the table. Without
-    ids, a subject has one trace; without subjects, each id is its own, and its name
-    begins with the label. Rows without a subject take that of their id, if it has but
-    one.
-
-    Parameters
-    ----------
-    chunks
-        Parts of a table, all with the columns lat and lon (floats, degrees; NaN where
-        there is no number), at least one of id and subject, and, where there are any,
-        time and date, their values as the file has them. How the table is cut makes
-        no difference.
-    label
-        The table, for names and messages.
-    how
-        Told of rows without an id, and of times that cannot be read; strict, it
-        refuses such times.
-    rows
-        How many there will be, if known; an estimate is enough.
-
-    Yields
-    ------
-    Trace
-        In the order of first appearance; of tables too large for memory, in an order
-        that is the same each time.
-
-    Raises
-    ------
-    BadInput
-        If the times are times of day, or most of the points are not on Earth.
-    FileProblem
-        If there is no room to put rows aside, or the reading is strict and a time
-        cannot be read.
+    Rows of one subject and one id are one trace, in the order of the table. Without ids, a subject
+    has one trace; without subjects, each id is its own, and its name begins with the label.
     """
     first, chunks = _beginning(chunks)
     if first is None:

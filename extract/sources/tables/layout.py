@@ -21,43 +21,19 @@ _SEPARATOR = re.compile(rb"sep=([,;|:\t ])\s*")  # as Excel says which it is
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Layout:
-    """How a text is made of lines and fields.
+    """How a text is made of lines and fields."""
 
-    Attributes
-    ----------
-    names
-        Of the columns, in their order.
-    separator
-        What stands between two fields.
-    above
-        Lines before the first row.
-    decimal
-        What stands before the fraction of a number.
-    """
-
-    names: Sequence[str]
-    separator: str = ","
-    above: int = 0
-    decimal: str = "."
+    names: Sequence[str]  # of the columns, in their order
+    separator: str = ","  # what stands between two fields
+    above: int = 0  # lines before the first row
+    decimal: str = "."  # what stands before the fraction of a number
 
 
 def layout_of(path: Path, block: bytes) -> Layout:
     """Find the names of the columns, and what separates them, in the first lines.
 
-    Lines that begin with # are comments. If there is no line of names below them, the
-    last of them may be it.
-
-    Parameters
-    ----------
-    path
-        The file, for messages.
-    block
-        Its beginning, with the names and a row at least.
-
-    Raises
-    ------
-    FileProblem
-        If there is no such line.
+    Lines that begin with # are comments. If there is no line of names below them, the last of them
+    may be it.
     """
     lines = block.removeprefix(BYTE_ORDER_MARK).splitlines()
     written = [i for i, line in enumerate(lines) if line.strip()]

@@ -11,36 +11,17 @@ _TOGETHER = 100  # lines that a quoted value may have
 
 @dataclass(frozen=True, slots=True)
 class Screened:
-    """A block of lines, sorted out.
+    """A block of lines, sorted out."""
 
-    Attributes
-    ----------
-    kept
-        Lines to be parsed.
-    broken
-        Number in the block and fault of each other line.
-    rest
-        The end of the block, where a quote is open that the next lines may close.
-    """
-
-    kept: bytes
-    broken: list[tuple[int, str]]
-    rest: bytes
+    kept: bytes  # lines to be parsed
+    broken: list[tuple[int, str]]  # number in the block and fault of each other line
+    rest: bytes  # the end of the block, where a quote is open that the next lines may close
 
 
 def screened(block: bytes, layout: Layout, *, last: bool) -> Screened:
     """Take out lines with NUL bytes, not in UTF-8, or with a quote never closed.
 
     What is taken out does not depend on where the blocks begin and end.
-
-    Parameters
-    ----------
-    block
-        Whole lines.
-    layout
-        What makes a row.
-    last
-        Whether no block follows.
     """
     plain = _is_utf8(block) and b"\0" not in block
     if plain and b'"' not in block:

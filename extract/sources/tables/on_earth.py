@@ -10,19 +10,6 @@ def check_on_earth(lat: Floats, lon: Floats, what: str) -> None:
     """Refuse coordinates of which most are swapped, or no degrees at all.
 
     Single points that are not on Earth are left to the cleaning.
-
-    Parameters
-    ----------
-    lat, lon
-        What should be degrees, shape (points,); NaN where there is no number.
-    what
-        Where they come from, for the message.
-
-    Raises
-    ------
-    BadInput
-        If most of the latitudes can only be longitudes, or most points lie outside
-        -180..180 both ways.
     """
     there = np.isfinite(lat) & np.isfinite(lon)
     north, east = np.abs(lat[there]), np.abs(lon[there])

@@ -20,29 +20,15 @@ Numbers = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Points in the order of a table.
+    """Points in the order of a table."""
 
-    Attributes
-    ----------
-    owner
-        Places in `owners`: the id, or in a table without ids the subject.
-    subject
-        Places in `subjects`, or `NOBODY`.
-    lat, lon
-        Degrees.
-    time
-        Seconds since 1970 UTC, or NaN.
-    owners, subjects
-        Names; those of subjects as they are written.
-    """
-
-    owner: Numbers
-    subject: Numbers
-    lat: Floats
-    lon: Floats
-    time: Floats
-    owners: Sequence[str]
-    subjects: Sequence[str]
+    owner: Numbers  # places in `owners`: the id, or in a table without ids the subject
+    subject: Numbers  # places in `subjects`, or `NOBODY`
+    lat: Floats  # degrees
+    lon: Floats  # degrees
+    time: Floats  # seconds since 1970 UTC, or NaN
+    owners: Sequence[str]  # names; those of subjects as they are written
+    subjects: Sequence[str]  # names; those of subjects as they are written
 
     def __len__(self) -> int:
         return len(self.owner)
@@ -56,17 +42,7 @@ class Rows:
 
 
 def rows_of(chunk: pd.DataFrame, time: Floats, how: Reading) -> Rows:
-    """Number the names in a part of a table; rows without an id are left out.
-
-    Parameters
-    ----------
-    chunk
-        Columns lat and lon, and those of id, part and subject that there are.
-    time
-        Seconds since 1970, of the same rows.
-    how
-        Told of rows without an id.
-    """
+    """Number the names in a part of a table; rows without an id are left out."""
     if "part" in chunk:
         chunk = chunk.assign(id=_with_part(chunk["id"], chunk["part"]))
     subjects: list[str] = []

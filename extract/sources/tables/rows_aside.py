@@ -23,11 +23,6 @@ class Aside:
     """Rows in buckets by their owner, each an unnamed temporary file.
 
     The operating system removes the files with the process, whatever ends it.
-
-    Parameters
-    ----------
-    rows
-        How many rows will come, if known.
     """
 
     def __init__(self, rows: int | None) -> None:
@@ -48,13 +43,7 @@ class Aside:
         self._open.close()
 
     def put(self, held: list[Rows]) -> None:
-        """Put rows aside, after those that are there; empties the list.
-
-        Raises
-        ------
-        FileProblem
-            If there is no room for them.
-        """
+        """Put rows aside, after those that are there; empties the list."""
         try:
             if not self._files:
                 self._files = [self._temporary() for _ in range(self._count)]

@@ -19,9 +19,8 @@ _NAMES_OF_TEXTS = (".csv", ".tsv")
 def looks_like(name: str, head: bytes) -> bool:
     """Say whether a file is Parquet, or a text that is named or begins as a table.
 
-    A text begins as a table if its first line, or a comment above it, has a usual name
-    for the latitude, and one for the longitude. Collections with forms of their own
-    may be called .csv, too.
+    A text begins as a table if its first line, or a comment above it, has a usual name for the
+    latitude, and one for the longitude.
     """
     if head.startswith(_PARQUET) or name.endswith(_NAMES_OF_PARQUET):
         return True
@@ -35,32 +34,8 @@ def looks_like(name: str, head: bytes) -> bool:
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read the traces of a table that holds a point a row.
 
-    Rows of one subject and one id are one trace, wherever they stand in the table. A
-    table without ids has one trace a subject. Coordinates that are no numbers become
-    NaN, and so do times that cannot be read; times without a zone are taken as UTC.
-
-    Parameters
-    ----------
-    path
-        Parquet, or a text with columns between commas, semicolons, tabs or bars.
-    label
-        A short name of the file; the names of traces without a subject begin with it.
-    how
-        Columns by role, where the usual names do not say. Told of rows that could not
-        be read, rows without an id and times that could not be read.
-
-    Yields
-    ------
-    Trace
-        In the order of first appearance; of tables too large for memory, in an order
-        that is the same each time.
-
-    Raises
-    ------
-    BadInput
-        If a column cannot be found, or holds what it should not.
-    FileProblem
-        If the file cannot be read; if the reading is strict, and a row cannot.
+    Rows of one subject and one id are one trace, wherever they stand in the table. A table without
+    ids has one trace a subject.
     """
     if _is_parquet(path):
         yield from table_parquet.read(path, label, how)

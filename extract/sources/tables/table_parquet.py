@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.tables.columns import numbers, roles
@@ -81,7 +82,7 @@ def _chunks(
             yield rows
 
 
-def _refuse_no_numbers(values: pd.Series, read: np.typing.Floats, path: Path, before: int) -> None:
+def _refuse_no_numbers(values: pd.Series, read: Floats, path: Path, before: int) -> None:
     wrong = np.flatnonzero(~np.isfinite(read))
     if len(wrong):
         row = int(wrong[0])

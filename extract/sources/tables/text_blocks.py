@@ -22,21 +22,7 @@ def unreadable(path: Path, reason: str) -> FileProblem:
 
 
 def blocks(stream: io.BufferedIOBase, least: int) -> Iterator[bytes]:
-    """Cut a stream into blocks of whole lines.
-
-    Parameters
-    ----------
-    stream
-        The text.
-    least
-        Lines that the first block has, if there are so many; empty ones and comments
-        are not counted.
-
-    Raises
-    ------
-    OSError
-        If there are lines too long for a table; or as the stream does.
-    """
+    """Cut a stream into blocks of whole lines."""
     rest = b""
     while block := stream.read(_BLOCK):
         rest += block

@@ -26,26 +26,7 @@ _LETTERS = 40
 def tell_use(
     names: Sequence[str], column_of: Mapping[str, str], first: First, what: str, how: Reading
 ) -> None:
-    """Count a table of points under the use of its columns; warn of what is not used.
-
-    Parameters
-    ----------
-    names
-        Of all columns.
-    column_of
-        Column by role.
-    first
-        Reads the first rows of some columns.
-    what
-        The table, for messages.
-    how
-        Told; says whether times that are not used are refused.
-
-    Raises
-    ------
-    BadInput
-        If a column holds times, none is used, and strictness or times are asked for.
-    """
+    """Count a table of points under the use of its columns; warn of what is not used."""
     count_use(names, column_of, how)
     used = {*column_of.values()}
     unused = [n for n, often in Counter(names).items() if often == 1 and n not in used]

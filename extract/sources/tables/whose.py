@@ -22,17 +22,7 @@ def candidates(unused: Sequence[str], column_of: Mapping[str, str]) -> list[str]
 
 
 def warn_of_subjects(rows: pd.DataFrame, what: str, how: Reading) -> None:
-    """Warn if a column is the same within each id, and of several ids, too.
-
-    Parameters
-    ----------
-    rows
-        The first rows: the ids, then the `candidates`.
-    what
-        The table, for the warning.
-    how
-        Told, of alike tables once.
-    """
+    """Warn if a column is the same within each id, and of several ids, too."""
     ids, *others = rows.columns
     for name in others:
         if not 0 < rows[name].nunique() < rows[ids].nunique():
