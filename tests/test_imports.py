@@ -12,7 +12,18 @@ ROOT = Path(__file__).parents[1]
 
 FLOORS = [  # from the ground up; a module imports from its own floor or below
     {"_kernels"},
-    {"loss", "errors", "mixing", "progress", "drafts", "inputs", "outputs", "reports", "workers"},
+    {
+        "arrays",
+        "loss",
+        "errors",
+        "mixing",
+        "progress",
+        "drafts",
+        "inputs",
+        "outputs",
+        "reports",
+        "workers",
+    },
     {
         "grouping",
         "neighbours",
