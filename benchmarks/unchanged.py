@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import trajanon
 
@@ -44,9 +45,8 @@ def digest(value: Any) -> str:
 
 def table(name: str, shared: Path) -> Iterator[tuple[str, str]]:
     """Groups of a table of numbers: by each method, path, refinement, and with subjects."""
-    records = np.loadtxt(
-        shared / f"reference/datasets/{name}.csv", delimiter=",", skiprows=1, ndmin=2
-    )
+    read = pd.read_csv(shared / f"reference/datasets/{name}.csv").select_dtypes("number")
+    records = read.dropna().to_numpy(dtype=np.float64)
     records = records if name != "eia" else records[::3]
     asked: list[dict[str, Any]] = [{"method": method, "refine": "none"} for method in METHODS]
     asked += [{"heuristic": path, "refine": "none"} for path in PATHS]
@@ -159,8 +159,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             for what, value in section(name, given.shared.resolve(), Path(folder)):
                 found[f"{name}: {what}"] = value
+                given.out.write_text(json.dumps(found, indent=1) + os.linesep, encoding="utf-8")
                 print(f"{name}: {what}: {value}", file=sys.stderr, flush=True)
-    given.out.write_text(json.dumps(found, indent=1) + os.linesep, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,23 @@ def test_no_import_of_extraction_goes_up(file: Path) -> None:
         if inside == module or inside == "sources":
             continue
         assert floor(inside) >= floor(own), module
+
+
+def module_of(file: Path, top: str) -> str:
+    """A file by the name it is imported by."""
+    parts = file.relative_to(ROOT / top).with_suffix("").parts
+    name = ".".join(("trajanon", *(() if top == "trajanon" else (top,)), *parts))
+    return name.removesuffix(".__init__")
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Not even for types: who reads one would have to read the other first."""
+    found = {module_of(file, top): file for top in ("trajanon", *BESIDE) for file in files(top)}
+    del found["trajanon"]  # it loads names when they are first used
+    names = {
+        module: {name for name in imports(file) if name in found} for module, file in found.items()
+    }
+    TopologicalSorter(names).prepare()  # raises CycleError, which names the circle
 
 
 @pytest.mark.parametrize("file", CORE, ids=ids)
