@@ -101,7 +101,7 @@ def chain(folder: Path, extract: list[str], *asked: list[str]) -> Iterator[tuple
         lines = lines.reshape(len(lines), -1)
         yield f"released {words}", digest(lines[np.lexsort(lines.T)])
         yield f"check {words}", trajanon_says(folder, "check", out, "-k", "4", "--json")
-    csv = ["anonymize", "-k", "5", "--effort", "fast", "--out", "out.csv"]
+    csv = ["anonymize", "-k", "5", "--no-align", "--out", "out.csv", *asked[0]]
     trajanon_says(folder, *csv, "--json")
     rows = sorted((folder / "out.csv").read_text(encoding="utf-8").splitlines())
     numbers = sorted(re.sub(r"^[^,]*,", "", row) for row in rows)
@@ -142,7 +142,9 @@ def section(name: str, shared: Path, folder: Path) -> Iterator[tuple[str, str]]:
         yield from chain(folder, [cabs, *BOX], [])
     elif name == "osm":
         pages = str(shared / "realdata/osm_trackpoints_san_francisco")
-        yield from chain(folder, [pages, "--spacing", "50", "--limit", "600"], ["--effort", "fast"])
+        yield from chain(
+            folder, [pages, "--spacing", "50", "--limit", "600"], ["--count", "records"]
+        )
     else:
         yield from parts(folder, cabs)
 
