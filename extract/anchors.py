@@ -3,8 +3,8 @@
 import numpy as np
 
 from trajanon.arrays import Floats
+from trajanon.extract.fingerprints import hashes_of, mixed
 from trajanon.extract.geodesy import WGS84
-from trajanon.extract.marks import hashes_of, mixed
 
 _EARTH = 6_378_137.0
 

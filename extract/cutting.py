@@ -11,16 +11,16 @@ from trajanon.arrays import Bools, Ints
 from trajanon.errors import NoTrajectories
 from trajanon.extract import clean
 from trajanon.extract.anchors import Anchors
+from trajanon.extract.diagnosis import why_nothing
 from trajanon.extract.earth.limits import Area, Zone
 from trajanon.extract.ends import trim
-from trajanon.extract.marks import Marks, marks
-from trajanon.extract.nothing import why_nothing
+from trajanon.extract.fingerprints import Fingerprints, fingerprints
 from trajanon.extract.points import Points, batch
 from trajanon.extract.recordings import Recordings
 from trajanon.extract.resample import Windows, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.selection import select
-from trajanon.extract.sources.reading import COLUMNS
+from trajanon.extract.sources.streams import COLUMNS
 from trajanon.extract.split import clip, hide, split
 from trajanon.extract.trace import Trace
 from trajanon.partition import dense
@@ -88,18 +88,18 @@ class Cutter:
         self.longest = 0.0
         self.swapped = 0
 
-    def cut(self, some: Sequence[Trace]) -> tuple[Trajectories, Marks]:
+    def cut(self, some: Sequence[Trace]) -> tuple[Trajectories, Fingerprints]:
         """Cut a batch of traces.
 
         Returns
         -------
-        tuple[Trajectories, Marks]
+        tuple[Trajectories, Fingerprints]
             The trajectories, in the order of the traces, their subjects numbered as yet: two
             numbers may turn out to be one person's. And what `recordings` was told, to tell another
             one.
         """
         points = batch(some)
-        told = marks(some, points, subjects_exact=self.rules.subjects_exact)
+        told = fingerprints(some, points, subjects_exact=self.rules.subjects_exact)
         entered = self.recordings.enter(told)
         sizes = np.array([len(one) for one in some])
         self.counts["recordings read"] += int(entered.new.sum())

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any, ParamSpec
 
 from trajanon.errors import BadInput
+from trajanon.extract.checkpoint import Checkpoint, asked_for
 from trajanon.extract.cutting import Cutter, batches, finished
 from trajanon.extract.earth.areas import KNOWN, Given, area_of
 from trajanon.extract.earth.limits import Zone
-from trajanon.extract.growing import Growing, asked_for
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources import files
 from trajanon.extract.sources.formats import SourceFile
 from trajanon.extract.sources.osm import osm_api, osm_traces
-from trajanon.extract.sources.reading import Reading
 from trajanon.extract.sources.source import Numbered, Source
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.untimed import check_untimed, ordered
 from trajanon.extract.trace import Trace
 from trajanon.files.partition import is_part, write_partition
@@ -189,16 +189,16 @@ class Extraction:
         inputs = [file.path for file in self.files]
         with (
             _writing(out, partition, inputs) as write,
-            Growing(out, self._asked(), resume=resume) as growing,
+            Checkpoint(out, self._asked(), resume=resume) as checkpoint,
         ):
-            state = growing.state
+            state = checkpoint.state
             left_out = state.left_out if state.rows else self._passed_over()
             source = Source(self._numbered(), state.position, left_out)
             cutter = self._cutter(source, state.key)
-            growing.restore(cutter)
+            checkpoint.restore(cutter)
             for some in self._batches(source, cutter):
-                growing.add(*cutter.cut(some), cutter, source)
-            parts = growing.chosen(cutter)
+                checkpoint.add(*cutter.cut(some), cutter, source)
+            parts = checkpoint.chosen(cutter)
             provenance = {**self._origin(), **cutter.provenance()}
             write(parts, provenance)
         return provenance

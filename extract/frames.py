@@ -19,7 +19,7 @@ from trajanon.errors import BadInput
 from trajanon.extract.sources.geo import features
 from trajanon.extract.sources.geo.layer import Layer
 from trajanon.extract.sources.geo.reference_system import check_degrees, to_degrees
-from trajanon.extract.sources.reading import COLUMNS, Reading
+from trajanon.extract.sources.streams import COLUMNS, Reading
 from trajanon.extract.sources.tables.columns import as_given, names
 from trajanon.extract.trace import Trace
 from trajanon.trajectories import Trajectories

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Ints
-from trajanon.extract.marks import Marks
+from trajanon.extract.fingerprints import Fingerprints
 from trajanon.extract.owners import Owners
 from trajanon.subjects import Merged
 
@@ -40,24 +40,24 @@ class Recordings:
         self._owners = Owners()
         self._spellings: tuple[set[int], ...] = (set(), set(), set())
 
-    def enter(self, marks: Marks) -> Entered:
+    def enter(self, prints: Fingerprints) -> Entered:
         """Number recordings and their subjects; find those that came before.
 
         Whoever made the one made the other, also if only a part is the same.
         """
         known = len(self._trace_number)
-        trace = _numbered(self._trace_number, marks.trace)
-        subject = _numbered(self._subject_number, marks.subject)
+        trace = _numbered(self._trace_number, prints.trace)
+        subject = _numbered(self._subject_number, prints.subject)
         self._same_as += range(len(self._same_as), len(self._subject_number))
         # Numbers rise where, and only where, a name is new.
         highest = np.maximum.accumulate(np.append(known - 1, trace))
-        for found, hashes in zip(self._spellings, marks.spellings.T, strict=True):
+        for found, hashes in zip(self._spellings, prints.spellings.T, strict=True):
             found.update(hashes.tolist())
-        foreign = self._foreign_owners(marks, subject)
-        repeated = np.zeros(len(marks), dtype=np.bool_)
-        contents = marks.content.tolist()
+        foreign = self._foreign_owners(prints, subject)
+        repeated = np.zeros(len(prints), dtype=np.bool_)
+        contents = prints.content.tolist()
         for i, number in enumerate(subject.tolist()):
-            if marks.points[i] < 2:  # which may be anybody's
+            if prints.points[i] < 2:  # which may be anybody's
                 continue
             if i in foreign:
                 self._find_shared(foreign[i], number)
@@ -69,13 +69,13 @@ class Recordings:
                 self._make_one(before, number)
         return Entered(trace, subject, trace > highest[:-1], repeated)
 
-    def _foreign_owners(self, marks: Marks, subject: Ints) -> dict[int, list[int]]:
+    def _foreign_owners(self, prints: Fingerprints, subject: Ints) -> dict[int, list[int]]:
         """Whose the points of each sketch were before, where not all are its own."""
-        trace = np.repeat(np.arange(len(marks)), marks.size)
-        owners = self._owners.of(marks.sketch, subject[trace])
-        end = np.cumsum(marks.size)
+        trace = np.repeat(np.arange(len(prints)), prints.size)
+        owners = self._owners.of(prints.sketch, subject[trace])
+        end = np.cumsum(prints.size)
         return {
-            i: owners[end[i] - marks.size[i] : end[i]].tolist()
+            i: owners[end[i] - prints.size[i] : end[i]].tolist()
             for i in np.unique(trace[owners != subject[trace]]).tolist()
         }
 

@@ -24,7 +24,7 @@ from osm_xml import OsmFile
 
 from trajanon import anonymize, write_trajectories
 from trajanon.cli.main import main
-from trajanon.extract import extract, growing
+from trajanon.extract import checkpoint, extract
 from trajanon.trajectories import Trajectories
 
 QUICK = ("-k", "2", *FAST)
@@ -209,7 +209,7 @@ def _of_folders(root: Path, trajectories: Trajectories, sources: Path) -> list[S
         part = parts / "t" / f"part-{number:05d}.parquet"
         write_trajectories(part, trajectories.take(rows))
     resume = (*EXTRACT, "--source", str(sources / "points.csv"), "--resume")
-    with mock.patch.object(growing.Growing, "chosen", _stop), contextlib.chdir(stopped):
+    with mock.patch.object(checkpoint.Checkpoint, "chosen", _stop), contextlib.chdir(stopped):
         run(resume)
     kept = [path for path in sorted(stopped.rglob("*.unfinished/*")) if path.suffix]
     apart = ("anonymize", "t", *QUICK, "--memory", "1GB")

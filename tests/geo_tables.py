@@ -13,7 +13,7 @@ import shapely
 from point_tables import without_columns
 
 from trajanon.extract.sources.geo import geo_files
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
 FILES = ("x.geojson", "x.geojsonl", "x.gpkg", "x.parquet", "x.shp", "x.fgb")

@@ -18,7 +18,7 @@ from hypothesis.extra.numpy import arrays
 from trajanon.errors import BadInput
 from trajanon.extract.frames import from_collection, from_frame, to_collection, to_frame
 from trajanon.extract.sources.geo import geo_files
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 from trajanon.trajectories import Trajectories
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import gathering, rows_aside
 from trajanon.extract.sources.tables.gathering import gathered
 from trajanon.extract.trace import Trace

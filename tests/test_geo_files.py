@@ -29,7 +29,7 @@ from hypothesis import strategies as st
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.geo import features, geo_files
 from trajanon.extract.sources.geo.layer import Layer
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import table_files
 from trajanon.extract.trace import Trace
 

@@ -12,7 +12,7 @@ from geo_tables import FILES, ROWS, geojson, is_the_two_traces, line, places, po
 
 from trajanon.errors import BadInput
 from trajanon.extract.sources.geo import geo_files
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.files.trajectories import write_trajectories
 from trajanon.trajectories import Trajectories
 

@@ -20,7 +20,7 @@ from trajanon.errors import FileProblem
 from trajanon.extract.sources.gpx import gpx_document, gpx_files, gpx_points
 from trajanon.extract.sources.gpx.gpx_document import Document, GpxStream, Segment
 from trajanon.extract.sources.gpx.xml_parser import CHUNK
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata"
@@ -416,7 +416,7 @@ import resource, sys
 from pathlib import Path
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.gpx import gpx_files
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 
 small, *bombs = map(Path, sys.argv[1:])
 list(gpx_files.read(small, "small", Reading()))

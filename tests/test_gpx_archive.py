@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.gpx import gpx_archive
 from trajanon.extract.sources.gpx.gpx_document import Document
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
 Pack = Callable[[bytes], bytes]
@@ -354,7 +354,7 @@ READER = """
 import resource, sys
 from pathlib import Path
 from trajanon.extract.sources.gpx import gpx_archive
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 
 small, *large = map(Path, sys.argv[1:])
 list(gpx_archive.read(small, "small", Reading()))

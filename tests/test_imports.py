@@ -119,17 +119,17 @@ def test_every_part_has_its_floor() -> None:
 
 
 EXTRACTION = (
-    {"extraction", "frames", "where", "__init__"},
-    {"growing"},
+    {"extraction", "frames", "__init__"},
+    {"checkpoint"},
     {"sources/files"},
-    {"cutting", "sources/ahead"},
+    {"cutting", "sources/prefetch"},
     {"sources/formats"},
     {"sources/collections", "sources/geo"},
     {"sources/osm", "sources/tables"},
     {"sources/gpx", "sources/source", "sources/untimed"},
-    {"ends", "nothing", "recordings", "resample", "selection", "sources/reading"},
+    {"ends", "diagnosis", "recordings", "resample", "selection", "sources/streams"},
     {"anchors", "split", "stops"},
-    {"clean", "marks", "owners", "earth", "rules"},
+    {"clean", "fingerprints", "owners", "earth", "rules"},
     {"points"},
     {"geodesy", "trace"},
 )

@@ -12,7 +12,7 @@ from test_gpx_archive import names, read, tar, walk, write, zipped
 
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.gpx import gpx_archive, planet
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 
 METADATA = b"""<?xml version="1.0"?>
 <gpxFiles version="1.0" generator="OpenStreetMap gpx_dump.py" timestamp="2013">

@@ -19,8 +19,8 @@ from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import Extraction, Trace, traces
 from trajanon.extract.sources import ahead, files
-from trajanon.extract.sources.reading import Meter, Reading
 from trajanon.extract.sources.source import Source
+from trajanon.extract.sources.streams import Meter, Reading
 from trajanon.files.trajectories import read_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION
 

@@ -18,7 +18,7 @@ import pytest
 from point_tables import ROWS, csv, is_the_two_traces, names, read
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import table_files, table_parquet, text_blocks
 from trajanon.extract.sources.tables.columns import parse_columns
 

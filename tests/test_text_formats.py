@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.collections import cabspotting, geolife, porto, tdrive
-from trajanon.extract.sources.reading import Reading, unpacked
+from trajanon.extract.sources.streams import Reading, unpacked
 from trajanon.extract.sources.tables import table_files, text_blocks
 from trajanon.extract.trace import Trace
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from trajanon.drafts import UNFINISHED
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.ahead import Item, ahead
 from trajanon.extract.sources.formats import FORMATS, SourceFile, check_format, format_of, read_file
 from trajanon.extract.sources.geo.geo_files import is_our_own
 from trajanon.extract.sources.gpx import gpx_archive, gpx_files
 from trajanon.extract.sources.gpx.gpx_document import Document
 from trajanon.extract.sources.osm.trackpoints import Joiner
-from trajanon.extract.sources.reading import Meter, Reading
+from trajanon.extract.sources.prefetch import Item, prefetched
 from trajanon.extract.sources.source import LeftOut, Numbered
+from trajanon.extract.sources.streams import Meter, Reading
 from trajanon.extract.trace import Trace
 from trajanon.inputs import regular
 from trajanon.progress import Progress, silent
@@ -192,7 +192,7 @@ def _items(
     readable = len(readings) < files  # those before were, or it would have ended
     problem = None
     contents = (
-        ahead(readings, jobs) if jobs > 1 else (read_file(file, how) for file, how in readings)
+        prefetched(readings, jobs) if jobs > 1 else (read_file(file, how) for file, how in readings)
     )
     for number, items in enumerate(contents):
         how = readings[number][1]

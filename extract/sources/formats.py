@@ -11,7 +11,7 @@ from trajanon.extract.sources.geo import geo_files
 from trajanon.extract.sources.geo.geo_files import is_geoparquet
 from trajanon.extract.sources.gpx import gpx_archive, gpx_files
 from trajanon.extract.sources.gpx.gpx_document import Document
-from trajanon.extract.sources.reading import DAMAGED, Reading
+from trajanon.extract.sources.streams import DAMAGED, Reading
 from trajanon.extract.sources.tables import table_files
 from trajanon.extract.trace import Trace
 

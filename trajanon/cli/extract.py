@@ -52,10 +52,10 @@ def extract(
     as_json: Json = False,
 ) -> None:
     """Turn GPS traces into trajectories of equally spaced points."""
+    from trajanon.cli.area import out_of_sight, place
+    from trajanon.extract.diagnosis import cut_most
     from trajanon.extract.extraction import OSM_API, Extraction
-    from trajanon.extract.nothing import cut_most
     from trajanon.extract.sources.tables.columns import parse_columns
-    from trajanon.extract.where import out_of_sight, place
     from trajanon.screen import Bars, show_extraction, show_json
 
     out = _destination(out, partition)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trajanon.arrays import Floats
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import delimited
 from trajanon.extract.sources.tables.clock import UNREAD_TIMES, unread_time
 from trajanon.extract.sources.tables.fixed_times import read_fixed

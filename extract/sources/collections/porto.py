@@ -10,7 +10,7 @@ from pyarrow import csv as pa_csv
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import delimited
 from trajanon.extract.sources.tables.layout import fields_of, separator_of
 from trajanon.extract.trace import Trace

@@ -15,7 +15,7 @@ from trajanon.errors import BadInput
 from trajanon.extract.sources.geo.layer import Layer
 from trajanon.extract.sources.geo.line_times import TIMES_OF_POINTS, LineTimes
 from trajanon.extract.sources.geo.reference_system import check_degrees, to_degrees
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import columns as meaning
 from trajanon.extract.sources.tables.gathering import gathered
 from trajanon.extract.sources.tables.use import count_use, tell_use

@@ -16,7 +16,7 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.geo import geo_damage
 from trajanon.extract.sources.geo.layer import LINES_OF_A_BATCH, POINTS_OF_A_BATCH, Features, Layer
 from trajanon.extract.sources.geo.wkb import from_wkb
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.files.native import frame
 
 logger = logging.getLogger(__name__)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 
 NO_FEATURE = "lines that are no features"
 

@@ -12,7 +12,7 @@ from trajanon.errors import FileProblem
 from trajanon.extract.sources.geo import features, gdal, geo_parquet
 from trajanon.extract.sources.geo.geo_parquet import is_geoparquet, is_our_own
 from trajanon.extract.sources.geo.layer import Features, Layer
-from trajanon.extract.sources.reading import DAMAGED, Reading, unpacked
+from trajanon.extract.sources.streams import DAMAGED, Reading, unpacked
 from trajanon.extract.trace import Trace
 
 __all__ = ["is_geoparquet", "is_our_own", "looks_like", "read"]

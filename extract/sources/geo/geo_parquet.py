@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.geo.layer import LINES_OF_A_BATCH, POINTS_OF_A_BATCH, Features, Layer
 from trajanon.extract.sources.geo.wkb import from_wkb
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.table_parquet import first_rows
 from trajanon.files.geoparquet import described
 from trajanon.files.native import frame, opened, reading

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from trajanon.arrays import Floats, Ints
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.clock import Clock
 
 TIMES_OF_POINTS = ("coordTimes", "times", "coordinateProperties")

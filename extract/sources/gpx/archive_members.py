@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.gpx.xml_parser import CHUNK
-from trajanon.extract.sources.reading import DAMAGED, Reading, unpacked
+from trajanon.extract.sources.streams import DAMAGED, Reading, unpacked
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -12,7 +12,7 @@ from trajanon.extract.sources.gpx.archive_members import ZIP, CutOff, Member, me
 from trajanon.extract.sources.gpx.gpx_document import Document, GpxStream, is_from_osm
 from trajanon.extract.sources.gpx.gpx_files import recordings
 from trajanon.extract.sources.gpx.xml_parser import CHUNK
-from trajanon.extract.sources.reading import DAMAGED, Reading, unpacked
+from trajanon.extract.sources.streams import DAMAGED, Reading, unpacked
 from trajanon.extract.trace import Trace
 
 logger = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from trajanon.errors import FileProblem
 from trajanon.extract.sources.gpx.gpx_parser import GpxParser
 from trajanon.extract.sources.gpx.gpx_points import degrees, seconds
 from trajanon.extract.sources.gpx.xml_parser import CHUNK
-from trajanon.extract.sources.reading import DAMAGED, unpacked
+from trajanon.extract.sources.streams import DAMAGED, unpacked
 
 API = "OpenStreetMap.org"
 """The creator that the server's answers name."""

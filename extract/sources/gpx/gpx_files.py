@@ -11,7 +11,7 @@ import numpy as np
 from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.gpx.gpx_document import Document, GpxStream, is_from_osm, is_gpx
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
 logger = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from trajanon.errors import BadInput, FileProblem, ServerProblem
 from trajanon.extract.earth.box import Box
 from trajanon.extract.sources.gpx.gpx_document import Document, read
 from trajanon.extract.sources.osm.page_cache import PageCache
-from trajanon.extract.sources.osm.polite_server import Server, TryAgain
+from trajanon.extract.sources.osm.server import Server, TryAgain
 from trajanon.progress import Progress, silent
 
 logger = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from trajanon.arrays import Bools
-from trajanon.extract.marks import hashes_of
+from trajanon.extract.fingerprints import hashes_of
 from trajanon.extract.owners import Owners
 from trajanon.extract.sources.gpx.gpx_document import Document, Segment
 from trajanon.extract.trace import Trace

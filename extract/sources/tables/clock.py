@@ -14,7 +14,7 @@ from pandas.tseries.api import guess_datetime_format as guess
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.columns import numbers
 from trajanon.extract.sources.tables.fixed_times import read_fixed
 

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from pyarrow import csv as pa_csv
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.reading import DAMAGED, Reading
+from trajanon.extract.sources.streams import DAMAGED, Reading
 from trajanon.extract.sources.tables.layout import Layout, layout_of
 from trajanon.extract.sources.tables.line_screen import Screened, screened
 from trajanon.extract.sources.tables.text_blocks import BYTE_ORDER_MARK, blocks, unreadable

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.arrays import Floats
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.clock import Clock
 from trajanon.extract.sources.tables.on_earth import check_on_earth
 from trajanon.extract.sources.tables.rows import NOBODY, Rows, joined, rows_of

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import columns
 from trajanon.subjects import key_of
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import delimited
 from trajanon.extract.sources.tables.columns import roles
 from trajanon.extract.sources.tables.gathering import gathered

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import table_csv, table_parquet
 from trajanon.extract.sources.tables.columns import known_as
 from trajanon.extract.sources.tables.layout import separator_of

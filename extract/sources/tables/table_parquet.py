@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.columns import numbers, roles
 from trajanon.extract.sources.tables.gathering import gathered
 from trajanon.extract.sources.tables.use import tell_use

@@ -8,7 +8,7 @@ import pandas as pd
 from pandas.api.types import is_list_like
 
 from trajanon.errors import BadInput, FileProblem, printable
-from trajanon.extract.sources.reading import COLUMNS, Reading
+from trajanon.extract.sources.streams import COLUMNS, Reading
 from trajanon.extract.sources.tables.clock import holds_times
 from trajanon.extract.sources.tables.columns import known_as, plain
 from trajanon.extract.sources.tables.whose import candidates, warn_of_subjects

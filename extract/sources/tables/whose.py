@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from itertools import islice
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.formats import SourceFile, read_file
 from trajanon.extract.sources.gpx.gpx_document import Document
-from trajanon.extract.sources.reading import Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
 LARGE = 1 << 26
@@ -34,7 +34,9 @@ class _Read:
     problem: BadInput | FileProblem | None
 
 
-def ahead(readings: Sequence[tuple[SourceFile, Reading]], jobs: int) -> Iterator[Iterator[Item]]:
+def prefetched(
+    readings: Sequence[tuple[SourceFile, Reading]], jobs: int
+) -> Iterator[Iterator[Item]]:
     """Give the contents of each file; others are read meanwhile."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, context, _leave_ctrl_c_to_the_parent) as pool:

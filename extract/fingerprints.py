@@ -34,8 +34,8 @@ _MUTE = np.uint64(1) << (_POINT - np.uint64(1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Marks:
-    """Marks of some recordings, side by side."""
+class Fingerprints:
+    """Fingerprints of some recordings, side by side."""
 
     trace: NDArray[np.uint64]  # hash of the subject and the name together, shape (traces,)
     subject: NDArray[np.uint64]  # hash of whoever made it, shape (traces,)
@@ -50,8 +50,10 @@ class Marks:
         return len(self.trace)
 
 
-def marks(traces: Sequence[Trace], points: Points, *, subjects_exact: bool = False) -> Marks:
-    """Take the marks of a batch of traces, of at most 2**20."""
+def fingerprints(
+    traces: Sequence[Trace], points: Points, *, subjects_exact: bool = False
+) -> Fingerprints:
+    """Take the fingerprints of a batch of traces, of at most 2**20."""
     tells, every = _hashes_by_trace(points)
     trace = (every >> _POINT).astype(np.int64)
     count = np.bincount(trace, minlength=len(traces))
@@ -74,7 +76,7 @@ def marks(traces: Sequence[Trace], points: Points, *, subjects_exact: bool = Fal
     hashed = [
         [_hash(given), _hash(spelled(given)), _hash(key)] for given, key in known.items() if key
     ]
-    return Marks(
+    return Fingerprints(
         trace=np.array(names, dtype=np.uint64),
         subject=np.array(subjects, dtype=np.uint64),
         nameless=np.array([key is None for key in keys], dtype=np.bool_),
@@ -91,10 +93,13 @@ def _written(trace: Trace) -> tuple[str, ...]:
     return trace.spellings or (() if trace.subject is None else (trace.subject,))
 
 
-def joined(parts: Sequence[Marks]) -> Marks:
-    """Put the marks of several batches one after another."""
-    whole = Marks(
-        *(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Marks))
+def joined(parts: Sequence[Fingerprints]) -> Fingerprints:
+    """Put the fingerprints of several batches one after another."""
+    whole = Fingerprints(
+        *(
+            np.concatenate([getattr(part, field.name) for part in parts])
+            for field in fields(Fingerprints)
+        )
     )
     return replace(whole, spellings=np.unique(whole.spellings, axis=0))
 

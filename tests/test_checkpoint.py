@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from trajanon.drafts import LOCK
 from trajanon.errors import BadInput, FileProblem, NoTrajectories
-from trajanon.extract import Extraction, Rules, Trace, cutting, growing
+from trajanon.extract import Extraction, Rules, Trace, checkpoint, cutting
 from trajanon.extract.cutting import Cutter
 from trajanon.extract.sources.source import Source
 from trajanon.files.trajectories import read_trajectories, write_trajectories
@@ -73,7 +73,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of a few trajectories, batches of a few traces."""
-    monkeypatch.setattr(growing, "TRAJECTORIES", 20)
+    monkeypatch.setattr(checkpoint, "TRAJECTORIES", 20)
     monkeypatch.setattr(cutting, "BATCH", 60)
 
 
@@ -131,7 +131,7 @@ def test_stopped_anywhere_it_goes_on_to_the_same_result(
     @given(st.lists(st.integers(0, 25), max_size=3), st.sampled_from([1, 2]))
     def test(stops: list[int], held: int) -> None:
         out = tmp_path / "out.parquet"
-        monkeypatch.setattr(growing, "TRAJECTORIES", 20 * held**5)
+        monkeypatch.setattr(checkpoint, "TRAJECTORIES", 20 * held**5)
         for stop in stops:
             with stopping(stop, KeyboardInterrupt()):
                 try:
@@ -298,14 +298,14 @@ def test_a_process_that_is_killed_leaves_what_it_had(folder: Path, tmp_path: Pat
     out = tmp_path / "out.parquet"
     code = (
         "import os, signal, sys\n"
-        "from trajanon.extract import Extraction, cutting, growing\n"
-        "growing.TRAJECTORIES, cutting.BATCH = 20, 60\n"
-        "keep = growing.Growing._keep\n"
+        "from trajanon.extract import Extraction, cutting, checkpoint\n"
+        "checkpoint.TRAJECTORIES, cutting.BATCH = 20, 60\n"
+        "keep = checkpoint.Checkpoint._keep\n"
         "def kept(self):\n"
         "    keep(self)\n"
         "    if len(self.state.rows) == 2:\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
-        "growing.Growing._keep = kept\n"
+        "checkpoint.Checkpoint._keep = kept\n"
         "Extraction(sys.argv[1], spacing=50, points=5, max_per_subject=30)"
         ".write(__import__('pathlib').Path(sys.argv[2]))\n"
     )
@@ -335,7 +335,7 @@ def test_parts_are_read_one_after_another(
         nonlocal held
         held -= 1
 
-    monkeypatch.setattr(growing, "read_trajectories", reading)
+    monkeypatch.setattr(checkpoint, "read_trajectories", reading)
     of(folder).write(tmp_path / "out.parquet")
     assert 1 <= most <= 2
 
@@ -389,7 +389,7 @@ def test_two_at_once_do_not_mix(folder: Path, tmp_path: Path) -> None:
 
 def test_one_that_was_stopped_meanwhile_is_not_overwritten(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.parquet"
-    late = growing.Growing(out, "late", resume=False)
+    late = checkpoint.Checkpoint(out, "late", resume=False)
     with stopping(5, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
         of(folder).write(out)
     state = (tmp_path / "out.parquet.unfinished" / "state.json").read_text()

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.arrays import Floats
-from trajanon.extract.marks import SKETCH, Marks, joined, marks
+from trajanon.extract.fingerprints import SKETCH, Fingerprints, fingerprints, joined
 from trajanon.extract.points import batch
 from trajanon.extract.recordings import Recordings
 from trajanon.extract.trace import Trace
 
 
-def told(*traces: Trace) -> Marks:
-    return marks(traces, batch(traces))
+def told(*traces: Trace) -> Fingerprints:
+    return fingerprints(traces, batch(traces))
 
 
 def drive(name: str, subject: str | None, places: Floats | list[float]) -> Trace:
@@ -27,7 +27,7 @@ def drive(name: str, subject: str | None, places: Floats | list[float]) -> Trace
 PLACES = np.linspace(40.0, 41.0, 100)
 
 
-def test_equal_points_in_any_order_have_equal_marks() -> None:
+def test_equal_points_in_any_order_have_equal_fingerprints() -> None:
     rng = np.random.default_rng(0)
     found = told(
         drive("a", "ann", PLACES),
@@ -80,7 +80,7 @@ def test_points_that_do_not_tell_whose_they_are_are_not_remembered(why: str) -> 
     assert found.points.tolist() == [100, 100]
 
 
-def test_a_trace_without_points_has_marks_too() -> None:
+def test_a_trace_without_points_has_fingerprints_too() -> None:
     found = told(drive("a", None, []), drive("b", None, PLACES[:1]))
     assert found.points.tolist() == [0, 1]
     assert found.size.tolist() == [0, 1]
@@ -119,7 +119,7 @@ def test_what_is_entered_does_not_depend_on_batches(
         np.testing.assert_array_equal(getattr(at_once, name), together)
     np.testing.assert_array_equal(whole.people(), parts.people())
     assert whole.merged() == parts.merged()
-    for field in fields(Marks):
+    for field in fields(Fingerprints):
         np.testing.assert_array_equal(
             getattr(joined(kept), field.name), getattr(told(*traces), field.name)
         )

@@ -27,8 +27,8 @@ from trajanon.arrays import Bools, Ints
 from trajanon.drafts import LOCK, STATE, UNFINISHED, hold
 from trajanon.errors import BadInput, FileProblem, NoTrajectories
 from trajanon.extract.cutting import Cutter
-from trajanon.extract.marks import Marks
-from trajanon.extract.marks import joined as marks_joined
+from trajanon.extract.fingerprints import Fingerprints
+from trajanon.extract.fingerprints import joined as joined_fingerprints
 from trajanon.extract.sources.source import Source
 from trajanon.files import native
 from trajanon.files.trajectories import read_trajectories, write_trajectories
@@ -101,14 +101,14 @@ def asked_for(*words: object) -> str:
     return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
-class Growing:
+class Checkpoint:
     """What an extraction has found so far; left by an exception, it is kept on disk."""
 
     def __init__(self, out: Path, asked: str, *, resume: bool) -> None:
         self.folder = out.with_name(out.name + UNFINISHED)
         self.state = State(asked=asked, key=secrets.randbits(63))
         self._parts: list[Trajectories] = []
-        self._marks: list[Marks] = []
+        self._prints: list[Fingerprints] = []
         self._anchors: list[tuple[float, float]] = []
         self._open = ExitStack()
         self._locked = self._damaged = False
@@ -157,14 +157,14 @@ class Growing:
             with np.load(path) as arrays:
                 known = dict(arrays)
             cutter.anchors.know(known.pop("anchors"))
-            cutter.recordings.enter(Marks(**known))
+            cutter.recordings.enter(Fingerprints(**known))
         cutter.counts.update(self.state.counts)
         cutter.longest, cutter.swapped = self.state.longest, self.state.swapped
 
-    def add(self, part: Trajectories, marks: Marks, cutter: Cutter, source: Source) -> None:
+    def add(self, part: Trajectories, prints: Fingerprints, cutter: Cutter, source: Source) -> None:
         """Take what a batch of recordings gave, and how far the work is with it."""
         self._parts.append(part)
-        self._marks.append(marks)
+        self._prints.append(prints)
         known = self.state.anchors + len(self._anchors)
         self._anchors += cutter.anchors.places[known:]
         self.state = replace(
@@ -175,7 +175,7 @@ class Growing:
             longest=cutter.longest,
             swapped=cutter.swapped,
         )
-        if sum(map(len, self._parts)) >= TRAJECTORIES or sum(map(len, self._marks)) >= RECORDINGS:
+        if sum(map(len, self._parts)) >= TRAJECTORIES or sum(map(len, self._prints)) >= RECORDINGS:
             self._keep()
 
     def chosen(self, cutter: Cutter) -> Iterator[Trajectories]:
@@ -199,7 +199,7 @@ class Growing:
 
     def _keep(self) -> None:
         """Write what is in memory as a part, then the state."""
-        if not self._marks:
+        if not self._prints:
             return
         if not self._locked:
             self._lock()
@@ -217,8 +217,8 @@ class Growing:
             rows=(*self.state.rows, rows),
             anchors=self.state.anchors + len(self._anchors),
         )
-        marks = marks_joined(self._marks)
-        known = {one.name: getattr(marks, one.name) for one in fields(marks)}
+        prints = joined_fingerprints(self._prints)
+        known = {one.name: getattr(prints, one.name) for one in fields(prints)}
         known["anchors"] = np.array(self._anchors).reshape(-1, 2)
         files = [self._file(name, number) for name in (_KNOWN, _PART)]
         try:
@@ -239,7 +239,7 @@ class Growing:
                 "found before is still there: make room, then add --resume"
             )
             raise FileProblem(msg) from error
-        self.state, self._parts, self._marks, self._anchors = state, [], [], []
+        self.state, self._parts, self._prints, self._anchors = state, [], [], []
 
     def _lock(self) -> None:
         """Make the folder this extraction's alone, until it or its process ends."""
