@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.evaluation.words import metres
 from trajanon.maps import telling
 from trajanon.maps.colours import colours, weights
 from trajanon.maps.hexagons import honeycomb
@@ -14,6 +13,7 @@ from trajanon.maps.lines import Unrolled, bends, corners, steps
 from trajanon.maps.matching import Match
 from trajanon.maps.sample import Sample, of_release, sample
 from trajanon.utility import displacement
+from trajanon.words import metres, percent
 
 _WORST = 10  # groups
 _OUTLIERS = 0.01, 1_000  # share of the originals, and how many at most
@@ -84,7 +84,7 @@ def with_originals(name: str, matched: Match, releases: int = 1) -> Drawing:
         "stages": telling.stages(report),
         "glossary": telling.glossary(report),
         "summary": [
-            telling.percent(report["information_loss"]),
+            percent(report["information_loss"] / 100.0),
             metres(report["displacement"]["mean"]),
         ],
         "drawn": _together(_of_all(shown, labels, sizes), _beyond(points)),

@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.evaluation.words import STAGES, metres
 from trajanon.files.report import Report
+from trajanon.words import STAGES, metres, percent
 
 _ROWS = 10  # of sizes; larger groups share the last one
 
@@ -31,7 +31,7 @@ def facts(report: Report, sizes: Ints) -> list[list[str]]:
         ["Groups", f"{len(sizes):,}"],
         [f"{counted(report).capitalize()} in each group", f"at least {report['k']}"],
         *lack,
-        ["Information loss, IL", percent(report["information_loss"])],
+        ["Information loss, IL", percent(report["information_loss"] / 100.0)],
         [f"Mean displacement{', as slid' if alignment else ''}", metres(moved["mean"])],
         *others,
         ["Median displacement", metres(moved["median"])],
@@ -43,7 +43,7 @@ def facts(report: Report, sizes: Ints) -> list[list[str]]:
 def stages(report: Report) -> list[list[str]]:
     """Name and information loss of the stages after which there were groups."""
     return [
-        [stage["name"], percent(loss)]
+        [stage["name"], percent(loss / 100.0)]
         for stage in report["stages"]
         if (loss := stage["information_loss"]) is not None
     ]
@@ -74,12 +74,6 @@ def glossary(report: Report) -> list[list[str]]:
 def counted(report: Report) -> str:
     """What k counts."""
     return "subjects" if report["counted"] == "subjects" else "trajectories"
-
-
-def percent(loss: float) -> str:
-    """Information loss with three digits."""
-    digits = np.format_float_positional(loss, precision=3, fractional=False, trim="-")
-    return f"{digits} %"
 
 
 def by_size(sizes: Ints) -> list[Row]:

@@ -18,10 +18,10 @@ from trajanon.errors import BadInput
 from trajanon.evaluation.evaluation import Evaluation
 from trajanon.evaluation.names import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE, SLID
 from trajanon.evaluation.price import price
-from trajanon.evaluation.words import metres, percent
 from trajanon.files.release import write_release
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import displacement
+from trajanon.words import metres, percent
 
 
 def released(

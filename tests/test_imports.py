@@ -24,6 +24,7 @@ FLOORS = [  # from the ground up; a module imports from its own floor or below
         "outputs",
         "reports",
         "workers",
+        "words",
     },
     {
         "grouping",

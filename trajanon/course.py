@@ -7,6 +7,7 @@ import numpy as np
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import information_loss, sse
 from trajanon.partition import Stage
+from trajanon.words import percent
 
 
 class Course:
@@ -25,7 +26,7 @@ class Course:
         """The IL of the best partition so far, for those who watch the progress."""
         if self.best is None:
             return ""
-        return f"IL {information_loss(self._least, self.sst):.4g} %"
+        return f"IL {percent(information_loss(self._least, self.sst) / 100.0, 4)}"
 
     def offer(self, labels: Ints, lost: float | None = None) -> None:
         """Keep a partition if it is the best so far; its SSE need not be known."""

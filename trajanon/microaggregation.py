@@ -18,6 +18,7 @@ from trajanon.pipeline import EFFORTS, Options, search
 from trajanon.progress import Progress, silent
 from trajanon.refine import REFINEMENTS
 from trajanon.subjects import column_of, numbered
+from trajanon.words import number_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -217,8 +218,8 @@ def check_enough(n: int, numbers: Ints, k: int, *, counted: bool) -> None:
     different = int(numbers.max()) + 1
     if counted and different < k:
         msg = (
-            f"the {n} records come from {different} "
-            f"{'subject' if different == 1 else 'subjects'}, and k = {k} needs "
+            f"the {n} records come from "
+            f"{number_of(different, 'subject')}, and k = {k} needs "
             f"{k} different ones in each group; lower k or add subjects"
         )
         raise TooFewSubjects(msg)

@@ -23,6 +23,7 @@ from rich.text import Text
 from trajanon.benchmark.measurement import Measurement
 from trajanon.errors import printable
 from trajanon.subjects import Merged
+from trajanon.words import number_of, percent
 
 _NAME = 80
 """Characters of a name on the screen."""
@@ -120,8 +121,8 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
     console.print(table)
     notes = _columns(provenance["columns"])
     if unknown := counts.get("recordings of unknown subjects"):
-        recordings = "recording names" if unknown == 1 else "recordings name"
-        notes.append(f"{unknown:,} {recordings} no subject: each counts as its own.")
+        recordings = number_of(unknown, "recording names", "recordings name")
+        notes.append(f"{recordings} no subject: each counts as its own.")
     if merged := Merged.told_by(provenance).told():
         notes.append(merged)
     if counts.get("points near hidden places") == 0:
@@ -206,7 +207,7 @@ def _of_wide_groups(wide: Mapping[str, Any]) -> str:
     """Say how far apart members of a group are, and what mends it."""
     many = wide["groups"]
     found = (
-        f"{many:,} {'group holds' if many == 1 else 'groups hold'} trajectories that "
+        f"{number_of(many, 'group holds', 'groups hold')} trajectories that "
         f"are farther apart than they are long, by up to {wide['span'] / 1e3:,.1f} km"
     )
     if wide["share"] is None:
@@ -214,10 +215,10 @@ def _of_wide_groups(wide: Mapping[str, Any]) -> str:
     out, subjects = wide["trajectories"], wide["subjects"]
     whose = ""
     if subjects is not None:
-        whose = f" of {subjects:,} {'subject' if subjects == 1 else 'subjects'}"
+        whose = f" of {number_of(subjects, 'subject')}"
     return (
-        f"{found}. The widest are due to {out:,} "
-        f"{'trajectory' if out == 1 else 'trajectories'}{whose}: to leave these out, "
+        f"{found}. The widest are due to "
+        f"{number_of(out, 'trajectory', 'trajectories')}{whose}: to leave these out, "
         f"repeat the command with --suppress {100 * wide['share']:.12g}%"
     )
 
@@ -231,7 +232,7 @@ def _moved(report: Mapping[str, Any]) -> Table:
             "as cut": alignment["as_cut"],
             "without sliding": alignment["before"],
         }
-    losses = [f"{way['information_loss']:.4g} %" for way in ways.values()]
+    losses = [percent(way["information_loss"] / 100.0, 4) for way in ways.values()]
     distances = {name: way["displacement"] for name, way in ways.items()}
     if (from_runs := report.get("from_runs")) is not None:
         distances["from the runs"] = from_runs
@@ -256,7 +257,7 @@ def _add_suppressed(table: Table, suppressed: Mapping[str, Any]) -> None:
         table.add_row("Left out as outliers", f"{suppressed['outliers']:,}")
     if (before := suppressed["with_outliers"]) is not None:
         lost, moved = before["information_loss"], before["displacement"]["mean"]
-        table.add_row("Information loss with them", f"{lost:.4g} %")
+        table.add_row("Information loss with them", percent(lost / 100.0, 4))
         others = before["displacement_of_others"]["mean"]
         table.add_row("Points moved with them (mean)", f"{moved:,.0f} m")
         table.add_row("(of the others, mean)", f"{others:,.0f} m")
@@ -334,9 +335,9 @@ def show_microaggregated(report: Mapping[str, Any]) -> None:
     _add_stages(table, report["stages"])
     losses = sorted(report["loss_by_column"].items(), key=lambda each: -each[1])
     for name, lost in losses[:_MOST_LOSSES]:
-        table.add_row("Loss of a column", _list([f"{name}: {lost:.3g} %"]))
+        table.add_row("Loss of a column", _list([f"{name}: {percent(lost / 100.0)}"]))
     if len(losses) > _MOST_LOSSES:
-        table.add_row("(of all others, at most)", f"{losses[_MOST_LOSSES][1]:.3g} %")
+        table.add_row("(of all others, at most)", percent(losses[_MOST_LOSSES][1] / 100.0))
     risk = report["risk"]
     table.add_row(
         "Chance to link a row to a person",
@@ -364,7 +365,7 @@ def _add_stages(table: Table, stages: Sequence[Mapping[str, Any]]) -> None:
             table.add_row(f"Time for the {stage['name']}", seconds)
         else:
             what = f"Information loss after {stage['name']}"
-            table.add_row(what, f"{loss:.4g} %  {seconds}")
+            table.add_row(what, f"{percent(loss / 100.0, 4)}  {seconds}")
 
 
 def show_measurements(measurements: Sequence[Measurement]) -> None:

@@ -13,6 +13,7 @@ import pandas as pd
 from trajanon.errors import BadInput
 from trajanon.files import numeric_table
 from trajanon.subjects import numbered
+from trajanon.words import number_of
 
 ALL = ["all"]
 
@@ -120,7 +121,7 @@ def complete(
     cells = sum(counts.values())
     each = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
     told = (
-        f"{cells:,} {'value is' if cells == 1 else 'values are'} missing in "
+        f"{number_of(cells, 'value is', 'values are')} missing in "
         f"{out.sum():,} of the {len(table):,} rows of {path} "
         f"({textwrap.shorten(each, 300, placeholder=' ...')})"
     )

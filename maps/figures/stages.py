@@ -4,7 +4,8 @@ from trajanon.files.report import Report
 from trajanon.maps.colours import PALETTE
 from trajanon.maps.figures.picture import Picture
 from trajanon.maps.figures.style import ONE_COLUMN, panels
-from trajanon.maps.telling import counted, percent
+from trajanon.maps.telling import counted
+from trajanon.words import percent
 
 _BAR, _REST = 0.24, 0.55  # inches: of a stage, and of the axis
 
@@ -20,7 +21,7 @@ def stages(report: Report) -> Picture:
     losses = [loss for _, loss in told]
     figure, (ax,) = panels(1, 1, ONE_COLUMN, _REST + _BAR * len(told))
     bars = ax.barh(range(len(told)), losses, height=0.65, color=PALETTE[0])
-    ax.bar_label(bars, [percent(loss) for loss in losses], padding=2)
+    ax.bar_label(bars, [percent(loss / 100.0) for loss in losses], padding=2)
     ax.set_yticks(range(len(told)), names)
     ax.invert_yaxis()
     ax.margins(x=0.2)  # room for the numbers

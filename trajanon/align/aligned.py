@@ -12,6 +12,7 @@ from trajanon.arrays import Ints
 from trajanon.course import Unheeded
 from trajanon.loss import information_loss, sse
 from trajanon.partition import dense
+from trajanon.words import percent
 from trajanon.workers import in_threads
 
 
@@ -41,7 +42,7 @@ class Best:
     @property
     def note(self) -> str:
         """What is lost, for those who watch the progress."""
-        return f"IL {information_loss(self.lost, self._all):.4g} %"
+        return f"IL {percent(information_loss(self.lost, self._all) / 100.0, 4)}"
 
 
 def lost_at(ground: Ground, aligned: Aligned) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 
 from trajanon.benchmark.datasets import PAPERS, Dataset
 from trajanon.benchmark.measurement import Measurement
-from trajanon.benchmark.runs import first_records, percent, task, timed
+from trajanon.benchmark.runs import first_records, loss_of_groups, task, timed
 from trajanon.methods import METHODS
 from trajanon.methods.hm2 import cut, find_path
 from trajanon.paths.length import path_length
@@ -29,7 +29,7 @@ def compression(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[
     for name, method in (("MDAV", "mdav"), ("V-MDAV", "v-mdav")):
         for k in KS:
             labels = METHODS[method](task(dataset, k)).labels
-            yield row(name, method, "", k, "il", percent(dataset, labels), 1)
+            yield row(name, method, "", k, "il", loss_of_groups(dataset, labels), 1)
     ways = [(1, "row"), *((c, e) for c in RATIOS[1:] for e in ("row", "distance"))]
     find_path(task(first_records(dataset), 3, compression=2))
     for number, (c, expansion) in enumerate(ways):
@@ -46,7 +46,7 @@ def compression(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[
             seconds.append(took)
             for k in KS:
                 labels = cut(dataset.records, path, k, dataset.subjects)
-                losses[k].append(percent(dataset, labels))
+                losses[k].append(loss_of_groups(dataset, labels))
         for k in KS:
             il = float(np.mean(losses[k]))
             yield row(name, by, setting, k, "il", il, repeats)

@@ -8,7 +8,7 @@ import numpy as np
 from trajanon.benchmark.datasets import Dataset
 from trajanon.benchmark.measurement import Measurement
 from trajanon.benchmark.published import decomposition_setting
-from trajanon.benchmark.runs import first_records, percent, task, timed
+from trajanon.benchmark.runs import first_records, loss_of_groups, task, timed
 from trajanon.methods import METHODS
 from trajanon.methods.decomposition import exchange, regroup, start
 from trajanon.progress import Progress
@@ -47,6 +47,6 @@ def decomposition(dataset: Dataset, repeats: int, progress: Progress) -> Iterato
                 setting = decomposition_setting(step, s_named, step_3)
                 method = "decomposition" if step != "2" else better
                 named = partial(row, method, "decomposition", setting, k)
-                yield named("il", percent(dataset, labels), 1)
+                yield named("il", loss_of_groups(dataset, labels), 1)
                 yield named("seconds", seconds, 1)
     progress(f"{dataset.name}: decomposition", total, total)

@@ -8,7 +8,7 @@ import numpy as np
 
 from trajanon.benchmark.datasets import Dataset
 from trajanon.benchmark.measurement import Measurement, spread
-from trajanon.benchmark.runs import first_records, percent, task, timed
+from trajanon.benchmark.runs import first_records, loss_of_groups, task, timed
 from trajanon.methods import METHODS
 from trajanon.methods.hm2 import cut, find_path
 from trajanon.microaggregation import microaggregate
@@ -54,7 +54,7 @@ def hm2(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurem
         METHODS[method](task(first_records(dataset), 3))
         for k in KS:
             found, took = timed(METHODS[method], task(dataset, k))
-            yield row(name, method, "", k, "il", percent(dataset, found.labels), 1)
+            yield row(name, method, "", k, "il", loss_of_groups(dataset, found.labels), 1)
             yield row(name, method, "", k, "seconds", took, 1)
     if dataset.own:  # beside the methods of the papers, what anneals their best
         for k in KS:
@@ -116,5 +116,5 @@ def _run(dataset: Dataset, heuristic: str, seed: int, runs: _Runs) -> None:
         labels, cutting = timed(cut, dataset.records, path, k, dataset.subjects)
         if k == KS[0]:
             runs.seconds.append(took + cutting)
-        runs.losses.setdefault(k, []).append(percent(dataset, labels))
+        runs.losses.setdefault(k, []).append(loss_of_groups(dataset, labels))
         runs.lengths.setdefault(k, []).append(path_length(dataset.records, path))

@@ -7,7 +7,7 @@ from functools import partial
 from trajanon.arrays import Ints
 from trajanon.benchmark.datasets import Dataset
 from trajanon.benchmark.measurement import Measurement
-from trajanon.benchmark.runs import first_records, percent, task, timed
+from trajanon.benchmark.runs import first_records, loss_of_groups, task, timed
 from trajanon.methods import METHODS
 from trajanon.methods.mf_tsp import group_by_paths, paths_from_every_record
 from trajanon.methods.task import Task
@@ -37,7 +37,7 @@ def mf_tsp(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measu
     for name, method in (("MDAV", "mdav"), ("V-MDAV", "v-mdav")):
         for k in KS:
             labels = METHODS[method](task(dataset, k)).labels
-            yield row(name, method, "", k, "il", percent(dataset, labels), 1)
+            yield row(name, method, "", k, "il", loss_of_groups(dataset, labels), 1)
     for number, (name, heuristic) in enumerate(HEURISTICS.items()):
         few = task(first_records(dataset), KS[0], heuristic=heuristic)
         METHODS["mf-tsp"](few)
@@ -51,7 +51,7 @@ def mf_tsp(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measu
         paths, took = timed(_paths, work)
         for k in KS:
             labels = group_by_paths(replace(work, k=k), paths).labels
-            yield row(name, heuristic, "", k, "il", percent(dataset, labels), 1)
+            yield row(name, heuristic, "", k, "il", loss_of_groups(dataset, labels), 1)
         yield row(name, heuristic, "", None, "seconds", took, 1)
 
 

@@ -10,7 +10,7 @@ from trajanon.arrays import Ints
 from trajanon.benchmark.datasets import Dataset
 from trajanon.benchmark.measurement import Measurement, spread
 from trajanon.benchmark.published import rcs_setting
-from trajanon.benchmark.runs import first_records, percent, task, timed
+from trajanon.benchmark.runs import first_records, loss_of_groups, task, timed
 from trajanon.methods import METHODS
 from trajanon.progress import Progress
 from trajanon.refine.grouped import Grouped
@@ -30,14 +30,14 @@ def rcs(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurem
     _shuffled(few, METHODS["mdav"](task(few, 3)).labels, 3, "0", 0, 0)
     for number, k in enumerate(KS):
         labels = METHODS["mdav"](task(dataset, k)).labels
-        yield row("MDAV", "mdav", "", k, "il", percent(dataset, labels), 1)
+        yield row("MDAV", "mdav", "", k, "il", loss_of_groups(dataset, labels), 1)
         for place, (probability, events) in enumerate(SETTINGS):
             done = number * len(SETTINGS) + place
             progress(f"{dataset.name}: shuffling", done, len(KS) * len(SETTINGS))
             losses, seconds = [], []
             for seed in range(repeats if events else 1):
                 after, took = timed(_shuffled, dataset, labels, k, probability, events, seed)
-                losses.append(percent(dataset, after))
+                losses.append(loss_of_groups(dataset, after))
                 seconds.append(took)
             setting = rcs_setting(probability, events)
             for statistic, value in (*spread(losses), ("seconds", float(np.mean(seconds)))):

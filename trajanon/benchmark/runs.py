@@ -51,7 +51,7 @@ def timed(
     return result, perf_counter() - since
 
 
-def percent(dataset: Dataset, labels: Ints) -> float:
+def loss_of_groups(dataset: Dataset, labels: Ints) -> float:
     """Information loss of groups."""
     sst = float((dataset.records**2).sum())
     return information_loss(sse(dataset.records, labels), sst)

@@ -7,6 +7,7 @@ from trajanon.cli import extract_options as option
 from trajanon.cli.options import PARTS, TRAJECTORIES, Json, SubjectsExact
 from trajanon.cli.telling import announce_compilation, say_written, tell
 from trajanon.errors import BadInput
+from trajanon.words import number_of
 
 ONE_TRAJECTORY = "A group needs two at least, of two subjects."
 ONE_SUBJECT = (
@@ -99,7 +100,7 @@ def extract(
     show_extraction(provenance)
     counts = provenance["counts"]
     n, subjects = counts["trajectories"], counts["subjects of trajectories"]
-    what = f"{n:,} trajector{'y' if n == 1 else 'ies'}"
+    what = number_of(n, "trajectory", "trajectories")
     limits = {name: provenance[name] for name in ("max_pause", "max_gap")}
     if n < counts["recordings read"] and (hint := cut_most(counts, **limits)):
         tell(f"{counts['recordings read']:,} recordings gave {what}: {hint}")

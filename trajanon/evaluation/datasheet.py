@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from trajanon.evaluation.names import AS_SLID, RELEASE
-from trajanon.evaluation.words import STAGES, metres
 from trajanon.files.report import digits_in
 from trajanon.methods import METHODS
 from trajanon.refine import REFINEMENTS
 from trajanon.trajectories import OSM_ATTRIBUTION
+from trajanon.words import STAGES, metres, percent
 
 if TYPE_CHECKING:
     from trajanon.evaluation.evaluation import Evaluation
@@ -133,9 +133,9 @@ def _moved(evaluation: "Evaluation") -> str:
 
 
 def _loss(evaluation: "Evaluation") -> str:
-    in_file = f"{evaluation.loss[RELEASE]:.3g} %"
+    in_file = percent(evaluation.loss[RELEASE] / 100.0)
     if evaluation.aligned:
-        as_slid = f"{evaluation.loss[AS_SLID]:.3g} %"
+        as_slid = percent(evaluation.loss[AS_SLID] / 100.0)
         return f"{as_slid} of the windows as slid, {in_file} of those as in the file"
     return in_file
 

@@ -10,8 +10,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from trajanon.arrays import Floats
 from trajanon.evaluation.names import NOTICE, SLID
 from trajanon.evaluation.verdict import verdict
-from trajanon.evaluation.words import metres, percent
 from trajanon.utility.usefulness import DENSITY_CELL, FLOW_CELL, QUERIES, ROAD, SIDES, Usefulness
+from trajanon.words import metres, percent
 
 if TYPE_CHECKING:
     from trajanon.evaluation.evaluation import Evaluation
@@ -45,8 +45,8 @@ def page(evaluation: "Evaluation") -> str:
         prices=[
             (
                 paid.method,
-                f"{paid.records:.4g} %",
-                f"{paid.subjects:.4g} %",
+                percent(paid.records / 100.0, 4),
+                percent(paid.subjects / 100.0, 4),
                 f"{paid.violations:,} of {paid.groups:,}",
             )
             for paid in evaluation.price or []
@@ -96,7 +96,7 @@ def _histogram(values: Floats) -> dict[str, Any]:
 
 def _costs(evaluation: "Evaluation") -> Iterator[tuple[str, ...]]:
     ways = evaluation.usefulness.values()
-    yield ("Information loss", *(f"{loss:.3g} %" for loss in evaluation.loss.values()))
+    yield ("Information loss", *(percent(loss / 100.0) for loss in evaluation.loss.values()))
     for name, write in _measures():
         yield (name, *(write(one) for one in ways))
     if evaluation.roads_before is not None:

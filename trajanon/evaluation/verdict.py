@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from trajanon.evaluation.cost import cost
 from trajanon.evaluation.names import BAD, CAUTION, GOOD
-from trajanon.evaluation.words import percent
+from trajanon.words import percent
 
 if TYPE_CHECKING:
     from trajanon.evaluation.evaluation import Evaluation

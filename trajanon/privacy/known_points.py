@@ -12,6 +12,7 @@ from trajanon.partition import dense
 from trajanon.privacy.attack import Attack
 from trajanon.privacy.ground import metres_of_degrees
 from trajanon.privacy.published import Published
+from trajanon.words import number_of
 from trajanon.workers import in_parts
 
 _AT_ONCE = 64  # targets of a part at most, and one with 2 s of work
@@ -129,7 +130,7 @@ def _attack(
             "to try for each trajectory; name how many to draw as sample"
         )
         raise BadInput(msg)
-    points = f"{known} points" if known > 1 else "1 point"
+    points = number_of(known, "point")
     name = points.replace(" ", " known ")
     knows = f"{points} of the target's trajectory"
     if order:

@@ -35,6 +35,7 @@ from trajanon.shards.survey import Survey, look, origin_of, survey
 from trajanon.shards.using import Uses
 from trajanon.shards.watching import Watch
 from trajanon.subjects import Merged
+from trajanon.words import number_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -231,8 +232,8 @@ def _shards(plan: Plan, scattered: list[Scattered]) -> list[Shard]:
     different = len(set().union(*subjects))
     if different < plan.k:
         msg = (
-            f"the {plan.parts.n} trajectories come from {different} "
-            f"{'subject' if different == 1 else 'subjects'}, and k = {plan.k} needs "
+            f"the {plan.parts.n} trajectories come from "
+            f"{number_of(different, 'subject')}, and k = {plan.k} needs "
             f"{plan.k} different ones in each group; lower k, add subjects, or count "
             "trajectories with --count records"
         )

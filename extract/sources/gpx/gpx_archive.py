@@ -14,6 +14,7 @@ from trajanon.extract.sources.gpx.gpx_files import recordings
 from trajanon.extract.sources.gpx.xml_parser import CHUNK
 from trajanon.extract.sources.streams import DAMAGED, Reading, unpacked
 from trajanon.extract.trace import Trace
+from trajanon.words import number_of
 
 logger = logging.getLogger(__name__)
 
@@ -136,7 +137,7 @@ class _Archive:
         logger.warning("left out, or used only up to the damage: %s", error)
 
     def _stop(self, error: CutOff) -> None:
-        files = "1 GPX file" if self._whole == 1 else f"{self._whole:,} GPX files"
+        files = number_of(self._whole, "GPX file")
         msg = f"{self._path} is damaged or cut off after {files} ({error}): download it again"
         self._problem = FileProblem(msg)
         if self._how.strict or not (self._whole or self._given):

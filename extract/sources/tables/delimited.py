@@ -14,6 +14,7 @@ from trajanon.extract.sources.streams import DAMAGED, Reading
 from trajanon.extract.sources.tables.layout import Layout, layout_of
 from trajanon.extract.sources.tables.line_screen import Screened, screened
 from trajanon.extract.sources.tables.text_blocks import BYTE_ORDER_MARK, blocks, unreadable
+from trajanon.words import number_of
 
 TEXT = pa.string()
 NAME = pa.dictionary(pa.int32(), pa.string())
@@ -172,7 +173,7 @@ def _fault(row: pa_csv.InvalidRow, block: bytes) -> tuple[int, str]:
     text, rows = (some.replace(b"\r", b"\n") for some in (row.text.encode(), within))
     line = within.count(b"\n", 0, max(rows.find(b"\n" + text + b"\n"), 0))
     expected = f"where {row.expected_columns} are expected"
-    there = "1 field" if row.actual_columns == 1 else f"{row.actual_columns} fields"
+    there = number_of(row.actual_columns, "field")
     return line, f"has {there} {expected}"
 
 

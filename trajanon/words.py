@@ -1,5 +1,7 @@
 """Numbers as people read them, and the stages of a release in words."""
 
+from decimal import Decimal
+
 STAGES = {
     "path": "a short path through all trajectories",
     "MHM": "the optimal cut of that path into groups (MHM)",
@@ -25,13 +27,25 @@ def metres(distance: float) -> str:
 
 
 def percent(share: float, digits: int = 3) -> str:
-    """Write a share of 1 in percent.
+    """Write a share of 1 in percent, without an exponent.
 
     Examples
     --------
     >>> percent(0.25), percent(0.061234), percent(1.0), percent(0.0), percent(83.4)
     ('25 %', '6.12 %', '100 %', '0 %', '8,340 %')
     """
-    if 100.0 * share >= 10**digits - 0.5:  # where "g" would write an exponent
-        return f"{100.0 * share:,.0f} %"
-    return f"{100.0 * share:.{digits}g} %"
+    value = 100.0 * share
+    if value >= 10**digits - 0.5:
+        return f"{value:,.0f} %"
+    return f"{Decimal(f'{value:.{digits}g}'):f} %"
+
+
+def number_of(number: int, one: str, more: str = "") -> str:
+    """Write a number with its noun, which takes an s unless ``more`` says otherwise.
+
+    Examples
+    --------
+    >>> number_of(1, "subject"), number_of(2_000, "trajectory", "trajectories")
+    ('1 subject', '2,000 trajectories')
+    """
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
