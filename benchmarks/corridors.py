@@ -7,13 +7,13 @@ most crossings; a position is a few metres off, and stays so for a while.
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
+from trajanon.geodesy import DEGREE
 
 POINTS, SPACING = 30, 50.0
 """Points of a trajectory, and metres between them."""
 
 _STREETS, _BLOCK = 80, 125.0  # each way; metres between two crossings
 _CENTRE = (40.4168, -3.7038)  # degrees; any city of this latitude
-_METRES = 111_195.0  # of a degree of latitude
 _TURNS = 0.15  # share of crossings
 _OFF = 4.0  # metres, standard deviation across the street
 _HELD = 0.9  # of what a position is off, at the next point
@@ -41,8 +41,8 @@ def corridors(n: int, seed: int = 0, points: int = POINTS, spacing: float = SPAC
         off += random.normal(size=(2, n)) * (_OFF * np.sqrt(1.0 - held**2))
         _drive(random, busy, heading, column, row, spacing / _BLOCK)
     ways -= _STREETS * _BLOCK / 2
-    ways[:, :, 0] /= _METRES
-    ways[:, :, 1] /= _METRES * np.cos(np.radians(_CENTRE[0]))
+    ways[:, :, 0] /= DEGREE
+    ways[:, :, 1] /= DEGREE * np.cos(np.radians(_CENTRE[0]))
     ways += _CENTRE
     return ways.reshape(n, -1)
 

@@ -4,9 +4,8 @@ import numpy as np
 
 from trajanon.arrays import Floats
 from trajanon.extract.fingerprints import hashes_of, mixed
-from trajanon.extract.geodesy import WGS84
-
-_EARTH = 6_378_137.0
+from trajanon.extract.geodesics import WGS84
+from trajanon.geodesy import EQUATOR, in_space
 
 
 class Anchors:
@@ -66,10 +65,8 @@ class Anchors:
 
 def _in_space(lat: Floats, lon: Floats) -> list[tuple[float, float, float, float, float]]:
     """Places on a globe: x, y, z in metres, with their latitude and longitude."""
-    phi, theta = np.radians(lat), np.radians(lon)
-    x, y = np.cos(phi) * np.cos(theta), np.cos(phi) * np.sin(theta)
-    columns = (_EARTH * x, _EARTH * y, _EARTH * np.sin(phi), lat, lon)
-    return list(zip(*(column.tolist() for column in columns), strict=True))
+    places = np.column_stack([lat, lon])
+    return list(map(tuple, np.hstack([in_space(places, EQUATOR), places]).tolist()))
 
 
 def _cell(x: float, y: float, z: float, size: float) -> tuple[int, int, int]:

@@ -23,6 +23,7 @@ from trajanon.extract.selection import select
 from trajanon.extract.sources.streams import COLUMNS
 from trajanon.extract.split import clip, hide, split
 from trajanon.extract.trace import Trace
+from trajanon.geodesy import DEGREE
 from trajanon.partition import dense
 from trajanon.subjects import NAMELESS
 from trajanon.trajectories import Trajectories, joined
@@ -33,9 +34,6 @@ BATCH = 200_000
 _PLACES = 10
 """Places a spacing apart that a point may bring, for memory; where a longer hop may
 bring more, ways are measured before."""
-
-_DEGREE = 111_200.0
-"""Metres of a degree of latitude, and at most of one of longitude."""
 
 
 def batches(traces: Iterable[Trace], rules: Rules) -> Iterator[list[Trace]]:
@@ -59,7 +57,7 @@ def _spacings(trace: Trace, rules: Rules) -> int:
     """Spacings that the hops of a trace are long, at most."""
     with np.errstate(over="ignore", invalid="ignore"):  # of what will be dropped
         hops = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
-    metres = _DEGREE * np.where(hops < 720.0, hops, 0.0)
+    metres = DEGREE * np.where(hops < 720.0, hops, 0.0)
     metres = np.minimum(metres, 1.5 * rules.longest_hop)
     return int(metres.sum() / rules.spacing)
 

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.extract.anchors import Anchors
-from trajanon.extract.geodesy import WGS84
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import hide
 from trajanon.extract.stops import parts
+from trajanon.geodesy import radii
 
 _RADIUS = 2.5
 """Over what was asked for: one, one for the way to the centre, half for the anchor."""
@@ -58,11 +58,7 @@ class _Circles:
 
     @classmethod
     def about(cls, lat: Floats, lon: Floats) -> "_Circles":
-        # Radii of curvature of the ellipsoid, of the meridian and of the parallel.
-        flat = 1.0 - WGS84.es * np.sin(np.radians(lat)) ** 2
-        north = np.radians(WGS84.a * (1.0 - WGS84.es) / flat**1.5)
-        east = np.radians(WGS84.a * np.cos(np.radians(lat)) / np.sqrt(flat))
-        return cls(lat, lon, north, east)
+        return cls(lat, lon, *map(np.radians, radii(np.radians(lat))))
 
     def plane(self, lat: Floats, lon: Floats, part: Ints) -> NDArray[np.complex128]:
         """Places in metres east and, imaginary, north of the centres of their parts."""

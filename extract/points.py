@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.extract.geodesy import Geodesics
+from trajanon.extract.geodesics import Geodesics
 from trajanon.extract.trace import Trace
 
 

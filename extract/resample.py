@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.extract.geodesy import Geodesics
+from trajanon.extract.geodesics import Geodesics
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 from trajanon.tracks import STEPS, Tracks

@@ -3,7 +3,7 @@
 import numpy as np
 
 from trajanon.arrays import Bools, Ints
-from trajanon.extract.geodesy import WGS84, Geodesics
+from trajanon.extract.geodesics import WGS84, Geodesics
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 

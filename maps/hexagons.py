@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
+from trajanon.geodesy import DEGREE
 from trajanon.maps.lines import UNIT
 
 _ACROSS = 45  # cells from one side of the map to the other
 _LEAST = 10.0  # metres
 _ROW = 1 << 20  # more than there are cells from south to north
-_DEGREE = 111_195.0  # metres, of a great circle
 
 
 def honeycomb(
@@ -19,10 +19,10 @@ def honeycomb(
     """Count points in hexagonal cells that are alike on the ground."""
     (south, west), (north, east) = bounds
     squeeze = float(np.cos(np.radians((south + north) / 2)))
-    extent = max(north - south, (east - west) * squeeze) * _DEGREE
+    extent = max(north - south, (east - west) * squeeze) * DEGREE
     wide = _nice(max(extent / _ACROSS, _LEAST))
-    x = (lines[..., 1].ravel() - west) * squeeze * _DEGREE / wide
-    y = (lines[..., 0].ravel() - south) * _DEGREE / (wide * np.sqrt(3.0))
+    x = (lines[..., 1].ravel() - west) * squeeze * DEGREE / wide
+    y = (lines[..., 0].ravel() - south) * DEGREE / (wide * np.sqrt(3.0))
     # The middles of cells are two rectangular lattices, one shifted by half a cell:
     # a point belongs to the nearer of its two candidates.
     corner = np.stack([np.rint(x), np.rint(y)])
@@ -35,9 +35,9 @@ def honeycomb(
     times = np.ones(len(lines), np.int64) if copies is None else copies
     counts = np.bincount(cell, weights=np.repeat(times, lines.shape[1]))
     up = (key + _ROW // 2) % _ROW - _ROW // 2
-    longitude = west + (key - up) / _ROW / 2 * wide / (squeeze * _DEGREE)
-    latitude = south + up / 2 * wide * np.sqrt(3.0) / _DEGREE
-    radius = wide / np.sqrt(3.0) / _DEGREE
+    longitude = west + (key - up) / _ROW / 2 * wide / (squeeze * DEGREE)
+    latitude = south + up / 2 * wide * np.sqrt(3.0) / DEGREE
+    radius = wide / np.sqrt(3.0) / DEGREE
     places = np.rint(np.stack([latitude, longitude]) / UNIT).astype(np.int64)
     return {
         "metres": wide,

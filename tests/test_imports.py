@@ -15,6 +15,7 @@ FLOORS = [  # from the ground up; a module imports from its own floor or below
     {"_kernels"},
     {
         "arrays",
+        "geodesy",
         "loss",
         "errors",
         "mixing",
@@ -132,7 +133,7 @@ EXTRACTION = (
     {"anchors", "split", "stops"},
     {"clean", "fingerprints", "owners", "earth", "rules"},
     {"points"},
-    {"geodesy", "trace"},
+    {"geodesics", "trace"},
 )
 """The floors within extraction, from the highest down."""
 

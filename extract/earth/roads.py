@@ -13,7 +13,7 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.extract.earth.box import Box
 from trajanon.extract.earth.osm_file import objects, opened
-from trajanon.extract.geodesy import WGS84
+from trajanon.geodesy import ECCENTRICITY_SQUARED, EQUATOR, radii
 
 if TYPE_CHECKING:
     from osmium.osm import Way
@@ -125,14 +125,14 @@ def _line(way: "Way") -> "BaseGeometry | None":
 
 def _on_map(lat: Floats, lon: Floats) -> Floats:
     """Places in metres east and north on the ellipsoid's Mercator map, shape (n, 2)."""
-    eccentricity = np.sqrt(WGS84.es)
+    eccentricity = np.sqrt(ECCENTRICITY_SQUARED)
     sin = np.sin(np.radians(np.clip(lat, -_POLE, _POLE)))
     up = np.arctanh(sin) - eccentricity * np.arctanh(eccentricity * sin)
-    return WGS84.a * np.stack([np.radians(lon), up], axis=-1)
+    return EQUATOR * np.stack([np.radians(lon), up], axis=-1)
 
 
 def _scale(lat: Floats) -> Floats:
     """Metres on the map for one on Earth."""
     across = np.radians(np.clip(lat, -_POLE, _POLE))
-    flat: Floats = np.sqrt(1 - WGS84.es * np.sin(across) ** 2)
-    return flat / np.cos(across)
+    scale: Floats = EQUATOR / radii(across)[1]
+    return scale

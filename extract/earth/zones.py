@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.extract.earth.border import Border
-from trajanon.extract.geodesy import WGS84
+from trajanon.geodesy import SHORT_DEGREE, radii
 
 _QUARTER = 16
 """Corners of a quarter of a circle."""
@@ -95,14 +95,12 @@ def around(places: NDArray[np.object_], radius: float) -> NDArray[np.object_]:
 def _metres_a_degree(bounds: Floats, radius: float) -> tuple[Floats, Floats]:
     """Measure a degree of latitude and of longitude where they are shortest."""
     south, north = bounds[:, 1], bounds[:, 3]
-    around = radius / 110_000.0  # metres; a degree of latitude has 110,574 or more
+    around = radius / SHORT_DEGREE
     high = np.maximum(np.abs(south), np.abs(north)) + around
     low = np.where(south * north < 0, 0.0, np.minimum(np.abs(south), np.abs(north)))
     high = np.radians(np.minimum(high, _POLE))
     low = np.radians(np.maximum(low - around, 0.0))
-    of_meridian = WGS84.a * (1 - WGS84.es) / (1 - WGS84.es * np.sin(low) ** 2) ** 1.5
-    of_parallel = WGS84.a * np.cos(high) / np.sqrt(1 - WGS84.es * np.sin(high) ** 2)
-    return np.radians(of_meridian), np.radians(of_parallel)
+    return np.radians(radii(low)[0]), np.radians(radii(high)[1])
 
 
 def _on_earth(shapes: NDArray[np.object_]) -> NDArray[np.object_]:

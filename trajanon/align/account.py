@@ -8,12 +8,12 @@ from scipy.spatial import cKDTree
 
 from trajanon import vicinity
 from trajanon.arrays import Floats, Ints
+from trajanon.geodesy import in_space
 from trajanon.loss import loss_to
 from trajanon.neighbours import nearest_points
 from trajanon.suppression import Grouped
 from trajanon.tracks import STEPS, Tracks
 from trajanon.utility import displacement, moved_to, summary
-from trajanon.utility.metres import in_space
 from trajanon.workers import in_parts
 
 MEASURED = (

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
+from trajanon.geodesy import EARTH, in_space
 from trajanon.loss import group_means
 from trajanon.privacy.outliers import in_order
-from trajanon.utility.metres import EARTH, in_space
 from trajanon.utility.shape import lengths
 
 _MOST = 0.2  # of the trajectories: more is no suppression

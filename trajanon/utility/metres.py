@@ -5,14 +5,10 @@ from threading import Event
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
+from trajanon.geodesy import radii
 from trajanon.workers import in_parts
 
 _AT_ONCE = 10_000  # trajectories that a thread measures
-
-EARTH = 6_371_000.0  # metres, the mean radius
-
-_EQUATOR = 6_378_137.0  # metres, WGS 84
-_ECCENTRICITY_SQUARED = 0.00669437999014
 
 
 def summary(metres: Floats) -> dict[str, float]:
@@ -66,19 +62,3 @@ def on_plane(original: Floats, released: Floats) -> tuple[Floats, Floats]:
     one: Floats = np.radians(original - middle) * scale
     other: Floats = np.radians(released - middle) * scale
     return one, other
-
-
-def in_space(points: Floats) -> Floats:
-    """Turn latitude and longitude to metres from the middle of a round Earth."""
-    latitude, longitude = np.radians(points).T
-    ring = np.cos(latitude)
-    return EARTH * np.column_stack(
-        [ring * np.cos(longitude), ring * np.sin(longitude), np.sin(latitude)]
-    )
-
-
-def radii(latitude: Floats) -> tuple[Floats, Floats]:
-    """Metres of a radian to the north, and to the east, at a latitude in radians."""
-    curvature = 1.0 - _ECCENTRICITY_SQUARED * np.sin(latitude) ** 2
-    meridian = _EQUATOR * (1.0 - _ECCENTRICITY_SQUARED) / curvature**1.5
-    return meridian, _EQUATOR * np.cos(latitude) / np.sqrt(curvature)

@@ -6,8 +6,8 @@ import numpy as np
 
 from trajanon._kernels.runs import nearest_on_runs
 from trajanon.arrays import Floats, Ints
+from trajanon.geodesy import radii
 from trajanon.tracks import Tracks
-from trajanon.utility.metres import radii
 from trajanon.workers import in_parts
 
 _AT_ONCE = 2_000  # windows: some hundredths of a second

@@ -6,11 +6,9 @@ import numpy as np
 from pyproj import Geod
 
 from trajanon.arrays import Bools, Floats, Ints
+from trajanon.geodesy import ECCENTRICITY_SQUARED, EQUATOR
 
 WGS84 = Geod(ellps="WGS84")
-
-_E2 = WGS84.es
-"""First eccentricity of the ellipsoid, squared."""
 
 _SHORT = 3e12
 """Cubic metres; up to here a short way's series is right to half a millimetre.
@@ -54,10 +52,10 @@ class Geodesics:
         sin, cos = np.sin(middle), np.cos(middle)
         tan, sin2, cos2 = sin / cos, sin * sin, cos * cos
         # Radii of curvature, across the meridian and along it.
-        bulge = 1 - _E2 * sin2
-        across = WGS84.a / np.sqrt(bulge)
-        along = across * (1 - _E2) / bulge
-        second = _E2 / (1 - _E2)
+        bulge = 1 - ECCENTRICITY_SQUARED * sin2
+        across = EQUATOR / np.sqrt(bulge)
+        along = across * (1 - ECCENTRICITY_SQUARED) / bulge
+        second = ECCENTRICITY_SQUARED / (1 - ECCENTRICITY_SQUARED)
         eta2, ratio = second * cos2, 1 + second * cos2
         east = up * up * (1 + eta2 - 9 * second * sin2) / (24 * ratio * ratio)
         east += 1 - over * over * sin2 / 24
@@ -72,7 +70,7 @@ class Geodesics:
         azimuth[long], _, length[long] = WGS84.inv(lon[long], lat[long], to_lon[long], to_lat[long])
         # Half of the geodesic's second derivatives at its middle, in radians.
         bend_lat = tan * east * east / (across * along)
-        bend_lat += 3 * _E2 * sin * cos * north * north / (bulge * along * along)
+        bend_lat += 3 * ECCENTRICITY_SQUARED * sin * cos * north * north / (bulge * along * along)
         bend_lon = -2 * tan * east * north / (across * across * cos)
         return cls(
             lat=lat,

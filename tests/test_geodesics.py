@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tracks import GEOD
 
 from trajanon.arrays import Floats
-from trajanon.extract.geodesy import Geodesics
+from trajanon.extract.geodesics import Geodesics
 
 MILLIMETRE = 1e-3
 

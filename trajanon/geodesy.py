@@ -1,0 +1,29 @@
+"""Numbers of the Earth, and metres for degrees."""
+
+import numpy as np
+
+from trajanon.arrays import Floats
+
+EQUATOR = 6_378_137.0  # metres, the equatorial radius of WGS 84
+FLATTENING = 1 / 298.257223563  # of WGS 84
+ECCENTRICITY_SQUARED = 1 - (1 - FLATTENING) ** 2  # as PROJ computes it, to the last bit
+
+EARTH = 6_371_000.0  # metres, the mean radius
+DEGREE = 111_195.0  # metres of a degree on a sphere of the mean radius
+SHORT_DEGREE = 110_000.0  # metres; a degree of latitude on WGS 84 has 110,574 or more
+
+
+def radii(latitude: Floats) -> tuple[Floats, Floats]:
+    """Metres of a radian to the north and to the east on WGS 84, at a latitude in radians."""
+    curvature = 1.0 - ECCENTRICITY_SQUARED * np.sin(latitude) ** 2
+    meridian = EQUATOR * (1.0 - ECCENTRICITY_SQUARED) / curvature**1.5
+    return meridian, EQUATOR * np.cos(latitude) / np.sqrt(curvature)
+
+
+def in_space(points: Floats, radius: float = EARTH) -> Floats:
+    """Turn latitude and longitude, shape (n, 2), to metres from the middle of a round Earth."""
+    latitude, longitude = np.radians(points).T
+    ring = np.cos(latitude)
+    return radius * np.column_stack(
+        [ring * np.cos(longitude), ring * np.sin(longitude), np.sin(latitude)]
+    )
