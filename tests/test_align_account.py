@@ -27,12 +27,12 @@ import trajanon
 from trajanon import loss
 from trajanon.align.account import MEASURED, account, near_lines, step_lengths
 from trajanon.arrays import Floats
+from trajanon.cli.screen import without_lists
 from trajanon.files.report import read_report
 from trajanon.files.trajectories import write_trajectories
 from trajanon.maps.drawing import with_originals
 from trajanon.maps.matching import match
 from trajanon.partition import Partition
-from trajanon.screen import without_lists
 from trajanon.suppression import Grouped
 from trajanon.tracks import STEPS
 from trajanon.trajectories import Trajectories

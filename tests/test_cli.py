@@ -235,7 +235,7 @@ def test_an_answer_that_cannot_be_written_is_none(here: Path) -> None:
 def test_what_other_packages_warn_of_is_a_sentence_or_nothing(tmp_path: Path) -> None:
     program = (
         "import logging, warnings\n"
-        "from trajanon.cli.telling import log_to_screen\n"
+        "from trajanon.cli.wording import log_to_screen\n"
         "log_to_screen()\n"
         "warnings.warn('invalid value', RuntimeWarning)\n"
         "logging.getLogger('pyogrio').warning('Skipping %s', 'a\\x1bb')\n"

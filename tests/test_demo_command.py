@@ -9,7 +9,7 @@ import pytest
 from commands import Run, files_of_at_most, names
 from numba.core import event
 
-from trajanon.cli.telling import announce_compilation
+from trajanon.cli.wording import announce_compilation
 
 
 def test_demo_ends_with_the_map_to_open(run: Run, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from browsing import needs_chromium
 
 from trajanon import errors
-from trajanon.cli.app import app
+from trajanon.cli.main import app
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

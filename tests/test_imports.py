@@ -23,7 +23,6 @@ FLOORS = [  # from the ground up; a module imports from its own floor or below
         "drafts",
         "inputs",
         "outputs",
-        "reports",
         "workers",
         "words",
     },
@@ -48,10 +47,10 @@ FLOORS = [  # from the ground up; a module imports from its own floor or below
     {"shards"},
     {"anonymization", "tables", "table_check", "table_columns", "benchmark", "evaluation"},
     {"certificate"},
-    {"cli", "screen", "__main__"},
+    {"cli", "__main__"},
 ]
 BESIDE = ("extract", "maps", "data")
-TOP = {"cli", "screen", "__main__"}
+TOP = {"cli", "__main__"}
 HEAVY = {
     "branca",
     "folium",
@@ -190,9 +189,7 @@ def test_only_the_command_line_reaches_extraction_maps_and_sample(file: Path) ->
         return
     for module in imports(file):
         assert part(module) not in BESIDE, module
-        assert module.partition(".")[0] not in {"typer", "folium", "branca", "osmium"}
-        if part_of(file) != "screen":
-            assert module.partition(".")[0] != "rich"
+        assert module.partition(".")[0] not in {"typer", "rich", "folium", "branca", "osmium"}
 
 
 @pytest.mark.parametrize("file", files("trajanon/_kernels"), ids=ids)

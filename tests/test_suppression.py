@@ -16,6 +16,7 @@ from naive_sliding import town
 import trajanon
 from trajanon import loss, maps, suppression
 from trajanon.arrays import Floats
+from trajanon.cli.screen import NOT_ALIGNED, STOPPED
 from trajanon.errors import BadInput
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.report import read_report
@@ -24,7 +25,6 @@ from trajanon.grouping.remaining import mended
 from trajanon.privacy.diversity import too_tight
 from trajanon.privacy.wide import wide_groups
 from trajanon.refine import REFINEMENTS
-from trajanon.screen import NOT_ALIGNED, STOPPED
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 

@@ -15,8 +15,7 @@ from trajanon.partition import Partition, subjects_per_group
 from trajanon.pipeline import BY_DEFAULT, EFFORTS, Options
 from trajanon.privacy.holder import nameless, recordings
 from trajanon.privacy.wide import wide_groups
-from trajanon.releases import Release
-from trajanon.reports import Counted, versions
+from trajanon.releases import Counted, Release, versions
 from trajanon.subjects import Merged
 from trajanon.suppression import Grouped, Suppression, costly, regrouped, without_tight_groups
 from trajanon.suppression import account as account_of

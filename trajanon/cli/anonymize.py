@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from trajanon.cli import anonymize_options as option
+import typer
+
 from trajanon.cli.options import (
     ANONYMIZED,
     RELEASE,
@@ -24,7 +25,7 @@ from trajanon.cli.options import (
     SubjectsExact,
     Subsets,
 )
-from trajanon.cli.telling import STOPPED, announce_compilation, say, say_written, tell
+from trajanon.cli.wording import STOPPED, announce_compilation, say, say_written, tell
 from trajanon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -32,10 +33,14 @@ if TYPE_CHECKING:
 
 
 def anonymize(
-    trajectories: option.Trajectories = str(TRAJECTORIES),
+    trajectories: Annotated[
+        str, typer.Argument(help="What extract wrote: a file, or a folder of parts.")
+    ] = str(TRAJECTORIES),
     *,
-    k: option.K,
-    count: option.Count = "subjects",
+    k: Annotated[int, typer.Option("-k", help="Least number of different subjects in a group.")],
+    count: Annotated[
+        str, typer.Option(help="What k counts: subjects, or records whoever made them.")
+    ] = "subjects",
     method: Method = "hm2",
     heuristic: Heuristic = "or-opt",
     compression: Compression = 1,
@@ -46,20 +51,60 @@ def anonymize(
     shuffle_probability: ShuffleProbability = 0.001,
     max_events: MaxEvents = 10,
     effort: Effort = "balanced",
-    align: option.Align = True,
-    suppress: option.Suppress = "0%",
-    min_radius: option.MinRadius = 0.0,
-    digits: option.Digits = 4,
+    align: Annotated[
+        bool,
+        typer.Option(
+            "--align/--no-align",
+            help="Let trajectories slide on their tracks towards their groups.",
+        ),
+    ] = True,
+    suppress: Annotated[
+        str,
+        typer.Option(help="Leave out those that cost most: at most this share of all, such as 1%."),
+    ] = "0%",
+    min_radius: Annotated[
+        float,
+        typer.Option(
+            help="Metres; leave out groups whose members all stay this close to the released line."
+        ),
+    ] = 0.0,
+    digits: Annotated[
+        int,
+        typer.Option(
+            min=4,
+            max=7,
+            help="Decimals of released degrees; 4 are 11 m. Each one more makes it easier "
+            "to tell who is in a group, for somebody who holds all other tracks.",
+        ),
+    ] = 4,
     subjects_exact: SubjectsExact = False,
     seed: Seed = 0,
-    memory: option.Memory = None,
-    cluster: option.Cluster = None,
-    out: option.Out = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            help="Of parts: what may be taken, such as 4GB; by each worker of a cluster.",
+            show_default="4GB",
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="Of parts: a Dask scheduler that shares the work out, such as "
+            "tcp://10.0.0.1:8786, or local:4 for so many processes."
+        ),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            help="Ends in .parquet, .gpkg, .geojson, .csv or .gpx; a folder, if parts are read.",
+            show_default=f"{ANONYMIZED}, or {RELEASE}",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Replace each trajectory by the centroid of a group of at least k."""
+    from trajanon.cli.screen import Bars, show_json, show_release, without_lists
     from trajanon.pipeline import Options
-    from trajanon.screen import Bars, show_json, show_release, without_lists
 
     announce_compilation()
     in_parts = "://" in trajectories or Path(trajectories).is_dir()

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from trajanon.cli.options import BENCHMARK, Json
-from trajanon.cli.telling import announce_compilation, tell
+from trajanon.cli.wording import announce_compilation, tell
 from trajanon.errors import BadInput
 
 
@@ -34,8 +34,8 @@ def benchmark(
     from trajanon.benchmark.benchmark import benchmark as measure
     from trajanon.benchmark.measurement import Measurement
     from trajanon.benchmark.writing import write_csv, write_markdown
+    from trajanon.cli.screen import Bars, show_json, show_measurements
     from trajanon.outputs import check_outputs, replacing
-    from trajanon.screen import Bars, show_json, show_measurements
 
     if out.suffix.lower() != ".csv":
         msg = f"the measurements are written as CSV: {out} must end in .csv"

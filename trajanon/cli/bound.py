@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from trajanon.cli.names import names_of
-from trajanon.cli.options import Effort, Json, Missing, Seed
-from trajanon.cli.telling import announce_compilation, tell
+from trajanon.cli.options import Effort, Json, Missing, Seed, names_of
+from trajanon.cli.wording import announce_compilation, tell
 
 
 def bound(
@@ -32,7 +31,7 @@ def bound(
     larger groups and tables.
     """
     from trajanon.certificate import certify_table
-    from trajanon.screen import Bars, show_certificate, show_json
+    from trajanon.cli.screen import Bars, show_certificate, show_json
 
     announce_compilation()
     with Bars() as bars:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trajanon.cli.options import ANONYMIZED, Json, SubjectsExact
-from trajanon.cli.telling import tell
+from trajanon.cli.wording import tell
 from trajanon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -77,10 +77,10 @@ def check(
         return
     from dataclasses import asdict
 
+    from trajanon.cli.screen import show_json
     from trajanon.files.trajectories import read_trajectories
     from trajanon.privacy.checker import check as findings_of
     from trajanon.privacy.holder import nameless
-    from trajanon.screen import show_json
 
     originals = None
     if trajectories is not None:
@@ -128,8 +128,8 @@ def _rewrite(released: Path, clean: Path, k: int, digits: int, *, as_json: bool)
     """Write the lines of a file alone into another, if they hold by themselves."""
     from dataclasses import asdict
 
+    from trajanon.cli.screen import show_json
     from trajanon.privacy.rewriting import rewrite
-    from trajanon.screen import show_json
 
     findings = rewrite(released, clean, k, digits=digits)
     if as_json:
@@ -148,8 +148,8 @@ def _check_table(table: Path, k: int, columns: str, *, as_json: bool) -> None:
     """Check columns of a table, with the words and exit codes of a release."""
     from dataclasses import asdict
 
-    from trajanon.cli.names import names_of
-    from trajanon.screen import show_json
+    from trajanon.cli.options import names_of
+    from trajanon.cli.screen import show_json
     from trajanon.table_check import check_table
 
     found = check_table(table, k, columns=names_of(columns))

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from trajanon.cli.telling import tell
+from trajanon.cli.wording import tell
 
 
 def clean(

@@ -10,7 +10,7 @@ from trajanon.cli.check import check
 from trajanon.cli.extract import extract
 from trajanon.cli.map import draw
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES
-from trajanon.cli.telling import tell
+from trajanon.cli.wording import tell
 
 
 def demo(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trajanon.cli.options import ANONYMIZED, TRAJECTORIES, Json, SubjectsExact
-from trajanon.cli.telling import announce_compilation, tell
+from trajanon.cli.wording import announce_compilation, tell
 from trajanon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def evaluate(
     """
     import json
 
+    from trajanon.cli.screen import Bars, show_json
     from trajanon.evaluation.evaluation import evaluate as evidence_of
     from trajanon.files.release import read_release
     from trajanon.files.report import (
@@ -54,7 +55,6 @@ def evaluate(
     from trajanon.files.trajectories import read_trajectories
     from trajanon.outputs import replacing
     from trajanon.privacy.checker import check as findings_of
-    from trajanon.screen import Bars, show_json
 
     given = files or [TRAJECTORIES, ANONYMIZED]
     if len(given) != 2:

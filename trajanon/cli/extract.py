@@ -2,10 +2,12 @@
 
 from contextlib import suppress
 from pathlib import Path
+from typing import Annotated
 
-from trajanon.cli import extract_options as option
+import typer
+
 from trajanon.cli.options import PARTS, TRAJECTORIES, Json, SubjectsExact
-from trajanon.cli.telling import announce_compilation, say_written, tell
+from trajanon.cli.wording import announce_compilation, say_written, tell
 from trajanon.errors import BadInput
 from trajanon.words import number_of
 
@@ -18,46 +20,144 @@ ONE_SUBJECT = (
 
 
 def extract(
-    paths: option.Paths = None,
-    bbox: option.Bbox = None,
-    area: option.Area = None,
-    pbf: option.Pbf = None,
-    admin_level: option.AdminLevel = None,
-    source: option.Source = None,
-    file_format: option.FileFormat = None,
-    columns: option.Columns = None,
-    untimed: option.Untimed = "accept",
-    strict: option.Strict = False,
-    points: option.Points = 30,
-    spacing: option.Spacing = None,
-    max_gap: option.MaxGap = "500",
-    max_pause: option.MaxPause = "300",
-    trim_ends: option.TrimEnds = 0.0,
-    hide_near: option.HideNear = None,
-    radius: option.Radius = None,
-    min_displacement: option.MinDisplacement = 0.0,
-    max_fill: option.MaxFill = 1.0,
-    windows: option.Windows = "all",
-    per_trace: option.PerTrace = None,
-    max_per_subject: option.MaxPerSubject = None,
-    limit: option.Limit = None,
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(help="Files and folders, like --source.", show_default=False),
+    ] = None,
+    bbox: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="madrid, barcelona, tarraco or another large city, or W,S,E,N in "
+            "degrees; may be given several times."
+        ),
+    ] = None,
+    area: Annotated[
+        str | None,
+        typer.Option(
+            help="A boundary of --pbf by its name or relation number, or a file with polygons."
+        ),
+    ] = None,
+    pbf: Annotated[
+        Path | None, typer.Option(help="An .osm.pbf, for --area and --hide-near.")
+    ] = None,
+    admin_level: Annotated[int | None, typer.Option(help="Of --area, where names repeat.")] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="osm-api (the default), or files and folders: GPX and archives of it, "
+            "the planet dump, tables, GeoLife, Porto, cabspotting, T-Drive, GeoPackage "
+            "and others."
+        ),
+    ] = None,
+    file_format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="gpx, gpx-archive, geolife, cabspotting, porto, tdrive, geo or table, "
+            "for all files; without, each is looked at.",
+        ),
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="Of a table: id=...,lat=...,lon=...,time=...,subject=...")
+    ] = None,
+    untimed: Annotated[
+        str, typer.Option(help="accept traces without times in their order, or reject them.")
+    ] = "accept",
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Refuse what cannot be read, instead of leaving it out."),
+    ] = False,
+    points: Annotated[int, typer.Option(help="Points of a trajectory.")] = 30,
+    spacing: Annotated[
+        float | None,
+        typer.Option(help="Metres between points along the track; a city has its own."),
+    ] = None,
+    max_gap: Annotated[
+        str, typer.Option(help="Metres; a longer hop ends a track. Or: none (but for 1,000 km).")
+    ] = "500",
+    max_pause: Annotated[
+        str,
+        typer.Option(
+            help="Seconds, or a time such as 5min or 2h; a longer pause ends a track. Or: none."
+        ),
+    ] = "300",
+    trim_ends: Annotated[
+        float,
+        typer.Option(
+            help="Metres to cut off at least at both ends of each trace, and around its stops."
+        ),
+    ] = 0.0,
+    hide_near: Annotated[
+        str | None,
+        typer.Option(
+            help="Places of --pbf that tracks are cut out around, such as "
+            "amenity=hospital,place_of_worship."
+        ),
+    ] = None,
+    radius: Annotated[
+        float | None, typer.Option(help="Metres, for --hide-near.", show_default="150")
+    ] = None,
+    min_displacement: Annotated[
+        float, typer.Option(help="Least net way of a trajectory, as a share of its length.")
+    ] = 0.0,
+    max_fill: Annotated[
+        float,
+        typer.Option(help="Largest share of points farther than one spacing from a real fix."),
+    ] = 1.0,
+    windows: Annotated[
+        str,
+        typer.Option(
+            help="all, or first or spread: take --per-trace of each trace, the first "
+            "ones or evenly spread; so do the other limits."
+        ),
+    ] = "all",
+    per_trace: Annotated[
+        int | None, typer.Option(help="How many --windows first or spread takes.", show_default="1")
+    ] = None,
+    max_per_subject: Annotated[
+        int | None, typer.Option(help="Take at most so many trajectories of a subject.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Take at most so many in all, evenly over the subjects.")
+    ] = None,
     subjects_exact: SubjectsExact = False,
-    no_tracks: option.NoTracks = False,
-    jobs: option.Jobs = 1,
-    api_url: option.ApiUrl = "https://api.openstreetmap.org",
-    max_pages: option.MaxPages = 100,
-    refresh: option.Refresh = False,
-    resume: option.Resume = False,
-    partition: option.Partition = None,
-    out: option.Out = None,
+    no_tracks: Annotated[
+        bool, typer.Option("--no-tracks", help="Leave out the tracks on which windows may slide.")
+    ] = False,
+    jobs: Annotated[int, typer.Option(help="Files read at once, by as many processes.")] = 1,
+    api_url: Annotated[
+        str, typer.Option(help="A server with the OSM API.")
+    ] = "https://api.openstreetmap.org",
+    max_pages: Annotated[
+        int, typer.Option(help="Pages of 5,000 points to ask the server for.")
+    ] = 100,
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Download again what is in the cache.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where a stopped extraction ended.")
+    ] = False,
+    partition: Annotated[
+        int | None,
+        typer.Option(
+            help="Trajectories in a part: write a folder of parts, for more than fit into memory."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="GeoParquet to write, or a folder with --partition.",
+            show_default=f"{TRAJECTORIES}, or {PARTS}",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Turn GPS traces into trajectories of equally spaced points."""
     from trajanon.cli.area import out_of_sight, place
+    from trajanon.cli.screen import Bars, show_extraction, show_json
     from trajanon.extract.diagnosis import cut_most
     from trajanon.extract.extraction import OSM_API, Extraction
     from trajanon.extract.sources.tables.columns import parse_columns
-    from trajanon.screen import Bars, show_extraction, show_json
 
     out = _destination(out, partition)
     announce_compilation()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trajanon.cli.options import ANONYMIZED, TRAJECTORIES
-from trajanon.cli.telling import say, tell
+from trajanon.cli.wording import say, tell
 from trajanon.errors import BadInput
 
 if TYPE_CHECKING:

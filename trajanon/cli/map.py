@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES
-from trajanon.cli.telling import tell
+from trajanon.cli.wording import tell
 from trajanon.errors import BadInput
 
 if TYPE_CHECKING:

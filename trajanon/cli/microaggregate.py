@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from trajanon.cli.names import names_of
 from trajanon.cli.options import (
     MICROAGGREGATED,
     Compression,
@@ -22,8 +21,9 @@ from trajanon.cli.options import (
     ShuffleProbability,
     SubjectsExact,
     Subsets,
+    names_of,
 )
-from trajanon.cli.telling import announce_compilation, tell
+from trajanon.cli.wording import announce_compilation, tell
 
 
 def microaggregate(
@@ -70,9 +70,9 @@ def microaggregate(
 
     Rows keep their order, and k counts for the microaggregated columns alone.
     """
+    from trajanon.cli.screen import STOPPED, Bars, show_json, show_microaggregated
     from trajanon.files.numeric_table import check_format
     from trajanon.outputs import replacing
-    from trajanon.screen import STOPPED, Bars, show_json, show_microaggregated
     from trajanon.tables import microaggregate_table
 
     check_format(out)

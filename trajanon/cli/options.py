@@ -1,9 +1,12 @@
 """Options that several commands share, and the names files have by default."""
 
+import csv
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from trajanon.errors import BadInput
 
 TRAJECTORIES = Path("trajectories.parquet")
 ANONYMIZED = Path("anonymized.parquet")
@@ -60,3 +63,12 @@ Missing = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help="Repeats the groups bit for bit.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def names_of(text: str) -> list[str]:
+    """Read column names between commas; one that holds a comma stands in quotes."""
+    try:
+        return next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error as error:
+        msg = f"cannot read {text!r} as column names between commas: {error}"
+        raise BadInput(msg) from error

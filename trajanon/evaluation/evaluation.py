@@ -25,8 +25,7 @@ from trajanon.privacy.holder import nameless
 from trajanon.privacy.source_order import by_line, told_by_source_order
 from trajanon.privacy.suite import attacks, attacks_on_release
 from trajanon.progress import Progress, silent
-from trajanon.releases import Release, with_report
-from trajanon.reports import too_few
+from trajanon.releases import Release, too_few, with_report
 from trajanon.trajectories import Trajectories
 from trajanon.utility.on_roads import ToRoad, share_on_roads
 from trajanon.utility.shape import length_change

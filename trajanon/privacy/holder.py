@@ -7,7 +7,7 @@ import numpy as np
 
 from trajanon.arrays import Ints
 from trajanon.partition import broken_promises, subjects_per_group
-from trajanon.reports import too_few
+from trajanon.releases import too_few
 from trajanon.subjects import NAMELESS
 
 

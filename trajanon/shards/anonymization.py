@@ -18,7 +18,7 @@ from trajanon.microaggregation import check_options
 from trajanon.partition import Stage, check_k
 from trajanon.pipeline import BY_DEFAULT, Options
 from trajanon.progress import Progress, silent
-from trajanon.reports import Counted, versions
+from trajanon.releases import Counted, versions
 from trajanon.shards.crew import Alone, Cluster, Crew
 from trajanon.shards.finishing import Tally, joined_tallies
 from trajanon.shards.folder import Folder
