@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
+from trajanon.extract.sources.degrees import check_geometries, to_degrees
 from trajanon.extract.sources.geo import features
 from trajanon.extract.sources.geo.layer import Layer
-from trajanon.extract.sources.geo.reference_system import check_degrees, to_degrees
 from trajanon.extract.sources.streams import COLUMNS, Reading
 from trajanon.extract.sources.tables.columns import as_given, names
 from trajanon.extract.trace import Trace
@@ -148,7 +148,7 @@ def from_collection(collection: Any) -> Iterator[Trace]:
         if not there.all():
             logger.warning("trajectory %s: %d rows without place", name, (~there).sum())
         lat, lon = degrees(shapely.get_coordinates(points.geometry))
-        check_degrees(lat, lon, f"trajectory {name}", known=points.crs is not None)
+        check_geometries(lat, lon, f"trajectory {name}", known=points.crs is not None)
         yield Trace(name, subjects[number], lat, lon, _times(one)[there])
 
 

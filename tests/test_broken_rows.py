@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from point_tables import csv, names, read
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.tables import text_blocks
+from trajanon.extract.sources.tables import delimited
 
 HEADER = b"lat,lon,id,note\n"
 
@@ -73,7 +73,7 @@ def test_good_rows_are_read_and_broken_ones_are_counted(
     assert not nothing
     for block in (1, 40, 10**6):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(text_blocks, "_BLOCK", block)
+            patch.setattr(delimited, "_BLOCK", block)
             found, counts = rows(csv(folder, mixed))
         assert found == expected
         assert counts == ({UNREAD: broken} if broken else {})
@@ -95,7 +95,7 @@ def test_a_strict_reading_names_the_first_broken_line(
         number += line.count(b"\n")
     for block in (1, 40, 10**6):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(text_blocks, "_BLOCK", block)
+            patch.setattr(delimited, "_BLOCK", block)
             if first is None:
                 read(path, strict=True)
                 continue

@@ -127,7 +127,7 @@ EXTRACTION = (
     {"sources/formats"},
     {"sources/collections", "sources/geo"},
     {"sources/osm", "sources/tables"},
-    {"sources/gpx", "sources/source", "sources/untimed"},
+    {"sources/gpx", "sources/source", "sources/untimed", "sources/degrees"},
     {"ends", "diagnosis", "recordings", "resample", "selection", "sources/streams"},
     {"anchors", "split", "stops"},
     {"clean", "fingerprints", "owners", "earth", "rules"},

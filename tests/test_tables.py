@@ -19,7 +19,7 @@ from point_tables import ROWS, csv, is_the_two_traces, names, read
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.tables import table_files, table_parquet, text_blocks
+from trajanon.extract.sources.tables import delimited, table_files, table_parquet
 from trajanon.extract.sources.tables.columns import parse_columns
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata"
@@ -428,7 +428,7 @@ def test_progress_is_told_every_byte(tmp_path: Path) -> None:
 def test_a_long_table_is_read_in_parts_and_is_still_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_blocks, "_BLOCK", 1)
+    monkeypatch.setattr(delimited, "_BLOCK", 1)
     assert is_the_two_traces(read(csv(tmp_path, ROWS.to_csv(index=False))))
     monkeypatch.setattr(table_parquet, "_CHUNK", 1)
     ROWS.to_parquet(tmp_path / "points.parquet")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.collections import cabspotting, geolife, porto, tdrive
 from trajanon.extract.sources.streams import Reading, unpacked
-from trajanon.extract.sources.tables import table_files, text_blocks
+from trajanon.extract.sources.tables import delimited, table_files
 from trajanon.extract.trace import Trace
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata"
@@ -296,7 +296,7 @@ def test_every_digit_of_every_point_is_read(
     ]
     path.write_bytes(gzip.compress((TRIPS + "".join(rows)).encode()))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_blocks, "_BLOCK", block)
+        patch.setattr(delimited, "_BLOCK", block)
         found = list(porto.read(path, "label", Reading()))
     assert [one.name for one in found] == [f"T{i}" for i in range(len(trips))]
     for one, points in zip(found, trips, strict=True):

@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 from trajanon.arrays import Floats
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import delimited
-from trajanon.extract.sources.tables.clock import UNREAD_TIMES, unread_time
 from trajanon.extract.sources.tables.fixed_times import read_fixed
 from trajanon.extract.sources.tables.layout import Layout
+from trajanon.extract.sources.tables.timestamps import UNREAD_TIMES, unread_time
 from trajanon.extract.trace import Trace
 
 _LAYOUT = Layout(names=("lat", "lon", "zero", "altitude", "days", "date", "time"), above=6)

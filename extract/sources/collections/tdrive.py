@@ -6,8 +6,8 @@ from pathlib import Path
 
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import delimited
-from trajanon.extract.sources.tables.gathering import gathered
 from trajanon.extract.sources.tables.layout import Layout
+from trajanon.extract.sources.tables.point_groups import traces_of_points
 from trajanon.extract.trace import Trace
 
 _LAYOUT = Layout(names=("subject", "time", "lon", "lat"))
@@ -36,4 +36,4 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read the file of a taxi: one trace, of all that it did."""
     parts = delimited.read(path, lambda names: _TYPES, how, _LAYOUT)
     chunks = (part.to_pandas(use_threads=False) for part in parts)
-    yield from gathered(chunks, label, how)
+    yield from traces_of_points(chunks, label, how)

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
+from trajanon.extract.sources.degrees import check_geometries, to_degrees
 from trajanon.extract.sources.geo.layer import Layer
 from trajanon.extract.sources.geo.line_times import TIMES_OF_POINTS, LineTimes
-from trajanon.extract.sources.geo.reference_system import check_degrees, to_degrees
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import columns as meaning
-from trajanon.extract.sources.tables.gathering import gathered
-from trajanon.extract.sources.tables.use import count_use, tell_use
+from trajanon.extract.sources.tables.point_groups import traces_of_points
+from trajanon.extract.sources.tables.unused_columns import count_use, tell_use
 from trajanon.extract.trace import Trace
 
 NO_GEOMETRY = "features without geometry"
@@ -39,7 +39,7 @@ def traces(layer: Layer, how: Reading) -> Iterator[Trace]:
         raise BadInput(msg)
     degrees = to_degrees(layer.system, layer.what)
     lat, lon = degrees(_coordinates(first.geometry))
-    check_degrees(lat, lon, layer.what, known=layer.system is not None)
+    check_geometries(lat, lon, layer.what, known=layer.system is not None)
     batches = chain([first], batches)
     if _is_point(first.geometry)[0]:
         yield from _traces_of_points(layer, batches, degrees, how)
@@ -133,7 +133,7 @@ def _traces_of_points(
             }
             yield pd.DataFrame({"lat": lat, "lon": lon, **columns})
 
-    return gathered(chunks(), layer.label, how, rows=layer.count)
+    return traces_of_points(chunks(), layer.label, how, rows=layer.count)
 
 
 def _traces_of_lines(

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyogrio
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.geo import geo_damage
 from trajanon.extract.sources.geo.layer import LINES_OF_A_BATCH, POINTS_OF_A_BATCH, Features, Layer
 from trajanon.extract.sources.geo.wkb import from_wkb
 from trajanon.extract.sources.streams import Reading
@@ -25,6 +24,8 @@ GEOPACKAGE = b"SQLite format 3\x00"
 FLATGEOBUF = b"fgb\x03"
 SHAPEFILE = b"\x00\x00\x27\x0a"
 
+NO_FEATURE = "lines that are no features"
+
 _JUDGED = 1_000  # features by which unused columns are judged
 
 
@@ -35,7 +36,7 @@ def layers(path: Path, head: bytes, what: str, label: str, how: Reading) -> list
     if there are others.
     """
     if head.startswith(SHAPEFILE):
-        geo_damage.check_shapefile(path, what)
+        _check_shapefile(path, what)
     with _plain_words(what):
         names: list[str | None] = [None]
         if head.startswith(GEOPACKAGE):
@@ -118,9 +119,9 @@ def _features(
             _refuse_holes(batch[geometry], driver, layer.what)
             yield from_wkb(batch[geometry], layer.what, strict=how.strict), others
     if driver == "FlatGeobuf":
-        geo_damage.check_count(read, layer.count, layer.what)
+        _check_count(read, layer.count, layer.what)
     elif driver == "GeoJSONSeq":
-        geo_damage.check_lines(path, read, layer.what, how)
+        _check_lines(path, read, layer.what, how)
 
 
 def _first(path: Path, layer: str | None, names: Sequence[str]) -> pd.DataFrame:
@@ -162,3 +163,47 @@ def _plain_words(what: str) -> Iterator[None]:
         reason = " ".join(str(error).split())[:200]
         msg = f"cannot read {what}: {reason}"
         raise FileProblem(msg) from error
+
+
+def _check_shapefile(path: Path, what: str) -> None:
+    """Refuse a Shapefile that is not whole."""
+    beside = {file.suffix.lower() for file in path.parent.glob(f"{path.stem}.*")}
+    for suffix in (".shx", ".dbf"):
+        if suffix not in beside:
+            msg = f"{what} needs the other files of its Shapefile: no {suffix} beside it"
+            raise FileProblem(msg)
+    with path.open("rb") as file:
+        said = 2 * int.from_bytes(file.read(28)[24:], "big")
+    size = path.stat().st_size
+    if size < said:
+        raise _cut_off(what, f"{size:,} of {said:,} bytes")
+
+
+def _check_count(read: int, said: int | None, what: str) -> None:
+    """Refuse a file that ended before all of its features were read."""
+    if said is not None and read < said:
+        raise _cut_off(what, f"{read:,} of {said:,} features")
+
+
+def _check_lines(path: Path, read: int, what: str, how: Reading) -> None:
+    """Count the lines of newline-delimited GeoJSON that gave no feature."""
+    with path.open("rb") as file:
+        separated = file.read(1) == b"\x1e"
+        file.seek(0)
+        if separated:
+            there = sum(line.count(b"\x1e") for line in file)
+        else:
+            there = sum(not line.isspace() for line in file)
+    broken = there - read
+    if broken > 0 and how.strict:
+        msg = (
+            f"{what} has lines that are no features, {broken:,} of {there:,}; mend "
+            "them, or read without strict"
+        )
+        raise FileProblem(msg)
+    if broken > 0:
+        how.counts[NO_FEATURE] += broken
+
+
+def _cut_off(what: str, there: str) -> FileProblem:
+    return FileProblem(f"{what} is damaged or cut off: it has {there}")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from trajanon.errors import BadInput
 from trajanon.extract.sources.geo.line_times import TIMES_OF_POINTS
 from trajanon.extract.sources.tables.columns import roles
-from trajanon.extract.sources.tables.use import First
+from trajanon.extract.sources.tables.unused_columns import First
 
 POINTS_OF_A_BATCH = 65_536
 LINES_OF_A_BATCH = 2_048  # lines may be long

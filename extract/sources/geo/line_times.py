@@ -9,7 +9,7 @@ import pandas as pd
 
 from trajanon.arrays import Floats, Ints
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.tables.clock import Clock
+from trajanon.extract.sources.tables.timestamps import TimeColumn
 
 TIMES_OF_POINTS = ("coordTimes", "times", "coordinateProperties")
 """Where converters from GPX to GeoJSON put the times of points; the last one is an
@@ -23,13 +23,13 @@ OTHER_TIMES = "lines with more or fewer times than points"
 class LineTimes:
     """Reads the times of the points of lines, some lines after the other.
 
-    Times are written as the first of them are: see `Clock`.
+    Times are written as the first of them are: see `TimeColumn`.
     """
 
     def __init__(self, what: str, how: Reading) -> None:
         self._what = what
         self._how = how
-        self._clock: Clock | None = None
+        self._clock: TimeColumn | None = None
 
     def read(self, columns: pd.DataFrame, points: Ints) -> Floats:
         """Read the times of all points."""
@@ -46,7 +46,7 @@ class LineTimes:
                 timed[line] = True
         if found:
             rows = pd.DataFrame({"time": found})
-            self._clock = self._clock or Clock(rows, self._what)
+            self._clock = self._clock or TimeColumn(rows, self._what)
             time[np.repeat(timed, points)] = self._clock.seconds(rows, self._how)
         return time
 

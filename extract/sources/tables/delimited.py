@@ -11,9 +11,14 @@ from pyarrow import csv as pa_csv
 
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.streams import DAMAGED, Reading
-from trajanon.extract.sources.tables.layout import Layout, layout_of
-from trajanon.extract.sources.tables.line_screen import Screened, screened
-from trajanon.extract.sources.tables.text_blocks import BYTE_ORDER_MARK, blocks, unreadable
+from trajanon.extract.sources.tables.damaged_lines import Screened, screened
+from trajanon.extract.sources.tables.layout import (
+    ABOVE,
+    BYTE_ORDER_MARK,
+    Layout,
+    layout_of,
+    unreadable,
+)
 from trajanon.words import number_of
 
 TEXT = pa.string()
@@ -21,6 +26,9 @@ NAME = pa.dictionary(pa.int32(), pa.string())
 NUMBER = pa.float64()
 
 UNREAD = "rows that could not be read"
+
+_BLOCK = 1 << 22  # bytes that are parsed at a time
+_LONGEST = 1 << 24  # bytes of a line that may be one of a table
 
 _NOTHING = [*pa_csv.ConvertOptions().null_values, "<NA>", "None"]
 
@@ -40,7 +48,7 @@ def read(
     """
     try:
         with how.unpacked(path) as stream:
-            parts = blocks(stream, 2 if layout is None else layout.above + 1)
+            parts = _blocks(stream, 2 if layout is None else layout.above + 1)
             first = next(parts, b"")
             if layout is None:
                 layout = layout_of(path, first)
@@ -49,6 +57,28 @@ def read(
         raise
     except DAMAGED as error:
         raise unreadable(path, str(error)) from error
+
+
+def _blocks(stream: io.BufferedIOBase, least: int) -> Iterator[bytes]:
+    """Cut a stream into blocks of whole lines."""
+    rest = b""
+    while block := stream.read(_BLOCK):
+        rest += block
+        end = rest.rfind(b"\n") + 1
+        if end == 0 or _written(rest[:end], least) < least:
+            if len(rest) > _LONGEST + _BLOCK:
+                msg = f"it has lines of over {_LONGEST:,} bytes"
+                raise OSError(msg)
+            continue
+        yield rest[:end]
+        rest, least = rest[end:], 0
+    if rest:
+        yield rest
+
+
+def _written(block: bytes, least: int) -> int:
+    lines = block.removeprefix(BYTE_ORDER_MARK).splitlines() if least else ()
+    return sum(bool(line.strip()) and not line.startswith(ABOVE) for line in lines)
 
 
 class _Text:

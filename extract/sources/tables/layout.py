@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trajanon.extract.sources.tables.text_blocks import ABOVE, BYTE_ORDER_MARK, unreadable
+from trajanon.errors import FileProblem
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+ABOVE = (b"#", b"sep=")
+"""How lines above the names of the columns begin: comments, and one of Excel's."""
 
 csv.field_size_limit(1 << 28)  # more than a line of a table may be long
 
@@ -27,6 +32,12 @@ class Layout:
     separator: str = ","  # what stands between two fields
     above: int = 0  # lines before the first row
     decimal: str = "."  # what stands before the fraction of a number
+
+
+def unreadable(path: Path, reason: str) -> FileProblem:
+    """Say that a file is no table, in one sentence."""
+    short = " ".join(reason.split())[:200]
+    return FileProblem(f"cannot read {path} as a table of points: {short}")
 
 
 def layout_of(path: Path, block: bytes) -> Layout:

@@ -13,8 +13,8 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.columns import numbers, roles
-from trajanon.extract.sources.tables.gathering import gathered
-from trajanon.extract.sources.tables.use import tell_use
+from trajanon.extract.sources.tables.point_groups import traces_of_points
+from trajanon.extract.sources.tables.unused_columns import tell_use
 from trajanon.extract.trace import Trace
 from trajanon.files.native import frame, reading
 
@@ -37,7 +37,7 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         first = partial(first_rows, file)
         tell_use(schema.names, column_of, first, str(path), how)
         chunks = _chunks(file, column_of, path, how)
-        yield from gathered(chunks, label, how, rows=file.metadata.num_rows)
+        yield from traces_of_points(chunks, label, how, rows=file.metadata.num_rows)
 
 
 def _check_column(schema: pa.Schema, name: str, path: Path) -> None:

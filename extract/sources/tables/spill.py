@@ -19,7 +19,7 @@ _FEWEST, _MOST = 16, 256  # buckets; each is an open file
 _UNKNOWN = 64  # buckets of a table of which nobody knows how large it is
 
 
-class Aside:
+class Spill:
     """Rows in buckets by their owner, each an unnamed temporary file.
 
     The operating system removes the files with the process, whatever ends it.

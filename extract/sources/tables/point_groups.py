@@ -8,11 +8,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.arrays import Floats
+from trajanon.extract.sources.degrees import check_columns
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.tables.clock import Clock
-from trajanon.extract.sources.tables.on_earth import check_on_earth
 from trajanon.extract.sources.tables.rows import NOBODY, Rows, joined, rows_of
-from trajanon.extract.sources.tables.rows_aside import Aside
+from trajanon.extract.sources.tables.spill import Spill
+from trajanon.extract.sources.tables.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
 from trajanon.subjects import key_of, spelled
 
@@ -23,7 +23,7 @@ HELD = 2_000_000
 """Rows that are gathered in memory; those of a larger table are put aside first."""
 
 
-def gathered(
+def traces_of_points(
     chunks: Iterable[pd.DataFrame], label: str, how: Reading, *, rows: int | None = None
 ) -> Iterator[Trace]:
     """Gather the rows of each trace, wherever they stand.
@@ -34,12 +34,12 @@ def gathered(
     first, chunks = _beginning(chunks)
     if first is None:
         return
-    check_on_earth(first["lat"].to_numpy(), first["lon"].to_numpy(), label)
-    clock = Clock(first, label)
+    check_columns(first["lat"].to_numpy(), first["lon"].to_numpy(), label)
+    clock = TimeColumn(first, label)
     prefix = "" if "subject" in first else f"{label}#"  # equal ids of two files differ
     read = (rows_of(chunk, clock.seconds(chunk, how), how) for chunk in chunks)
     del first
-    with Aside(rows) as aside:
+    with Spill(rows) as aside:
         held: list[Rows] = []
         size = 0
         for part in read:

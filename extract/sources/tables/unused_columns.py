@@ -9,9 +9,8 @@ from pandas.api.types import is_list_like
 
 from trajanon.errors import BadInput, FileProblem, printable
 from trajanon.extract.sources.streams import COLUMNS, Reading
-from trajanon.extract.sources.tables.clock import holds_times
 from trajanon.extract.sources.tables.columns import known_as, plain
-from trajanon.extract.sources.tables.whose import candidates, warn_of_subjects
+from trajanon.extract.sources.tables.timestamps import holds_times
 
 logger = logging.getLogger(__name__)
 
@@ -34,8 +33,8 @@ def tell_use(
     if unused and "time" not in column_of:
         owner = column_of.get("id") or column_of["subject"]
         _warn_of_times(_single_values(first, [owner, *unused]), what, how)
-    if may_be := candidates(unused, column_of):
-        warn_of_subjects(_single_values(first, may_be), what, how)
+    if may_be := _may_be_subjects(unused, column_of):
+        _warn_of_subjects(_single_values(first, may_be), what, how)
 
 
 def count_use(names: Sequence[str], column_of: Mapping[str, str], how: Reading) -> None:
@@ -96,3 +95,30 @@ def _warn_of_times(rows: pd.DataFrame, what: str, how: Reading) -> None:
         msg += "; without, points are taken in their order"
         how.warn(logger, f"times {name}", msg)
         return
+
+
+def _may_be_subjects(unused: Sequence[str], column_of: Mapping[str, str]) -> list[str]:
+    """List unused columns that may name subjects, and that of the ids before them.
+
+    Nothing, if there are no ids, if the subjects are known, or nothing is unused.
+    """
+    if "subject" in column_of or "id" not in column_of:
+        return []
+    may_be = [name for name in unused if name.lower().endswith("id")]
+    return [column_of["id"], *may_be] if may_be else []
+
+
+def _warn_of_subjects(rows: pd.DataFrame, what: str, how: Reading) -> None:
+    """Warn if a column is the same within each id, and of several ids, too."""
+    ids, *others = rows.columns
+    for name in others:
+        if not 0 < rows[name].nunique() < rows[ids].nunique():
+            continue
+        within = rows.groupby(ids, observed=True)[name].nunique()
+        if within.max() == 1:
+            msg = (
+                f"the column {name!r} of {what} may say whose the traces are: if it "
+                f"does, name it with --columns subject={name}"
+            )
+            how.warn(logger, f"subject {name}", msg)
+            return

@@ -32,7 +32,7 @@ _JUDGED, _MOST = 100, 0.9
 _MIDNIGHT = r"[T ]00:00(:00(\.0+)?)?\s*$"
 
 
-class Clock:
+class TimeColumn:
     """Reads the times of one table, part by part, as seconds since 1970 UTC.
 
     They may be dates, texts, or numbers of any unit; or texts in two columns, one of the day and

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.tables import gathering, rows_aside
-from trajanon.extract.sources.tables.gathering import gathered
+from trajanon.extract.sources.tables import point_groups, spill
+from trajanon.extract.sources.tables.point_groups import traces_of_points
 from trajanon.extract.trace import Trace
 
 Row = tuple[str | None, str | None, int]
@@ -51,7 +51,7 @@ def parts(whole: pd.DataFrame, size: int) -> Iterator[pd.DataFrame]:
 def gather(whole: pd.DataFrame, size: int = 10**6, **how: Any) -> tuple[list[Trace], Counter[str]]:
     counts: Counter[str] = Counter()
     reading = Reading(counts=counts, **how)
-    return list(gathered(parts(whole, size), "t", reading)), counts
+    return list(traces_of_points(parts(whole, size), "t", reading)), counts
 
 
 def plain(traces: Sequence[Trace]) -> list[tuple[Any, ...]]:
@@ -121,8 +121,8 @@ def test_how_a_table_is_cut_makes_no_difference(
 ) -> None:
     whole = table(rows, roles)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gathering, "HELD", held)
-        patch.setattr(gathering, "FIRST", 3)
+        patch.setattr(point_groups, "HELD", held)
+        patch.setattr(point_groups, "FIRST", 3)
         expected = plain(gather(whole)[0])
         for size in (1, 7):
             assert plain(gather(whole, size)[0]) == expected
@@ -135,7 +135,7 @@ def test_rows_put_aside_come_back_as_the_same_traces(roles: Sequence[str], rows:
     whole = table(rows, roles)
     expected = plain(gather(whole)[0])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gathering, "HELD", 0)
+        patch.setattr(point_groups, "HELD", 0)
         aside = plain(gather(whole, 3)[0])
     assert sorted(aside, key=repr) == sorted(expected, key=repr)
 
@@ -144,8 +144,8 @@ def test_rows_put_aside_come_back_as_the_same_traces(roles: Sequence[str], rows:
 def test_the_number_of_rows_expected_changes_no_trace(
     rows: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gathering, "HELD", 1)
-    found = gathered(parts(table(ROWS), 2), "t", Reading(), rows=rows)
+    monkeypatch.setattr(point_groups, "HELD", 1)
+    found = traces_of_points(parts(table(ROWS), 2), "t", Reading(), rows=rows)
     assert sorted((t.name, str(t.subject), len(t)) for t in found) == [
         ("1", "ann", 2),
         ("1", "bob", 1),
@@ -155,7 +155,7 @@ def test_the_number_of_rows_expected_changes_no_trace(
 
 def test_rows_of_one_trace_may_lie_at_both_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [("ann", "1", 1), *[("bob", str(i), 2) for i in range(500)], ("ann", "1", 3)]
-    monkeypatch.setattr(gathering, "HELD", 100)
+    monkeypatch.setattr(point_groups, "HELD", 100)
     found, _ = gather(table(rows), 50)
     (ann,) = [t for t in found if t.subject == "ann"]
     assert ann.lat.tolist() == [1, 3]
@@ -166,12 +166,12 @@ def test_ids_may_be_categories_that_change_from_part_to_part() -> None:
     whole = table(ROWS, ["id"])
     one = whole[:1].astype({"id": "category"})
     two = whole[1:].astype({"id": "category"})
-    found = list(gathered([one, two], "t", Reading()))
+    found = list(traces_of_points([one, two], "t", Reading()))
     assert [(t.name, len(t)) for t in found] == [("t#1", 3), ("t#2", 1)]
 
 
 def test_nothing_is_no_trace() -> None:
-    assert list(gathered([], "t", Reading())) == []
+    assert list(traces_of_points([], "t", Reading())) == []
     assert gather(table([]))[0] == []
 
 
@@ -182,7 +182,7 @@ def test_a_table_without_times_is_untimed() -> None:
 
 def test_the_first_rows_tell_how_times_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
     """What comes later cannot turn seconds into milliseconds, nor back."""
-    monkeypatch.setattr(gathering, "FIRST", 2)
+    monkeypatch.setattr(point_groups, "FIRST", 2)
     late = table(ROWS).assign(time=["1212908400", "1212908401", "9e12", "9e12"])
     for size in (1, 3, 4):
         found, _ = gather(late.assign(subject="x", id="y"), size)
@@ -238,7 +238,7 @@ def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
         opened.append(temporary(**how))
         return Full(opened[-1], room=10)
 
-    monkeypatch.setattr(gathering, "HELD", 1)
+    monkeypatch.setattr(point_groups, "HELD", 1)
     monkeypatch.setattr(tempfile, "TemporaryFile", small)
     with pytest.raises(FileProblem) as caught:
         gather(table(ROWS))
@@ -252,7 +252,7 @@ def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_disk_may_take_little_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     temporary = tempfile.TemporaryFile
     expected = plain(gather(table(ROWS))[0])
-    monkeypatch.setattr(gathering, "HELD", 1)
+    monkeypatch.setattr(point_groups, "HELD", 1)
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda **how: Full(temporary(**how), math.inf))
     assert sorted(plain(gather(table(ROWS))[0]), key=repr) == sorted(expected, key=repr)
 
@@ -265,9 +265,9 @@ def test_files_are_closed_when_nobody_wants_more(monkeypatch: pytest.MonkeyPatch
         opened.append(temporary(**how))
         return opened[-1]
 
-    monkeypatch.setattr(gathering, "HELD", 1)
+    monkeypatch.setattr(point_groups, "HELD", 1)
     monkeypatch.setattr(tempfile, "TemporaryFile", noted)
-    found = gathered([table(ROWS)], "t", Reading())
+    found = traces_of_points([table(ROWS)], "t", Reading())
     assert isinstance(found, Generator)
     next(found)
     found.close()
@@ -277,7 +277,7 @@ def test_files_are_closed_when_nobody_wants_more(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize(("rows", "buckets"), [(None, 64), (1, 16), (10**8, 100), (10**12, 256)])
 def test_there_are_as_many_buckets_as_rows_need(rows: int | None, buckets: int) -> None:
-    with rows_aside.Aside(rows) as aside:
+    with spill.Spill(rows) as aside:
         aside.put([])
         assert len(list(aside.buckets())) == buckets
 
