@@ -94,7 +94,8 @@ def test_every_folder_of_modules_is_installed_inside_trajanon() -> None:
 def test_every_folder_with_modules_is_a_package() -> None:
     for top in ("trajanon", "extract", "maps", "data"):
         for file in (ROOT / top).rglob("*.py"):
-            assert (file.parent / "__init__.py").exists(), file
+            script = file.parent == ROOT / "data/generator"  # not installed
+            assert script or (file.parent / "__init__.py").exists(), file
 
 
 def test_every_file_of_the_sample_is_installed_and_nothing_else_of_data() -> None:

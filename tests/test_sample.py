@@ -7,10 +7,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+import make_sample
 import pytest
+from make_sample import EAST, NORTH, SOUTH, WEST
 
-from trajanon.data import make_sample, sample
-from trajanon.data.traffic import EAST, NORTH, SOUTH, WEST
+from trajanon.data import sample
 
 GPX = "{http://www.topografix.com/GPX/1/0}"
 

@@ -1,0 +1,250 @@
+"""Make the bundled sample: synthetic traces, in the form of the OSM API's answers.
+
+Run ``python data/generator/make_sample.py [FOLDER]``; the same pages come out on every machine. No
+point in them was recorded by anyone.
+"""
+
+import gzip
+import math
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby, pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from city import City, Dice, Point, Street, build_city, in_park
+
+SEED = 2026
+SUBJECTS, TRACES, LEGACY_POINTS = 120, 300, 420
+PAGE = 5000  # points in an answer of the API
+FIRST_DAY = int(datetime(2026, 3, 2, tzinfo=UTC).timestamp())
+WEST, SOUTH, EAST, NORTH = -3.7398145, 40.387613, -3.653985, 40.483515
+MIDDLE_LON, MIDDLE_LAT = (WEST + EAST) / 2.0, (SOUTH + NORTH) / 2.0
+METRES_NORTH = 111_200.0  # in a degree
+METRES_EAST = METRES_NORTH * math.cos(math.radians(MIDDLE_LAT))
+HUBS = (
+    *((300.0, -400.0), (700.0, 4300.0), (-300.0, -4300.0), (3000.0, 600.0)),
+    *((-1900.0, 3900.0), (-3100.0, -3200.0), (1500.0, -2900.0)),
+)
+HOMES = (
+    *((-2700.0, 4500.0), (-3000.0, 1000.0), (-2700.0, -3900.0), (2900.0, 4300.0)),
+    *((2600.0, -4100.0), (-2900.0, -1900.0), (2600.0, -1700.0), (-700.0, 4700.0)),
+    *((900.0, -4800.0), (-4500.0, 4900.0), (4300.0, -5000.0), (4400.0, 5500.0)),
+)
+AIM = 8000.0  # metres as the crow flies: a drive of two windows of 30 points
+HEAD = """<?xml version="1.0" encoding="UTF-8"?>
+<!-- synthetic: made by data/make_sample.py, no real person's track -->
+<gpx version="1.0" creator="OpenStreetMap.org" \
+xmlns="http://www.topografix.com/GPX/1/0">
+"""
+
+
+class Fix(NamedTuple):
+    """A recorded point; no time in the traces that the API serves without."""
+
+    lat: float
+    lon: float
+    time: int | None
+
+
+Moment = tuple[float, Point]  # a second of a drive, and where the vehicle truly is
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Somebody who does not exist: a home, goals, the usual one first, and a taste."""
+
+    name: str
+    home: int
+    goals: tuple[int, int, int, int]
+    taste: list[float]
+
+
+class Upload(NamedTuple):
+    """A trace as the API knows it; without a subject if it is merely trackable."""
+
+    subject: str | None
+    segments: list[list[Fix]]
+    number: int = 0
+
+
+def make_subject(city: City, number: int, dice: Dice) -> Subject:
+    """Make up somebody who lives in one of a few neighbourhoods and works at one of fewer hubs."""
+    home = HOMES[number % len(HOMES)]
+    hubs = sorted(HUBS, key=lambda hub: abs(math.dist(home, hub) - AIM))
+    detours = 0.0 if dice.chance(0.4) else 1.1  # many drive the fastest way
+    return Subject(
+        name=f"synthetic-{number + 1:03d}",
+        home=city.one_near(home, 450.0 if dice.chance(0.85) else 1500.0, dice),
+        goals=(
+            city.one_near(hubs[0], 250.0, dice),
+            city.one_near(hubs[1], 250.0, dice),
+            city.one_near(home, 1700.0, dice),
+            city.one_near((0.0, 0.0), 4200.0, dice),
+        ),
+        taste=[1.0 + detours * dice.between(0.0, 1.0) for _ in city.junctions],
+    )
+
+
+def choose_way(city: City, subject: Subject, dice: Dice) -> tuple[list[Street], bool]:
+    """Choose one of the subject's ways, and whether it is driven in the evening."""
+    place = dice.between(0.0, 1.0)
+    usual, other, errand, visit = subject.goals
+    goals = [usual, other] if place > 0.5 else [usual]
+    for above, goal in ((0.76, other), (0.88, visit), (0.96, errand)):
+        if place > above:
+            goals = [goal]
+    stops = [subject.home, *goals]
+    evening = dice.chance(0.45)
+    if evening:
+        stops.reverse()
+    way = []
+    for start, goal in pairwise(stops):
+        way += city.fastest(start, goal, subject.taste)
+    return way, evening
+
+
+def drive(way: list[Street], dice: Dice) -> list[Moment]:
+    """Drive along a way, with a red light now and then."""
+    haste = dice.between(0.85, 1.1)
+    second = 0.0
+    moments = [(second, way[0].shape[0])]
+    for street in way:
+        for start, end in pairwise(street.shape):
+            speed = street.speed * haste * dice.between(0.85, 1.08)
+            second += math.dist(start, end) / max(speed, 6.0)
+            moments.append((second, end))
+        if dice.chance(0.09):
+            second += dice.between(6.0, 35.0)
+            moments.append((second, street.shape[-1]))
+    return moments
+
+
+def record(moments: list[Moment], began: int, every: float, dice: Dice, rate: int = 1) -> list[Fix]:
+    """Record a drive: fixes a few metres off, stamped in whole seconds."""
+    fixes, off_east, off_north, second = list[Fix](), 0.0, 0.0, 0.0
+    for (left, start), (reached, end) in pairwise(moments):
+        if reached - left > 300.0:
+            second = reached
+        while second < reached:
+            share = (second - left) / (reached - left)
+            east = start[0] + share * (end[0] - start[0])
+            north = start[1] + share * (end[1] - start[1])
+            off_east = 0.93 * off_east + 1.1 * dice.bell()
+            off_north = 0.93 * off_north + 1.1 * dice.bell()
+            if not in_park((east, north)):
+                lat = round(MIDDLE_LAT + (north + off_north) / METRES_NORTH, 7)
+                lon = round(MIDDLE_LON + (east + off_east) / METRES_EAST, 7)
+                fixes.append(Fix(lat, lon, began + int(second)))
+            second += 1.0 / rate if rate > 1 else round(every + dice.below(2))
+    return [fix for fix in fixes if SOUTH <= fix.lat <= NORTH and WEST <= fix.lon <= EAST]
+
+
+def damaged(fixes: list[Fix], number: int, dice: Dice) -> list[Fix]:
+    """Add the faults of receivers that the number of a trace calls for."""
+    if number % 17 == 3:  # three of the fixes are written twice
+        twice = {dice.below(len(fixes)) for _ in range(3)}
+        fixes = [fix for at, fix in enumerate(fixes) for _ in range(1 + (at in twice))]
+    if number % 60 == 11:  # the clock is set back by 20 seconds on the way
+        cut = len(fixes) // 4 + dice.below(len(fixes) // 2)
+        fixes[cut:] = [fix._replace(time=(fix.time or 0) - 20) for fix in fixes[cut:]]
+    if number % 100 == 37:  # one of the fixes is mirrored in the middle of the box
+        stray = len(fixes) // 4 + dice.below(len(fixes) // 2)
+        lat, lon, time = fixes[stray]
+        mirrored = round(2.0 * MIDDLE_LAT - lat, 7), round(2.0 * MIDDLE_LON - lon, 7)
+        fixes[stray] = Fix(*mirrored, time)
+    return fixes
+
+
+def recorded(city: City, subject: Subject, number: int, dice: Dice) -> list[Fix]:
+    """Record a drive of a subject, with the faults that this number calls for."""
+    fixes: list[Fix] = []
+    rate = 5 if number in (70, 170) else 1  # fixes a second
+    while len(fixes) < 12:
+        way, evening = choose_way(city, subject, dice)
+        moments = drive(way, dice)
+        if number % 23 == 5:
+            pause = dice.between(400.0, 1500.0)
+            cut = int(0.55 * len(moments))
+            later = [(second + pause, place) for second, place in moments[cut:]]
+            moments = [*moments[: cut + 1], *later]
+        hour = dice.between(15.5, 19.0) if evening else dice.between(5.5, 8.5)
+        began = FIRST_DAY + 86_400 * dice.below(120) + int(3600.0 * hour)
+        fixes = record(moments, began, 3.5 + dice.below(4), dice, rate)
+    if rate > 1:  # the fixes of a second in any order, as a database orders equal times
+        drawn = [(fix.time or 0, dice.between(0.0, 1.0), fix) for fix in fixes[:2500]]
+        fixes = [fix for _, _, fix in sorted(drawn)]
+    return damaged(fixes, number, dice)
+
+
+def make_uploads(dice: Dice) -> list[Upload]:
+    """Make all that the pages hold: the newest upload first, points without time last."""
+    city = build_city(dice)
+    subjects = [make_subject(city, number, dice) for number in range(SUBJECTS)]
+    uploads = []
+    for number in range(TRACES):
+        subject = subjects[number if number < SUBJECTS else dice.below(SUBJECTS)]
+        fixes = recorded(city, subject, number, dice)
+        half = len(fixes) // 2
+        # Everybody's first trace bears a name, so all subjects are in the pages.
+        if number < SUBJECTS or number % 6 != 0:
+            uploads.append(Upload(subject.name, [fixes]))
+        elif number % 24 == 0:
+            uploads.append(Upload(None, [fixes[:half], fixes[half:]]))
+        else:
+            uploads.append(Upload(None, [fixes]))
+    uploads.sort(key=lambda upload: upload.segments[0][0].time or 0)
+    latest = 900_000
+    for at, upload in enumerate(uploads):
+        latest += 1 + dice.below(4)
+        uploads[at] = upload._replace(number=latest)
+    old = [recorded(city, subjects[at], -1, dice) for at in range(0, SUBJECTS, 12)]
+    points = sorted(fix._replace(time=None) for fixes in old for fix in fixes)
+    step = len(points) / LEGACY_POINTS
+    legacy = [points[int(step * at)] for at in range(LEGACY_POINTS)]
+    return [*uploads[::-1], Upload(None, [legacy])]
+
+
+def page(rows: list[tuple[int, int, Fix]], uploads: list[Upload]) -> Iterator[str]:
+    """Write one answer; a trace that the page before cut begins anew."""
+    yield HEAD
+    for at, ours in groupby(rows, key=lambda row: row[0]):
+        yield "  <trk>\n"
+        subject, _, number = uploads[at]
+        if subject is not None:
+            yield f"    <name>synthetic-{number}.gpx</name>\n"
+            yield "    <desc>Synthetic drive, nobody's</desc>\n"
+            yield f"    <url>/user/{subject}/traces/{number}</url>\n"
+        for _, segment in groupby(ours, key=lambda row: row[1]):
+            yield "    <trkseg>\n"
+            for _, _, (lat, lon, time) in segment:
+                yield f'      <trkpt lat="{lat:.7f}" lon="{lon:.7f}">\n'
+                if time is not None:
+                    stamp = datetime.fromtimestamp(time, UTC)
+                    yield f"        <time>{stamp:%Y-%m-%dT%H:%M:%SZ}</time>\n"
+                yield "      </trkpt>\n"
+            yield "    </trkseg>\n"
+        yield "  </trk>\n"
+    yield "</gpx>\n"
+
+
+def write(folder: Path) -> None:
+    """Write the pages as page000.gpx.gz and so on."""
+    uploads = make_uploads(Dice(SEED))
+    rows = [
+        (at, part, fix)
+        for at, upload in enumerate(uploads)
+        for part, fixes in enumerate(upload.segments)
+        for fix in fixes
+    ]
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, start in enumerate(range(0, len(rows), PAGE)):
+        text = "".join(page(rows[start : start + PAGE], uploads))
+        packed = gzip.compress(text.encode(), compresslevel=9, mtime=0)
+        (folder / f"page{number:03d}.gpx.gz").write_bytes(packed)
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "sample")
