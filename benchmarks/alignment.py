@@ -34,15 +34,14 @@ from trajanon.files.released import DIGITS
 from trajanon.loss import group_means
 from trajanon.partition import Partition
 from trajanon.pipeline import EFFORTS
-from trajanon.privacy.belonging import belonging
+from trajanon.privacy.originals import matched
 from trajanon.progress import Progress, silent
 from trajanon.suppression import Grouped
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement, moved_to
-from trajanon.utility.density import busyness, density_divergence, shares
-from trajanon.utility.grid import cells
-from trajanon.utility.runs import from_runs
+from trajanon.utility.displacements import from_runs
+from trajanon.utility.grid import busyness, cells, density_divergence, shares
 from trajanon.utility.shape import lengths
 from trajanon.utility.usefulness import DENSITY_CELL, FLOW_CELL
 
@@ -171,7 +170,7 @@ def against_runs(cut: Trajectories, k: int, count: str, slide: bool, seed: int) 
     tracks = cut.tracks
     assert tracks is not None
     release = trajanon.anonymize(cut, k, count=count, align=slide, seed=seed, digits=7)
-    found = belonging(cut, release.trajectories.points, release.report)
+    found = matched(cut, release.trajectories.points, release.report)
     lines, runs = found.lines[found.labels], tracks.points
     windows, weights = every_window(tracks, cut.points.shape[1])
     away = from_runs(tracks, found.lines, found.labels)

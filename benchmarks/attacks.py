@@ -22,8 +22,12 @@ from corridors import POINTS, corridors
 import trajanon
 from trajanon.privacy.attack import Attack
 from trajanon.privacy.diversity import diversity
-from trajanon.privacy.ends import known_ends, known_ends_in_originals
-from trajanon.privacy.known_points import known_points, known_points_in_originals
+from trajanon.privacy.known_points import (
+    known_ends,
+    known_ends_in_originals,
+    known_points,
+    known_points_in_originals,
+)
 from trajanon.privacy.linkage import nearest_record
 from trajanon.privacy.other_tracks import other_tracks
 from trajanon.privacy.suite import attacks

@@ -18,7 +18,7 @@ import numpy as np
 
 import trajanon
 from trajanon.arrays import Floats, Ints
-from trajanon.privacy.ground import metres_of_degrees
+from trajanon.utility.displacements import metres_of_degrees
 
 
 def main() -> None:

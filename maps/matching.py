@@ -6,8 +6,8 @@ from typing import Any
 
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.files.report import STRANGERS, Report, checked, released_of
-from trajanon.privacy.belonging import belonging
+from trajanon.files.report import NOT_TOGETHER, Report, checked, released_of
+from trajanon.privacy.originals import matched
 from trajanon.trajectories import Trajectories
 
 
@@ -34,7 +34,7 @@ def match(trajectories: Trajectories, release: Trajectories, report: Mapping[str
         msg = "there are no trajectories to draw: extract a larger area"
         raise BadInput(msg)
     try:
-        found = belonging(originals, release.points, told)
+        found = matched(originals, release.points, told)
     except BadInput as error:  # labels that are no groups are another report's, too
-        raise BadInput(STRANGERS) from error
+        raise BadInput(NOT_TOGETHER) from error
     return Match(found.slid, found.labels, found.lines, told)

@@ -39,7 +39,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.refine.random_moves import PASS, leading_axes
 from trajanon.tracks import STEPS
-from trajanon.utility import metres, moved_to
+from trajanon.utility import displacements, moved_to
 
 seeds = st.integers(0, 10**6)
 MOVES = 4 * PASS
@@ -61,7 +61,7 @@ def in_batches(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     for module, name in (
         (ground, "AT_ONCE"),
         (groups_of, "AT_ONCE"),
-        (metres, "_AT_ONCE"),
+        (displacements, "_AT_ONCE"),
         (near, "_AT_ONCE"),
         (account, "_RUNS"),
         (account, "_LINES"),

@@ -14,7 +14,7 @@ from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.release import FORMATS
 from trajanon.files.report import checked
 from trajanon.maps.matching import match
-from trajanon.privacy.belonging import belonging
+from trajanon.privacy.originals import matched
 from trajanon.trajectories import Trajectories
 
 NOTHING_MORE: dict[str, Any] = {
@@ -238,7 +238,7 @@ def test_groups_that_rounding_made_equal_are_counted_and_harmless(
     assert (findings.groups, findings.smallest) == (2, 4)
     assert trajanon.check(path, K, against=before).holds
     read = trajanon.read_release(path)
-    found = belonging(held, read.points, checked(report))
+    found = matched(held, read.points, checked(report))
     assert np.bincount(found.labels).tolist() == [8, 4]
     assert np.abs(found.lines[found.labels] - held.points).max() < 1e-4
     evidence = evaluate(held, read, report)

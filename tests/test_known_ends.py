@@ -8,7 +8,7 @@ from naive_attacks import City, cities
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.privacy.attack import Attack
-from trajanon.privacy.ends import known_ends, known_ends_in_originals
+from trajanon.privacy.known_points import known_ends, known_ends_in_originals
 
 TOLERANCES = st.sampled_from([0.0, 50.0, 60.0, 130.0, 1e5])
 

@@ -13,16 +13,11 @@ from trajanon._kernels.couplings import closest_couplings
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.tracks import Tracks
-from trajanon.utility.closeness import closeness
-from trajanon.utility.density import busyness, density_divergence
-from trajanon.utility.flows import flow_similarity
-from trajanon.utility.grid import cells
-from trajanon.utility.metres import displacement, on_plane
-from trajanon.utility.on_roads import share_on_roads
+from trajanon.utility.displacements import displacement, from_runs, on_plane
+from trajanon.utility.grid import busyness, cells, density_divergence, flow_similarity
 from trajanon.utility.queries import query_errors
-from trajanon.utility.runs import from_runs
-from trajanon.utility.shape import length_change, length_shift, lengths, turns
-from trajanon.utility.usefulness import usefulness
+from trajanon.utility.shape import closeness, length_change, length_shift, lengths, turns
+from trajanon.utility.usefulness import share_on_roads, usefulness
 
 NORTH, EAST = 110_574.3, 111_319.5  # metres of a degree at the equator, WGS 84
 

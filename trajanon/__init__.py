@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from trajanon.files.trajectories import write_trajectories as write_trajectories
     from trajanon.microaggregation import microaggregate as microaggregate
     from trajanon.partition import Partition as Partition
-    from trajanon.privacy.checker import check as check
+    from trajanon.privacy.clean_copy import rewrite as rewrite
     from trajanon.privacy.findings import Findings as Findings
-    from trajanon.privacy.rewriting import rewrite as rewrite
+    from trajanon.privacy.release_check import check as check
     from trajanon.releases import Release as Release
     from trajanon.shards.anonymization import anonymize_parts as anonymize_parts
     from trajanon.table_check import TableFindings as TableFindings
@@ -48,7 +48,7 @@ _HOME = {
     "TrajanonError": "trajanon.errors",
     "anonymize": "trajanon.anonymization",
     "anonymize_parts": "trajanon.shards.anonymization",
-    "check": "trajanon.privacy.checker",
+    "check": "trajanon.privacy.release_check",
     "check_table": "trajanon.table_check",
     "clean": "trajanon.drafts",
     "evaluate": "trajanon.evaluation.evaluation",
@@ -57,7 +57,7 @@ _HOME = {
     "microaggregate_table": "trajanon.tables",
     "read_release": "trajanon.files.release",
     "read_trajectories": "trajanon.files.trajectories",
-    "rewrite": "trajanon.privacy.rewriting",
+    "rewrite": "trajanon.privacy.clean_copy",
     "write_trajectories": "trajanon.files.trajectories",
 }
 

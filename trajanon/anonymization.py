@@ -13,15 +13,14 @@ from trajanon.files.released import DIGITS, check_digits, line_numbers, unknown_
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, subjects_per_group
 from trajanon.pipeline import BY_DEFAULT, EFFORTS, Options
-from trajanon.privacy.holder import nameless, recordings
-from trajanon.privacy.wide import wide_groups
+from trajanon.privacy.wide_groups import wide_groups
 from trajanon.releases import Counted, Release, versions
-from trajanon.subjects import Merged
+from trajanon.subjects import Merged, nameless, recordings
 from trajanon.suppression import Grouped, Suppression, costly, regrouped, without_tight_groups
 from trajanon.suppression import account as account_of
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import moved_to, summary
-from trajanon.utility.runs import from_runs
+from trajanon.utility.displacements import from_runs
 
 COUNTS = ("subjects", "records")
 

@@ -188,3 +188,19 @@ def whose(subject: ArrayLike | None, trace: ArrayLike | None, *, exact: bool = F
         missing &= ~np.isin(which.number, which.number[named])
     nameless = len(np.unique(number[missing]))
     return Whose(number, None if which is None else which.number, nameless, who.merged)
+
+
+def nameless(provenance: Mapping[str, Any]) -> int:
+    """Count recordings that name no subject, and count as one each."""
+    return _counted(provenance, NAMELESS) or 0
+
+
+def recordings(provenance: Mapping[str, Any]) -> int | None:
+    """Count all recordings, as `nameless`; None is what is not understood."""
+    return _counted(provenance, "recordings read")
+
+
+def _counted(provenance: Mapping[str, Any], what: str) -> int | None:
+    counts = provenance.get("counts")
+    told = counts.get(what) if isinstance(counts, Mapping) else None
+    return told if isinstance(told, int) else None

@@ -10,7 +10,7 @@ from trajanon.maps.figures.style import ONE_COLUMN, few_ticks, legend_below, pan
 from trajanon.maps.lines import Unrolled
 from trajanon.maps.matching import Match
 from trajanon.utility import displacement
-from trajanon.utility.metres import on_plane
+from trajanon.utility.displacements import on_plane
 
 _HEIGHT = 3.4  # inches
 _MEMBER, _CENTROID = PALETTE[0], PALETTE[1]

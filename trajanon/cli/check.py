@@ -79,8 +79,8 @@ def check(
 
     from trajanon.cli.screen import show_json
     from trajanon.files.trajectories import read_trajectories
-    from trajanon.privacy.checker import check as findings_of
-    from trajanon.privacy.holder import nameless
+    from trajanon.privacy.release_check import check as findings_of
+    from trajanon.subjects import nameless
 
     originals = None
     if trajectories is not None:
@@ -129,7 +129,7 @@ def _rewrite(released: Path, clean: Path, k: int, digits: int, *, as_json: bool)
     from dataclasses import asdict
 
     from trajanon.cli.screen import show_json
-    from trajanon.privacy.rewriting import rewrite
+    from trajanon.privacy.clean_copy import rewrite
 
     findings = rewrite(released, clean, k, digits=digits)
     if as_json:

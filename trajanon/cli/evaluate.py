@@ -11,7 +11,7 @@ from trajanon.errors import BadInput
 
 if TYPE_CHECKING:
     from trajanon.trajectories import Trajectories
-    from trajanon.utility.on_roads import ToRoad
+    from trajanon.utility.usefulness import ToRoad
 
 EVALUATION = Path("evaluation.html")
 
@@ -54,7 +54,7 @@ def evaluate(
     )
     from trajanon.files.trajectories import read_trajectories
     from trajanon.outputs import replacing
-    from trajanon.privacy.checker import check as findings_of
+    from trajanon.privacy.release_check import check as findings_of
 
     given = files or [TRAJECTORIES, ANONYMIZED]
     if len(given) != 2:

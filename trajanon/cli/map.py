@@ -128,7 +128,7 @@ def _street_map(tiles: str | None, offline: bool) -> str | None:
 def _public(path: Path, tiles: str | None, background: Path | None) -> "folium.Map":
     from trajanon import maps
     from trajanon.files.release import read_release
-    from trajanon.privacy.checker import check as findings_of
+    from trajanon.privacy.release_check import check as findings_of
 
     release = read_release(path)
     # Arguments are easily swapped, and originals must not look released.

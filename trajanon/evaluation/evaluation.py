@@ -18,18 +18,17 @@ from trajanon.loss import group_means, loss_to
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense, subjects_per_group
 from trajanon.privacy.attack import Attack
-from trajanon.privacy.belonging import Belonging, belonging
 from trajanon.privacy.diversity import Diversity, diversity
 from trajanon.privacy.findings import Findings
-from trajanon.privacy.holder import nameless
+from trajanon.privacy.originals import Matched, matched
 from trajanon.privacy.source_order import by_line, told_by_source_order
 from trajanon.privacy.suite import attacks, attacks_on_release
 from trajanon.progress import Progress, silent
 from trajanon.releases import Release, too_few, with_report
+from trajanon.subjects import nameless
 from trajanon.trajectories import Trajectories
-from trajanon.utility.on_roads import ToRoad, share_on_roads
 from trajanon.utility.shape import length_change
-from trajanon.utility.usefulness import ROAD, Usefulness, usefulness
+from trajanon.utility.usefulness import ROAD, ToRoad, Usefulness, share_on_roads, usefulness
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,7 +231,7 @@ def evaluate(
     progress(task, 0, steps)
     all_of_them = len(trajectories)
     trajectories = released_of(trajectories, told)
-    found = belonging(trajectories, release.points, told)
+    found = matched(trajectories, release.points, told)
     labels, subjects = found.labels, None
     if trajectories.subject is not None:
         subjects = dense(trajectories.subject)
@@ -294,7 +293,7 @@ def evaluate(
 
 
 def _attacks(
-    trajectories: Trajectories, found: Belonging, k: int, subjects: Ints | None
+    trajectories: Trajectories, found: Matched, k: int, subjects: Ints | None
 ) -> list[Attack]:
     """Run all attacks; where windows slid, those on the release also from these."""
     groups = (found.lines, found.labels, k)
@@ -325,7 +324,7 @@ def _by_mdav(trajectories: Trajectories, k: int, subjects: Ints | None) -> Float
 
 
 def _ways(
-    trajectories: Trajectories, found: Belonging, mdav: Floats | None
+    trajectories: Trajectories, found: Matched, mdav: Floats | None
 ) -> dict[str, tuple[Floats, Floats]]:
     """Originals and what stands for them, for each way to publish."""
     original, released = trajectories.points, found.lines[found.labels]
@@ -337,7 +336,7 @@ def _ways(
     return {**ways, NOTHING: (original, original)}
 
 
-def _length_kept(found: Belonging) -> float:
+def _length_kept(found: Matched) -> float:
     means = group_means(found.slid.records, found.labels)[found.labels]
     lines = means.reshape(found.slid.points.shape)
     return 1.0 + float(length_change(found.slid.points, lines).mean())

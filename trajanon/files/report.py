@@ -14,7 +14,7 @@ from trajanon.inputs import regular
 from trajanon.partition import check_k
 from trajanon.trajectories import Trajectories
 
-STRANGERS = (
+NOT_TOGETHER = (
     "these trajectories, release and report do not belong together: run trajanon anonymize again"
 )
 
@@ -163,7 +163,7 @@ def all_lines_in(report: Report) -> Ints:
     line = np.arange(labels.max() + 1)
     for groups in report.get("groups_of_equal_lines", []):
         if not groups or not 0 <= min(groups) <= max(groups) < len(line):
-            raise BadInput(STRANGERS)
+            raise BadInput(NOT_TOGETHER)
         line[groups] = min(groups)
     return np.where(labels < 0, -1, line[labels])
 
@@ -173,10 +173,10 @@ def kept_in(report: Report, n: int) -> Bools:
     kept = np.ones(n, dtype=np.bool_)
     rows = _left_out(report)
     if any(not 0 <= row < n for row in rows):
-        raise BadInput(STRANGERS)
+        raise BadInput(NOT_TOGETHER)
     kept[rows] = False
     if kept.sum() != n - len(rows) or report["n"] != kept.sum():
-        raise BadInput(STRANGERS)
+        raise BadInput(NOT_TOGETHER)
     return kept
 
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.privacy.ground import metres_of_degrees
 from trajanon.privacy.published import check_groups
 from trajanon.utility import displacement
+from trajanon.utility.displacements import metres_of_degrees
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,6 @@
 """An adversary who knows some points of his target's trajectory."""
 
+from dataclasses import replace
 from math import comb
 from threading import Event
 
@@ -10,8 +11,8 @@ from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.partition import dense
 from trajanon.privacy.attack import Attack
-from trajanon.privacy.ground import metres_of_degrees
 from trajanon.privacy.published import Published
+from trajanon.utility.displacements import metres_of_degrees
 from trajanon.words import number_of
 from trajanon.workers import in_parts
 
@@ -175,3 +176,45 @@ def _places(lines: Floats, targets: Floats, tolerance: float) -> Places:
     order = np.argsort(key, kind="stable")
     line, position = np.divmod(order, lines.shape[1])
     return Places(where[order], key[order], line, position, corner, cell, columns)
+
+
+def known_ends(
+    points: Floats,
+    released: Floats,
+    labels: Ints,
+    k: int,
+    *,
+    tolerance: float = 100.0,
+    subjects: Ints | None = None,
+) -> Attack:
+    """Attack a release with both ends of each original trajectory, as home and work.
+
+    A released line is compatible if its first point lies within ``tolerance`` metres of the
+    target's first point, and its last within as many of the target's last.
+    """
+    published = Published.release(points, released, labels, k, subjects)
+    return _attack_ends(published, tolerance)
+
+
+def known_ends_in_originals(
+    points: Floats, k: int, *, tolerance: float = 100.0, subjects: Ints | None = None
+) -> Attack:
+    """Attack the originals themselves, as if they were published without names.
+
+    Arguments, result and errors are those of `known_ends`.
+    """
+    return _attack_ends(Published.originals(points, k, subjects), tolerance)
+
+
+def _attack_ends(published: Published, tolerance: float) -> Attack:
+    check_tolerance(tolerance)
+    # Two points known in order, of lines that are their two ends: the first of these
+    # has to be passed at the first.
+    ends = replace(
+        published,
+        points=np.ascontiguousarray(published.points[:, [0, -1]]),
+        lines=np.ascontiguousarray(published.lines[:, [0, -1]]),
+    )
+    told = passing(ends, question_of(ends, 2, tolerance, order=True))
+    knows = f"both ends of the target's trajectory, within {tolerance:g} m"
+    return published.attack("both ends", knows, told)

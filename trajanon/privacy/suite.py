@@ -2,8 +2,12 @@
 
 from trajanon.arrays import Floats, Ints
 from trajanon.privacy.attack import Attack
-from trajanon.privacy.ends import known_ends, known_ends_in_originals
-from trajanon.privacy.known_points import known_points, known_points_in_originals
+from trajanon.privacy.known_points import (
+    known_ends,
+    known_ends_in_originals,
+    known_points,
+    known_points_in_originals,
+)
 from trajanon.privacy.linkage import nearest_record
 from trajanon.privacy.other_tracks import other_tracks
 

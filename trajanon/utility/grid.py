@@ -1,4 +1,4 @@
-"""Square cells on the ground."""
+"""What counts in the cells of a grid keep: density maps and trips between cells."""
 
 import numpy as np
 
@@ -20,3 +20,50 @@ def cells(points: Floats, metres: float) -> Ints:
     column = np.floor(points[..., 1] / width).astype(np.int64)
     numbers: Ints = row * _COLUMNS + column
     return numbers
+
+
+def density_divergence(original: Floats, released: Floats, cell: float) -> float:
+    """Compare two density maps.
+
+    Source: J. Lin, "Divergence measures based on the Shannon entropy", IEEE Trans. Inform. Theory
+    37 (1991).
+    """
+    before, after = shares(original, released, cell)
+    middle = (before + after) / 2
+    return (_bits(before, middle) + _bits(after, middle)) / 2
+
+
+def busyness(runs: Floats, points: Floats, cell: float) -> float:
+    """Compare how busy places are with how busy those of the runs are."""
+    everywhere, there = shares(runs, points, cell)
+    return float((there * everywhere).sum() / (everywhere * everywhere).sum())
+
+
+def shares(one: Floats, other: Floats, cell: float) -> tuple[Floats, Floats]:
+    """Share of the points of each of two sets in each cell that either is in."""
+    places = [cells(points, cell).reshape(-1) for points in (one, other)]
+    found, place = np.unique(np.concatenate(places), return_inverse=True)
+    first, second = np.split(place, [len(places[0])])
+    return (
+        np.bincount(first, minlength=len(found)) / len(first),
+        np.bincount(second, minlength=len(found)) / len(second),
+    )
+
+
+def _bits(share: Floats, of: Floats) -> float:
+    """Kullback-Leibler divergence."""
+    there = share > 0.0
+    return float((share[there] * np.log2(share[there] / of[there])).sum())
+
+
+def flow_similarity(original: Floats, released: Floats, cell: float) -> float:
+    """Compare the origin-destination matrices of two sets of trips.
+
+    Source: M. Lenormand et al., "A universal model of commuting networks", PLOS ONE 7 (2012).
+    """
+    one, other = (cells(points[:, [0, -1]], cell) for points in (original, released))
+    flows, place = np.unique(np.concatenate([one, other]), axis=0, return_inverse=True)
+    place = place.reshape(-1)
+    before = np.bincount(place[: len(one)], minlength=len(flows))
+    after = np.bincount(place[len(one) :], minlength=len(flows))
+    return float(2 * np.minimum(before, after).sum() / (before.sum() + after.sum()))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.utility.metres import displacement
+from trajanon.utility.displacements import displacement
 
 _FEWEST = 0.001
 """Share of all trajectories below which an error is not taken relative to the count."""

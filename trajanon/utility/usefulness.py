@@ -1,6 +1,6 @@
 """All measures of what a release is still good for."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,14 +9,10 @@ import numpy as np
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.tracks import STEPS, Tracks
-from trajanon.utility.closeness import closeness
-from trajanon.utility.density import busyness, density_divergence
-from trajanon.utility.flows import flow_similarity
-from trajanon.utility.metres import displacement, summary
-from trajanon.utility.on_roads import ToRoad, share_on_roads
+from trajanon.utility.displacements import displacement, from_runs, summary
+from trajanon.utility.grid import busyness, density_divergence, flow_similarity
 from trajanon.utility.queries import query_errors
-from trajanon.utility.runs import from_runs
-from trajanon.utility.shape import length_change, length_shift, lengths, turns
+from trajanon.utility.shape import closeness, length_change, length_shift, lengths, turns
 
 FLOW_CELL = 500.0
 """Metres: trips begin and end in a neighbourhood."""
@@ -34,6 +30,10 @@ ROAD = 20.0
 """Metres from a road at which a point still lies on it: half a street, and the error of
 a receiver.
 """
+
+ToRoad = Callable[[Floats, Floats, float], Floats]
+"""Called with latitudes, longitudes and metres; gives the metres to the nearest road,
+infinity beyond those."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +99,9 @@ def usefulness(
         query_error=float(errors.mean()),
         on_roads=None if to_road is None else share_on_roads(released, to_road, ROAD),
     )
+
+
+def share_on_roads(points: Floats, to_road: ToRoad, metres: float) -> float:
+    """Measure which share of points lies within so many metres of a road."""
+    lat, lon = points.reshape(-1, 2).T
+    return float((to_road(lat, lon, metres) <= metres).mean())

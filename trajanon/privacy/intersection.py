@@ -1,30 +1,10 @@
 """What only the holder of the data can count: subjects, and two releases of them."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from trajanon.arrays import Ints
 from trajanon.partition import broken_promises, subjects_per_group
 from trajanon.releases import too_few
-from trajanon.subjects import NAMELESS
-
-
-def nameless(provenance: Mapping[str, Any]) -> int:
-    """Count recordings that name no subject, and count as one each."""
-    return _counted(provenance, NAMELESS) or 0
-
-
-def recordings(provenance: Mapping[str, Any]) -> int | None:
-    """Count all recordings, as `nameless`; None is what is not understood."""
-    return _counted(provenance, "recordings read")
-
-
-def _counted(provenance: Mapping[str, Any], what: str) -> int | None:
-    counts = provenance.get("counts")
-    told = counts.get(what) if isinstance(counts, Mapping) else None
-    return told if isinstance(told, int) else None
 
 
 def too_few_subjects(labels: Ints, subjects: Ints, k: int) -> list[str]:

@@ -1,14 +1,17 @@
-"""Metres between points, and points in metres."""
+"""How far points moved, and how far they are from the runs behind them."""
 
 from threading import Event
 
 import numpy as np
 
+from trajanon._kernels.runs import nearest_on_runs
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import radii
+from trajanon.tracks import Tracks
 from trajanon.workers import in_parts
 
 _AT_ONCE = 10_000  # trajectories that a thread measures
+_RUNS_AT_ONCE = 2_000  # windows: some hundredths of a second
 
 
 def summary(metres: Floats) -> dict[str, float]:
@@ -62,3 +65,39 @@ def on_plane(original: Floats, released: Floats) -> tuple[Floats, Floats]:
     one: Floats = np.radians(original - middle) * scale
     other: Floats = np.radians(released - middle) * scale
     return one, other
+
+
+def from_runs(tracks: Tracks, lines: Floats, labels: Ints) -> Floats:
+    """Measure how far each point of a window's line is from the window's run.
+
+    From the nearest point of the run, wherever on it the window lies; runs are kept as points, a
+    quarter of the spacing apart.
+    """
+    scale = np.radians(np.stack(radii(np.radians(lines[..., 0])), axis=-1))
+    order = np.argsort(tracks.run, kind="stable")
+
+    def measured(some: Ints, stop: Event) -> Floats:
+        away = np.empty((len(some), lines.shape[1]))
+        run, label = tracks.run[some], labels[some]
+        nearest_on_runs(tracks.points, tracks.first, run, lines, label, scale, away)
+        return away
+
+    found = np.concatenate(in_parts(measured, order, _RUNS_AT_ONCE))
+    away = np.empty_like(found)
+    away[order] = found
+    return away
+
+
+def metres_of_degrees(latitude: Floats) -> Floats:
+    """Measure a degree of latitude and one of longitude.
+
+    Examples
+    --------
+    >>> metres_of_degrees(np.array(60.0)).round().tolist()
+    [111412.0, 55800.0]
+    """
+    here = np.stack([latitude, np.zeros_like(latitude)], axis=-1)
+    half = np.array([0.5, 0.0])  # half a degree either way: the middle is here
+    north = displacement(here - half, here + half)
+    east = displacement(here, here + np.array([0.0, 1.0]))
+    return np.stack([north, east], axis=-1)

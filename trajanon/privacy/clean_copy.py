@@ -10,8 +10,8 @@ from trajanon.files.release import check_format, read_as_found, write_release
 from trajanon.files.released import DIGITS, check_digits, known_attribution, line_numbers, rounded
 from trajanon.outputs import replacing
 from trajanon.partition import check_k
-from trajanon.privacy.checker import check
 from trajanon.privacy.findings import Findings, not_trajectories, too_rare
+from trajanon.privacy.release_check import check
 from trajanon.trajectories import Trajectories
 
 

@@ -13,11 +13,11 @@ from trajanon.files.release import read_as_found, read_release
 from trajanon.files.released import DIGITS, Lines, check_digits
 from trajanon.files.report import all_labels_in, all_lines_in, read_report, released_of, report_path
 from trajanon.partition import check_k, dense
-from trajanon.privacy.belonging import belonging
 from trajanon.privacy.findings import Findings, not_trajectories, too_fine, too_rare
-from trajanon.privacy.holder import told_by_both, too_few_subjects
+from trajanon.privacy.intersection import told_by_both, too_few_subjects
 from trajanon.privacy.order import told_by_order
-from trajanon.privacy.parts import check_parts
+from trajanon.privacy.originals import matched
+from trajanon.privacy.parts_check import check_parts
 from trajanon.privacy.source_order import by_line, told_by_source_order
 from trajanon.releases import Release, written
 from trajanon.trajectories import Trajectories
@@ -168,7 +168,7 @@ def _held(release: Path, trajectories: Trajectories) -> _Held:
     """Put a release and its originals together."""
     report, points = read_report(release), read_release(release).points
     try:
-        found = belonging(released_of(trajectories, report), points, report)
+        found = matched(released_of(trajectories, report), points, report)
     except BadInput as error:
         msg = f"{release}: {error}"
         raise BadInput(msg) from error
