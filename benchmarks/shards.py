@@ -26,8 +26,8 @@ from corridors import POINTS, corridors
 
 import trajanon
 from trajanon.files.trajectories import write_trajectories
-from trajanon.shards import anonymization
-from trajanon.shards.crew import connected
+from trajanon.parts import workflow
+from trajanon.parts.executors import connected
 from trajanon.trajectories import Trajectories
 
 K = 5
@@ -49,9 +49,7 @@ def compiled(client: object) -> None:
     """Let all kernels be compiled, and kept, before they are measured."""
     with tempfile.TemporaryDirectory() as place:
         make(Path(place) / "few", 11_000, PART)
-        anonymization.anonymize_parts(
-            f"{place}/few", f"{place}/out", K, client=client, memory="4GB"
-        )
+        workflow.anonymize_parts(f"{place}/few", f"{place}/out", K, client=client, memory="4GB")
 
 
 def run(folder: Path, memory: str, cluster: str | None, count: str, shards: int | None) -> None:
@@ -60,7 +58,7 @@ def run(folder: Path, memory: str, cluster: str | None, count: str, shards: int 
         client = closing.enter_context(connected(cluster)) if cluster else None
         compiled(client)
         if shards is not None:
-            many = patch.object(anonymization, "shards_for", lambda *_: shards)
+            many = patch.object(workflow, "shards_for", lambda *_: shards)
             closing.enter_context(many)
         out = folder.with_name(f"{folder.name}-anonymized")
         start, busy = perf_counter(), process_time()

@@ -9,22 +9,22 @@ from naive import squared_distance
 from trajanon.arrays import Floats
 
 
-def violated_trios(
+def violated_cuts(
     n: int, groups: Sequence[tuple[int, ...]], shares: Floats
 ) -> dict[tuple[int, ...], float]:
     """Three records of which groups hold two or more, in all more than once; by how
     much more.
     """
     excess = {
-        trio: sum(
+        cut: sum(
             float(share)
             for group, share in zip(groups, shares, strict=True)
-            if len(set(group) & set(trio)) > 1
+            if len(set(group) & set(cut)) > 1
         )
         - 1.0
-        for trio in combinations(range(n), 3)
+        for cut in combinations(range(n), 3)
     }
-    return {trio: more for trio, more in excess.items() if more > 0.0}
+    return {cut: more for cut, more in excess.items() if more > 0.0}
 
 
 def nearest_bound(records: Floats, k: int) -> float:

@@ -22,12 +22,12 @@ def earnings(records: Floats, prices: Floats, group: list[int]) -> float:
     return float(prices[group].sum()) - group_sse(records[group])
 
 
-def tolls(trios: Ints, tolls: Floats, group: list[int]) -> float:
-    """What a group pays for the trios of which it holds two records or more."""
+def cut_duals(cuts: Ints, cut_duals: Floats, group: list[int]) -> float:
+    """What a group pays for the cuts of which it holds two records or more."""
     return sum(
-        float(toll)
-        for trio, toll in zip(trios.tolist(), tolls, strict=True)
-        if len(set(trio) & set(group)) > 1
+        float(dual)
+        for cut, dual in zip(cuts.tolist(), cut_duals, strict=True)
+        if len(set(cut) & set(group)) > 1
     )
 
 

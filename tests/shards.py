@@ -10,10 +10,10 @@ import numpy as np
 from trajanon.arrays import Floats, Ints
 from trajanon.files.geoparquet import read
 from trajanon.files.trajectories import write_trajectories
-from trajanon.shards import anonymization, mending, solving
-from trajanon.shards.finishing import Tally, finish
-from trajanon.shards.pieces import Piece
-from trajanon.shards.plan import Plan
+from trajanon.parts import borders, shard_search, workflow
+from trajanon.parts.centroids import Tally, finish
+from trajanon.parts.plan import Plan
+from trajanon.parts.shard_rows import Piece
 from trajanon.trajectories import Trajectories
 
 POINTS = 4
@@ -59,7 +59,7 @@ def _lines(part: Path) -> list[bytes]:
 @contextmanager
 def shards_of(rows: int) -> Iterator[None]:
     """Make shards of so many rows, whatever the memory."""
-    with patch.object(anonymization, "shards_for", lambda n, capacity: -(-n // rows)):
+    with patch.object(workflow, "shards_for", lambda n, capacity: -(-n // rows)):
         yield
 
 
@@ -92,7 +92,7 @@ def groups_told() -> Iterator[Groups]:
     """Listen to what is finished in this process."""
     groups = Groups()
     with (
-        patch.object(solving, "finish", groups.finish),
-        patch.object(mending, "finish", groups.finish),
+        patch.object(shard_search, "finish", groups.finish),
+        patch.object(borders, "finish", groups.finish),
     ):
         yield groups

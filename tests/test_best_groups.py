@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from markets import peoples, seeds, set_limit, several
 from naive_refine import grouped, random_groups
+from pricings import peoples, seeds, set_limit, several
 from test_mdav import reference
 
 from trajanon import loss
-from trajanon.columns import best_groups
+from trajanon.bound.best_groups import best_groups
 from trajanon.grouping.mdav import mdav
 from trajanon.partition import dense
 from trajanon.refine.swap import swap

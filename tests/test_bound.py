@@ -10,12 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_mdav import reference
 
-from trajanon import bound, cuts, loss, workers
-from trajanon._kernels.pricing import Market
+from trajanon import loss, workers
+from trajanon._kernels.pricing import PricingProblem
 from trajanon.arrays import Floats
-from trajanon.bound import lower_bound, nearest_bound, prove
-from trajanon.columns import Found, Relaxation, open_market, with_trios
-from trajanon.cuts import violated_trios
+from trajanon.bound import lower_bound as bound
+from trajanon.bound import subset_row_cuts
+from trajanon.bound.column_generation import Relaxation
+from trajanon.bound.lower_bound import lower_bound, nearest_bound, prove
+from trajanon.bound.pricing import Found, pricing_problem, with_cuts
+from trajanon.bound.subset_row_cuts import violated_cuts
 from trajanon.errors import BadInput, TooFewRecords
 
 seeds = st.integers(0, 10**6)
@@ -51,14 +54,14 @@ def clusters(seed: int, count: int, k: int, p: int = 3) -> tuple[Floats, float]:
     return X[shuffled], loss.sse(loss.standardise(X), labels)
 
 
-def random_market(seed: int, n: int, k: int) -> tuple[Floats, Market]:
-    """Records with any prices and tolls, feasible or not."""
+def random_pricing(seed: int, n: int, k: int) -> tuple[Floats, PricingProblem]:
+    """Records with any prices and cut_duals, feasible or not."""
     rng = np.random.default_rng(seed)
     records = loss.standardise(rng.normal(size=(n, 2)))
-    market = open_market(records, k, np.arange(n))
-    market = market._replace(prices=rng.normal(0.3, 0.5, n))
-    trios = np.array([rng.choice(n, 3, replace=False) for _ in range(4)])
-    return records, with_trios(market, trios, rng.exponential(0.2, 4))
+    pricing = pricing_problem(records, k, np.arange(n))
+    pricing = pricing._replace(prices=rng.normal(0.3, 0.5, n))
+    cuts = np.array([rng.choice(n, 3, replace=False) for _ in range(4)])
+    return records, with_cuts(pricing, cuts, rng.exponential(0.2, 4))
 
 
 # Against the optimum
@@ -134,7 +137,7 @@ def test_half_of_each_pair_of_three_records_is_cut_off(monkeypatch: pytest.Monke
     X = np.concatenate([corners, corners + 100.0])
     optimum = naive.least_sse(loss.standardise(X), 2)
     assert lower_bound(X, 2).sse == pytest.approx(optimum, rel=1e-6)
-    monkeypatch.setattr(cuts, "CUT_ROUNDS", 0)
+    monkeypatch.setattr(subset_row_cuts, "CUT_ROUNDS", 0)
     assert lower_bound(X, 2).sse == pytest.approx(0.75 * optimum, rel=1e-6)
 
 
@@ -186,51 +189,53 @@ def test_it_never_exceeds_a_partition(seed: int, n: int, k: int) -> None:
 # The proof
 
 
-def said(market: Market) -> Relaxation:
-    """Prices and tolls, and that they prove their sum."""
-    return Relaxation(market.prices.sum() - market.tolls.sum(), market, proven=True)
+def said(pricing: PricingProblem) -> Relaxation:
+    """Prices and cut_duals, and that they prove their sum."""
+    return Relaxation(pricing.prices.sum() - pricing.cut_duals.sum(), pricing, proven=True)
 
 
 @given(seed=seeds, n=st.integers(4, 10), k=st.integers(2, 3))
 def test_any_prices_and_tolls_prove_a_true_bound(seed: int, n: int, k: int) -> None:
-    records, market = random_market(seed, n, k)
-    sse, _ = prove(said(market), 2)
+    records, pricing = random_pricing(seed, n, k)
+    sse, _ = prove(said(pricing), 2)
     assert 0.0 <= sse <= naive.least_sse(records, k)
 
 
 @given(seed=seeds, n=st.integers(4, 10), k=st.integers(2, 3), nodes=st.integers(1, 9))
 def test_a_search_cut_short_proves_a_true_bound(seed: int, n: int, k: int, nodes: int) -> None:
-    records, market = random_market(seed, n, k)
+    records, pricing = random_pricing(seed, n, k)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bound, "NODES", nodes)
-        sse, _ = prove(said(market), 2)
+        sse, _ = prove(said(pricing), 2)
     assert 0.0 <= sse <= naive.least_sse(records, k)
-    assert sse <= prove(said(market), 2)[0] + 1e-12
+    assert sse <= prove(said(pricing), 2)[0] + 1e-12
 
 
 @pytest.mark.parametrize(
-    ("prices", "tolls", "certified"),
+    ("prices", "cut_duals", "certified"),
     [
         *[(1.0, 1.0, True), (1.1, 1.0, False), (1.0, 0.5, False), (1.001, 1.0, False)],
         *[(0.0, 0.0, False), (0.5, 0.5, False), (0.999, 0.999, False)],
     ],
 )
 def test_wrong_prices_do_not_certify(
-    monkeypatch: pytest.MonkeyPatch, prices: float, tolls: float, certified: bool
+    monkeypatch: pytest.MonkeyPatch, prices: float, cut_duals: float, certified: bool
 ) -> None:
-    tolls_paid = []
+    duals_paid = []
 
     def wrong(relaxation: Relaxation, p: int) -> tuple[float, bool]:
-        market = relaxation.market
-        tolls_paid.append(len(market.tolls))
-        wronged = market._replace(prices=market.prices * prices, tolls=market.tolls * tolls)
-        return prove(relaxation._replace(market=wronged), p)
+        pricing = relaxation.pricing
+        duals_paid.append(len(pricing.cut_duals))
+        wronged = pricing._replace(
+            prices=pricing.prices * prices, cut_duals=pricing.cut_duals * cut_duals
+        )
+        return prove(relaxation._replace(pricing=wronged), p)
 
     X = table("outliers", 6, 40, 2)
     right = lower_bound(X, 2)
     monkeypatch.setattr(bound, "prove", wrong)
     got = lower_bound(X, 2)
-    assert max(tolls_paid) > 0
+    assert max(duals_paid) > 0
     assert right.certified
     assert got.certified == certified
     assert 0.0 <= got.sse <= right.sse + 1e-12
@@ -238,11 +243,11 @@ def test_wrong_prices_do_not_certify(
 
 def test_what_groups_might_earn_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of ten records round which a group may earn 1 to 10, five at most have one."""
-    market = open_market(np.zeros((10, 1)), 2, np.arange(10))
-    market = market._replace(prices=np.full(10, 10.0))
+    pricing = pricing_problem(np.zeros((10, 1)), 2, np.arange(10))
+    pricing = pricing._replace(prices=np.full(10, 10.0))
     found = Found([], np.arange(1.0, 11.0), complete=True)
     monkeypatch.setattr(bound, "search", lambda *_: found)
-    sse, certified = prove(said(market), 1)
+    sse, certified = prove(said(pricing), 1)
     assert sse == pytest.approx(100.0 - (10 + 9 + 8 + 7 + 6))
     assert not certified
 
@@ -277,21 +282,21 @@ def test_violated_trios_are_found(seed: int, n: int, count: int) -> None:
     ]
     shares /= max(*held, 1.0)
     none = np.zeros((0, 3), dtype=np.int64)
-    got = [tuple(trio) for trio in violated_trios(groups, shares, none).tolist()]
+    got = [tuple(cut) for cut in violated_cuts(groups, shares, none).tolist()]
     fractional = np.where(shares < 1.0, shares, 0.0)
-    expected = naive_bound.violated_trios(n, groups, fractional)
+    expected = naive_bound.violated_cuts(n, groups, fractional)
     assert set(got) <= set(expected)
     assert bool(got) == bool(expected)
-    excess = [expected[trio] for trio in got]
+    excess = [expected[cut] for cut in got]
     assert excess == pytest.approx(sorted(excess, reverse=True))
     if expected:
         assert excess[0] == pytest.approx(max(expected.values()))
-    left_out = [trio for trio in expected if trio not in got]
-    for trio in left_out:
-        taken = max(sum(record in other for other in got) for record in trio)
-        assert taken == cuts.CUTS_PER_RECORD
-    again = violated_trios(groups, shares, np.array(got).reshape(-1, 3).astype(int))
-    assert not {tuple(trio) for trio in again.tolist()} & set(got)
+    left_out = [cut for cut in expected if cut not in got]
+    for cut in left_out:
+        taken = max(sum(record in other for other in got) for record in cut)
+        assert taken == subset_row_cuts.CUTS_PER_RECORD
+    again = violated_cuts(groups, shares, np.array(got).reshape(-1, 3).astype(int))
+    assert not {tuple(cut) for cut in again.tolist()} & set(got)
 
 
 # Limits
@@ -304,10 +309,10 @@ def test_violated_trios_are_found(seed: int, n: int, count: int) -> None:
         (bound, "PAIRWISE", 10, False),
         (bound, "ROUNDS", 1, False),
         (bound, "POOL", 0, False),
-        (cuts, "CUT_ROUNDS", 0, True),
-        (cuts, "CUT_ROUNDS", 1, True),
-        (cuts, "CUTS_PER_RECORD", 1, True),
-        (cuts, "GAIN", 1.0, True),
+        (subset_row_cuts, "CUT_ROUNDS", 0, True),
+        (subset_row_cuts, "CUT_ROUNDS", 1, True),
+        (subset_row_cuts, "CUTS_PER_RECORD", 1, True),
+        (subset_row_cuts, "GAIN", 1.0, True),
     ],
 )
 def test_within_any_limit_the_bound_is_true(

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem
-from trajanon.shards.folder import Folder
+from trajanon.parts.folder import Folder
 
 
 @pytest.fixture(params=["file", "memory"])

@@ -3,12 +3,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from markets import different, peoples, random_market, seeds, set_limit
 from naive_refine import random_groups
+from pricings import different, peoples, random_pricing, seeds, set_limit
 from test_mdav import reference
 
 from trajanon import loss
-from trajanon.columns import Master, first_groups, generate, nearest_groups, open_market
+from trajanon.bound.column_generation import generate
+from trajanon.bound.master import Master
+from trajanon.bound.pricing import first_groups, nearest_groups, pricing_problem
 from trajanon.grouping.mdav import mdav
 
 # Columns generated with exact pricing by an earlier prototype, percent; and the least
@@ -20,13 +22,13 @@ RELAXED = {"tarragona": (13.857, 14.467), "census": (4.646, 4.668)}
 @settings(max_examples=50)
 def test_no_column_is_missing(seed: int, m: int, k: int, grid: bool, steady: bool) -> None:
     groups = random_groups(seed, m, k, None, grid)
-    master = Master(open_market(groups.records, groups.k, groups.subjects).distances)
+    master = Master(pricing_problem(groups.records, groups.k, groups.subjects).distances)
     together = [np.flatnonzero(groups.labels == g) for g in set(groups.labels)]
     master.add(together)
-    market = open_market(groups.records, groups.k, groups.subjects)
+    pricing = pricing_problem(groups.records, groups.k, groups.subjects)
     begun = np.random.default_rng(seed).exponential(1.0, m)
-    market = market._replace(prices=begun)
-    relaxation = generate(master, market, steady=steady)
+    pricing = pricing._replace(prices=begun)
+    relaxation = generate(master, pricing, steady=steady)
     assert relaxation.proven
     every = list(naive_columns.every_group(m, groups.k, groups.subjects))
     every += [group.tolist() for group in together]
@@ -40,24 +42,24 @@ def test_what_a_limit_cut_short_is_not_proven(
 ) -> None:
     groups = random_groups(8, 60, 4, None, grid=False)
     set_limit(monkeypatch, limit, value)
-    market = open_market(groups.records, 4, groups.subjects)
-    master = Master(market.distances)
+    pricing = pricing_problem(groups.records, 4, groups.subjects)
+    master = Master(pricing.distances)
     master.add(np.flatnonzero(groups.labels == g) for g in range(15))
-    assert not generate(master, market).proven
+    assert not generate(master, pricing).proven
 
 
 def test_steady_prices_need_fewer_columns() -> None:
     """Large groups, from a partition and the fair prices of its records alone."""
     records = loss.standardise(np.random.default_rng(0).normal(size=(120, 3)))
-    market = open_market(records, 8, np.arange(120))
+    pricing = pricing_problem(records, 8, np.arange(120))
     labels = mdav(records, 8, np.arange(120))
     columns, reached = [], []
     for steady in (False, True):
-        master = Master(market.distances)
+        master = Master(pricing.distances)
         master.add(np.flatnonzero(labels == g) for g in range(labels.max() + 1))
         fair = (np.array(master.costs) / np.bincount(labels))[labels]
-        master.add(nearest_groups(market))
-        priced = market._replace(prices=fair)
+        master.add(nearest_groups(pricing))
+        priced = pricing._replace(prices=fair)
         relaxation = generate(master, priced, rounds=1_000, pool=1_000, steady=steady)
         assert relaxation.proven
         columns.append(len(master.groups))
@@ -70,25 +72,27 @@ def test_steady_prices_need_fewer_columns() -> None:
 def test_the_nearest_of_each_record_are_groups(
     seed: int, m: int, k: int, people: int | None
 ) -> None:
-    records, market = random_market(seed, m, k, people, grid=False)
+    records, pricing = random_pricing(seed, m, k, people, grid=False)
     expected = []
     for record in records:
         order = np.argsort(((records - record) ** 2).sum(axis=1), kind="stable")
-        expected += [order[: market.k], order[: market.k + 1]]
-    allowed = {tuple(group.tolist()) for group in expected if different(market, group) >= market.k}
-    assert {tuple(group.tolist()) for group in nearest_groups(market)} == allowed
+        expected += [order[: pricing.k], order[: pricing.k + 1]]
+    allowed = {
+        tuple(group.tolist()) for group in expected if different(pricing, group) >= pricing.k
+    }
+    assert {tuple(group.tolist()) for group in nearest_groups(pricing)} == allowed
 
 
 @pytest.mark.parametrize("name", RELAXED)
 def test_the_relaxation_is_that_of_the_prototype(name: str) -> None:
     records = loss.standardise(reference(name))
     m = len(records)
-    market = open_market(records, 3, np.arange(m))
+    pricing = pricing_problem(records, 3, np.arange(m))
     labels = mdav(records, 3, np.arange(m))
-    master = Master(market.distances)
+    master = Master(pricing.distances)
     master.add(np.flatnonzero(labels == g) for g in range(labels.max() + 1))
-    master.add(first_groups(market))
-    relaxation = generate(master, market)
+    master.add(first_groups(pricing))
+    relaxation = generate(master, pricing)
     assert relaxation.proven
     il = loss.information_loss(relaxation.sse, float((records**2).sum()))
     relaxed, best_seen = RELAXED[name]

@@ -3,20 +3,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from markets import different, peoples, random_market, room, seeds
+from pricings import different, peoples, random_pricing, room, seeds
 
 from trajanon._kernels.pricing import earnings, exchange_member, grow_group, grow_groups
 
 
 @given(seed=seeds, m=st.integers(2, 12), k=st.integers(2, 4), people=peoples)
 def test_groups_grow_as_their_slow_twin(seed: int, m: int, k: int, people: int | None) -> None:
-    records, market = random_market(seed, m, k, people, grid=False)
-    largest = market.halves.shape[1]
+    records, pricing = random_pricing(seed, m, k, people, grid=False)
+    largest = pricing.halves.shape[1]
     for record in range(m):
         members = np.full(largest, record)
-        size = grow_group(market, members, 1)
+        size = grow_group(pricing, members, 1)
         assert members[:size].tolist() == naive_columns.grown_group(
-            records, market.prices, market.subjects, market.k, record
+            records, pricing.prices, pricing.subjects, pricing.k, record
         )
 
 
@@ -24,21 +24,21 @@ def test_groups_grow_as_their_slow_twin(seed: int, m: int, k: int, people: int |
 def test_exchanges_earn_most_and_end_where_none_earns(
     seed: int, m: int, k: int, people: int | None, grid: bool
 ) -> None:
-    records, market = random_market(seed, m, k, people, grid)
-    args = records, market.prices, market.subjects, market.k
+    records, pricing = random_pricing(seed, m, k, people, grid)
+    args = records, pricing.prices, pricing.subjects, pricing.k
     for record in range(m):
-        members = np.full(market.halves.shape[1], record)
-        group = members[: grow_group(market, members, 1)]
+        members = np.full(pricing.halves.shape[1], record)
+        group = members[: grow_group(pricing, members, 1)]
         if len(group):
             most = naive_columns.most_after_exchange(*args, group.tolist())
-            exchange_member(market, group)
-            assert earnings(market, group) == pytest.approx(most, abs=1e-9)
-    found, sizes = room(market)
-    grow_groups(market, np.arange(m), found, sizes)
+            exchange_member(pricing, group)
+            assert earnings(pricing, group) == pytest.approx(most, abs=1e-9)
+    found, sizes = room(pricing)
+    grow_groups(pricing, np.arange(m), found, sizes)
     for members, size in zip(found, sizes, strict=True):
         if size:
             group = members[:size]
             assert len(set(group.tolist())) == size
-            assert different(market, group) >= market.k
+            assert different(pricing, group) >= pricing.k
             most = naive_columns.most_after_exchange(*args, group.tolist())
-            assert earnings(market, group) == pytest.approx(most, abs=1e-9)
+            assert earnings(pricing, group) == pytest.approx(most, abs=1e-9)

@@ -9,54 +9,53 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from markets import random_market, seeds
+from pricings import random_pricing, seeds
 
-from trajanon.columns import (
-    Master,
+from trajanon.bound import master as module
+from trajanon.bound.master import Master
+from trajanon.bound.pricing import (
+    cut_coefficients,
     first_groups,
     groups_within,
-    meetings,
-    open_market,
-    programme,
+    pricing_problem,
     search,
-    with_trios,
+    with_cuts,
 )
-from trajanon.columns import master as module
 
 
-@given(seed=seeds, m=st.integers(3, 9), trios=st.integers(0, 8))
-def test_what_meets_which_trio(seed: int, m: int, trios: int) -> None:
+@given(seed=seeds, m=st.integers(3, 9), cuts=st.integers(0, 8))
+def test_what_meets_which_trio(seed: int, m: int, cuts: int) -> None:
     rng = np.random.default_rng(seed)
-    of = np.array([rng.choice(m, 3, replace=False) for _ in range(trios)])
+    of = np.array([rng.choice(m, 3, replace=False) for _ in range(cuts)])
     groups = [sorted(rng.choice(m, 3, replace=False).tolist()) for _ in range(4)]
-    got = meetings(groups, of.reshape(-1, 3), m).toarray()
-    expected = [[len(set(group) & set(trio)) > 1 for trio in of] for group in groups]
-    assert np.array_equal(got, np.array(expected).reshape(4, trios))
+    got = cut_coefficients(groups, of.reshape(-1, 3), m).toarray()
+    expected = [[len(set(group) & set(cut)) > 1 for cut in of] for group in groups]
+    assert np.array_equal(got, np.array(expected).reshape(4, cuts))
 
 
 def test_a_trio_is_cut_from_the_columns_there_are_and_those_that_come() -> None:
     """Each pair of three records is half chosen, until a cut forbids it."""
     records = np.array([[0.0], [1.0], [2.0], [9.0], [10.0], [11.0]])
-    master = Master(open_market(records, 2, np.arange(6)).distances)
+    master = Master(pricing_problem(records, 2, np.arange(6)).distances)
     pairs = [np.array(pair) for pair in [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5)]]
     master.add(pairs)
     master.add([np.array([0, 1, 2]), np.array([3, 4, 5])])
-    master.cut(np.array([[0, 1, 2]]))
+    master.add_cuts(np.array([[0, 1, 2]]))
     master.add([np.array([3, 5])])
-    without = Master(open_market(records, 2, np.arange(6)).distances)
+    without = Master(pricing_problem(records, 2, np.arange(6)).distances)
     without.add(np.array(group) for group in master.groups)
     assert without.relax()[0] == pytest.approx(2 * (0.5 + 0.5 + 2.0) / 2)
     assert master.relax()[0] == pytest.approx((0.5 + 0.5 + 2.0) / 2 + 2.0)
-    assert master.tolls.sum() > 0.0
-    master.cut(np.array([[3, 4, 5]]))
+    assert master.cut_duals.sum() > 0.0
+    master.add_cuts(np.array([[3, 4, 5]]))
     value, prices = master.relax()
     assert value == pytest.approx(4.0)
-    assert value == pytest.approx(prices.sum() - master.tolls.sum())
+    assert value == pytest.approx(prices.sum() - master.cut_duals.sum())
 
 
 def test_a_column_is_added_once_and_costs_its_loss() -> None:
     records = np.array([[0.0], [1.0], [5.0], [6.0]])
-    master = Master(open_market(records, 2, np.arange(4)).distances)
+    master = Master(pricing_problem(records, 2, np.arange(4)).distances)
     assert master.add([np.array([1, 0]), np.array([2, 3]), np.array([0, 1])]) == 2
     assert master.add([np.array([3, 2])]) == 0
     assert master.groups == [(0, 1), (2, 3)]
@@ -68,14 +67,14 @@ def test_a_column_is_added_once_and_costs_its_loss() -> None:
 
 def test_a_programme_ends_when_it_is_told_to() -> None:
     records = np.random.default_rng(0).normal(size=(100, 3))
-    market = open_market(records, 3, np.arange(100))
-    master = Master(market.distances)
+    pricing = pricing_problem(records, 3, np.arange(100))
+    master = Master(pricing.distances)
     master.add(np.arange(100).reshape(25, 4))
-    master.add(first_groups(market))
+    master.add(first_groups(pricing))
     stop = Event()
     stop.set()
     with ThreadPoolExecutor(1) as thread:  # HiGHS is particular about threads
-        thread.submit(programme._run, master._relaxed, np.inf, stop).result()
+        thread.submit(module._run, master._relaxed, np.inf, stop).result()
     status = master._relaxed.getModelStatus()
     assert status == highspy.HighsModelStatus.kInterrupt
 
@@ -84,7 +83,7 @@ def test_where_the_limits_are_met_without_a_choice_the_groups_stay(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     records = np.array([[0.0], [0.1], [9.0], [9.1]])
-    master = Master(open_market(records, 2, np.arange(4)).distances)
+    master = Master(pricing_problem(records, 2, np.arange(4)).distances)
     master.add(np.array(pair) for pair in [(0, 2), (1, 3), (0, 1), (2, 3)])
     start, every = np.array([0, 1]), np.arange(4)
     assert master.choose(every, start, nodes=9, gap=0.0).columns.tolist() == [2, 3]
@@ -92,36 +91,36 @@ def test_where_the_limits_are_met_without_a_choice_the_groups_stay(
     assert master.choose(every, start, nodes=9, gap=0.0).columns.tolist() == [0, 1]
 
 
-@given(seed=seeds, m=st.integers(4, 8), trios=st.integers(0, 5))
+@given(seed=seeds, m=st.integers(4, 8), cuts=st.integers(0, 5))
 @settings(max_examples=25)
-def test_columns_that_cost_too_much_are_left_out(seed: int, m: int, trios: int) -> None:
-    records, market = random_market(seed, m, 2, None, grid=False)
+def test_columns_that_cost_too_much_are_left_out(seed: int, m: int, cuts: int) -> None:
+    records, pricing = random_pricing(seed, m, 2, None, grid=False)
     rng = np.random.default_rng(seed)
-    of = np.array([rng.choice(m, 3, replace=False) for _ in range(trios)])
-    tolls = rng.exponential(0.5, trios)
-    market = with_trios(market, of.reshape(-1, 3).astype(int), tolls)
-    master = Master(market.distances)
-    every = list(naive_columns.every_group(m, 2, market.subjects))
+    of = np.array([rng.choice(m, 3, replace=False) for _ in range(cuts)])
+    cut_duals = rng.exponential(0.5, cuts)
+    pricing = with_cuts(pricing, of.reshape(-1, 3).astype(int), cut_duals)
+    master = Master(pricing.distances)
+    every = list(naive_columns.every_group(m, 2, pricing.subjects))
     master.add(np.array(group) for group in every)
     earned = [
-        naive_columns.earnings(records, market.prices, list(group))
-        - naive_columns.tolls(market.trios, market.tolls, list(group))
+        naive_columns.earnings(records, pricing.prices, list(group))
+        - naive_columns.cut_duals(pricing.cuts, pricing.cut_duals, list(group))
         for group in master.groups
     ]
     expected = np.flatnonzero(np.array(earned) >= -0.5)
-    assert master.within(market, 0.5).tolist() == expected.tolist()
+    assert master.within(pricing, 0.5).tolist() == expected.tolist()
 
 
 def test_tolls_are_rows_of_the_choice_too() -> None:
     """A cut is no loss to whole groups."""
     records = np.random.default_rng(2).normal(size=(9, 2))
-    master = Master(open_market(records, 3, np.arange(9)).distances)
+    master = Master(pricing_problem(records, 3, np.arange(9)).distances)
     every = naive_columns.every_group(9, 3, np.arange(9))
     master.add(np.array(group) for group in every)
     start = [master.groups.index(g) for g in [(0, 1, 2), (3, 4, 5), (6, 7, 8)]]
     args = np.arange(len(master.groups)), np.array(start)
     before = master.choose(*args, nodes=1000, gap=0.0).columns
-    master.cut(np.array([[0, 1, 2], [3, 4, 8]]))
+    master.add_cuts(np.array([[0, 1, 2], [3, 4, 8]]))
     after = master.choose(*args, nodes=1000, gap=0.0).columns
     assert sorted(before) == sorted(after)
     least = sum(master.costs[column] for column in after)
@@ -131,8 +130,8 @@ def test_tolls_are_rows_of_the_choice_too() -> None:
 @pytest.mark.parametrize("task", ["relax", "choose", "search", "groups_within"])
 def test_what_a_watch_raises_ends_the_work(task: str) -> None:
     records = np.random.default_rng(0).normal(size=(60, 3))
-    market = open_market(records, 3, np.arange(60))
-    master = Master(market.distances)
+    pricing = pricing_problem(records, 3, np.arange(60))
+    master = Master(pricing.distances)
     master.add(np.arange(60).reshape(20, 3))
 
     def watch() -> None:
@@ -142,8 +141,8 @@ def test_what_a_watch_raises_ends_the_work(task: str) -> None:
     work: dict[str, Callable[[], object]] = {
         "relax": lambda: master.relax(watch),
         "choose": lambda: master.choose(start, start, nodes=1, gap=0.0, watch=watch),
-        "search": lambda: search(market, 0.0, 10, watch),
-        "groups_within": lambda: groups_within(market, 1.0, 5, watch),
+        "search": lambda: search(pricing, 0.0, 10, watch),
+        "groups_within": lambda: groups_within(pricing, 1.0, 5, watch),
     }
     with pytest.raises(KeyboardInterrupt):
         work[task]()

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from markets import HOMES, set_limit
 from naive_refine import grouped, random_groups
+from pricings import HOMES, set_limit
 
-from trajanon import cuts
 from trajanon.arrays import Floats, Ints
+from trajanon.bound import subset_row_cuts
 from trajanon.partition import dense
 from trajanon.refine import recombine as module
 from trajanon.refine.blocks import draw_blocks
@@ -167,7 +167,7 @@ def test_within_any_limit_no_more_is_lost(
     monkeypatch: pytest.MonkeyPatch, limit: str, value: Any
 ) -> None:
     groups, optima = random_optima(8, 60, 4, None, False, 5)
-    homes = (module, cuts, *HOMES)
+    homes = (module, subset_row_cuts, *HOMES)
     home = next(part for part in homes if limit in vars(part))
     monkeypatch.setattr(home, limit, value)
     labels = recombine(groups, optima)

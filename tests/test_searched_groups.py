@@ -3,55 +3,57 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from markets import different, peoples, random_market, room, seeds
+from pricings import different, peoples, random_pricing, room, seeds
 
 from trajanon import workers
 from trajanon._kernels.pricing import earnings, search_groups
-from trajanon.columns import Found, groups_within, search, with_trios
+from trajanon.bound.pricing import Found, groups_within, search, with_cuts
 
 
 @given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), people=peoples, grid=...)
 def test_the_search_finds_the_group_that_earns_most_round_each_record(
     seed: int, m: int, k: int, people: int | None, grid: bool
 ) -> None:
-    records, market = random_market(seed, m, k, people, grid)
-    found, sizes = room(market)
+    records, pricing = random_pricing(seed, m, k, people, grid)
+    found, sizes = room(pricing)
     least = -1.0
     roots, at_most = np.arange(m), np.zeros(m)
-    args = market, roots, least, 10**6, found, sizes, at_most
+    args = pricing, roots, least, 10**6, found, sizes, at_most
     assert search_groups(*args, every=False)[0]
     for record in range(m):
-        most = naive_columns.most_earned(records, market.prices, market.subjects, market.k, record)
+        most = naive_columns.most_earned(
+            records, pricing.prices, pricing.subjects, pricing.k, record
+        )
         if most > least + 1e-9:
             group = found[record, : sizes[record]]
             assert group[0] == record
             assert len(set(group.tolist())) == len(group)
-            assert different(market, group) >= market.k
-            assert len(group) <= 2 * market.k - 1
-            got = naive_columns.earnings(records, market.prices, group.tolist())
+            assert different(pricing, group) >= pricing.k
+            assert len(group) <= 2 * pricing.k - 1
+            got = naive_columns.earnings(records, pricing.prices, group.tolist())
             assert got >= most - 1e-9
-            assert earnings(market, group) == pytest.approx(got)
+            assert earnings(pricing, group) == pytest.approx(got)
         group = found[record, : sizes[record]]
-        assert at_most[record] == pytest.approx(earnings(market, group) if len(group) else least)
+        assert at_most[record] == pytest.approx(earnings(pricing, group) if len(group) else least)
 
 
 @given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), people=peoples, grid=...)
 def test_no_group_of_all_earns_more_than_the_best_found(
     seed: int, m: int, k: int, people: int | None, grid: bool
 ) -> None:
-    records, market = random_market(seed, m, k, people, grid)
-    found, sizes = room(market)
+    records, pricing = random_pricing(seed, m, k, people, grid)
+    found, sizes = room(pricing)
     least = -100.0
     roots, at_most = np.arange(m), np.zeros(m)
-    args = market, roots, least, 10**6, found, sizes, at_most
+    args = pricing, roots, least, 10**6, found, sizes, at_most
     search_groups(*args, every=False)
     most = max(
-        naive_columns.earnings(records, market.prices, group)
-        for group in naive_columns.every_group(m, market.k, market.subjects)
+        naive_columns.earnings(records, pricing.prices, group)
+        for group in naive_columns.every_group(m, pricing.k, pricing.subjects)
     )
     assert most == pytest.approx(
         max(
-            earnings(market, members[:size])
+            earnings(pricing, members[:size])
             for members, size in zip(found, sizes, strict=True)
             if size
         )
@@ -62,57 +64,57 @@ def test_no_group_of_all_earns_more_than_the_best_found(
 def test_every_group_that_earns_enough_is_found(
     seed: int, m: int, k: int, people: int | None, grid: bool
 ) -> None:
-    records, market = random_market(seed, m, k, people, grid)
-    found = np.zeros((2000, market.halves.shape[1]), dtype=np.int64)
+    records, pricing = random_pricing(seed, m, k, people, grid)
+    found = np.zeros((2000, pricing.halves.shape[1]), dtype=np.int64)
     sizes = np.zeros(2000, dtype=np.int64)
     least = 0.5
     roots, at_most = np.arange(m), np.zeros(m)
-    args = market, roots, least, 10**6, found, sizes, at_most
+    args = pricing, roots, least, 10**6, found, sizes, at_most
     assert search_groups(*args, every=True)[0]
     got = {tuple(sorted(found[i, : sizes[i]].tolist())) for i in np.flatnonzero(sizes)}
-    every = naive_columns.every_group(m, market.k, market.subjects)
+    every = naive_columns.every_group(m, pricing.k, pricing.subjects)
     earned = {
-        tuple(group): naive_columns.earnings(records, market.prices, group) for group in every
+        tuple(group): naive_columns.earnings(records, pricing.prices, group) for group in every
     }
     assert got <= {group for group in earned if earned[group] > least - 1e-9}
     assert got >= {group for group in earned if earned[group] > least + 1e-9}
 
 
 def test_a_search_without_room_says_so() -> None:
-    _, market = random_market(5, 40, 3, None, grid=False)
-    found = np.zeros((50, market.halves.shape[1]), dtype=np.int64)
+    _, pricing = random_pricing(5, 40, 3, None, grid=False)
+    found = np.zeros((50, pricing.halves.shape[1]), dtype=np.int64)
     sizes = np.zeros(50, dtype=np.int64)
-    args = market, np.arange(40), 0.0, 10**6, found, sizes, np.zeros(40)
+    args = pricing, np.arange(40), 0.0, 10**6, found, sizes, np.zeros(40)
     assert search_groups(*args, every=True) == (False, 50)
     assert sizes.all()
 
 
 def test_a_search_cut_short_says_so_and_still_bounds_what_groups_earn() -> None:
-    _, market = random_market(5, 40, 3, None, grid=False)
-    found, sizes = room(market)
+    _, pricing = random_pricing(5, 40, 3, None, grid=False)
+    found, sizes = room(pricing)
     roots, most, at_most = np.arange(40), np.zeros(40), np.zeros(40)
-    assert search_groups(market, roots, 0.0, 10**6, found, sizes, most, every=False)[0]
+    assert search_groups(pricing, roots, 0.0, 10**6, found, sizes, most, every=False)[0]
     for nodes in (1, 2, 3, 4, 1000):
-        args = market, roots, 0.0, nodes, found, sizes, at_most
+        args = pricing, roots, 0.0, nodes, found, sizes, at_most
         complete, _ = search_groups(*args, every=False)
         assert (at_most >= most).all()
         assert complete == (nodes > 100)
         assert complete == bool((at_most == most).all())
 
 
-@given(seed=seeds, m=st.integers(3, 9), k=st.integers(2, 4), trios=st.integers(1, 12), every=...)
+@given(seed=seeds, m=st.integers(3, 9), k=st.integers(2, 4), cuts=st.integers(1, 12), every=...)
 def test_tolls_are_paid_once_by_groups_that_hold_two_of_three(
-    seed: int, m: int, k: int, trios: int, every: bool
+    seed: int, m: int, k: int, cuts: int, every: bool
 ) -> None:
-    records, market = random_market(seed, m, k, None, grid=False)
+    records, pricing = random_pricing(seed, m, k, None, grid=False)
     rng = np.random.default_rng(seed)
-    of = np.array([rng.choice(m, 3, replace=False) for _ in range(trios)])
-    market = with_trios(market, of, rng.exponential(0.5, trios).round(1))
-    found = groups_within(market, 1.0, 10**4) if every else search(market, -1.0, 10**6)
+    of = np.array([rng.choice(m, 3, replace=False) for _ in range(cuts)])
+    pricing = with_cuts(pricing, of, rng.exponential(0.5, cuts).round(1))
+    found = groups_within(pricing, 1.0, 10**4) if every else search(pricing, -1.0, 10**6)
     earned = {
-        tuple(group): naive_columns.earnings(records, market.prices, group)
-        - naive_columns.tolls(market.trios, market.tolls, group)
-        for group in naive_columns.every_group(m, market.k, market.subjects)
+        tuple(group): naive_columns.earnings(records, pricing.prices, group)
+        - naive_columns.cut_duals(pricing.cuts, pricing.cut_duals, group)
+        for group in naive_columns.every_group(m, pricing.k, pricing.subjects)
     }
     got = {tuple(sorted(group.tolist())) for group in found.groups}
     assert found.complete
@@ -138,10 +140,10 @@ def test_tolls_are_paid_once_by_groups_that_hold_two_of_three(
 @given(seed=seeds, room=st.integers(1, 40))
 @settings(max_examples=15)
 def test_round_each_record_are_no_more_groups_than_there_is_room(seed: int, room: int) -> None:
-    _, market = random_market(seed, 20, 3, None, grid=False)
-    every = groups_within(market, 0.5, 10**4)
+    _, pricing = random_pricing(seed, 20, 3, None, grid=False)
+    every = groups_within(pricing, 0.5, 10**4)
     assert every.complete
-    found = groups_within(market, 0.5, room)
+    found = groups_within(pricing, 0.5, room)
     most = max(np.bincount([group[0] for group in every.groups], minlength=1))
     assert found.complete == (most <= room)
     held = {tuple(sorted(group.tolist())) for group in every.groups}
@@ -154,12 +156,12 @@ def test_round_each_record_are_no_more_groups_than_there_is_room(seed: int, room
 def test_the_search_is_the_same_on_one_core_and_two(
     monkeypatch: pytest.MonkeyPatch, room: int | None
 ) -> None:
-    _, market = random_market(3, 60, 3, None, grid=False)
+    _, pricing = random_pricing(3, 60, 3, None, grid=False)
 
     def found() -> Found:
         if room is None:
-            return search(market, 0.0, 50)
-        return groups_within(market, 0.1, room)
+            return search(pricing, 0.0, 50)
+        return groups_within(pricing, 0.1, room)
 
     monkeypatch.setattr(workers, "cores", lambda: 1)
     one = found()

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from trajanon.errors import BadInput
-from trajanon.shards import anonymization
-from trajanon.shards.anonymization import anonymize_parts
-from trajanon.shards.parts import Parts
+from trajanon.parts import workflow
+from trajanon.parts.part_reader import Parts
+from trajanon.parts.workflow import anonymize_parts
 
 POINTS, ROWS = 300, 400
 
@@ -43,8 +43,8 @@ def test_of_wide_tables_fewer_rows_are_read_at_once(tmp_path: Path) -> None:
 
     with (
         patch.object(Parts, "read", spied),
-        patch.object(anonymization, "capacity_of", lambda *_: 100),
-        patch.object(anonymization, "NUMBERS", 600 * 60),
+        patch.object(workflow, "capacity_of", lambda *_: 100),
+        patch.object(workflow, "NUMBERS", 600 * 60),
     ):
         anonymize_parts(str(source), str(tmp_path / "out"), 3, effort="fast")
     assert max(read) == 80  # two row groups, not three
@@ -55,8 +55,8 @@ def test_of_wide_tables_fewer_rows_are_read_at_once(tmp_path: Path) -> None:
 def test_a_row_group_too_wide_for_the_memory_is_refused(tmp_path: Path) -> None:
     source = wide(tmp_path / "trips", ROWS)
     with (
-        patch.object(anonymization, "capacity_of", lambda *_: 100),
-        patch.object(anonymization, "NUMBERS", 600 * 60),
+        patch.object(workflow, "capacity_of", lambda *_: 100),
+        patch.object(workflow, "NUMBERS", 600 * 60),
         pytest.raises(BadInput, match=r"row group of 400 .* only 100 fit .*--memory"),
     ):
         anonymize_parts(str(source), str(tmp_path / "out"), 3, effort="fast")

@@ -16,9 +16,9 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.trajectories import write_trajectories
 from trajanon.mixing import mixed
-from trajanon.shards import parts as parts_module
-from trajanon.shards.folder import Folder
-from trajanon.shards.parts import Parts, survey_parts
+from trajanon.parts import part_reader
+from trajanon.parts.folder import Folder
+from trajanon.parts.part_reader import Parts, survey_parts
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 
@@ -55,11 +55,11 @@ def test_row_groups_are_read_together_up_to_a_unit(tmp_path: Path) -> None:
     (path,) = folder.iterdir()
     table = pq.read_table(path)
     pq.write_table(table, path, row_group_size=9)
-    with patch.object(parts_module, "UNIT", 30):
+    with patch.object(part_reader, "UNIT", 30):
         parts = surveyed(folder)
         assert [unit.rows for unit in parts.units] == [27, 27, 27, 19]
         assert (all_of(parts) == walks(100)).all()
-    with patch.object(parts_module, "UNIT", 5):  # a group is never parted
+    with patch.object(part_reader, "UNIT", 5):  # a group is never parted
         assert {unit.rows for unit in surveyed(folder).units} == {9, 1}
 
 

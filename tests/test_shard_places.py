@@ -7,9 +7,9 @@ import pytest
 from shards import released, walks, write_folder
 
 from trajanon.errors import FileProblem
+from trajanon.parts.folder import Folder
+from trajanon.parts.workflow import anonymize_parts
 from trajanon.progress import Progress
-from trajanon.shards.anonymization import anonymize_parts
-from trajanon.shards.folder import Folder
 
 
 def meanwhile(wanted: str, act: Callable[[], object]) -> Progress:

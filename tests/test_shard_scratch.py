@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shards import released, shards_of, walks, write_folder
 
-from trajanon.shards import plan, releasing
-from trajanon.shards.anonymization import anonymize_parts
-from trajanon.shards.folder import Folder
-from trajanon.shards.plan import bundles_of
-from trajanon.shards.using import Uses
+from trajanon.parts import plan, release_parts
+from trajanon.parts.file_uses import Uses
+from trajanon.parts.folder import Folder
+from trajanon.parts.plan import bundles_of
+from trajanon.parts.workflow import anonymize_parts
 
 
 class Task(NamedTuple):
@@ -70,7 +70,11 @@ class Look:
 def looked_at(tmp_path: Path, name: str, files: int) -> tuple[Look, list[bytes]]:
     out = tmp_path / name
     look = Look(tmp_path / f"{name}.unfinished")
-    with shards_of(60), patch.object(plan, "FILES", files), patch.object(releasing, "PART", 100):
+    with (
+        shards_of(60),
+        patch.object(plan, "FILES", files),
+        patch.object(release_parts, "PART", 100),
+    ):
         anonymize_parts(str(tmp_path / "trips"), str(out), 3, effort="fast", progress=look)
     return look, released(out)
 

@@ -17,11 +17,11 @@ from commands import Run
 from shards import released, walks, write_folder
 
 from trajanon.errors import FileProblem, ServerProblem
+from trajanon.parts import executors, workflow
+from trajanon.parts.executors import Cluster, connected
+from trajanon.parts.folder import Folder
+from trajanon.parts.scratch import Scratch
 from trajanon.progress import silent
-from trajanon.shards import anonymization, crew
-from trajanon.shards.crew import Cluster, connected
-from trajanon.shards.folder import Folder
-from trajanon.shards.scratch import Scratch
 
 
 @pytest.fixture(params=["file", "memory"])
@@ -194,7 +194,7 @@ def test_workers_that_cannot_be_started_are_one_sentence(
 
     monkeypatch.setattr(distributed, "LocalCluster", fails)
     with pytest.raises(ServerProblem, match=r"not be started: Nanny failed to start\."):
-        crew.connected("local:2").__enter__()
+        executors.connected("local:2").__enter__()
     write_folder(Path("trajectories"), walks(30))
     answer = run("anonymize", "trajectories", "-k", "3", "--cluster", "local:2")
     assert "the workers could not be started" in answer.sentence
@@ -210,8 +210,8 @@ def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, s
     assert run(*given).code == 0
     before = released(Path("anonymized"))
     there = sorted(path.name for path in Path().iterdir())
-    monkeypatch.setattr(anonymization, "shards_for", lambda *_: 3)
-    monkeypatch.setattr(anonymization, step, interrupted)
+    monkeypatch.setattr(workflow, "shards_for", lambda *_: 3)
+    monkeypatch.setattr(workflow, step, interrupted)
     answer = run(*given)
     assert answer.code == 130
     assert answer.out == ""

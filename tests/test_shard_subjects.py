@@ -15,12 +15,12 @@ from shards import groups_told, shards_of, walks, write_folder
 from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.partition import dense, subjects_per_group
+from trajanon.parts.executors import Alone
+from trajanon.parts.folder import Folder
+from trajanon.parts.part_reader import Parts, survey_parts
+from trajanon.parts.trace_subjects import with_names
+from trajanon.parts.workflow import anonymize_parts
 from trajanon.progress import silent
-from trajanon.shards.anonymization import anonymize_parts
-from trajanon.shards.crew import Alone
-from trajanon.shards.folder import Folder
-from trajanon.shards.naming import with_names
-from trajanon.shards.parts import Parts, survey_parts
 from trajanon.trajectories import Trajectories
 
 Row = tuple[Any, Any]  # subject and trace; None where missing

@@ -18,10 +18,10 @@ from trajanon import workers
 from trajanon.arrays import Floats
 from trajanon.loss import information_loss, sse, standardise
 from trajanon.partition import dense, subjects_per_group
-from trajanon.shards import anonymization, parts, releasing
-from trajanon.shards.anonymization import anonymize_parts
-from trajanon.shards.mending import Border, borders
-from trajanon.shards.solving import Waiting
+from trajanon.parts import part_reader, release_parts, workflow
+from trajanon.parts.borders import Border, borders
+from trajanon.parts.shard_search import Waiting
+from trajanon.parts.workflow import anonymize_parts
 from trajanon.utility import displacement
 
 
@@ -53,7 +53,7 @@ def test_every_group_holds_k_and_every_row_is_released_once(
     subject = np.random.default_rng(seed).integers(0, people, n)
     subject[:k] = range(k)
     source = write_folder(folder / "trips", points, subject)
-    with shards_of(rows), groups_told() as groups, patch.object(parts, "UNIT", 30):
+    with shards_of(rows), groups_told() as groups, patch.object(part_reader, "UNIT", 30):
         report = anonymize_parts(
             str(source),
             str(folder / "out"),
@@ -126,7 +126,7 @@ def test_a_seed_repeats_the_lines_and_not_their_order(tmp_path: Path) -> None:
     files, order = [], []
     for number in range(3):
         out = tmp_path / f"out{number}"
-        with shards_of(90), patch.object(releasing, "PART", 150):
+        with shards_of(90), patch.object(release_parts, "PART", 150):
             anonymize_parts(str(source), str(out), 3, seed=number // 2, effort="fast")
         files.append(released(out))
         order.append([path.read_bytes() for path in sorted(out.iterdir())])
@@ -165,7 +165,7 @@ def test_one_part_gives_what_many_do(tmp_path: Path) -> None:
 
 def test_ids_go_on_from_part_to_part_and_lines_are_shuffled(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(500))
-    with shards_of(120), patch.object(releasing, "PART", 100):
+    with shards_of(120), patch.object(release_parts, "PART", 100):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
     files = sorted(out_of(tmp_path).iterdir())
     assert [path.name for path in files] == [f"part-0000{i}.parquet" for i in range(5)]
@@ -224,8 +224,8 @@ def test_borders_of_more_than_memory_holds_are_mended_in_parts(tmp_path: Path) -
 
     with (
         shards_of(60),
-        patch.object(anonymization, "capacity_of", lambda *_: 90),
-        patch.object(anonymization, "borders", spied),
+        patch.object(workflow, "capacity_of", lambda *_: 90),
+        patch.object(workflow, "borders", spied),
         groups_told() as groups,
     ):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
@@ -259,9 +259,9 @@ def test_shards_may_be_large_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_release_has_a_thousand_parts_at_most_before_they_grow() -> None:
-    counts = {n: releasing.count_of_parts(n) for n in (1, 10**5, 10**7, 10**8, 10**9)}
+    counts = {n: release_parts.count_of_parts(n) for n in (1, 10**5, 10**7, 10**8, 10**9)}
     assert counts == {1: 1, 10**5: 1, 10**7: 100, 10**8: 1000, 10**9: 1000}
-    assert releasing.count_of_parts(10**10) == 10_000
+    assert release_parts.count_of_parts(10**10) == 10_000
 
 
 def test_parts_have_the_decimals_that_were_asked_for(tmp_path: Path) -> None:

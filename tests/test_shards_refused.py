@@ -8,8 +8,8 @@ import pytest
 from shards import out_of, shards_of, walks, write_folder
 
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.shards import anonymization
-from trajanon.shards.anonymization import anonymize_parts
+from trajanon.parts import workflow
+from trajanon.parts.workflow import anonymize_parts
 
 
 def test_more_of_one_place_than_memory_holds_is_refused(tmp_path: Path) -> None:
@@ -18,7 +18,7 @@ def test_more_of_one_place_than_memory_holds_is_refused(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(200), subject)
     with (
         shards_of(25),
-        patch.object(anonymization, "capacity_of", lambda *_: 100),
+        patch.object(workflow, "capacity_of", lambda *_: 100),
         pytest.raises(BadInput, match=r"of few subjects lie in one place.*--memory"),
     ):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
@@ -28,8 +28,8 @@ def test_more_of_one_place_than_memory_holds_is_refused(tmp_path: Path) -> None:
 def test_a_row_group_that_memory_does_not_hold_is_refused(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(200), rows=150)
     with (
-        patch.object(anonymization, "capacity_of", lambda *_: 120),
-        patch.object(anonymization, "UNIT", 100),
+        patch.object(workflow, "capacity_of", lambda *_: 120),
+        patch.object(workflow, "UNIT", 100),
         pytest.raises(BadInput, match=r"part-00000\.parquet has a row group of 150 t"),
     ):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")

@@ -13,15 +13,15 @@ from shards import out_of, released, shards_of, walks, write_folder
 import trajanon
 from trajanon.drafts import LOCK
 from trajanon.errors import BadInput, FileProblem
-from trajanon.shards import anonymization, parts, releasing
-from trajanon.shards.anonymization import anonymize_parts
-from trajanon.shards.folder import Folder
+from trajanon.parts import part_reader, release_parts, workflow
+from trajanon.parts.folder import Folder
+from trajanon.parts.workflow import anonymize_parts
 
 
 def test_a_release_that_is_there_is_replaced_with_its_report(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(60))
     out = out_of(tmp_path)
-    with patch.object(releasing, "PART", 10):
+    with patch.object(release_parts, "PART", 10):
         anonymize_parts(str(source), str(out), 3, effort="fast")
     assert len(list(out.iterdir())) == 6
     anonymize_parts(str(source), str(out), 4, effort="fast")
@@ -60,7 +60,11 @@ def test_what_ends_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
             if task == until and done == 1:  # noqa: B023
                 os.kill(os.getpid(), signal.SIGINT)
 
-        with shards_of(60), patch.object(releasing, "PART", 60), pytest.raises(KeyboardInterrupt):
+        with (
+            shards_of(60),
+            patch.object(release_parts, "PART", 60),
+            pytest.raises(KeyboardInterrupt),
+        ):
             anonymize_parts(str(source), str(out), 4, progress=stop, effort="fast")
         assert released(out) == before
         assert sorted(p.name for p in tmp_path.iterdir()) == [
@@ -155,12 +159,12 @@ def test_of_two_runs_at_once_one_is_refused(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(60))
     out = out_of(tmp_path)
 
-    def other_run(folder: Folder) -> parts.Parts:
+    def other_run(folder: Folder) -> part_reader.Parts:
         Folder(str(out)).beside.make()
-        return parts.survey_parts(folder)
+        return part_reader.survey_parts(folder)
 
     with (
-        patch.object(anonymization, "survey_parts", other_run),
+        patch.object(workflow, "survey_parts", other_run),
         pytest.raises(FileProblem, match=r"anonymized\.unfinished"),
     ):
         anonymize_parts(str(source), str(out), 3, effort="fast")

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trajanon.anonymization import anonymize as anonymize
-    from trajanon.bound import Bound as Bound
-    from trajanon.bound import lower_bound as lower_bound
+    from trajanon.bound.lower_bound import Bound as Bound
+    from trajanon.bound.lower_bound import lower_bound as lower_bound
     from trajanon.drafts import clean as clean
     from trajanon.errors import TrajanonError as TrajanonError
     from trajanon.evaluation.evaluation import Evaluation as Evaluation
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from trajanon.files.trajectories import write_trajectories as write_trajectories
     from trajanon.microaggregation import microaggregate as microaggregate
     from trajanon.partition import Partition as Partition
+    from trajanon.parts.workflow import anonymize_parts as anonymize_parts
     from trajanon.privacy.clean_copy import rewrite as rewrite
     from trajanon.privacy.findings import Findings as Findings
     from trajanon.privacy.release_check import check as check
     from trajanon.releases import Release as Release
-    from trajanon.shards.anonymization import anonymize_parts as anonymize_parts
     from trajanon.table_check import TableFindings as TableFindings
     from trajanon.table_check import check_table as check_table
     from trajanon.tables import MicroaggregatedTable as MicroaggregatedTable
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from trajanon.trajectories import Trajectories as Trajectories
 
 _HOME = {
-    "Bound": "trajanon.bound",
+    "Bound": "trajanon.bound.lower_bound",
     "Evaluation": "trajanon.evaluation.evaluation",
     "Findings": "trajanon.privacy.findings",
     "MicroaggregatedTable": "trajanon.tables",
@@ -47,12 +47,12 @@ _HOME = {
     "Trajectories": "trajanon.trajectories",
     "TrajanonError": "trajanon.errors",
     "anonymize": "trajanon.anonymization",
-    "anonymize_parts": "trajanon.shards.anonymization",
+    "anonymize_parts": "trajanon.parts.workflow",
     "check": "trajanon.privacy.release_check",
     "check_table": "trajanon.table_check",
     "clean": "trajanon.drafts",
     "evaluate": "trajanon.evaluation.evaluation",
-    "lower_bound": "trajanon.bound",
+    "lower_bound": "trajanon.bound.lower_bound",
     "microaggregate": "trajanon.microaggregation",
     "microaggregate_table": "trajanon.tables",
     "read_release": "trajanon.files.release",

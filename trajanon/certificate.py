@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from trajanon.bound import Bound, lower_bound, nearest_bound
+from trajanon.bound.lower_bound import Bound, lower_bound, nearest_bound
 from trajanon.files import numeric_table
 from trajanon.loss import information_loss, standardise
 from trajanon.microaggregation import microaggregate

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from trajanon._kernels.compiled import kernel
 
 
-class Market(NamedTuple):
+class PricingProblem(NamedTuple):
     """Records, and the price paid for each.
 
     A group earns the prices of its members less its SSE, the sum of its squared pair distances
-    divided by its size, and less the tolls of the trios that it meets. Tolls count in the search
+    divided by its size, and less the cut_duals of the cuts that it meets. Tolls count in the search
     alone; groups are grown as if there were none.
 
     Attributes
@@ -26,11 +26,11 @@ class Market(NamedTuple):
         Of each record, (m,).
     k
         Least number of different subjects in a group.
-    trios, tolls
+    cuts, cut_duals
         Three records, (t, 3), and what a group pays, once, that holds two of them or all, (t,), not
         negative: the dual of a subset-row cut.
-    first_trio, trios_of
-        The trios of record i are ``trios_of[first_trio[i] : first_trio[i + 1]]``.
+    first_cut, cuts_of
+        The cuts of record i are ``cuts_of[first_cut[i] : first_cut[i + 1]]``.
     """
 
     distances: NDArray[np.float64]
@@ -38,10 +38,10 @@ class Market(NamedTuple):
     subjects: NDArray[np.int64]
     prices: NDArray[np.float64]
     k: int
-    trios: NDArray[np.int64]
-    tolls: NDArray[np.float64]
-    first_trio: NDArray[np.int64]
-    trios_of: NDArray[np.int64]
+    cuts: NDArray[np.int64]
+    cut_duals: NDArray[np.float64]
+    first_cut: NDArray[np.int64]
+    cuts_of: NDArray[np.int64]
 
 
 class Search(NamedTuple):
@@ -60,11 +60,11 @@ class Search(NamedTuple):
         Place of the record to be tried next, (size,).
     to_members
         Squared distances of each record to the members, summed, (size, m).
-    half_tolls
-        Half the tolls of each record's trios of which one member is there, (size, m): the other
+    half_duals
+        Half the cut_duals of each record's cuts of which one member is there, (size, m): the other
         half is left to the third record, which may join too.
-    met
-        Members of each trio, (t,).
+    held
+        Members of each cut, (t,).
     """
 
     members: NDArray[np.int64]
@@ -73,36 +73,36 @@ class Search(NamedTuple):
     listed: NDArray[np.int64]
     following: NDArray[np.int64]
     to_members: NDArray[np.float64]
-    half_tolls: NDArray[np.float64]
-    met: NDArray[np.int64]
+    half_duals: NDArray[np.float64]
+    held: NDArray[np.int64]
 
 
 @kernel
-def earnings(market, members):
-    """What a group earns before tolls."""
+def earnings(pricing, members):
+    """What a group earns before cut_duals."""
     prices, pairs = 0.0, 0.0
     for i in range(members.shape[0]):
-        prices += market.prices[members[i]]
+        prices += pricing.prices[members[i]]
         for j in range(i):
-            pairs += market.distances[members[i], members[j]]
+            pairs += pricing.distances[members[i], members[j]]
     return prices - pairs / members.shape[0]
 
 
 @kernel
-def is_met(market, members, record, leave_out):
+def has_subject(pricing, members, record, leave_out):
     """Whether a member, but for one, is of a record's subject."""
     for member in members:
-        if member != leave_out and market.subjects[member] == market.subjects[record]:
+        if member != leave_out and pricing.subjects[member] == pricing.subjects[record]:
             return True
     return False
 
 
 @kernel
-def different_subjects(market, members):
+def different_subjects(pricing, members):
     """Count the different subjects of some records."""
     different = 0
     for place in range(members.shape[0]):
-        if not is_met(market, members[:place], members[place], -1):
+        if not has_subject(pricing, members[:place], members[place], -1):
             different += 1
     return different
 
@@ -111,62 +111,62 @@ def different_subjects(market, members):
 
 
 @kernel
-def grow_group(market, members, started):
+def grow_group(pricing, members, started):
     """Grow a group by the record that earns most; its best size, or 0 if none holds k.
 
     ``members`` begins with ``started`` records, and takes the others in the order in which they
     join.
     """
-    to_members = np.zeros(market.prices.shape[0])
+    to_members = np.zeros(pricing.prices.shape[0])
     for place in range(started):
         # Never to join again.
         to_members[members[place]] = np.inf
-        to_members += market.distances[members[place]]
+        to_members += pricing.distances[members[place]]
     best_size, most = 0, -np.inf
     for size in range(started, members.shape[0] + 1):
         group = members[:size]
-        different = different_subjects(market, group)
-        if different >= market.k:
-            earned = earnings(market, group)
+        different = different_subjects(pricing, group)
+        if different >= pricing.k:
+            earned = earnings(pricing, group)
             if earned > most:
                 best_size, most = size, earned
         if size == members.shape[0]:
             break
-        repeats = size - different < members.shape[0] - market.k
+        repeats = size - different < members.shape[0] - pricing.k
         best, least = -1, np.inf
-        for record in range(market.prices.shape[0]):
-            cost = to_members[record] / (size + 1) - market.prices[record]
-            if cost < least and (repeats or not is_met(market, group, record, -1)):
+        for record in range(pricing.prices.shape[0]):
+            cost = to_members[record] / (size + 1) - pricing.prices[record]
+            if cost < least and (repeats or not has_subject(pricing, group, record, -1)):
                 best, least = record, cost
         if best < 0:
             break
         members[size] = best
         to_members[best] = np.inf
-        to_members += market.distances[best]
+        to_members += pricing.distances[best]
     return best_size
 
 
 @kernel
-def exchange_member(market, members):
+def exchange_member(pricing, members):
     """Exchange the member and the record outside that earn most; whether they do."""
     size = members.shape[0]
-    to_members = np.zeros(market.prices.shape[0])
+    to_members = np.zeros(pricing.prices.shape[0])
     for member in members:
-        to_members += market.distances[member]
+        to_members += pricing.distances[member]
     for member in members:
         to_members[member] = np.inf
-    spare = different_subjects(market, members) > market.k
-    tiny = 1e-12 * np.abs(market.prices).max()
+    spare = different_subjects(pricing, members) > pricing.k
+    tiny = 1e-12 * np.abs(pricing.prices).max()
     most, place, entering = tiny, -1, -1
     for i in range(size):
         leaving = members[i]
-        before = market.distances[leaving].take(members).sum()
-        free = spare or is_met(market, members, leaving, leaving)
-        for record in range(market.prices.shape[0]):
-            after = to_members[record] - market.distances[leaving, record]
-            gain = market.prices[record] - market.prices[leaving]
+        before = pricing.distances[leaving].take(members).sum()
+        free = spare or has_subject(pricing, members, leaving, leaving)
+        for record in range(pricing.prices.shape[0]):
+            after = to_members[record] - pricing.distances[leaving, record]
+            gain = pricing.prices[record] - pricing.prices[leaving]
             gain += (before - after) / size
-            if gain > most and (free or not is_met(market, members, record, leaving)):
+            if gain > most and (free or not has_subject(pricing, members, record, leaving)):
                 most, place, entering = gain, i, record
     if place < 0:
         return False
@@ -175,7 +175,7 @@ def exchange_member(market, members):
 
 
 @kernel
-def grow_groups(market, roots, found, sizes):
+def grow_groups(pricing, roots, found, sizes):
     """Grow a group round each root, and exchange members while that earns more.
 
     ``found`` (roots, size of the largest group) and ``sizes`` (roots,) take the groups; size 0
@@ -183,10 +183,10 @@ def grow_groups(market, roots, found, sizes):
     """
     for i in range(roots.shape[0]):
         found[i, 0] = roots[i]
-        sizes[i] = grow_group(market, found[i], 1)
+        sizes[i] = grow_group(pricing, found[i], 1)
         if sizes[i]:
             group = found[i, : sizes[i]]
-            while exchange_member(market, group):
+            while exchange_member(pricing, group):
                 pass
 
 
@@ -206,20 +206,20 @@ def insert(largest, value):
 
 
 @kernel
-def bound_by_root(market, search, record):
+def bound_by_root(pricing, search, record):
     """What a member adds at most, if the first is the nearest to all of them.
 
     Then its squared distances to the others sum to at most twice the SSE.
     """
-    return market.prices[record] - market.distances[search.members[0], record] / 2.0
+    return pricing.prices[record] - pricing.distances[search.members[0], record] / 2.0
 
 
 @kernel
-def keep_promising(market, search, depth, size, earned, least):
+def keep_promising(pricing, search, depth, size, earned, least):
     """Keep, in order, the records with which a group may earn more than the least.
 
     ``earned`` is what the members have by themselves: their prices, less their squared pair
-    distances divided by ``size`` and their tolls.
+    distances divided by ``size`` and their cut_duals.
     """
     wanted = size - depth
     share = 2.0 if wanted == 1 else 1.0
@@ -229,19 +229,19 @@ def keep_promising(market, search, depth, size, earned, least):
     largest_by_root = np.full(wanted, -np.inf)
     for i in range(count):
         record = near[i]
-        cost = search.to_members[depth, record] + market.halves[record, wanted - 1]
-        score[i] = market.prices[record] - cost / size
-        score[i] -= share * search.half_tolls[depth, record]
+        cost = search.to_members[depth, record] + pricing.halves[record, wanted - 1]
+        score[i] = pricing.prices[record] - cost / size
+        score[i] -= share * search.half_duals[depth, record]
         insert(largest, score[i])
-        insert(largest_by_root, bound_by_root(market, search, record))
+        insert(largest_by_root, bound_by_root(pricing, search, record))
     needed = least - earned - largest[: wanted - 1].sum()
     needed_by_root = least - largest_by_root[: wanted - 1].sum()
     for member in search.members[:depth]:
-        needed_by_root -= bound_by_root(market, search, member)
+        needed_by_root -= bound_by_root(pricing, search, member)
     kept = 0
     for i in range(count):
         record, value = near[i], score[i]
-        by_root = bound_by_root(market, search, record)
+        by_root = bound_by_root(pricing, search, record)
         if value <= needed or by_root <= needed_by_root:
             continue
         place = kept
@@ -255,10 +255,10 @@ def keep_promising(market, search, depth, size, earned, least):
 
 
 @kernel
-def descend(market, search, depth, record):
+def descend(pricing, search, depth, record):
     """Let a record join; those after it in the list may join next.
 
-    Returns the tolls that it makes the group pay.
+    Returns the cut_duals that it makes the group pay.
     """
     rest = search.following[depth]
     search.listed[depth + 1] = search.listed[depth] - rest
@@ -266,56 +266,56 @@ def descend(market, search, depth, record):
         other = search.near[depth, rest + i]
         search.near[depth + 1, i] = other
         search.to_members[depth + 1, other] = (
-            search.to_members[depth, other] + market.distances[record, other]
+            search.to_members[depth, other] + pricing.distances[record, other]
         )
-        search.half_tolls[depth + 1, other] = search.half_tolls[depth, other]
-    return pay_tolls(market, search, depth + 1, record)
+        search.half_duals[depth + 1, other] = search.half_duals[depth, other]
+    return enter_cuts(pricing, search, depth + 1, record)
 
 
 @kernel
-def pay_tolls(market, search, depth, record):
-    """Count a record that has joined as the last of ``depth``; the tolls now due."""
+def enter_cuts(pricing, search, depth, record):
+    """Count a record that has joined as the last of ``depth``; the cut_duals now due."""
     due = 0.0
-    for i in range(market.first_trio[record], market.first_trio[record + 1]):
-        trio = market.trios_of[i]
-        toll = market.tolls[trio]
-        search.met[trio] += 1
-        if search.met[trio] == 2:
-            due += toll
-        if search.met[trio] <= 2:
-            change = toll / 2.0 if search.met[trio] == 1 else -toll / 2.0
-            for other in market.trios[trio]:
-                search.half_tolls[depth, other] += change
+    for i in range(pricing.first_cut[record], pricing.first_cut[record + 1]):
+        cut = pricing.cuts_of[i]
+        dual = pricing.cut_duals[cut]
+        search.held[cut] += 1
+        if search.held[cut] == 2:
+            due += dual
+        if search.held[cut] <= 2:
+            change = dual / 2.0 if search.held[cut] == 1 else -dual / 2.0
+            for other in pricing.cuts[cut]:
+                search.half_duals[depth, other] += change
     return due
 
 
 @kernel
-def leave(market, search, record):
+def leave(pricing, search, record):
     """Count a record no more."""
-    for i in range(market.first_trio[record], market.first_trio[record + 1]):
-        search.met[market.trios_of[i]] -= 1
+    for i in range(pricing.first_cut[record], pricing.first_cut[record + 1]):
+        search.held[pricing.cuts_of[i]] -= 1
 
 
 @kernel
-def search_group(market, search, size, least, nodes, found, sizes, place, every):
+def search_group(pricing, search, size, least, nodes, found, sizes, place, every):
     """Find the group of a size round ``search.members[0]`` that earns most, or every.
 
     ``found[place]`` takes the best, if it earns more than ``least``; or from there on ``found``
     takes every group that does.
     """
     root = search.members[0]
-    search.to_members[1] = market.distances[root]
-    search.half_tolls[1] = 0.0
-    search.met[:] = 0
+    search.to_members[1] = pricing.distances[root]
+    search.half_duals[1] = 0.0
+    search.held[:] = 0
     count = 0
-    for record in range(market.prices.shape[0]):
+    for record in range(pricing.prices.shape[0]):
         if record != root:
             search.near[1, count] = record
             count += 1
     search.listed[1] = count
     earned = np.empty(size)
-    earned[1] = market.prices[root] - pay_tolls(market, search, 1, root)
-    keep_promising(market, search, 1, size, earned[1], least)
+    earned[1] = pricing.prices[root] - enter_cuts(pricing, search, 1, root)
+    keep_promising(pricing, search, 1, size, earned[1], least)
     most = least
     if search.listed[1] >= size - 1:
         most = max(least, earned[1] + search.score[1, : size - 1].sum())
@@ -326,14 +326,14 @@ def search_group(market, search, size, least, nodes, found, sizes, place, every)
         at_most = earned[depth] + search.score[depth, first:last].sum()
         if last > search.listed[depth] or at_most <= least:
             depth -= 1
-            leave(market, search, search.members[depth])
+            leave(pricing, search, search.members[depth])
             continue
         nodes -= 1
         search.following[depth] += 1
         record = search.near[depth, first]
         search.members[depth] = record
         group = search.members[: depth + 1]
-        if depth + 1 - different_subjects(market, group) > size - market.k:
+        if depth + 1 - different_subjects(pricing, group) > size - pricing.k:
             continue
         if depth + 1 == size:
             if place == found.shape[0]:
@@ -347,20 +347,20 @@ def search_group(market, search, size, least, nodes, found, sizes, place, every)
                 least = at_most
             continue
         cost = search.to_members[depth, record] / size
-        due = descend(market, search, depth, record)
-        earned[depth + 1] = earned[depth] + market.prices[record] - cost - due
+        due = descend(pricing, search, depth, record)
+        earned[depth + 1] = earned[depth] + pricing.prices[record] - cost - due
         depth += 1
-        keep_promising(market, search, depth, size, earned[depth], least)
+        keep_promising(pricing, search, depth, size, earned[depth], least)
     return least, least if nodes > 0 else most, nodes, place
 
 
 @kernel
-def search_groups(market, roots, least, nodes, found, sizes, at_most, every):
+def search_groups(pricing, roots, least, nodes, found, sizes, at_most, every):
     """Find the group round each root that earns most, or every one above ``least``.
 
     Round a record: no member has a smaller sum of squared distances to the others.
     """
-    m, largest = market.halves.shape
+    m, largest = pricing.halves.shape
     search = Search(
         members=np.empty(largest, dtype=np.int64),
         near=np.empty((largest, m), dtype=np.int64),
@@ -368,8 +368,8 @@ def search_groups(market, roots, least, nodes, found, sizes, at_most, every):
         listed=np.empty(largest, dtype=np.int64),
         following=np.empty(largest, dtype=np.int64),
         to_members=np.empty((largest, m)),
-        half_tolls=np.empty((largest, m)),
-        met=np.empty(market.tolls.shape[0], dtype=np.int64),
+        half_duals=np.empty((largest, m)),
+        held=np.empty(pricing.cut_duals.shape[0], dtype=np.int64),
     )
     sizes[:] = 0
     place, complete = 0, True
@@ -379,9 +379,9 @@ def search_groups(market, roots, least, nodes, found, sizes, at_most, every):
         at_most[i] = least
         if not every:
             place = i
-        for size in range(market.k, largest + 1):
+        for size in range(pricing.k, largest + 1):
             best, most, left, place = search_group(
-                market, search, size, best, left, found, sizes, place, every
+                pricing, search, size, best, left, found, sizes, place, every
             )
             at_most[i] = max(at_most[i], most)
         complete = complete and left > 0

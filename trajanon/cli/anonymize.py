@@ -184,9 +184,9 @@ def _of_parts(
 ) -> tuple[str, dict[str, Any]]:
     """Anonymise a folder of parts; say where the report is, and what is in it."""
     from trajanon.files.release import FORMATS
-    from trajanon.shards.anonymization import anonymize_parts
-    from trajanon.shards.crew import connected
-    from trajanon.shards.placing import report_of
+    from trajanon.parts.executors import connected
+    from trajanon.parts.replacement import report_of
+    from trajanon.parts.workflow import anonymize_parts
 
     if Path(out).suffix.lower() in FORMATS:
         msg = f"{folder} is a folder of parts, and --out then names one (got {out})"

@@ -58,7 +58,7 @@ def exchange(task: Task, labels: Ints) -> Ints:
 
 def regroup(task: Task, labels: Ints) -> Ints:
     """Regroup each part of the table by column generation (steps 4 to 6)."""
-    from trajanon.columns import best_groups  # loads HiGHS, which nothing else needs
+    from trajanon.bound.best_groups import best_groups  # loads HiGHS, which nothing else needs
 
     n = len(labels)
     subsets = task.subsets or max(round(n * task.k / _SUBSET), 1)

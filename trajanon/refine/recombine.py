@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon._kernels.pricing import Market
+from trajanon._kernels.pricing import PricingProblem
 from trajanon.arrays import Bools, Ints
-from trajanon.columns import Master, Relaxation, first_groups, groups_within, open_market
-from trajanon.cuts import tighten
+from trajanon.bound.column_generation import Relaxation
+from trajanon.bound.master import Master
+from trajanon.bound.pricing import first_groups, groups_within, pricing_problem
+from trajanon.bound.subset_row_cuts import tighten
 from trajanon.loss import sse
 from trajanon.partition import dense
 from trajanon.progress import Progress
@@ -211,22 +213,22 @@ def _regroup(
     inside[rows] = True
     place = np.cumsum(inside) - 1
     records = grouped.records[rows]
-    market = open_market(records, grouped.k, dense(grouped.subjects[rows]))
-    master = Master(market.distances)
+    pricing = pricing_problem(records, grouped.k, dense(grouped.subjects[rows]))
+    master = Master(pricing.distances)
     # First of all, so that the first columns are the groups as they are.
     master.add(np.flatnonzero(before == group) for group in range(groups))
     master.add(place[group] for group in _groups_inside(pool, inside))
     watch = partial(look_up, "", 0, None)
     if room:
-        relaxation = _price(master, market, groups, room, look_up)
+        relaxation = _price(master, pricing, groups, room, look_up)
     else:
         value, prices = master.relax(watch)
-        relaxation = Relaxation(value, market._replace(prices=prices), proven=False)
+        relaxation = Relaxation(value, pricing._replace(prices=prices), proven=False)
     gap = sum(master.costs[:groups]) - relaxation.sse
     after, solved = before.copy(), relaxation.proven
     if gap > _TINY and (relaxation.proven or not room):
         choice = master.choose(
-            master.within(relaxation.market, gap),
+            master.within(relaxation.pricing, gap),
             np.arange(groups),
             nodes=INTEGER_NODES,
             gap=INTEGER_GAP,
@@ -245,24 +247,24 @@ def _regroup(
 
 
 def _price(
-    master: Master, market: Market, groups: int, room: int, progress: Progress
+    master: Master, pricing: PricingProblem, groups: int, room: int, progress: Progress
 ) -> Relaxation:
     """Bound what can be reached, and add the columns with which it may be.
 
     The bound needs many columns more, and next to none of them is in a good partition: but for
     those in its solution they are forgotten.
     """
-    pricing = Master(market.distances)
-    pricing.add(np.array(group) for group in master.groups)
-    pricing.add(first_groups(market))
+    bounding = Master(pricing.distances)
+    bounding.add(np.array(group) for group in master.groups)
+    bounding.add(first_groups(pricing))
     incumbent = sum(master.costs[:groups])
-    relaxation = tighten(pricing, market, progress, upper=incumbent - _TINY)
+    relaxation = tighten(bounding, pricing, progress, upper=incumbent - _TINY)
     if relaxation.proven:
-        market, gap = relaxation.market, incumbent - relaxation.sse
-        solution = np.flatnonzero(pricing.shares > 0.0)
-        master.add(np.array(pricing.groups[column]) for column in solution)
-        room = max(room, LEAST_ROOM // len(market.prices))
+        priced, gap = relaxation.pricing, incumbent - relaxation.sse
+        solution = np.flatnonzero(bounding.shares > 0.0)
+        master.add(np.array(bounding.groups[column]) for column in solution)
+        room = max(room, LEAST_ROOM // len(priced.prices))
         watch = partial(progress, "Generating groups", 0, None)
-        master.add(groups_within(market, gap, room, watch).groups)
-        master.cut(market.trios)
+        master.add(groups_within(priced, gap, room, watch).groups)
+        master.add_cuts(priced.cuts)
     return relaxation

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from trajanon._kernels.pricing import Market, earnings
+from trajanon._kernels.pricing import PricingProblem, earnings
 from trajanon.arrays import Floats
-from trajanon.columns import searching
-from trajanon.columns.growing import grown_groups
-from trajanon.columns.market import TINY, with_trios
-from trajanon.columns.master import Master
+from trajanon.bound.master import Master
+from trajanon.bound.pricing import PRICING_NODES, TINY, grown_groups, search, with_cuts
 from trajanon.progress import Progress, silent
 
 ROUNDS = 100
@@ -31,13 +29,15 @@ class Relaxation(NamedTuple):
     """The linear programme over all columns so far."""
 
     sse: float  # its optimum
-    market: Market  # the records, at the price that each one's constraint costs, and with the tolls
+    pricing: (
+        PricingProblem  # the records at their prices, the duals, and with the duals of the cuts
+    )
     proven: bool  # whether no group of k to 2k - 1 records could lower the optimum
 
 
 def generate(
     master: Master,
-    market: Market,
+    pricing: PricingProblem,
     progress: Progress = silent,
     *,
     rounds: int | None = None,
@@ -46,28 +46,28 @@ def generate(
 ) -> Relaxation:
     """Add columns of negative reduced cost until there are none, or a limit is met.
 
-    Groups are grown round each record first; only where none of them is new, or tolls are due, of
-    which growing knows nothing, all groups are searched.
+    Groups are grown round each record first; only where none of them is new, or where there are
+    cuts, which growing ignores, all groups are searched.
 
     Source: Wentges (Int. Trans. Oper. Res. 4, 1997), "Weighted Dantzig-Wolfe decomposition for
     linear mixed-integer programming".
     """
     rounds = ROUNDS if rounds is None else rounds
     pool = POOL if pool is None else pool
-    average = _Average(market.prices, INERTIA if steady else 0.0)
+    average = _Average(pricing.prices, INERTIA if steady else 0.0)
     for done in range(1, rounds + 1):
         watch = partial(progress, "Generating groups", done, None)
         watch()
         value, prices = master.relax(watch)
-        market = with_trios(market._replace(prices=prices), master.trios, master.tolls)
+        pricing = with_cuts(pricing._replace(prices=prices), master.cuts, master.cut_duals)
         if done == rounds or len(master.groups) >= pool * len(prices):
             break
-        if len(market.tolls) or not _grow(master, market, average, watch):
-            nodes = searching.PRICING_NODES
-            groups, _, complete = searching.search(market, TINY, nodes, watch)
+        if len(pricing.cut_duals) or not _grow(master, pricing, average, watch):
+            nodes = PRICING_NODES
+            groups, _, complete = search(pricing, TINY, nodes, watch)
             if not complete or not master.add(groups):
-                return Relaxation(value, market, complete)
-    return Relaxation(value, market, proven=False)
+                return Relaxation(value, pricing, complete)
+    return Relaxation(value, pricing, proven=False)
 
 
 @dataclass
@@ -78,13 +78,15 @@ class _Average:
     inertia: float
 
 
-def _grow(master: Master, market: Market, average: _Average, watch: Callable[[], None]) -> int:
-    """Add groups grown at the average prices that earn at the market's; how many."""
+def _grow(
+    master: Master, pricing: PricingProblem, average: _Average, watch: Callable[[], None]
+) -> int:
+    """Add groups grown at the average prices that earn at the problem's; how many."""
     while True:
         kept = average.inertia * average.prices
-        average.prices = kept + (1.0 - average.inertia) * market.prices
-        grown = grown_groups(market._replace(prices=average.prices), watch)
-        new = master.add(group for group in grown if earnings(market, group) > TINY)
+        average.prices = kept + (1.0 - average.inertia) * pricing.prices
+        grown = grown_groups(pricing._replace(prices=average.prices), watch)
+        new = master.add(group for group in grown if earnings(pricing, group) > TINY)
         if new or average.inertia == 0.0:
             return new
         half = average.inertia / 2.0

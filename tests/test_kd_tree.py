@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from trajanon.arrays import Floats, Ints
 from trajanon.mixing import mixed
-from trajanon.shards.splitting import Split, joined_where_few, split
+from trajanon.parts.kd_tree import Split, joined_where_few, split
 
 
 def shard_of(found: Split, record: Floats, row: int) -> int:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.arrays import Ints
+from trajanon.parts.column_ids import Named
+from trajanon.parts.executors import Crew
+from trajanon.parts.part_reader import Parts, Unit
 from trajanon.progress import Progress
-from trajanon.shards.crew import Crew
-from trajanon.shards.parts import Parts, Unit
-from trajanon.shards.whose import Named
 
 
 class Naming(NamedTuple):

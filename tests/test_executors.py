@@ -15,9 +15,9 @@ from distributed import Client, LocalCluster
 from shards import released, shards_of, walks, write_folder
 
 from trajanon.errors import BadInput, FileProblem, ServerProblem
-from trajanon.shards import crew as crew_module
-from trajanon.shards.anonymization import anonymize_parts
-from trajanon.shards.crew import Alone, Cluster, connected
+from trajanon.parts import executors
+from trajanon.parts.executors import Alone, Cluster, connected
+from trajanon.parts.workflow import anonymize_parts
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +155,7 @@ def test_what_is_no_cluster_is_refused(address: str, says: str) -> None:
 def test_a_scheduler_that_is_not_there_is_one_sentence(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crew_module, "_PATIENCE", 1)
+    monkeypatch.setattr(executors, "_PATIENCE", 1)
     write_folder(Path("trajectories"), walks(30))
     address = "tcp://127.0.0.1:1"
     answer = run("anonymize", "trajectories", "-k", "3", "--cluster", address)

@@ -12,9 +12,9 @@ from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import native
 from trajanon.files.lines import from_wkb
-from trajanon.shards.folder import Folder
-from trajanon.shards.forms import Form, coordinates_of, difference, filled, form_of
-from trajanon.shards.whose import Named, Said, missing, nameless, subjects, what_is_said
+from trajanon.parts.column_ids import Named, Said, missing, nameless, subjects, what_is_said
+from trajanon.parts.folder import Folder
+from trajanon.parts.schema import Form, coordinates_of, difference, filled, form_of
 from trajanon.subjects import Merged
 from trajanon.tracks import on_earth
 
@@ -59,7 +59,7 @@ class Part(NamedTuple):
     subject: Ints | None  # a number for whoever made each, (r,), the same in all parts
     nameless: NDArray[np.uint64]  # traces that name no subject in some of the rows
     nobody: int  # rows of which neither subject nor trace is known
-    spellings: NDArray[np.uint64]  # of the subjects' names, as in `trajanon.shards.whose.Said`
+    spellings: NDArray[np.uint64]  # of the subjects' names, as in `trajanon.parts.column_ids.Said`
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,12 +8,12 @@ import numpy as np
 
 from trajanon.loss import sse
 from trajanon.partition import dense
+from trajanon.parts.centroids import Tally, finish
+from trajanon.parts.folder import Place
+from trajanon.parts.plan import Plan
+from trajanon.parts.shard_rows import read_pieces
+from trajanon.parts.shard_search import Waiting
 from trajanon.pipeline import search
-from trajanon.shards.finishing import Tally, finish
-from trajanon.shards.folder import Place
-from trajanon.shards.pieces import read_pieces
-from trajanon.shards.plan import Plan
-from trajanon.shards.solving import Waiting
 
 
 class Border(NamedTuple):

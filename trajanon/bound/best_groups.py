@@ -5,11 +5,9 @@ from functools import partial
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.columns.generation import generate
-from trajanon.columns.growing import first_groups
-from trajanon.columns.market import open_market
-from trajanon.columns.master import Master
-from trajanon.columns.searching import groups_within
+from trajanon.bound.column_generation import generate
+from trajanon.bound.master import Master
+from trajanon.bound.pricing import first_groups, groups_within, pricing_problem
 from trajanon.loss import sse
 from trajanon.partition import dense
 from trajanon.progress import Progress, silent
@@ -36,19 +34,19 @@ def best_groups(
     decomposition heuristic for the microaggregation problem", section 4.
     """
     incumbent = dense(incumbent)
-    market = open_market(records, k, subjects)
-    master = Master(market.distances)
+    pricing = pricing_problem(records, k, subjects)
+    master = Master(pricing.distances)
     # First of all, so that the first columns of the pool are the incumbent.
     master.add(np.flatnonzero(incumbent == g) for g in range(incumbent.max() + 1))
-    master.add(first_groups(market))
-    relaxation = generate(master, market, progress)
+    master.add(first_groups(pricing))
+    relaxation = generate(master, pricing, progress)
     watch = partial(progress, "Choosing groups", 0, None)
     watch()
     together = np.arange(incumbent.max() + 1)
     gap = sum(master.costs[: len(together)]) - relaxation.sse
-    master.add(groups_within(relaxation.market, gap, ROOM, watch).groups)
+    master.add(groups_within(relaxation.pricing, gap, ROOM, watch).groups)
     choice = master.choose(
-        master.within(relaxation.market, gap),
+        master.within(relaxation.pricing, gap),
         together,
         nodes=INTEGER_NODES,
         gap=INTEGER_GAP,

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
 
-from trajanon.shards.folder import Folder
+from trajanon.parts.folder import Folder
 
 
 class Needs(Protocol):

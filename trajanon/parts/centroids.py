@@ -14,10 +14,10 @@ from trajanon.errors import TrajanonError
 from trajanon.files.released import rounded
 from trajanon.loss import group_means, sse
 from trajanon.partition import broken_promises, dense
-from trajanon.shards.distances import Distances
-from trajanon.shards.folder import Place
-from trajanon.shards.pieces import Piece
-from trajanon.shards.plan import Plan, bundles_of
+from trajanon.parts.folder import Place
+from trajanon.parts.histogram import Distances
+from trajanon.parts.plan import Plan, bundles_of
+from trajanon.parts.shard_rows import Piece
 from trajanon.utility import displacement
 
 _AT_ONCE = 100_000  # rows

@@ -6,21 +6,24 @@ from hypothesis import reject
 from hypothesis import strategies as st
 from naive_refine import random_groups
 
-from trajanon._kernels.pricing import Market
+from trajanon._kernels.pricing import PricingProblem
 from trajanon.arrays import Floats, Ints
-from trajanon.columns import best, generation, open_market, searching
+from trajanon.bound import best_groups, column_generation
+from trajanon.bound import pricing as pricing_module
+from trajanon.bound.pricing import pricing_problem
 from trajanon.refine.grouped import Grouped
 
 seeds = st.integers(0, 10**6)
 peoples = st.none() | st.integers(2, 12)
 
-HOMES = (best, generation, searching)
+HOMES = (best_groups, column_generation, pricing_module)
 
 
 def set_limit(monkeypatch: pytest.MonkeyPatch, limit: str, value: int) -> None:
     """Set a limit of the search for columns where it stands."""
-    home = next(module for module in HOMES if limit in vars(module))
-    monkeypatch.setattr(home, limit, value)
+    for module in HOMES:
+        if limit in vars(module):
+            monkeypatch.setattr(module, limit, value)
 
 
 def several(seed: int, n: int, k: int, people: int | None, grid: bool) -> Grouped:
@@ -31,24 +34,24 @@ def several(seed: int, n: int, k: int, people: int | None, grid: bool) -> Groupe
     return groups
 
 
-def random_market(
+def random_pricing(
     seed: int, m: int, k: int, people: int | None, grid: bool
-) -> tuple[Floats, Market]:
+) -> tuple[Floats, PricingProblem]:
     """Records for sale, at about what groups cost."""
     groups = several(seed, m, k, people, grid)
     rng = np.random.default_rng(seed)
     prices = rng.normal(0.5, 1.0, m)
-    market = open_market(groups.records, groups.k, groups.subjects)
-    return groups.records, market._replace(prices=prices)
+    pricing = pricing_problem(groups.records, groups.k, groups.subjects)
+    return groups.records, pricing._replace(prices=prices)
 
 
-def room(market: Market) -> tuple[Ints, Ints]:
+def room(pricing: PricingProblem) -> tuple[Ints, Ints]:
     """Where a kernel writes one group round each record, and its size."""
-    return np.zeros_like(market.halves, dtype=np.int64), np.zeros(
-        len(market.halves), dtype=np.int64
+    return np.zeros_like(pricing.halves, dtype=np.int64), np.zeros(
+        len(pricing.halves), dtype=np.int64
     )
 
 
-def different(market: Market, group: Ints) -> int:
+def different(pricing: PricingProblem, group: Ints) -> int:
     """How many subjects a group holds."""
-    return len(set(market.subjects[group].tolist()))
+    return len(set(pricing.subjects[group].tolist()))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Ints
-from trajanon.shards.folder import Folder, Place
+from trajanon.parts.folder import Folder, Place
 
 
 class Piece(NamedTuple):
@@ -15,7 +15,7 @@ class Piece(NamedTuple):
 
     row: Ints  # their numbers in the table, (n,)
     mark: Ints  # a number of each: the shard it fell into, or its group, (n,)
-    subject: Ints  # whose each is, (n,), as in `trajanon.shards.parts.Part`
+    subject: Ints  # whose each is, (n,), as in `trajanon.parts.part_reader.Part`
     points: NDArray[np.floating]  # latitude and longitude, (n, m, 2)
 
     def take(self, which: Bools | Ints) -> "Piece":

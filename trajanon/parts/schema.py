@@ -7,7 +7,7 @@ from trajanon.errors import BadInput
 from trajanon.files.geoparquet import described, refuse_other_system
 from trajanon.files.lines import from_wkb
 from trajanon.files.typed import parsed
-from trajanon.shards.whose import NOTHING, WHOSE, is_nothing
+from trajanon.parts.column_ids import NOTHING, WHOSE, is_nothing
 
 
 class _Told(TypedDict):

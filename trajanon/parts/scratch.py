@@ -6,7 +6,7 @@ from typing import IO
 
 from trajanon.drafts import holding
 from trajanon.errors import FileProblem
-from trajanon.shards.folder import Folder
+from trajanon.parts.folder import Folder
 
 _AT_WORK = "at-work"
 

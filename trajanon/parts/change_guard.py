@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from trajanon.errors import FileProblem
-from trajanon.shards.folder import Folder
-from trajanon.shards.parts import is_read
+from trajanon.parts.folder import Folder
+from trajanon.parts.part_reader import is_read
 
 
 class Watch:

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import group_means, sse
 from trajanon.neighbours import turn
+from trajanon.parts.centroids import Tally, finish
+from trajanon.parts.folder import Place
+from trajanon.parts.kd_tree import Step
+from trajanon.parts.plan import Plan
+from trajanon.parts.shard_rows import Piece, read_pieces
 from trajanon.pipeline import search
-from trajanon.shards.finishing import Tally, finish
-from trajanon.shards.folder import Place
-from trajanon.shards.pieces import Piece, read_pieces
-from trajanon.shards.plan import Plan
-from trajanon.shards.splitting import Step
 
 NEAR = 0.5
 """A group is near a border if one of its records is nearer to it than to its k-th

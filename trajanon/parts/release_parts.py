@@ -7,8 +7,8 @@ import numpy as np
 
 from trajanon.files.geoparquet import write_released
 from trajanon.files.partition import part_name
-from trajanon.shards.folder import Place
-from trajanon.shards.scratch import Scratch
+from trajanon.parts.folder import Place
+from trajanon.parts.scratch import Scratch
 
 DRAFT = "release"
 """The folder of the release while it is not done, within that of the run."""

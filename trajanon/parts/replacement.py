@@ -8,9 +8,9 @@ from pathlib import Path
 from trajanon.drafts import BEFORE, remove_abandoned
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.partition import is_part
-from trajanon.shards.folder import Folder
-from trajanon.shards.releasing import DRAFT
-from trajanon.shards.scratch import Scratch
+from trajanon.parts.folder import Folder
+from trajanon.parts.release_parts import DRAFT
+from trajanon.parts.scratch import Scratch
 
 _LOG = logging.getLogger(__name__)
 

@@ -7,10 +7,10 @@ import numpy as np
 
 from trajanon.arrays import Ints
 from trajanon.neighbours import turn
-from trajanon.shards.folder import Place
-from trajanon.shards.parts import Unit
-from trajanon.shards.pieces import Piece
-from trajanon.shards.plan import Plan, bundles_of
+from trajanon.parts.folder import Place
+from trajanon.parts.part_reader import Unit
+from trajanon.parts.plan import Plan, bundles_of
+from trajanon.parts.shard_rows import Piece
 
 
 class Scattered(NamedTuple):

@@ -9,12 +9,12 @@ import numpy as np
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.partition import dense
+from trajanon.parts.kd_tree import Split
+from trajanon.parts.part_reader import Parts
+from trajanon.parts.scratch import Scratch
+from trajanon.parts.survey import Survey
 from trajanon.pipeline import Options
 from trajanon.refine.descent import near_count
-from trajanon.shards.parts import Parts
-from trajanon.shards.scratch import Scratch
-from trajanon.shards.splitting import Split
-from trajanon.shards.survey import Survey
 
 FILES = 10_000
 """That one step of a run writes at most; or one each task, where there are more."""

@@ -6,9 +6,10 @@ from itertools import combinations
 
 import numpy as np
 
-from trajanon._kernels.pricing import Market
+from trajanon._kernels.pricing import PricingProblem
 from trajanon.arrays import Floats, Ints
-from trajanon.columns import Master, Relaxation, generate
+from trajanon.bound.column_generation import Relaxation, generate
+from trajanon.bound.master import Master
 from trajanon.progress import Progress, silent
 
 CUT_ROUNDS = 50
@@ -30,7 +31,7 @@ _WHOLE = 1e-6  # from which share on a column is in the solution, and not all of
 
 def tighten(
     master: Master,
-    market: Market,
+    pricing: PricingProblem,
     progress: Progress = silent,
     *,
     upper: float = np.inf,
@@ -46,16 +47,16 @@ def tighten(
     Source: Jepsen, Petersen, Spoorendonk, Pisinger (Oper. Res. 56, 2008), subset-row cuts.
     """
     progress("Cutting", 0, None)
-    best = relaxation = generate(master, market, progress, rounds=rounds, pool=pool, steady=steady)
+    best = relaxation = generate(master, pricing, progress, rounds=rounds, pool=pool, steady=steady)
     for done in range(1, CUT_ROUNDS + 1):
         if not relaxation.proven or relaxation.sse >= upper:
             break
-        trios = violated_trios(master.groups, master.shares, master.trios)
-        if not len(trios):
+        cuts = violated_cuts(master.groups, master.shares, master.cuts)
+        if not len(cuts):
             break
         progress("Cutting", done, None)
-        master.cut(trios)
-        relaxation = generate(master, market, progress, rounds=rounds, pool=pool)
+        master.add_cuts(cuts)
+        relaxation = generate(master, pricing, progress, rounds=rounds, pool=pool)
         gain = relaxation.sse - best.sse
         if relaxation.proven:
             best = relaxation
@@ -64,7 +65,7 @@ def tighten(
     return best
 
 
-def violated_trios(groups: Sequence[tuple[int, ...]], shares: Floats, known: Ints) -> Ints:
+def violated_cuts(groups: Sequence[tuple[int, ...]], shares: Floats, known: Ints) -> Ints:
     """Find three records of which groups hold two or more, in all more than once."""
     together: dict[tuple[int, ...], float] = {}
     for column in np.flatnonzero((shares > _WHOLE) & (shares < 1.0 - _WHOLE)).tolist():
@@ -72,24 +73,24 @@ def violated_trios(groups: Sequence[tuple[int, ...]], shares: Floats, known: Int
             for few in combinations(groups[column], size):
                 together[few] = together.get(few, 0.0) + float(shares[column])
     violated = {}
-    for trio in _joined_pairs(together):
-        held = sum(together.get(pair, 0.0) for pair in combinations(trio, 2))
-        held -= 2.0 * together.get(trio, 0.0)  # a group of all three counts once
+    for cut in _joined_pairs(together):
+        held = sum(together.get(pair, 0.0) for pair in combinations(cut, 2))
+        held -= 2.0 * together.get(cut, 0.0)  # a group of all three counts once
         if held > 1.0 + VIOLATED:
-            violated[trio] = held
-    for trio in known.tolist():
-        violated.pop(tuple(trio), None)
+            violated[cut] = held
+    for cut in known.tolist():
+        violated.pop(tuple(cut), None)
     taken: Counter[int] = Counter()
     chosen = []
-    for trio in sorted(violated, key=lambda trio: (-violated[trio], trio)):
-        if all(taken[record] < CUTS_PER_RECORD for record in trio):
-            taken.update(trio)
-            chosen.append(trio)
+    for cut in sorted(violated, key=lambda cut: (-violated[cut], cut)):
+        if all(taken[record] < CUTS_PER_RECORD for record in cut):
+            taken.update(cut)
+            chosen.append(cut)
     return np.array(chosen, dtype=np.int64).reshape(-1, 3)
 
 
 def _joined_pairs(together: Iterable[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
-    """Three records of which two pairs are together, each trio once or more."""
+    """Three records of which two pairs are together, each cut once or more."""
     partners: dict[int, set[int]] = {}
     for few in together:
         for record in few:

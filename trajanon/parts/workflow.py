@@ -16,24 +16,24 @@ from trajanon.files.released import DIGITS, check_digits, unknown_attribution
 from trajanon.loss import information_loss
 from trajanon.microaggregation import check_options
 from trajanon.partition import Stage, check_k
+from trajanon.parts.borders import borders, mend
+from trajanon.parts.centroids import Tally, joined_tallies
+from trajanon.parts.change_guard import Watch
+from trajanon.parts.executors import Alone, Cluster, Crew
+from trajanon.parts.file_uses import Uses
+from trajanon.parts.folder import Folder
+from trajanon.parts.kd_tree import joined_where_few, split
+from trajanon.parts.part_reader import NUMBERS, UNIT, Parts, survey_parts
+from trajanon.parts.plan import Plan, bytes_of, capacity_of, shards_for
+from trajanon.parts.release_parts import DRAFT, Lines, count_of_parts, write_part
+from trajanon.parts.replacement import read_as_input, refuse_places, replacing, report_of
+from trajanon.parts.shard_search import Shard, solve
+from trajanon.parts.shards import Scattered, scatter
+from trajanon.parts.survey import Survey, look, origin_of, survey
+from trajanon.parts.trace_subjects import with_names
 from trajanon.pipeline import BY_DEFAULT, Options
 from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, versions
-from trajanon.shards.crew import Alone, Cluster, Crew
-from trajanon.shards.finishing import Tally, joined_tallies
-from trajanon.shards.folder import Folder
-from trajanon.shards.mending import borders, mend
-from trajanon.shards.naming import with_names
-from trajanon.shards.parts import NUMBERS, UNIT, Parts, survey_parts
-from trajanon.shards.placing import read_as_input, refuse_places, replacing, report_of
-from trajanon.shards.plan import Plan, bytes_of, capacity_of, shards_for
-from trajanon.shards.releasing import DRAFT, Lines, count_of_parts, write_part
-from trajanon.shards.scattering import Scattered, scatter
-from trajanon.shards.solving import Shard, solve
-from trajanon.shards.splitting import joined_where_few, split
-from trajanon.shards.survey import Survey, look, origin_of, survey
-from trajanon.shards.using import Uses
-from trajanon.shards.watching import Watch
 from trajanon.subjects import Merged
 from trajanon.words import number_of
 

@@ -9,7 +9,7 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.loss import sums_of_products
 from trajanon.neighbours import turn
-from trajanon.shards.parts import Part, Parts, Unit
+from trajanon.parts.part_reader import Part, Parts, Unit
 
 SAMPLE = 100_000
 """Records that say where the table is split, about."""
@@ -27,9 +27,9 @@ class Look(NamedTuple):
     low: Floats  # least and largest value of each column, (p,)
     high: Floats  # least and largest value of each column, (p,)
     sample: Floats  # some of the records, (s, p)
-    nameless: NDArray[np.uint64]  # of the subjects, as in `trajanon.shards.parts.Part`
-    nobody: int  # of the subjects, as in `trajanon.shards.parts.Part`
-    spellings: NDArray[np.uint64]  # of the subjects, as in `trajanon.shards.parts.Part`
+    nameless: NDArray[np.uint64]  # of the subjects, as in `trajanon.parts.part_reader.Part`
+    nobody: int  # of the subjects, as in `trajanon.parts.part_reader.Part`
+    spellings: NDArray[np.uint64]  # of the subjects, as in `trajanon.parts.part_reader.Part`
 
 
 class Survey(NamedTuple):

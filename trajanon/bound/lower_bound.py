@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trajanon import loss
-from trajanon._kernels.pricing import Market
+from trajanon._kernels.pricing import PricingProblem
 from trajanon.arrays import Floats, Ints
-from trajanon.columns import Master, Relaxation, first_groups, nearest_groups, open_market, search
-from trajanon.cuts import tighten
+from trajanon.bound.column_generation import Relaxation
+from trajanon.bound.master import Master
+from trajanon.bound.pricing import first_groups, nearest_groups, pricing_problem, search
+from trajanon.bound.subset_row_cuts import tighten
 from trajanon.errors import BadInput, TooFewRecords
 from trajanon.grouping.mdav import mdav
 from trajanon.neighbours import nearest_records
@@ -182,8 +184,8 @@ def _bound_by_columns(
     # In units near to what a record costs, for the programme is as exact as 1e-7; by a
     # power of two nothing is rounded.
     unit = 2.0 ** np.round(np.log2(max(reached / n, _FINEST)) / 2.0)
-    market = open_market(records / unit, k, np.arange(n))
-    relaxation = _priced(market, labels, upper / unit**2, progress)
+    pricing = pricing_problem(records / unit, k, np.arange(n))
+    relaxation = _priced(pricing, labels, upper / unit**2, progress)
     progress("Proving the bound", 0, None)
     sse, certified = prove(relaxation, records.shape[1])
     return max(sse * float(unit) ** 2, nearest_bound(records, k)), certified
@@ -204,20 +206,20 @@ def _some_groups(records: Floats, k: int) -> Ints:
     return dense(descent(grouped))
 
 
-def _priced(market: Market, labels: Ints, upper: float, progress: Progress) -> Relaxation:
-    """Find the prices, and the trios and tolls, that prove the highest bound."""
-    master = Master(market.distances)
+def _priced(pricing: PricingProblem, labels: Ints, upper: float, progress: Progress) -> Relaxation:
+    """Find the prices, and the cuts and cut_duals, that prove the highest bound."""
+    master = Master(pricing.distances)
     master.add(np.flatnonzero(labels == g) for g in range(labels.max() + 1))
-    steady = market.k > SMALL
+    steady = pricing.k > SMALL
     if steady:
         fair = np.array(master.costs) / np.bincount(labels)
-        market = market._replace(prices=fair[labels])
-        master.add(nearest_groups(market))
+        pricing = pricing._replace(prices=fair[labels])
+        master.add(nearest_groups(pricing))
     else:
-        master.add(first_groups(market))
+        master.add(first_groups(pricing))
     return tighten(
         master,
-        market,
+        pricing,
         progress,
         upper=upper * (1.0 - ACCURACY),
         rounds=ROUNDS,
@@ -227,34 +229,35 @@ def _priced(market: Market, labels: Ints, upper: float, progress: Progress) -> R
 
 
 def prove(relaxation: Relaxation, p: int) -> tuple[float, bool]:
-    """Prove a bound from any prices and tolls, however they were found.
+    """Prove a bound from any prices and duals of cuts, however they were found.
 
-    The groups of a partition cost the prices of all records less what they earn and the tolls they
-    pay; each toll is paid at most once, for no two of them hold two of the same three records.
+    The groups of a partition cost the prices of all records less what they earn and the
+    duals of the cuts they pay; each dual is paid at most once, for no two of them hold two of the
+    same three records.
     """
-    market = relaxation.market
-    found = search(market, 0.0, NODES)
-    groups = len(market.prices) // market.k
+    pricing = relaxation.pricing
+    found = search(pricing, 0.0, NODES)
+    groups = len(pricing.prices) // pricing.k
     earned = float(np.sort(found.at_most)[-groups:].sum())
-    offered = fsum(market.prices) - fsum(market.tolls)
-    proven = max(offered - earned - _margin(market, p), 0.0)
+    offered = fsum(pricing.prices) - fsum(pricing.cut_duals)
+    proven = max(offered - earned - _margin(pricing, p), 0.0)
     enough = proven >= relaxation.sse * (1.0 - ACCURACY)
     return proven, found.complete and relaxation.proven and enough
 
 
-def _margin(market: Market, p: int) -> float:
+def _margin(pricing: PricingProblem, p: int) -> float:
     """Bound what rounding may have hidden.
 
-    Let P be the largest price, T the sum of the tolls and s the size of a group that earns
+    Let P be the largest price, T the sum of the cut_duals and s the size of a group that earns
     something.
     """
-    s = market.halves.shape[1]
-    prices = np.abs(market.prices)
-    terms = 3.0 * s**2 * prices.max() + market.tolls.sum()
-    off = 4.0 * terms * _rounding(p + 3 + 8 * s + len(market.tolls))
+    s = pricing.halves.shape[1]
+    prices = np.abs(pricing.prices)
+    terms = 3.0 * s**2 * prices.max() + pricing.cut_duals.sum()
+    off = 4.0 * terms * _rounding(p + 3 + 8 * s + len(pricing.cut_duals))
     # The SSE of a partition that is held against the bound is rounded, too.
     n = len(prices)
-    return float(off * (n // market.k) + prices.sum() * _rounding(n + p + s))
+    return float(off * (n // pricing.k) + prices.sum() * _rounding(n + p + s))
 
 
 def _rounding(count: int) -> float:
