@@ -94,7 +94,7 @@ def test_a_full_disk_is_one_sentence(run: Run, here: Path, arguments: list[str],
     with files_of_at_most(9000):
         answer = run(*arguments)
     assert answer.sentence in (
-        f"trajanon: cannot write {out}: {words}; write elsewhere with --out\n"
+        f"trajanon: cannot write {out}: {words}; write elsewhere\n"
         for words in ("File too large", "Input/output error")
     )
     assert {name: (here / name).read_bytes() for name in names(here)} == before

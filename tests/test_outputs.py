@@ -142,7 +142,7 @@ def test_an_input_is_never_an_output(tmp_path: Path, link: str) -> None:
     ("out", "says"),
     [
         ("no/folder/out.csv", "there is no folder"),
-        ("folder", "it is a folder; write elsewhere with --out"),
+        ("folder", "it is a folder; write elsewhere"),
         ("file/out.csv", "there is no folder"),
         ("o" * 300 + ".csv", "File name too long"),
     ],

@@ -2,10 +2,9 @@
 
 import logging
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from trajanon.drafts import Draft, drafting
 from trajanon.errors import BadInput, FileProblem, TrajanonError
@@ -22,24 +21,20 @@ def replacing(
     Enter it before the long work: what cannot be written is found out first. If the block is left
     by any exception, Ctrl-C among them, the outputs are as they were.
     """
-    inputs = tuple(inputs)
-    for output in outputs:
-        _refuse_input(output, inputs)
-    with ExitStack() as stack:
-        drafts = [stack.enter_context(_draft(output)) for output in outputs]
-        try:
-            yield tuple(draft.path for draft in drafts)
-        except TrajanonError:
-            raise
-        except OSError as error:  # such as a full disk, which names no file
-            of = {str(d.path): out for d, out in zip(drafts, outputs, strict=True)}
-            named = of.get(str(error.filename or drafts[0].path))
-            if named is None:
-                raise
-            raise _cannot_write(named, error.strerror or str(error)) from error
+    _refuse_inputs(outputs, inputs)
+    with _drafts(outputs) as drafts:
+        yield tuple(draft.path for draft in drafts)
         for draft, output in zip(drafts, outputs, strict=True):
+            if not draft.path.is_file():
+                raise _cannot_write(output, "its draft was removed")
             _permit(draft.path, draft.mode if output in public else 0o600)
-        _move_all(drafts, outputs)
+            _refuse_other_than_file(output)
+        with ExitStack() as undo:  # all or none: a release with an old report is worse than none
+            for draft, output in zip(drafts, outputs, strict=True):
+                place = _place(output)
+                if output is not outputs[-1]:
+                    undo.enter_context(_put_aside(place, draft.before))
+                draft.path.replace(place)
 
 
 @contextmanager
@@ -48,46 +43,35 @@ def replacing_folder(
 ) -> Iterator[Path]:
     """Give a folder to write in; move it into place at the end, for its owner only.
 
-    If the block is left by any exception, the output is as it was.
+    If the block is left by any exception, the output is as it was. It may hold only names that
+    are ``ours``; what somebody else puts there meanwhile stays, or, if it is ours by its name,
+    nothing is replaced.
     """
-    place = Path(os.path.realpath(output))
-    for path in inputs:
-        real = Path(os.path.realpath(path))
-        if any(_is_same(place, folder) for folder in (real, *real.parents)):
-            msg = f"{output} is read as input; write to another folder with --out"
-            raise BadInput(msg)
+    place = _place(output)
+    _refuse_inputs([output], inputs, within=True)
     if place.exists() and not place.is_dir():
         raise _cannot_write(output, "it is no folder")
-    if place.is_dir():
-        for name in sorted(path.name for path in place.iterdir()):
-            if not ours(name):
-                raise _cannot_write(output, f"there is {name} in it, not ours")
     there = _states(place)
-    with _draft(output, folder=True) as (draft, before, _):
+    for name in sorted(there):
+        if not ours(name):
+            raise _cannot_write(output, f"there is {name} in it, not ours")
+    with _drafts([output], folder=True) as ((draft, before, _),):
+        yield draft
+        for path in draft.iterdir():
+            _permit(path, 0o600)
         try:
-            yield draft
-            for path in draft.iterdir():
-                _permit(path, 0o600)
-            try:
-                if place.exists():
-                    place.replace(before)
-                    _refuse_others(output, ours, there, _states(before))
-                draft.replace(place)
-            except BaseException:
-                if before.exists() and not place.exists():
-                    before.replace(place)
-                raise
-        except TrajanonError:
-            raise
-        except OSError as error:
-            named = error.filename
-            if isinstance(named, str) and not any(
-                Path(named).is_relative_to(folder) for folder in (draft.parent, place)
-            ):
-                raise  # it is of something else, and says of what
-            raise _cannot_write(output, error.strerror or str(error)) from error
+            if place.exists():
+                place.replace(before)
+                now = _states(before)
+                for name in sorted(now):
+                    if ours(name) and now[name] != there.get(name):
+                        reason = f"somebody else wrote {name} in it during the run"
+                        raise _cannot_write(output, reason)
+            draft.replace(place)
         finally:
-            if place.exists() and before.exists():
+            if before.exists() and not place.exists():
+                before.replace(place)
+            elif before.exists():
                 with suppress(OSError):
                     _clear(before, there, place)
 
@@ -102,20 +86,7 @@ def _states(folder: Path) -> dict[str, tuple[int, int, int]]:
     return found
 
 
-def _refuse_others(
-    output: Path,
-    ours: Callable[[str], bool],
-    there: Mapping[str, tuple[int, int, int]],
-    now: Mapping[str, tuple[int, int, int]],
-) -> None:
-    """Refuse to replace what somebody else wrote meanwhile, as another run would."""
-    for name in sorted(now):
-        if ours(name) and now[name] != there.get(name):
-            reason = f"somebody else wrote {name} in it during the run"
-            raise _cannot_write(output, reason)
-
-
-def _clear(before: Path, there: Mapping[str, Any], place: Path) -> None:
+def _clear(before: Path, there: Collection[str], place: Path) -> None:
     """Remove what stood in a folder; what came since goes into the new one."""
     for path in sorted(before.iterdir()):
         if path.name in there:
@@ -148,28 +119,51 @@ def making(folder: Path) -> Iterator[None]:
 
 def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
     """Find out before long work what `replacing` would refuse after it."""
-    inputs = tuple(inputs)
+    _refuse_inputs(outputs, inputs)
+    with _drafts(outputs):
+        pass
+
+
+@contextmanager
+def _drafts(outputs: Sequence[Path], *, folder: bool = False) -> Iterator[list[Draft]]:
+    """Make an empty draft for each output; a failure to write one is that output's problem."""
     with ExitStack() as stack:
-        for output in outputs:
-            _refuse_input(output, inputs)
-            stack.enter_context(_draft(output))
+        drafts: list[Draft] = []
+        try:
+            for output in outputs:
+                drafts.append(stack.enter_context(_draft(output, folder=folder)))
+            yield drafts
+        except TrajanonError:
+            raise
+        except OSError as error:  # such as a full disk, which names no file
+            named = error.filename
+            for output, draft in zip(outputs, drafts, strict=False):
+                ours = (draft.path.parent, _place(output))
+                if not isinstance(named, str) or any(map(Path(named).is_relative_to, ours)):
+                    raise _cannot_write(output, error.strerror or str(error)) from error
+            raise  # it is of something else, and says of what
 
 
-def _move_all(drafts: Sequence[Draft], outputs: Sequence[Path]) -> None:
-    """Rename all drafts, or none: a release with an old report is worse than none."""
-    for draft, output in zip(drafts, outputs, strict=True):
-        if not draft.path.is_file():
-            raise _cannot_write(output, "its draft was removed")
-        _refuse_other_than_file(output)
-    with ExitStack() as undo:
-        for draft, output in zip(drafts, outputs, strict=True):
-            place = Path(os.path.realpath(output))
-            try:
-                if output is not outputs[-1]:
-                    undo.enter_context(_put_aside(place, draft.before))
-                draft.path.replace(place)
-            except OSError as error:
-                raise _cannot_write(output, error.strerror) from error
+@contextmanager
+def _draft(output: Path, *, folder: bool) -> Iterator[Draft]:
+    """Make an empty draft; what is in its way is the output's problem."""
+    place = _place(output)
+    with ExitStack() as stack:
+        try:
+            if not folder:
+                _refuse_other_than_file(output)
+            if not place.parent.is_dir():
+                raise _cannot_write(output, f"there is no folder {place.parent}")
+            draft = stack.enter_context(drafting(place))
+            if folder:
+                draft.path.mkdir(mode=0o700)
+            else:
+                draft.path.touch(mode=0o600, exist_ok=False)
+        except FileProblem:
+            raise
+        except OSError as error:
+            raise _cannot_write(output, error.strerror) from error
+        yield draft
 
 
 @contextmanager
@@ -201,14 +195,25 @@ def _permit(path: Path, mode: int) -> None:
 
 
 def _cannot_write(output: Path, reason: str | None) -> FileProblem:
-    return FileProblem(f"cannot write {output}: {reason}; write elsewhere with --out")
+    return FileProblem(f"cannot write {output}: {reason}; write elsewhere")
 
 
-def _refuse_input(output: Path, inputs: Iterable[Path]) -> None:
-    for path in inputs:
-        if _is_same(output, path):
-            msg = f"{output} is read as input; write to another file with --out"
-            raise BadInput(msg)
+def _refuse_inputs(
+    outputs: Iterable[Path], inputs: Iterable[Path], *, within: bool = False
+) -> None:
+    """Refuse to write over an input, or, within, over a folder that it is in."""
+    inputs = tuple(map(_place, inputs))
+    for output in outputs:
+        for path in inputs:
+            if any(_is_same(output, place) for place in (path, *(path.parents if within else ()))):
+                kind = "folder" if within else "file"
+                msg = f"{output} is read as input; write to another {kind}"
+                raise BadInput(msg)
+
+
+def _place(output: Path) -> Path:
+    """Where a path leads, through links."""
+    return Path(os.path.realpath(output))
 
 
 def _is_same(one: Path, two: Path) -> bool:
@@ -223,25 +228,3 @@ def _refuse_other_than_file(output: Path) -> None:
         raise _cannot_write(output, "it is a folder")
     if output.exists() and not output.is_file():
         raise _cannot_write(output, "it is a device or a pipe, not a file")
-
-
-@contextmanager
-def _draft(output: Path, *, folder: bool = False) -> Iterator[Draft]:
-    """Make an empty draft; what is in its way is the output's problem."""
-    place = Path(os.path.realpath(output))
-    with ExitStack() as stack:
-        try:
-            if not folder:
-                _refuse_other_than_file(output)
-            if not place.parent.is_dir():
-                raise _cannot_write(output, f"there is no folder {place.parent}")
-            draft = stack.enter_context(drafting(place))
-            if folder:
-                draft.path.mkdir(mode=0o700)
-            else:
-                draft.path.touch(mode=0o600, exist_ok=False)
-        except FileProblem:
-            raise
-        except OSError as error:
-            raise _cannot_write(output, error.strerror) from error
-        yield draft
