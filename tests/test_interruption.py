@@ -23,7 +23,7 @@ from interrupting import Interrupting
 from naive_refine import search_in_blocks
 
 from trajanon import workers
-from trajanon.cli.screen import STOPPED
+from trajanon.cli.results import STOPPED
 from trajanon.microaggregation import microaggregate
 from trajanon.pipeline import BY_DEFAULT, Options, search
 from trajanon.refine import REFINEMENTS

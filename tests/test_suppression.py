@@ -16,7 +16,7 @@ from naive_sliding import town
 import trajanon
 from trajanon import loss, maps, suppression
 from trajanon.arrays import Floats
-from trajanon.cli.screen import NOT_ALIGNED, STOPPED
+from trajanon.cli.results import NOT_ALIGNED, STOPPED
 from trajanon.errors import BadInput
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.report import read_report

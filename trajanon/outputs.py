@@ -128,16 +128,14 @@ def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
 def _drafts(outputs: Sequence[Path], *, folder: bool = False) -> Iterator[list[Draft]]:
     """Make an empty draft for each output; a failure to write one is that output's problem."""
     with ExitStack() as stack:
-        drafts: list[Draft] = []
+        drafts = [stack.enter_context(_draft(output, folder=folder)) for output in outputs]
         try:
-            for output in outputs:
-                drafts.append(stack.enter_context(_draft(output, folder=folder)))
             yield drafts
         except TrajanonError:
             raise
         except OSError as error:  # such as a full disk, which names no file
             named = error.filename
-            for output, draft in zip(outputs, drafts, strict=False):
+            for output, draft in zip(outputs, drafts, strict=True):
                 ours = (draft.path.parent, _place(output))
                 if not isinstance(named, str) or any(map(Path(named).is_relative_to, ours)):
                     raise _cannot_write(output, error.strerror or str(error)) from error

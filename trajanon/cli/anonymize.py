@@ -103,14 +103,15 @@ def anonymize(
     as_json: Json = False,
 ) -> None:
     """Replace each trajectory by the centroid of a group of at least k."""
-    from trajanon.cli.screen import Bars, show_json, show_release, without_lists
+    from trajanon.cli.results import show_release, without_lists
+    from trajanon.cli.screen import bars, show_json
     from trajanon.pipeline import Options
 
     announce_compilation()
     in_parts = "://" in trajectories or Path(trajectories).is_dir()
     if out is None:
         out = str(RELEASE if in_parts else ANONYMIZED)
-    with _told_if_stopped(out) if in_parts else nullcontext(), Bars() as bars:
+    with _told_if_stopped(out) if in_parts else nullcontext(), bars() as progress:
         options = Options(
             method=method,
             heuristic=heuristic,
@@ -123,7 +124,7 @@ def anonymize(
             max_events=max_events,
             effort=effort,
             seed=seed,
-            progress=bars,
+            progress=progress,
         )
         if in_parts:
             _refuse_of_parts(suppress, min_radius)

@@ -34,7 +34,8 @@ def benchmark(
     from trajanon.benchmark.benchmark import benchmark as measure
     from trajanon.benchmark.measurement import Measurement
     from trajanon.benchmark.writing import write_csv, write_markdown
-    from trajanon.cli.screen import Bars, show_json, show_measurements
+    from trajanon.cli.results import show_measurements
+    from trajanon.cli.screen import bars, show_json
     from trajanon.outputs import check_outputs, replacing
 
     if out.suffix.lower() != ".csv":
@@ -45,8 +46,8 @@ def benchmark(
     check_outputs(out, page, inputs=read)
     announce_compilation()
     measured: list[Measurement] = []
-    with Bars() as bars:
-        for found in measure(table, data, repeats=repeats, progress=bars):
+    with bars() as progress:
+        for found in measure(table, data, repeats=repeats, progress=progress):
             measured += found
             # Written anew after each table: an end in between loses only the last.
             with replacing(out, page, inputs=read, public=[out, page]) as drafts:

@@ -31,10 +31,11 @@ def bound(
     larger groups and tables.
     """
     from trajanon.certificate import certify_table
-    from trajanon.cli.screen import Bars, show_certificate, show_json
+    from trajanon.cli.results import show_certificate
+    from trajanon.cli.screen import bars, show_json
 
     announce_compilation()
-    with Bars() as bars:
+    with bars() as progress:
         certificate = certify_table(
             file,
             k,
@@ -42,7 +43,7 @@ def bound(
             missing=missing,
             effort=effort,
             seed=seed,
-            progress=bars,
+            progress=progress,
         )
     if as_json:
         show_json(certificate.account)

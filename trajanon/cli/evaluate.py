@@ -42,7 +42,7 @@ def evaluate(
     """
     import json
 
-    from trajanon.cli.screen import Bars, show_json
+    from trajanon.cli.screen import bars, show_json
     from trajanon.evaluation.evaluation import evaluate as evidence_of
     from trajanon.files.release import read_release
     from trajanon.files.report import (
@@ -67,7 +67,7 @@ def evaluate(
     outputs = (out, out.with_suffix(".json"), datasheet_path(released))
     read = [*given, report_path(released), *([] if pbf is None else [pbf])]
     replaced = replacing(*outputs, inputs=read, public=outputs[-1:])
-    with replaced as (page, account, sheet), Bars() as bars:
+    with replaced as (page, account, sheet), bars() as progress:
         announce_compilation()
         report = read_report(released)
         k, _ = promise_in(report)
@@ -80,7 +80,7 @@ def evaluate(
             file=released.name,
             findings=findings_of(released, k, digits=digits_in(report)),
             to_road=None if pbf is None else _roads(pbf, trajectories),
-            progress=bars,
+            progress=progress,
         )
         page.write_text(evaluation.html, encoding="utf-8")
         text = json.dumps(evaluation.account, indent=1, ensure_ascii=False)

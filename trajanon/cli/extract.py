@@ -154,7 +154,8 @@ def extract(
 ) -> None:
     """Turn GPS traces into trajectories of equally spaced points."""
     from trajanon.cli.area import out_of_sight, place
-    from trajanon.cli.screen import Bars, show_extraction, show_json
+    from trajanon.cli.results import show_extraction
+    from trajanon.cli.screen import bars, show_json
     from trajanon.extract.diagnosis import cut_most
     from trajanon.extract.extraction import OSM_API, Extraction
     from trajanon.extract.sources.tables.columns import parse_columns
@@ -165,7 +166,7 @@ def extract(
         msg = f"--pbf {pbf} is for --area NAME or --hide-near TAGS: add one of them"
         raise BadInput(msg)
     where, of_the_city = place(bbox or [], area, pbf, admin_level)
-    with Bars() as bars:
+    with bars() as progress:
         extraction = Extraction(
             [*(source or []), *(paths or [])] or OSM_API,
             where,
@@ -191,7 +192,7 @@ def extract(
             api_url=api_url,
             max_pages=max_pages,
             refresh=refresh,
-            progress=bars,
+            progress=progress,
         )
         provenance = extraction.write(out, partition=partition, resume=resume)
     if as_json:

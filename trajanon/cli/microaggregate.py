@@ -70,14 +70,15 @@ def microaggregate(
 
     Rows keep their order, and k counts for the microaggregated columns alone.
     """
-    from trajanon.cli.screen import STOPPED, Bars, show_json, show_microaggregated
+    from trajanon.cli.results import STOPPED, show_microaggregated
+    from trajanon.cli.screen import bars, show_json
     from trajanon.files.numeric_table import check_format
     from trajanon.outputs import replacing
     from trajanon.tables import microaggregate_table
 
     check_format(out)
     announce_compilation()
-    with replacing(out, inputs=[file], public=[out]) as (draft,), Bars() as bars:
+    with replacing(out, inputs=[file], public=[out]) as (draft,), bars() as progress:
         result = microaggregate_table(
             file,
             k,
@@ -98,7 +99,7 @@ def microaggregate(
             max_events=max_events,
             effort=effort,
             seed=seed,
-            progress=bars,
+            progress=progress,
         )
         result.write_draft(draft)
     if as_json:
