@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from naive_sliding import MADRID, STEP, random_labels, rows_at, town, tracks_of
 
 from trajanon._kernels.annealing import Annealing
-from trajanon._kernels.sliding import Ground, Slides, find_meetings, lay_rows
-from trajanon.align.ground import centred, lay_ground, part_of, shared_out
+from trajanon._kernels.windows import Slides, Windows, build_rows, find_meetings
 from trajanon.align.near import near_windows
+from trajanon.align.windows import build_windows, centred, part_of, shared_ranges
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.refine.descent import begin
@@ -41,12 +41,14 @@ def points_of(trajectories: Trajectories) -> int:
     return m
 
 
-def laid(ground: Ground, start: Ints, axes: Floats, near: Ints, kind: type[np.floating]) -> Slides:
-    """All records at all starts of windows that are alone on their ground."""
-    starts = ground.most + 1
+def laid(
+    windows: Windows, start: Ints, axes: Floats, near: Ints, kind: type[np.floating]
+) -> Slides:
+    """All records at all starts of windows that are alone on their tracks."""
+    starts = windows.most + 1
     rows = np.empty((starts.sum(), axes.shape[1]), dtype=kind)
     first = np.cumsum(starts) - starts
-    lay_rows(ground, axes, first, rows)
+    build_rows(windows, axes, first, rows)
     meeting = np.empty_like(near)
     return Slides(rows, first, starts, start.copy(), meeting, start.copy())
 
@@ -70,13 +72,13 @@ def scene(
     """Windows of three points, each on a share of its run, in random groups."""
     rng = np.random.default_rng(seed)
     tracks = tracks_of(town(seed, n, 3, noise=noise))
-    whole = lay_ground(tracks, 3)
-    first, last = shared_out(whole, tracks.start, rng)
+    whole = build_windows(tracks, 3)
+    first, last = shared_ranges(whole, tracks.start, rng)
     start = tracks.start - first
-    ground = centred(part_of(whole, np.arange(n), first, last)[0], start)
+    windows = centred(part_of(whole, np.arange(n), first, last)[0], start)
     axes = np.linalg.qr(rng.normal(size=(6, 6)))[0][:, : rng.integers(1, 7)].copy()
-    near = near_windows(ground, start, axes, 8)
-    slides = laid(ground, start, axes, near, kind)
+    near = near_windows(windows, start, axes, 8)
+    slides = laid(windows, start, axes, near, kind)
     find_meetings(slides, near)
     subjects = np.arange(n) if people is None else dense(rng.integers(0, people, n))
     k = min(k, int(subjects.max()) + 1)

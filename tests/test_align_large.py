@@ -25,16 +25,15 @@ from naive_sliding import (
 
 import trajanon
 from trajanon import vicinity, workers
-from trajanon._kernels.places import keep_nearest
-from trajanon._kernels.sliding import lay_rows
-from trajanon.align import account, ground, large, near
+from trajanon._kernels.windows import build_rows, keep_nearest
+from trajanon.align import account, large, near, windows
 from trajanon.align import aligned as groups_of
 from trajanon.align import parts as align_parts
 from trajanon.align.account import near_lines, step_lengths
 from trajanon.align.aligned import Aligned, lost_at
-from trajanon.align.ground import centred, chained_part_of, lay_ground, shared_out
-from trajanon.align.large import lay_at_once, lay_axes, schedule
+from trajanon.align.large import axes_of, lay_at_once, schedule
 from trajanon.align.near import near_in_trees, near_windows
+from trajanon.align.windows import build_windows, centred, chained_part_of, shared_ranges
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.refine.random_moves import PASS, leading_axes
@@ -59,7 +58,7 @@ def _large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def in_batches(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     for module, name in (
-        (ground, "AT_ONCE"),
+        (windows, "AT_ONCE"),
         (groups_of, "AT_ONCE"),
         (displacements, "_AT_ONCE"),
         (near, "_AT_ONCE"),
@@ -221,7 +220,7 @@ def test_a_large_table_gets_fewer_moves(monkeypatch: pytest.MonkeyPatch) -> None
     assert [len(part) for part in schedule(0, 10_001)[1:]] == [1]
 
 
-# Ground
+# Windows
 
 
 @given(seed=seeds, m=st.integers(2, 4))
@@ -230,8 +229,8 @@ def test_neighbours_of_a_part_share_what_is_free(seed: int, m: int) -> None:
     """As they would slide on their runs with all others where their shares end."""
     rng = np.random.default_rng(seed)
     trajectories = town(seed, 24, m)
-    tracks, whole = tracks_of(trajectories), lay_ground(tracks_of(trajectories), m)
-    first, last = shared_out(whole, tracks.start, rng)
+    tracks, whole = tracks_of(trajectories), build_windows(tracks_of(trajectories), m)
+    first, last = shared_ranges(whole, tracks.start, rng)
     rows = np.flatnonzero(rng.random(24) < 0.6)
     assume(len(rows))
     part, begin = chained_part_of(whole, rows, first, last)
@@ -269,8 +268,8 @@ def test_neighbours_of_a_part_share_what_is_free(seed: int, m: int) -> None:
 def test_records_are_read_at_once_as_one_by_one(seed: int, m: int) -> None:
     rng = np.random.default_rng(seed)
     tracks = tracks_of(town(seed, 20, m))
-    whole = lay_ground(tracks, m)
-    first, last = shared_out(whole, tracks.start, rng)
+    whole = build_windows(tracks, m)
+    first, last = shared_ranges(whole, tracks.start, rng)
     part, begin = chained_part_of(whole, np.arange(20), first, last)
     part = centred(part, tracks.start - begin)
     axes = np.linalg.qr(rng.normal(size=(2 * m, 2 * m)))[0][:, : rng.integers(1, m + 1)]
@@ -278,7 +277,7 @@ def test_records_are_read_at_once_as_one_by_one(seed: int, m: int) -> None:
     starts = part.most + 1
     begins = np.cumsum(starts) - starts
     slow, fast = np.empty((2, starts.sum(), axes.shape[1]), dtype=np.float32)
-    lay_rows(part, axes, begins, slow)
+    build_rows(part, axes, begins, slow)
     lay_at_once(part, axes, begins, fast)
     np.testing.assert_allclose(fast, slow, rtol=1e-4, atol=1e-4)
 
@@ -287,12 +286,12 @@ def test_records_are_read_at_once_as_one_by_one(seed: int, m: int) -> None:
 @settings(max_examples=20)
 def test_what_is_lost_is_summed_up_in_batches(seed: int, k: int) -> None:
     tracks = tracks_of(town(seed, 30, 3))
-    whole = lay_ground(tracks, 3)
+    whole = build_windows(tracks, 3)
     groups = Aligned(tracks.start, random_labels(seed, 30, k))
     records = standardised(tracks, 3, tracks.start)
     exact = naive.sse(records, groups.labels)
     assert lost_at(whole, groups) == pytest.approx(exact, rel=1e-9, abs=1e-12)
-    spread = np.linalg.svd(leading_axes(records, exact).T @ lay_axes(whole, groups))
+    spread = np.linalg.svd(leading_axes(records, exact).T @ axes_of(whole, groups))
     np.testing.assert_allclose(spread.S, 1.0, rtol=1e-6)
 
 
@@ -324,8 +323,8 @@ def test_in_one_leaf_all_windows_are_found(seed: int, n: int, m: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vicinity, "LEAF", 10_000)
         tracks = tracks_of(town(seed, n, m))
-        found = near_in_trees(lay_ground(tracks, m), tracks.start, np.eye(2 * m), n)
-    exact = near_windows(lay_ground(tracks, m), tracks.start, np.eye(2 * m), n)
+        found = near_in_trees(build_windows(tracks, m), tracks.start, np.eye(2 * m), n)
+    exact = near_windows(build_windows(tracks, m), tracks.start, np.eye(2 * m), n)
     assert found.shape == exact.shape == (n, n)
     assert (found[:, -1] == np.arange(n)).all()
     for x in range(n):
@@ -337,7 +336,7 @@ def test_in_one_leaf_all_windows_are_found(seed: int, n: int, m: int) -> None:
 def test_trees_find_most_of_the_near_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vicinity, "LEAF", 64)
     tracks = tracks_of(town(3, 200, 3))
-    whole = lay_ground(tracks, 3)
+    whole = build_windows(tracks, 3)
     exact, found = (
         find(whole, tracks.start, np.eye(6), 6) for find in (near_windows, near_in_trees)
     )

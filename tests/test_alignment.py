@@ -171,7 +171,7 @@ def test_a_search_that_ends_farther_away_is_thrown_away(monkeypatch: pytest.Monk
     before = town(3, 24, 3)
     partition = cut(before, 3)
 
-    def lost(ground: object, best: Best, *_: object, **__: object) -> None:
+    def lost(windows: object, best: Best, *_: object, **__: object) -> None:
         start, labels = best.aligned
         best.aligned = Aligned(start, labels[::-1].copy())
 
@@ -187,7 +187,7 @@ def test_groups_that_break_the_promise_are_never_returned(monkeypatch: pytest.Mo
     before = town(3, 24, 3, people=6)
     partition = cut(before, 3)
 
-    def breaks(ground: object, best: Best, *_: object, **__: object) -> None:
+    def breaks(windows: object, best: Best, *_: object, **__: object) -> None:
         best.aligned = Aligned(best.aligned.start, np.arange(24))
 
     monkeypatch.setattr("trajanon.align.alignment.search", breaks)

@@ -24,7 +24,7 @@ from naive_sliding import (
 import trajanon
 from trajanon.align import search
 from trajanon.align.aligned import Aligned, Best
-from trajanon.align.ground import lay_ground
+from trajanon.align.windows import build_windows
 from trajanon.extract import extract
 from trajanon.partition import dense
 from trajanon.progress import silent
@@ -90,10 +90,10 @@ def test_no_single_slide_gains_in_the_end(block: int, regroup: bool, people: int
         tracks, whose = tracks_of(before), before.subject
         own = np.arange(n) if whose is None else dense(whose)
         k = min(k, int(own.max()) + 1)
-        ground = lay_ground(tracks, 3)
-        best = Best(ground, Aligned(tracks.start, random_labels(seed, n, k, own)))
+        windows = build_windows(tracks, 3)
+        best = Best(windows, Aligned(tracks.start, random_labels(seed, n, k, own)))
         search.search(
-            ground,
+            windows,
             best,
             k,
             own,

@@ -13,7 +13,7 @@ import trajanon
 from trajanon import workers
 from trajanon.align import parts, search
 from trajanon.align.aligned import Aligned, Best
-from trajanon.align.ground import lay_ground
+from trajanon.align.windows import build_windows
 from trajanon.partition import dense
 from trajanon.pipeline import Options
 from trajanon.progress import silent
@@ -80,12 +80,12 @@ def test_parts_that_do_nothing_change_nothing(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(search, "_settle_part", lambda *given: given[2].aligned)
     before, told = town(7, 60, 3), []
     tracks = tracks_of(before)
-    best = Best(lay_ground(tracks, 3), Aligned(tracks.start, cut(before, 3).labels))
+    best = Best(build_windows(tracks, 3), Aligned(tracks.start, cut(before, 3).labels))
     # Slides alone come first, then parts, and all of them again in the end.
     monkeypatch.setattr(search, "_settle", lambda *given: given[2])
     monkeypatch.setattr(Best, "offer", lambda _, found: told.append(found))
     search.search(
-        lay_ground(tracks, 3),
+        build_windows(tracks, 3),
         best,
         3,
         np.arange(60),

@@ -6,7 +6,7 @@ from hypothesis import given
 from naive_sliding import put, tracks_of
 from sliding_towns import Scene, laid, points_of, scenes, seeds, towns
 
-from trajanon.align.ground import lay_ground, records_at
+from trajanon.align.windows import build_windows, records_at
 from trajanon.trajectories import Trajectories
 
 
@@ -16,16 +16,16 @@ def test_rows_are_the_records_at_every_start_turned(
     kind: type[np.floating], trajectories: Trajectories, seed: int
 ) -> None:
     tracks, m, rng = (tracks_of(trajectories), points_of(trajectories), np.random.default_rng(seed))
-    ground = lay_ground(tracks, m)
+    windows = build_windows(tracks, m)
     axes = rng.normal(size=(2 * m, rng.integers(1, 2 * m + 1)))
     none = np.empty((len(trajectories), 0), dtype=np.int64)
-    slides = laid(ground, tracks.start, axes, none, kind)
+    slides = laid(windows, tracks.start, axes, none, kind)
     near = 1e-9 if kind is np.float64 else 1e-5
-    for x, most in enumerate(ground.most.tolist()):
-        there = [records_at(ground, put(tracks.start, x, s))[x] for s in range(most + 1)]
+    for x, most in enumerate(windows.most.tolist()):
+        there = [records_at(windows, put(tracks.start, x, s))[x] for s in range(most + 1)]
         found = slides.rows[slides.first[x] :][: most + 1]
         np.testing.assert_allclose(found, there @ axes, rtol=near, atol=10 * near)
-    assert len(slides.rows) == (ground.most + 1).sum()
+    assert len(slides.rows) == (windows.most + 1).sum()
 
 
 @given(scene=scenes)

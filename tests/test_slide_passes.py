@@ -25,8 +25,9 @@ from naive_sliding import (
 from sliding_towns import points_of, seeds, towns
 
 from trajanon._kernels.descent import Descent
-from trajanon._kernels.sliding import Ground, slide_pass
-from trajanon.align.ground import centred, lay_ground, records_at
+from trajanon._kernels.sliding import slide_pass
+from trajanon._kernels.windows import Windows
+from trajanon.align.windows import build_windows, centred, records_at
 from trajanon.arrays import Ints
 from trajanon.refine.descent import begin
 from trajanon.refine.grouped import lay_out
@@ -38,7 +39,7 @@ class Slid(NamedTuple):
     """Windows in groups, about to slide, as a pass takes them."""
 
     descent: Descent
-    ground: Ground
+    windows: Windows
     start: Ints
     looked: Ints
 
@@ -52,15 +53,15 @@ class Slid(NamedTuple):
 
 def about_to_slide(tracks: Tracks, m: int, labels: Ints) -> Slid:
     n, start = len(labels), tracks.start.copy()
-    ground = centred(lay_ground(tracks, m), start)
-    groups = lay_out(records_at(ground, start), labels, np.arange(n))
+    windows = centred(build_windows(tracks, m), start)
+    groups = lay_out(records_at(windows, start), labels, np.arange(n))
     descent = begin(groups, np.empty((n, 0), np.int64))
-    return Slid(descent, ground, start, np.full(n, -1))
+    return Slid(descent, windows, start, np.full(n, -1))
 
 
 def followed(slid: Slid, labels: Ints) -> bool:
     """Whether records, centroids and groups are those of the windows where they are."""
-    groups, there = slid.descent.groups, records_at(slid.ground, slid.start)
+    groups, there = slid.descent.groups, records_at(slid.windows, slid.start)
     np.testing.assert_allclose(groups.records, there, rtol=0, atol=1e-6)
     assert np.array_equal(groups.labels, labels)
     return not unsound(groups)

@@ -1,9 +1,6 @@
 """Windows that slide on their runs: records that change, in groups that change."""
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.annealing import (
     AT_ONE_HEAT,
@@ -17,108 +14,11 @@ from trajanon._kernels.annealing import (
 from trajanon._kernels.compiled import kernel
 from trajanon._kernels.distance import squared_distance
 from trajanon._kernels.groups import exchange, leaving_change, may_leave, may_replace, move
+from trajanon._kernels.windows import read_record
 
 SIGHT = 2  # lengths of a window that it looks ahead and back at most by itself
 _FAR = 4  # steps that it slides at most where no neighbour leads it
 _LARGEST = 1_000_000  # costs of the windows of a run that are looked at together
-
-
-class Ground(NamedTuple):
-    """Where windows may slide, and what record a window is at each place.
-
-    A window that starts at s is the record of its run's points s, s + stride, ...
-
-    Attributes
-    ----------
-    points
-        Of all runs one after another, (t, 2).
-    stride
-        From one point of a window to the next.
-    place, most
-        Of each window, (n,): the place of its run's first point, and its last start.
-    before, after
-        The windows before and after each one on its run, (n,); -1 for none.
-    apart
-        How far behind the start of the window before a window must start, (n,).
-    mean, share
-        Of each number of a record, (p,): what is subtracted from it, and what the rest is
-        multiplied by.
-    """
-
-    points: NDArray[np.float64]
-    stride: int
-    place: NDArray[np.int64]
-    most: NDArray[np.int64]
-    before: NDArray[np.int64]
-    after: NDArray[np.int64]
-    apart: NDArray[np.int64]
-    mean: NDArray[np.float64]
-    share: NDArray[np.float64]
-
-
-class Slides(NamedTuple):
-    """The records of all windows at all their starts, and where each window is.
-
-    Attributes
-    ----------
-    rows
-        Of each window after the other, from its first start to its last, (v, q).
-    first, starts
-        Of each window, (n,): its first row, and how many it has.
-    start
-        Of each window, (n,).
-    meeting
-        Of each window, (n, c): the start where it was nearest to each neighbour, when they were at
-        ``began``.
-    began
-        As ``start``.
-    """
-
-    rows: NDArray[np.float64]
-    first: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    start: NDArray[np.int64]
-    meeting: NDArray[np.int64]
-    began: NDArray[np.int64]
-
-
-@kernel
-def read_record(ground, x, start, record):
-    """Read the record of a window at a start."""
-    for number in range(record.shape[0]):
-        point = ground.place[x] + start + ground.stride * (number // 2)
-        value = ground.points[point, number % 2] - ground.mean[number]
-        record[number] = value * ground.share[number]
-
-
-@kernel
-def lay_rows(ground, axes, first, rows):
-    """Read all windows at all their starts, turned to axes (p, q)."""
-    record = np.empty(axes.shape[0])
-    for x in range(first.shape[0]):
-        for start in range(ground.most[x] + 1):
-            read_record(ground, x, start, record)
-            row = rows[first[x] + start]
-            for axis in range(row.shape[0]):
-                row[axis] = 0.0
-            for number in range(record.shape[0]):
-                for axis in range(row.shape[0]):
-                    row[axis] += record[number] * axes[number, axis]
-
-
-@kernel
-def find_meetings(slides, neighbours):
-    """Find the start where each window is nearest to each of its neighbours."""
-    for x in range(neighbours.shape[0]):
-        for rank in range(neighbours.shape[1]):
-            y = neighbours[x, rank]
-            met = slides.rows[slides.first[y] + slides.start[y]]
-            best, least = slides.start[x], np.inf
-            for start in range(slides.starts[x]):
-                away = squared_distance(slides.rows[slides.first[x] + start], met)
-                if away < least:
-                    best, least = start, away
-            slides.meeting[x, rank] = best
 
 
 # What a slide changes
@@ -170,20 +70,20 @@ def slid_exchange_change(groups, x, record, z):
 
 
 @kernel
-def cost_of_run(groups, ground, start, head, costs, record):
+def cost_of_run(groups, windows, start, head, costs, record):
     """Write what each slide of each window of a run alone changes, (c, slack + 1).
 
     Column o is for windows that have left o steps more than they must behind them.
     """
     x, least, place = head, 0, 0
     while x >= 0:
-        least += ground.apart[x]
+        least += windows.apart[x]
         for slack in range(costs.shape[1]):
             costs[place, slack] = 0.0
             if least + slack != start[x]:
-                read_record(ground, x, least + slack, record)
+                read_record(windows, x, least + slack, record)
                 costs[place, slack] = sliding_change(groups, x, record)
-        x, place = ground.after[x], place + 1
+        x, place = windows.after[x], place + 1
 
 
 @kernel
@@ -207,50 +107,50 @@ def best_slacks(costs, slacks):
 
 
 @kernel
-def slide_run(groups, ground, start, head, slacks, record):
+def slide_run(groups, windows, start, head, slacks, record):
     """Slide the windows of a run; what that changes the SSE by.
 
     ``slacks`` are exchanged for those that lead back.
     """
     x, least, place, change = head, 0, 0, 0.0
     while x >= 0:
-        least += ground.apart[x]
+        least += windows.apart[x]
         before, start[x] = start[x] - least, least + slacks[place]
-        read_record(ground, x, start[x], record)
+        read_record(windows, x, start[x], record)
         change += sliding_change(groups, x, record)
         slide(groups, x, record)
         slacks[place] = before
-        x, place = ground.after[x], place + 1
+        x, place = windows.after[x], place + 1
     return change
 
 
 @kernel
-def run_changed(descent, ground, head, since):
+def run_changed(descent, windows, head, since):
     """Count the windows of a run; 0 if the groups of all are as they were."""
     count, changed, x = 0, False, head
     while x >= 0:
         changed = changed or descent.changed[descent.groups.labels[x]] > since
         count += 1
-        x = ground.after[x]
+        x = windows.after[x]
     return count if changed else 0
 
 
 @kernel
-def slide_alone(groups, ground, start, x, record, best, tiny):
+def slide_alone(groups, windows, start, x, record, best, tiny):
     """Slide a window to where that gains most while the others stay; whether it does.
 
     ``record`` and ``best`` are room for a record each.
     """
-    sight = SIGHT * ground.stride * (record.shape[0] // 2)
-    first, last = max(0, start[x] - sight), min(ground.most[x], start[x] + sight)
-    before, after = ground.before[x], ground.after[x]
+    sight = SIGHT * windows.stride * (record.shape[0] // 2)
+    first, last = max(0, start[x] - sight), min(windows.most[x], start[x] + sight)
+    before, after = windows.before[x], windows.after[x]
     if before >= 0:
-        first = max(first, start[before] + ground.apart[x])
+        first = max(first, start[before] + windows.apart[x])
     if after >= 0:
-        last = min(last, start[after] - ground.apart[after])
+        last = min(last, start[after] - windows.apart[after])
     target, least = start[x], -tiny
     for here in range(first, last + 1):
-        read_record(ground, x, here, record)
+        read_record(windows, x, here, record)
         change = sliding_change(groups, x, record)
         if change < least:
             target, least = here, change
@@ -264,25 +164,25 @@ def slide_alone(groups, ground, start, x, record, best, tiny):
 
 
 @kernel
-def slide_together(groups, ground, start, head, count, room, record, tiny):
+def slide_together(groups, windows, start, head, count, room, record, tiny):
     """Slide all windows of a run, so many with so much room; whether that gains.
 
     To the starts that keep them apart, with the least sum of what each slide alone changes. That is
     exact but where two of a group slide; they go back if it is a loss.
     """
     costs = np.empty((count, room + 1))
-    cost_of_run(groups, ground, start, head, costs, record)
+    cost_of_run(groups, windows, start, head, costs, record)
     slacks = np.empty(count, dtype=np.int64)
     if best_slacks(costs, slacks) >= -tiny:
         return False
-    if slide_run(groups, ground, start, head, slacks, record) < -tiny:
+    if slide_run(groups, windows, start, head, slacks, record) < -tiny:
         return True
-    slide_run(groups, ground, start, head, slacks, record)  # back again
+    slide_run(groups, windows, start, head, slacks, record)  # back again
     return False
 
 
 @kernel
-def slide_pass(descent, ground, start, looked, moves, begin, end):
+def slide_pass(descent, windows, start, looked, moves, begin, end):
     """Slide the windows of runs to where that gains most; the moves made so far.
 
     Of each run whose first window is from ``begin`` to ``end``: all windows together, unless there
@@ -292,32 +192,32 @@ def slide_pass(descent, ground, start, looked, moves, begin, end):
     record = np.empty(groups.records.shape[1])
     best = np.empty_like(record)
     for head in range(begin, end):
-        if ground.before[head] >= 0:
+        if windows.before[head] >= 0:
             continue
-        count = run_changed(descent, ground, head, looked[head])
+        count = run_changed(descent, windows, head, looked[head])
         if count == 0:
             continue
         looked[head] = moves
-        room, x = ground.most[head], ground.after[head]
+        room, x = windows.most[head], windows.after[head]
         while x >= 0:
-            room -= ground.apart[x]
-            x = ground.after[x]
+            room -= windows.apart[x]
+            x = windows.after[x]
         together = count * (room + 1) <= _LARGEST
         slid = together and slide_together(
-            groups, ground, start, head, count, room, record, descent.tiny
+            groups, windows, start, head, count, room, record, descent.tiny
         )
         x = head
         while x >= 0 and (count > 1 or not together):
-            if slide_alone(groups, ground, start, x, record, best, descent.tiny):
+            if slide_alone(groups, windows, start, x, record, best, descent.tiny):
                 slid = True
-            x = ground.after[x]
+            x = windows.after[x]
         if not slid:
             continue
         moves += 1
         x = head
         while x >= 0:
             descent.changed[groups.labels[x]] = moves
-            x = ground.after[x]
+            x = windows.after[x]
     return moves
 
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon._kernels.sliding import Ground
-from trajanon.align.ground import AT_ONCE, records_at, summed, take
+from trajanon._kernels.windows import Windows
+from trajanon.align.windows import AT_ONCE, records_at, summed, take
 from trajanon.arrays import Ints
 from trajanon.course import Unheeded
 from trajanon.loss import information_loss, sse
@@ -26,10 +26,10 @@ class Aligned(NamedTuple):
 class Best:
     """The least that windows and groups lost so far."""
 
-    def __init__(self, ground: Ground, aligned: Aligned) -> None:
-        self._ground = ground
-        self._all = float(summed(ground, aligned.start, lambda some: (some**2).sum()))
-        self.lost = lost_at(ground, aligned)
+    def __init__(self, windows: Windows, aligned: Aligned) -> None:
+        self._ground = windows
+        self._all = float(summed(windows, aligned.start, lambda some: (some**2).sum()))
+        self.lost = lost_at(windows, aligned)
         self.aligned = aligned
 
     def offer(self, aligned: Aligned) -> None:
@@ -45,7 +45,7 @@ class Best:
         return f"IL {percent(information_loss(self.lost, self._all) / 100.0, 4)}"
 
 
-def lost_at(ground: Ground, aligned: Aligned) -> float:
+def lost_at(windows: Windows, aligned: Aligned) -> float:
     """Sum up what windows lose in groups that are numbered 0..g-1.
 
     Some groups after the others: the records of all would take a table's memory.
@@ -57,7 +57,7 @@ def lost_at(ground: Ground, aligned: Aligned) -> float:
     last = np.cumsum(sizes)[np.append(np.flatnonzero(np.diff(batch)), -1)]
 
     def lost(rows: Ints, stop: Event) -> float:
-        return sse(records_at(take(ground, rows), start[rows]), dense(labels[rows]))
+        return sse(records_at(take(windows, rows), start[rows]), dense(labels[rows]))
 
     parts = np.split(members, last[:-1])
     return sum(in_threads([partial(lost, np.sort(rows)) for rows in parts]))

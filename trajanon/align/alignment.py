@@ -8,8 +8,8 @@ import numpy as np
 
 from trajanon import loss
 from trajanon.align.aligned import Aligned, Best
-from trajanon.align.ground import lay_ground, reach
 from trajanon.align.search import search
+from trajanon.align.windows import build_windows, start_ranges
 from trajanon.arrays import Ints
 from trajanon.errors import TrajanonError
 from trajanon.partition import Partition, Stage, broken_promises, dense
@@ -39,16 +39,16 @@ def align(
     since, tracks = perf_counter(), trajectories.tracks
     if tracks is None:
         return trajectories, partition
-    ground = lay_ground(tracks, trajectories.points.shape[1])
-    first, last = reach(ground, tracks.start)
+    windows = build_windows(tracks, trajectories.points.shape[1])
+    first, last = start_ranges(windows, tracks.start)
     if (first == last).all():
         return trajectories, partition
     own = np.arange(len(trajectories)) if subjects is None else dense(subjects)
-    best = Best(ground, Aligned(tracks.start, partition.labels))
+    best = Best(windows, Aligned(tracks.start, partition.labels))
     stopped = False
     try:
         search(
-            ground,
+            windows,
             best,
             k,
             own,

@@ -6,12 +6,11 @@ from threading import Event
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.rows import lay_rows_at_once
-from trajanon._kernels.sliding import Ground
+from trajanon._kernels.windows import Windows, build_rows_at_once
 from trajanon.align.aligned import Aligned, Best, lost_at
-from trajanon.align.ground import centred, chained_part_of, summed, turned_at
 from trajanon.align.near import near_in_trees
 from trajanon.align.parts import Field, Part, anneal_part, lay_out_windows, work_in_parts
+from trajanon.align.windows import centred, chained_part_of, summed, turned_at
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.progress import Progress
@@ -29,7 +28,7 @@ so many records besides: of 5,000 a window 1,391 with 41,233 windows, 345 with a
 million."""
 
 PASS, FEWEST = 60, 6
-"""Moves per window of a pass at most, and passes at least. With each the ground between
+"""Moves per window of a pass at most, and passes at least. With each the room between
 windows of a run is shared anew: 1,500 moves in 24 passes end with a mean displacement
 that is 1 % less than in 16."""
 
@@ -41,7 +40,7 @@ SETTLINGS = 2
 
 
 def search_large(
-    grouped: Grouped, ground: Ground, best: Best, regroup: bool, progress: Progress
+    grouped: Grouped, windows: Windows, best: Best, regroup: bool, progress: Progress
 ) -> None:
     """Slide windows, and regroup them, as in a smaller table, but in parts alone."""
     k = grouped.k
@@ -50,25 +49,25 @@ def search_large(
         tell = partial(grouped.progress, "Settling windows", 0, None)
         tell()
         work = partial(_settle_part, k, near)
-        aligned = work_in_parts(grouped, ground, aligned, axes, work, chained_part_of, tell)
+        aligned = work_in_parts(grouped, windows, aligned, axes, work, chained_part_of, tell)
         best.offer(aligned)
         return aligned
 
-    aligned = settled(best.aligned, lay_axes(ground, best.aligned), None)
+    aligned = settled(best.aligned, axes_of(windows, best.aligned), None)
     if not regroup:
         return
     moves, heats = schedule(grouped.moves_per_record, len(aligned.start))
     passes = len(heats) - 1
     for some in filter(len, np.array_split(np.arange(passes), ROUNDS)):
-        field = lay_field(ground, aligned, k)
+        field = lay_field(windows, aligned, k)
         for number in some.tolist():
             tell = partial(progress, "Sliding windows", number, passes, best.note)
             tell()
             between = heats[number : number + 2]
             work = partial(anneal_part, k, field, moves, between, lay_at_once)
-            aligned = work_in_parts(grouped, ground, aligned, field.axes, work, watch=tell)
+            aligned = work_in_parts(grouped, windows, aligned, field.axes, work, watch=tell)
             best.offer(aligned)
-    field = lay_field(ground, aligned, k)
+    field = lay_field(windows, aligned, k)
     for _ in range(SETTLINGS):
         aligned = settled(aligned, field.axes, field.near)
 
@@ -80,38 +79,38 @@ def schedule(moves: int, n: int) -> tuple[int, Floats]:
     return -(-moves // max(passes, 1)), np.geomspace(HOT, COLD, passes + 1)
 
 
-def lay_axes(ground: Ground, aligned: Aligned) -> Floats:
+def axes_of(windows: Windows, aligned: Aligned) -> Floats:
     """Find the axes, (p, q), that a search needs to see, some records at a time."""
     squares = summed(
-        centred(ground, aligned.start),
+        centred(windows, aligned.start),
         aligned.start,
         lambda some: np.einsum("ij,ik->jk", some, some),
     )
     held, axes = np.linalg.eigh(squares)
     held, axes = held[::-1].clip(0.0), axes[:, ::-1]
     left_out = held[::-1].cumsum()[::-1] - held
-    enough = left_out <= DROPPED * lost_at(ground, aligned)
+    enough = left_out <= DROPPED * lost_at(windows, aligned)
     leading: Floats = axes[:, : int(np.argmax(enough)) + 1]
     return leading
 
 
-def lay_field(ground: Ground, aligned: Aligned, k: int) -> Field:
+def lay_field(windows: Windows, aligned: Aligned, k: int) -> Field:
     """Find axes, neighbours and temperatures for windows where they are."""
-    axes = lay_axes(ground, aligned)
-    near = near_in_trees(ground, aligned.start, axes, near_count(k))
-    records = turned_at(centred(ground, aligned.start), aligned.start, axes)
-    return Field(axes, near, warmth(records, near, k, lost_at(ground, aligned)))
+    axes = axes_of(windows, aligned)
+    near = near_in_trees(windows, aligned.start, axes, near_count(k))
+    records = turned_at(centred(windows, aligned.start), aligned.start, axes)
+    return Field(axes, near, warmth(records, near, k, lost_at(windows, aligned)))
 
 
-def lay_at_once(ground: Ground, axes: Floats, first: Ints, rows: NDArray[np.float32]) -> None:
-    """Read all windows at all their starts, turned to axes, as `lay_rows` does."""
-    m = len(ground.mean) // 2
+def lay_at_once(windows: Windows, axes: Floats, first: Ints, rows: NDArray[np.float32]) -> None:
+    """Read all windows at all their starts, turned to axes, as `build_rows` does."""
+    m = len(windows.mean) // 2
     # About a place near all of them, single precision is enough.
-    centre = ground.mean.reshape(m, 2).mean(axis=0)
-    weights = ground.share[:, None] * axes
-    rest = ((np.tile(centre, m) - ground.mean)[:, None] * weights).sum(axis=0)
-    lay_rows_at_once(
-        ground,
+    centre = windows.mean.reshape(m, 2).mean(axis=0)
+    weights = windows.share[:, None] * axes
+    rest = ((np.tile(centre, m) - windows.mean)[:, None] * weights).sum(axis=0)
+    build_rows_at_once(
+        windows,
         np.ascontiguousarray(weights.T, dtype=np.float32),
         centre,
         rest.astype(np.float32),
@@ -124,7 +123,7 @@ def _settle_part(k: int, near: Ints | None, part: Part, stop: Event) -> Aligned:
     """Slide the windows of a part, and regroup them, until few moves gain."""
     n = len(part.rows)
     within = None if near is None else neighbours_within(near, part.rows)
-    descent, start, looks = lay_out_windows(k, part.subjects, part.ground, part.aligned, within)
+    descent, start, looks = lay_out_windows(k, part.subjects, part.windows, part.aligned, within)
     moves, last = 0, -n
     while moves - last > SETTLED * n:
         last = moves

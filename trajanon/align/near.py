@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from trajanon._kernels.forest import grow
-from trajanon._kernels.places import compare_places, tell_each_other
-from trajanon._kernels.sliding import Ground
-from trajanon.align.ground import reach, records_at
+from trajanon._kernels.windows import Windows, compare_places, tell_each_other
+from trajanon.align.windows import records_at, start_ranges
 from trajanon.arrays import Floats, Ints
 from trajanon.neighbours import nearest_points, turn
 from trajanon.tracks import STEPS
@@ -33,14 +32,14 @@ _GROWN = 2  # trees at once: the order of all places is kept for each
 _AT_ONCE = 20_000  # windows, as their records take memory
 
 
-def near_windows(ground: Ground, start: Ints, axes: Floats, count: int) -> Ints:
+def near_windows(windows: Windows, start: Ints, axes: Floats, count: int) -> Ints:
     """Find windows that are near each one, if either of the two slides.
 
     Each window where it is, and all others at every eighth step that they may slide to, or at fewer
     where they have much room. Two that are near in one of these ways are neighbours of each other.
     """
     n = len(start)
-    places = _lay_places(ground, start, axes, np.float64)
+    places = _lay_places(windows, start, axes, np.float64)
     here = places.rows[places.here]
     # Several of the nearest places are of one window, the more it has.
     seen = max(_SEEN, -(-len(places.rows) // (2 * n))) * count
@@ -50,14 +49,14 @@ def near_windows(ground: Ground, start: Ints, axes: Floats, count: int) -> Ints:
     return _nearest_of_pairs(n, one, other, away.ravel(), count)
 
 
-def near_in_trees(ground: Ground, start: Ints, axes: Floats, count: int) -> Ints:
+def near_in_trees(windows: Windows, start: Ints, axes: Floats, count: int) -> Ints:
     """Find windows that are near each one, as `near_windows`, among very many.
 
     Trees halve all places, and a window where it is is compared with the places that share a leaf
     with it in any of them.
     """
     n, leaf = len(start), leaf_of(count)
-    places = _lay_places(ground, start, axes, np.float32)
+    places = _lay_places(windows, start, axes, np.float32)
     near, away = np.full((n, count), -1, np.int32), np.full((n, count), np.inf)
 
     def tree(number: int, stop: Event) -> tuple[Ints, Ints]:
@@ -94,9 +93,9 @@ class _Places(NamedTuple):
 
 
 def _lay_places(
-    ground: Ground, start: Ints, axes: Floats, precision: type[np.floating[Any]]
+    windows: Windows, start: Ints, axes: Floats, precision: type[np.floating[Any]]
 ) -> _Places:
-    first, last = reach(ground, start)
+    first, last = start_ranges(windows, start)
     pace = np.maximum(_PACE, (last - first) // _PLACES)
     back, on = (start - first) // pace, (last - start) // pace
     places = back + on + 1
@@ -105,15 +104,15 @@ def _lay_places(
     there = start[window] + (rank - back[window]) * pace[window]
 
     def turned(some: Ints, stop: Event) -> NDArray[Any]:
-        rows = _turned(ground, window[some], there[some], axes)
+        rows = _turned(windows, window[some], there[some], axes)
         return rows.astype(precision, copy=False)
 
     parts = in_parts(turned, np.arange(len(window)), _AT_ONCE)
     return _Places(np.concatenate(parts), window, back + np.cumsum(places) - places)
 
 
-def _turned(ground: Ground, window: Ints, there: Ints, axes: Floats) -> Floats:
-    some = ground._replace(place=ground.place[window])
+def _turned(windows: Windows, window: Ints, there: Ints, axes: Floats) -> Floats:
+    some = windows._replace(place=windows.place[window])
     return turn(records_at(some, there), axes)
 
 

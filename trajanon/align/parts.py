@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.annealing import Annealing
 from trajanon._kernels.descent import Descent
-from trajanon._kernels.sliding import Ground, Slides, anneal_sliding, find_meetings, slide_pass
+from trajanon._kernels.sliding import anneal_sliding, slide_pass
+from trajanon._kernels.windows import Slides, Windows, find_meetings
 from trajanon.align.aligned import Aligned
-from trajanon.align.ground import centred, part_of, records_at, shared_out, turned_at
+from trajanon.align.windows import centred, part_of, records_at, shared_ranges, turned_at
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.refine.blocks import draw_blocks
@@ -30,19 +31,19 @@ class Field(NamedTuple):
     warmth: Floats  # square root of the temperature that suits each window, (n,)
 
 
-Lay = Callable[[Ground, Ints, Ints, Ints], tuple[Ground, Ints]]
-"""(ground, which windows, their first and last starts) to their ground, and where on
+Lay = Callable[[Windows, Ints, Ints, Ints], tuple[Windows, Ints]]
+"""(windows, which windows, their first and last starts) to their windows, and where on
 their runs its starts are counted from."""
 
-LayRows = Callable[[Ground, Floats, Ints, NDArray[np.float32]], None]
-"""Given ground, axes, and the first row of each window, fills the rows."""
+LayRows = Callable[[Windows, Floats, Ints, NDArray[np.float32]], None]
+"""Given windows, axes, and the first row of each window, fills the rows."""
 
 
 class Part(NamedTuple):
-    """Some of the windows, with ground of their own."""
+    """Some of the windows, with start ranges of their own."""
 
     rows: Ints  # which of all windows they are, rising
-    ground: Ground  # as for all, for these
+    windows: Windows  # as for all, for these
     aligned: Aligned  # as for all, for these
     subjects: Ints  # as for all, for these
     begin: Ints  # where on their runs the starts are counted from, (n,)
@@ -51,7 +52,7 @@ class Part(NamedTuple):
 
 def work_in_parts(
     grouped: Grouped,
-    ground: Ground,
+    windows: Windows,
     aligned: Aligned,
     axes: Floats,
     work: Callable[[Part, Event], Aligned],
@@ -63,11 +64,11 @@ def work_in_parts(
     What lies between the windows of a run is shared out among them at random first, so that those
     in several parts never meet.
     """
-    first, last = shared_out(ground, aligned.start, grouped.random)
+    first, last = shared_ranges(windows, aligned.start, grouped.random)
     parts = []
-    records = turned_at(ground, aligned.start, axes)
+    records = turned_at(windows, aligned.start, axes)
     for rows in draw_blocks(records, aligned.labels, grouped.random):
-        own, begin = lay(ground, rows, first, last)
+        own, begin = lay(windows, rows, first, last)
         mine = Aligned(aligned.start[rows] - begin, dense(aligned.labels[rows]))
         word = grouped.random.integers(1, 2**63, dtype=np.uint64)
         parts.append(Part(rows, own, mine, grouped.subjects[rows], begin, word))
@@ -82,7 +83,7 @@ def work_in_parts(
 
 
 def _centred_first(work: Callable[[Part, Event], Aligned], part: Part, stop: Event) -> Aligned:
-    return work(part._replace(ground=centred(part.ground, part.aligned.start)), stop)
+    return work(part._replace(windows=centred(part.windows, part.aligned.start)), stop)
 
 
 def anneal_part(
@@ -90,11 +91,11 @@ def anneal_part(
 ) -> Aligned:
     """Make random moves in a part."""
     near = neighbours_within(field.near, part.rows)
-    starts = part.ground.most + 1
+    starts = part.windows.most + 1
     first = np.cumsum(starts) - starts
     # In single precision twice as many fit into a core's cache; settling is exact.
     rows = np.empty((starts.sum(), field.axes.shape[1]), dtype=np.float32)
-    lay(part.ground, np.ascontiguousarray(field.axes), first, rows)
+    lay(part.windows, np.ascontiguousarray(field.axes), first, rows)
     start = part.aligned.start.copy()
     slides = Slides(rows, first, starts, start, np.empty_like(near), start.copy())
     find_meetings(slides, near)
@@ -114,17 +115,17 @@ def anneal_part(
 
 
 def lay_out_windows(
-    k: int, subjects: Ints, ground: Ground, aligned: Aligned, near: Ints | None
+    k: int, subjects: Ints, windows: Windows, aligned: Aligned, near: Ints | None
 ) -> tuple[Descent, Ints, list[tuple[Look, int]]]:
     """Lay out windows that are to settle: to slide, and join other groups if near some."""
     n, start = len(aligned.start), aligned.start.copy()
-    ground = centred(ground, start)
-    groups = lay_out(records_at(ground, start), aligned.labels, subjects, n // k + 1)
+    windows = centred(windows, start)
+    groups = lay_out(records_at(windows, start), aligned.labels, subjects, n // k + 1)
     descent = begin(groups, np.empty((n, 0), np.int64) if near is None else near)
     looked = np.full(n, -1)
 
     def slide(_: Descent, k: int, moves: int, first: int, end: int) -> int:
-        return int(slide_pass(descent, ground, start, looked, moves, first, end))
+        return int(slide_pass(descent, windows, start, looked, moves, first, end))
 
     looks: list[tuple[Look, int]] = [(slide, n)]
     return descent, start, looks if near is None else looks + looks_of(descent)

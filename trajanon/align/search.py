@@ -7,12 +7,12 @@ from threading import Event
 import numpy as np
 
 from trajanon import vicinity
-from trajanon._kernels.sliding import Ground, lay_rows
+from trajanon._kernels.windows import Windows, build_rows
 from trajanon.align.aligned import Aligned, Best, Heard
-from trajanon.align.ground import centred, records_at
 from trajanon.align.large import search_large
 from trajanon.align.near import near_windows
 from trajanon.align.parts import Field, Part, anneal_part, lay_out_windows, work_in_parts
+from trajanon.align.windows import centred, records_at
 from trajanon.arrays import Ints
 from trajanon.loss import sse
 from trajanon.neighbours import turn
@@ -33,7 +33,7 @@ SHARE = 0.625
 
 
 def search(
-    ground: Ground,
+    windows: Windows,
     best: Best,
     k: int,
     subjects: Ints,
@@ -64,34 +64,34 @@ def search(
         progress=say,
     )
     if n > max(vicinity.WHOLE, vicinity.leaf_of(near_count(k))):
-        search_large(grouped, ground, best, regroup, progress)
+        search_large(grouped, windows, best, regroup, progress)
         return
-    aligned = _settle(grouped, ground, best.aligned, None, best)
+    aligned = _settle(grouped, windows, best.aligned, None, best)
     if not regroup:
         return
     passes = moves // PASS
     heats = np.geomspace(HOT, COLD, passes + 1)
     for some in filter(len, np.array_split(np.arange(passes), ROUNDS)):
-        field = _lay_field(ground, aligned, k)
+        field = _lay_field(windows, aligned, k)
         for number in some.tolist():
             progress("Sliding windows", number, passes, best.note)
             between = heats[number : number + 2]
-            work = partial(anneal_part, k, field, PASS, between, lay_rows)
-            aligned = work_in_parts(grouped, ground, aligned, field.axes, work)
+            work = partial(anneal_part, k, field, PASS, between, build_rows)
+            aligned = work_in_parts(grouped, windows, aligned, field.axes, work)
             best.offer(aligned)
-    field = _lay_field(ground, aligned, k)
+    field = _lay_field(windows, aligned, k)
     settling = partial(_settle_part, grouped, field)
-    aligned = work_in_parts(grouped, ground, aligned, field.axes, settling)
+    aligned = work_in_parts(grouped, windows, aligned, field.axes, settling)
     best.offer(aligned)
-    _settle(grouped, ground, aligned, field.near, best)
+    _settle(grouped, windows, aligned, field.near, best)
 
 
-def _lay_field(ground: Ground, aligned: Aligned, k: int) -> Field:
+def _lay_field(windows: Windows, aligned: Aligned, k: int) -> Field:
     """Find axes, neighbours and temperatures for windows where they are."""
-    records = records_at(centred(ground, aligned.start), aligned.start)
+    records = records_at(centred(windows, aligned.start), aligned.start)
     lost = sse(records, aligned.labels)
     axes = leading_axes(records, lost)
-    near = near_windows(ground, aligned.start, axes, near_count(k))
+    near = near_windows(windows, aligned.start, axes, near_count(k))
     return Field(axes, near, warmth(turn(records, axes), near, k, lost))
 
 
@@ -104,14 +104,14 @@ def _settle_part(grouped: Grouped, field: Field, part: Part, stop: Event) -> Ali
 
     mine = replace(grouped, subjects=part.subjects, progress=look_up)
     near = neighbours_within(field.near, part.rows)
-    return _settle(mine, part.ground, part.aligned, near, None)
+    return _settle(mine, part.windows, part.aligned, near, None)
 
 
 def _settle(
-    grouped: Grouped, ground: Ground, aligned: Aligned, near: Ints | None, best: Best | None
+    grouped: Grouped, windows: Windows, aligned: Aligned, near: Ints | None, best: Best | None
 ) -> Aligned:
     """Slide windows, and regroup them if neighbours are given, until neither gains."""
-    descent, start, looks = lay_out_windows(grouped.k, grouped.subjects, ground, aligned, near)
+    descent, start, looks = lay_out_windows(grouped.k, grouped.subjects, windows, aligned, near)
     if best is not None:
         grouped = replace(grouped, course=Heard(best, start))
     settle(grouped, descent, looks)

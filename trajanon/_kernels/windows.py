@@ -1,0 +1,195 @@
+"""Windows that may slide: their records wherever they start, and who may come near whom."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.compiled import kernel
+from trajanon._kernels.distance import squared_distance
+
+
+class Windows(NamedTuple):
+    """Where windows may slide, and what record a window is at each place.
+
+    A window that starts at s is the record of its run's points s, s + stride, ...
+
+    Attributes
+    ----------
+    points
+        Of all runs one after another, (t, 2).
+    stride
+        From one point of a window to the next.
+    place, most
+        Of each window, (n,): the place of its run's first point, and its last start.
+    before, after
+        The windows before and after each one on its run, (n,); -1 for none.
+    apart
+        How far behind the start of the window before a window must start, (n,).
+    mean, share
+        Of each number of a record, (p,): what is subtracted from it, and what the rest is
+        multiplied by.
+    """
+
+    points: NDArray[np.float64]
+    stride: int
+    place: NDArray[np.int64]
+    most: NDArray[np.int64]
+    before: NDArray[np.int64]
+    after: NDArray[np.int64]
+    apart: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    share: NDArray[np.float64]
+
+
+class Slides(NamedTuple):
+    """The records of all windows at all their starts, and where each window is.
+
+    Attributes
+    ----------
+    rows
+        Of each window after the other, from its first start to its last, (v, q).
+    first, starts
+        Of each window, (n,): its first row, and how many it has.
+    start
+        Of each window, (n,).
+    meeting
+        Of each window, (n, c): the start where it was nearest to each neighbour, when they were at
+        ``began``.
+    began
+        As ``start``.
+    """
+
+    rows: NDArray[np.float64]
+    first: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    start: NDArray[np.int64]
+    meeting: NDArray[np.int64]
+    began: NDArray[np.int64]
+
+
+@kernel
+def read_record(windows, x, start, record):
+    """Read the record of a window at a start."""
+    for number in range(record.shape[0]):
+        point = windows.place[x] + start + windows.stride * (number // 2)
+        value = windows.points[point, number % 2] - windows.mean[number]
+        record[number] = value * windows.share[number]
+
+
+@kernel
+def build_rows(windows, axes, first, rows):
+    """Read all windows at all their starts, turned to axes (p, q)."""
+    record = np.empty(axes.shape[0])
+    for x in range(first.shape[0]):
+        for start in range(windows.most[x] + 1):
+            read_record(windows, x, start, record)
+            row = rows[first[x] + start]
+            for axis in range(row.shape[0]):
+                row[axis] = 0.0
+            for number in range(record.shape[0]):
+                for axis in range(row.shape[0]):
+                    row[axis] += record[number] * axes[number, axis]
+
+
+@kernel
+def build_rows_at_once(windows, weights, centre, rest, first, rows):
+    """Read all windows at all their starts, as `build_rows`, several starts at once.
+
+    In single precision, about a place near all of them: points less ``centre``, (2,), times
+    ``weights``, (q, p), plus ``rest``, (q,).
+    """
+    axes, m = weights.shape[0], weights.shape[1] // 2
+    longest = windows.most.max() + 1
+    along = np.empty((2, longest + windows.stride * (m - 1)), dtype=np.float32)
+    sums = np.empty((axes, longest), dtype=np.float32)
+    for x in range(first.shape[0]):
+        starts = windows.most[x] + 1
+        for step in range(starts + windows.stride * (m - 1)):
+            point = windows.points[windows.place[x] + step]
+            along[0, step] = point[0] - centre[0]
+            along[1, step] = point[1] - centre[1]
+        for axis in range(axes):
+            row = sums[axis, :starts]
+            row[:] = rest[axis]
+            for place in range(m):
+                behind = windows.stride * place
+                lat = along[0, behind : behind + starts]
+                lon = along[1, behind : behind + starts]
+                of_lat = weights[axis, 2 * place]
+                of_lon = weights[axis, 2 * place + 1]
+                for start in range(starts):
+                    row[start] += of_lat * lat[start] + of_lon * lon[start]
+        for start in range(starts):
+            for axis in range(axes):
+                rows[first[x] + start, axis] = sums[axis, start]
+
+
+@kernel
+def find_meetings(slides, neighbours):
+    """Find the start where each window is nearest to each of its neighbours."""
+    for x in range(neighbours.shape[0]):
+        for rank in range(neighbours.shape[1]):
+            y = neighbours[x, rank]
+            met = slides.rows[slides.first[y] + slides.start[y]]
+            best, least = slides.start[x], np.inf
+            for start in range(slides.starts[x]):
+                away = squared_distance(slides.rows[slides.first[x] + start], met)
+                if away < least:
+                    best, least = start, away
+            slides.meeting[x, rank] = best
+
+
+@kernel
+def keep_nearest(nearest, away, window, distance):
+    """Insert a window in a list of the nearest, each at its least distance.
+
+    ``away`` are their squared distances, rising; a free place holds -1.
+    """
+    place = away.shape[0] - 1
+    for rank in range(place):
+        if nearest[rank] == window:
+            place = rank
+            break
+    if away[place] <= distance:
+        return
+    while place > 0 and away[place - 1] > distance:
+        away[place], nearest[place] = away[place - 1], nearest[place - 1]
+        place -= 1
+    away[place], nearest[place] = distance, window
+
+
+@kernel
+def compare_places(rows, window, here, order, borders, nearest, away):
+    """Compare each window where it is with the places that share a leaf with it.
+
+    Rows are places, (v, q), each of a window, (v,); a window is at one of its places, (n,). The
+    windows of the nearest places of others are kept for each, (n, c).
+    """
+    for leaf in range(borders.shape[0] - 1):
+        members = order[borders[leaf] : borders[leaf + 1]]
+        there = rows[members]
+        for i in range(members.shape[0]):
+            x = window[members[i]]
+            if here[x] != members[i]:
+                continue
+            for j in range(members.shape[0]):
+                y = window[members[j]]
+                if y == x:
+                    continue
+                distance = squared_distance(there[i], there[j])
+                if distance < away[x, -1]:
+                    keep_nearest(nearest[x], away[x], y, distance)
+
+
+@kernel
+def tell_each_other(nearest, away, mutual, apart):
+    """Insert each window in the lists of those in its own, (n, c).
+
+    ``mutual`` and ``apart`` are lists as ``nearest`` and ``away``, equal at first.
+    """
+    for x in range(nearest.shape[0]):
+        for rank in range(nearest.shape[1]):
+            y = nearest[x, rank]
+            if y >= 0 and away[x, rank] < apart[y, -1]:
+                keep_nearest(mutual[y], apart[y], x, away[x, rank])
