@@ -33,9 +33,9 @@ from trajanon.arrays import Floats, Ints
 from trajanon.files.released import DIGITS
 from trajanon.loss import group_means
 from trajanon.partition import Partition
-from trajanon.pipeline import EFFORTS
 from trajanon.privacy.originals import matched
 from trajanon.progress import Progress, silent
+from trajanon.settings import EFFORTS
 from trajanon.suppression import Grouped
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import Trajectories

@@ -3,8 +3,8 @@
 from contextlib import AbstractContextManager
 from unittest import mock
 
-from trajanon.pipeline import EFFORTS
 from trajanon.refine.random_moves import PASS
+from trajanon.settings import EFFORTS
 
 FEW = {
     name: EFFORTS[name]._replace(moves_per_record=4 * PASS, runs=2) for name in ("balanced", "best")

@@ -1,6 +1,7 @@
 """Groups to refine, and slow twins of the refinements' kernels."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from itertools import combinations
@@ -11,8 +12,21 @@ from naive import group_sse, holds, squared_distance, sse
 
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
+from trajanon.problem import Problem
 from trajanon.refine.blocks import draw_blocks
-from trajanon.refine.grouped import Grouped
+from trajanon.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Grouped(Problem):
+    """A problem, and groups to begin with."""
+
+    labels: Ints
+
+
+def both(work: Grouped) -> tuple[Problem, Ints]:
+    """What a refinement is given."""
+    return work, work.labels
 
 
 def grouped(
@@ -30,8 +44,7 @@ def grouped(
         k=k,
         subjects=np.arange(len(records)) if subjects is None else subjects,
         random=np.random.default_rng(seed),
-        shuffle_probability=events[0],
-        max_events=events[1],
+        settings=Settings(shuffle_probability=events[0], max_events=events[1]),
     )
 
 

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import reject
 from hypothesis import strategies as st
-from naive_refine import random_groups
+from naive_refine import Grouped, random_groups
 
 from trajanon._kernels.pricing import PricingProblem
 from trajanon.arrays import Floats, Ints
 from trajanon.bound import best_groups, column_generation
 from trajanon.bound import pricing as pricing_module
 from trajanon.bound.pricing import pricing_problem
-from trajanon.refine.grouped import Grouped
 
 seeds = st.integers(0, 10**6)
 peoples = st.none() | st.integers(2, 12)

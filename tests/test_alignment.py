@@ -1,5 +1,7 @@
 """Alignment as a whole: what it promises."""
 
+from typing import Any
+
 import naive
 import numpy as np
 import pytest
@@ -21,7 +23,6 @@ import trajanon
 from trajanon.align.aligned import Aligned, Best
 from trajanon.arrays import Ints
 from trajanon.methods import METHODS
-from trajanon.pipeline import Options
 from trajanon.refine import REFINEMENTS
 from trajanon.refine.random_moves import PASS
 from trajanon.trajectories import Trajectories
@@ -111,7 +112,7 @@ def test_every_release_is_of_windows_that_only_slid(
     before = town(seed, n, 3, people=people)
     whose = before.subject if count == "subjects" else None
     assume(whose is None or len(set(whose.tolist())) >= k)
-    options = Options(method=method, refine=refine, seed=seed)
+    options: dict[str, Any] = {"method": method, "refine": refine, "seed": seed}
     plain, release = [
         trajanon.anonymize(before, k, count=count, align=on, digits=7, **options)
         for on in (False, True)

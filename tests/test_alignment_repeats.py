@@ -15,7 +15,6 @@ from trajanon.align import parts, search
 from trajanon.align.aligned import Aligned, Best
 from trajanon.align.windows import build_windows
 from trajanon.partition import dense
-from trajanon.pipeline import Options
 from trajanon.progress import silent
 from trajanon.refine.random_moves import PASS
 
@@ -110,7 +109,7 @@ def test_parts_that_do_nothing_change_nothing(monkeypatch: pytest.MonkeyPatch) -
     ],
 )
 def test_random_moves_are_made_where_annealing_is_asked_for(
-    options: Options, moved: bool, monkeypatch: pytest.MonkeyPatch
+    options: dict[str, Any], moved: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = []
 

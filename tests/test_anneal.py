@@ -10,22 +10,23 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_refine import grouped, random_groups, search_in_blocks
+from naive_refine import Grouped, both, grouped, random_groups, search_in_blocks
 
 from trajanon import loss, workers
 from trajanon._kernels.annealing import Annealing
 from trajanon._kernels.annealing import anneal as make_random_moves
 from trajanon._kernels.groups import Groups
 from trajanon.arrays import Floats, Ints
-from trajanon.course import Course
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense
+from trajanon.problem import SearchLog
 from trajanon.refine.anneal import anneal, anneal_runs
 from trajanon.refine.blocks import draw_blocks
 from trajanon.refine.descent import begin, descent
-from trajanon.refine.grouped import Grouped, lay_out
+from trajanon.refine.grouped import lay_out
 from trajanon.refine.random_moves import PASS, QUANTILES, nearest_most
 from trajanon.refine.schedule import schedule
+from trajanon.settings import Effort
 
 MODULE = import_module("trajanon.refine.anneal")  # the package's name is the function's
 MOVES = import_module("trajanon.refine.random_moves")
@@ -33,7 +34,7 @@ MOVES = import_module("trajanon.refine.random_moves")
 seeds = st.integers(0, 10**6)
 
 
-class Heard(Course):
+class Heard(SearchLog):
     """Keeps every partition that it is told of."""
 
     def __init__(self, records: Floats) -> None:
@@ -47,12 +48,12 @@ class Heard(Course):
 
 def searched(work: Grouped, moves: int = 4 * PASS, runs: int = 2) -> Grouped:
     """The same groups, to be annealed, with a course that hears everything."""
-    return replace(work, moves_per_record=moves, runs=runs, course=Heard(work.records))
+    return replace(work, budget=Effort(moves_per_record=moves, runs=runs), log=Heard(work.records))
 
 
 def heard(work: Grouped) -> list[Ints]:
-    assert isinstance(work.course, Heard)
-    return work.course.offered
+    assert isinstance(work.log, Heard)
+    return work.log.offered
 
 
 @pytest.fixture(params=[2_500, 12], ids=["whole", "in blocks"])
@@ -94,23 +95,25 @@ def test_annealing_never_ends_worse_than_descent(
 ) -> None:
     work = searched(random_groups(seed, n, k, None, grid))
     before = work.labels.copy()
-    after = anneal(work)
+    after = anneal(work, work.labels)
     assert np.array_equal(work.labels, before), "the input was changed"
     assert np.array_equal(after, dense(after))
-    lost = loss.sse(work.records, dense(descent(work)))
+    lost = loss.sse(work.records, dense(descent(work, work.labels)))
     assert loss.sse(work.records, after) <= lost
 
 
 def test_annealing_finds_what_descent_does_not() -> None:
     work = searched(random_groups(3, 300, 3, None, grid=False), 10_000)
-    gained = loss.sse(work.records, anneal(work)) / loss.sse(work.records, dense(descent(work)))
+    gained = loss.sse(work.records, anneal(work, work.labels)) / loss.sse(
+        work.records, dense(descent(work, work.labels))
+    )
     assert gained < 0.99
 
 
 def test_more_moves_find_better_groups() -> None:
     works = [random_groups(seed, 300, 3, None, grid=False) for seed in range(4)]
     few, many = [
-        sum(loss.sse(w.records, anneal(searched(w, moves, 1))) for w in works)
+        sum(loss.sse(w.records, anneal(*both(searched(w, moves, 1)))) for w in works)
         for moves in (PASS, 40 * PASS)
     ]
     assert many < 0.995 * few
@@ -145,7 +148,7 @@ def test_every_neighbour_is_drawn_and_the_nearest_most(count: int) -> None:
 
 @pytest.mark.parametrize("moves", [1, PASS, 8_000, 40_000])
 def test_the_heat_falls_slowest_in_the_middle(moves: int) -> None:
-    work = replace(random_groups(0, 40, 3, None, grid=False), moves_per_record=moves)
+    work = replace(random_groups(0, 40, 3, None, grid=False), budget=Effort(moves_per_record=moves))
     in_a_pass, heats = schedule(work)
     assert in_a_pass * (len(heats) - 1) == moves
     assert heats[[0, -1]].tolist() == pytest.approx([1.4, 0.07])
@@ -187,7 +190,7 @@ def test_a_subject_with_most_records_is_in_no_group_alone(
 
 
 def holds_on_the_way(work: Grouped) -> None:
-    after = anneal(work)
+    after = anneal(work, work.labels)
     assert naive.holds(after, work.subjects, work.k)
     for labels in heard(work):
         assert len(labels) == len(work.labels)
@@ -203,19 +206,19 @@ def test_the_course_is_told_of_every_run_again_and_again(
     if block is not None:
         search_in_blocks(monkeypatch, block)
     work = searched(random_groups(0, 40, 3, None, grid=False), 9 * PASS + 1, runs=runs)
-    anneal(work)
+    anneal(work, work.labels)
     assert len(heard(work)) >= 1 + looks * 4 + 1  # descent, looks, the best of all
-    assert [stage.name for stage in work.course.stages] == ["descent", "annealing"]
+    assert [stage.name for stage in work.log.stages] == ["descent", "annealing"]
 
 
 @pytest.mark.parametrize("runs", [1, 3])
 def test_each_run_ends_in_an_optimum_of_descent(runs: int) -> None:
     work = searched(random_groups(0, 200, 3, 60, grid=False), runs=runs)
-    optima = anneal_runs(work)
+    optima = anneal_runs(work, work.labels)
     assert len(optima) == runs
     for labels in optima:
         assert naive.holds(labels, work.subjects, work.k)
-        again = dense(descent(replace(work, labels=labels)))
+        again = dense(descent(*both(replace(work, labels=labels))))
         assert np.array_equal(again, labels)
     assert len({labels.tobytes() for labels in optima}) == runs
 
@@ -275,7 +278,7 @@ def test_a_table_is_searched_in_as_few_blocks_as_can_be(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(MOVES, "lay_out", look)
     work = searched(random_groups(0, 100, 3, None, grid=False))
-    anneal(work)
+    anneal(work, work.labels)
     assert len(seen) == 5 * 4 * 1  # blocks of 20, passes, runs: two become one
     assert max(seen) <= 20 + 2 * np.bincount(work.labels).max()
     assert sum(seen) == 100 * 4 * 1
@@ -289,7 +292,7 @@ def test_the_number_of_cores_leaves_every_bit(block: int, monkeypatch: pytest.Mo
     for cores in (1, 2, 5):
         monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
         work = searched(random_groups(7, 120, 3, 40, grid=True))
-        found.append([anneal(work), *heard(work)])
+        found.append([anneal(work, work.labels), *heard(work)])
     for others in found[1:]:
         assert all(map(np.array_equal, found[0], others))
 
@@ -302,10 +305,10 @@ def test_the_order_in_which_blocks_are_done_leaves_every_bit(
 
     search_in_blocks(monkeypatch, 12)
     work = random_groups(7, 120, 3, 40, grid=True)
-    once = anneal(searched(work))
+    once = anneal(*both(searched(work)))
     monkeypatch.setattr(MODULE, "in_threads", backwards)
     again = replace(searched(work), random=np.random.default_rng(7))
-    assert np.array_equal(anneal(again), once)
+    assert np.array_equal(anneal(again, again.labels), once)
 
 
 def test_another_seed_takes_another_course(block: int) -> None:
@@ -313,7 +316,7 @@ def test_another_seed_takes_another_course(block: int) -> None:
     courses = set()
     for seed in range(3):
         seeded = replace(searched(work), random=np.random.default_rng(seed))
-        anneal(seeded)
+        anneal(seeded, seeded.labels)
         courses.add(b"".join(labels.tobytes() for labels in heard(seeded)))
     assert len(courses) == 3
 
@@ -341,14 +344,14 @@ def test_equal_records_are_not_annealed(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_without_moves_it_is_descent() -> None:
     work = searched(random_groups(3, 100, 3, None, grid=False), moves=0)
-    assert np.array_equal(anneal(work), dense(descent(work)))
-    assert [stage.name for stage in work.course.stages] == ["descent"]
+    assert np.array_equal(anneal(work, work.labels), dense(descent(work, work.labels)))
+    assert [stage.name for stage in work.log.stages] == ["descent"]
 
 
 @pytest.mark.parametrize("moves", [1, 7, PASS - 1, PASS, PASS + 1])
 def test_any_number_of_moves_can_be_asked_for(moves: int) -> None:
     work = searched(random_groups(3, 50, 3, None, grid=False), moves)
-    assert naive.holds(anneal(work), work.subjects, work.k)
+    assert naive.holds(anneal(work, work.labels), work.subjects, work.k)
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
@@ -375,7 +378,7 @@ def test_progress_tells_the_loss_of_the_best_groups_so_far() -> None:
             told.append((done, total, note))
 
     work = searched(random_groups(0, 60, 3, None, grid=False), 10 * PASS, runs=1)
-    anneal(replace(work, progress=listen))
+    anneal(*both(replace(work, progress=listen)))
     assert [(done, total) for done, total, _ in told] == [(0, 10), (4, 10), (8, 10)]
     losses = [float(note.removeprefix("IL ").removesuffix(" %")) for *_, note in told]
     assert losses == sorted(losses, reverse=True)

@@ -158,7 +158,7 @@ def test_a_tenth_at_a_time_loses_about_what_was_published(name: str, published: 
     records = loss.standardise(reference(name))
     n = len(records)
     groups = grouped(records, mdav(records, 5, np.arange(n)), 5)
-    labels = swap(groups)
+    labels = swap(groups, groups.labels)
     parted, part = np.empty_like(labels), np.zeros(0, dtype=np.int64)
     for group in range(labels.max() + 1):
         part = np.append(part, np.flatnonzero(labels == group))

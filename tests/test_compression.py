@@ -8,10 +8,11 @@ from test_mdav import published, reference
 from trajanon import loss
 from trajanon.arrays import Floats
 from trajanon.grouping.mdav import mdav
-from trajanon.methods.hm2 import EXPANSIONS, _compressed_path
-from trajanon.methods.task import Task
+from trajanon.methods.hm2 import _compressed_path
 from trajanon.microaggregation import microaggregate
 from trajanon.paths import HEURISTICS
+from trajanon.problem import Problem
+from trajanon.settings import EXPANSIONS, Effort, Settings
 
 seeds = st.integers(0, 10**6)
 every_expansion = pytest.mark.parametrize("expansion", EXPANSIONS)
@@ -21,16 +22,12 @@ def compressed(
     records: Floats, c: int, expansion: str, heuristic: str = "or-opt", k: int = 3
 ) -> list[int]:
     path: list[int] = _compressed_path(
-        Task(
+        Problem(
             records=records,
             k=k,
             subjects=np.arange(len(records)),
-            heuristic=heuristic,
-            compression=c,
-            expansion=expansion,
-            gamma=None,
-            subsets=None,
-            kicks_per_record=1,
+            settings=Settings(heuristic=heuristic, compression=c, expansion=expansion),
+            budget=Effort(1),
             random=np.random.default_rng(0),
         )
     ).tolist()

@@ -24,9 +24,10 @@ from naive_refine import search_in_blocks
 
 from trajanon import workers
 from trajanon.cli.results import STOPPED
-from trajanon.microaggregation import microaggregate
-from trajanon.pipeline import BY_DEFAULT, Options, search
+from trajanon.microaggregation import microaggregate, search
+from trajanon.problem import whole_problem
 from trajanon.refine import REFINEMENTS
+from trajanon.settings import Settings
 
 SEARCHING = {
     "Moving records",
@@ -39,7 +40,7 @@ SEARCHING = {
 """What a refinement says that it does; whatever else is said comes before it."""
 
 
-WAYS: list[Options] = [
+WAYS: list[dict[str, Any]] = [
     {"refine": "anneal"},
     {"refine": "anneal", "method": "mdav"},
     {"refine": "anneal", "effort": "fast"},
@@ -52,7 +53,7 @@ WAYS: list[Options] = [
 @pytest.mark.parametrize("how", WAYS, ids=lambda how: "-".join(map(str, how.values())))
 @pytest.mark.parametrize("block", [2_500, 12])
 def test_ctrl_c_in_the_search_gives_the_best_groups_so_far(
-    how: Options, block: int, monkeypatch: pytest.MonkeyPatch
+    how: dict[str, Any], block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @settings(max_examples=20)
     @given(
@@ -66,7 +67,7 @@ def test_ctrl_c_in_the_search_gives_the_best_groups_so_far(
         rng = np.random.default_rng(seed)
         subjects = np.arange(n) % (2 * k + 1) if owned else None
         interrupting = Interrupting(j, SEARCHING)
-        interrupted = how | Options(progress=interrupting)
+        interrupted = how | {"progress": interrupting}
         X = rng.normal(size=(n, 2))
         partition = microaggregate(X, k, subjects=subjects, **interrupted)
         assert naive.holds(partition.labels, subjects, k)
@@ -90,9 +91,9 @@ def test_that_groups_are_taken_is_said_only_where_they_are(
     """A run out of memory searches as well, and throws away what is not done."""
     caplog.set_level("INFO", "trajanon")
     X = np.random.default_rng(0).normal(size=(40, 2))
-    options = BY_DEFAULT | Options(progress=Interrupting(1, SEARCHING))
-    found = search(X, np.arange(40), 3, options, np.random.default_rng(0))
-    assert found.stopped
+    random, progress = np.random.default_rng(0), Interrupting(1, SEARCHING)
+    _, stopped = search(whole_problem(X, np.arange(40), 3, Settings(), random, progress))
+    assert stopped
     assert not caplog.messages
     microaggregate(X, 3)
     assert not caplog.messages
@@ -131,18 +132,18 @@ def test_the_later_ctrl_c_comes_the_less_is_lost() -> None:
         {"method": "mf-tsp"},
     ],
 )
-def test_ctrl_c_before_there_are_groups_ends_everything(how: Options) -> None:
+def test_ctrl_c_before_there_are_groups_ends_everything(how: dict[str, Any]) -> None:
     X = np.random.default_rng(0).normal(size=(60, 2))
     tasks: set[str] = set()
 
     def listen(task: str, done: float, total: float | None, note: str = "") -> None:
         tasks.add(task)
 
-    microaggregate(X, 3, **how | Options(progress=listen))
+    microaggregate(X, 3, **how | {"progress": listen})
     assert tasks - SEARCHING
     interrupting = Interrupting(0, tasks - SEARCHING)
     with pytest.raises(KeyboardInterrupt):
-        microaggregate(X, 3, **how | Options(progress=interrupting))
+        microaggregate(X, 3, **how | {"progress": interrupting})
 
 
 @pytest.mark.parametrize("cores", [1, 2])

@@ -1,5 +1,6 @@
 """Large tables from end to end: the pipeline in blocks, forced on small ones."""
 
+from dataclasses import replace
 from importlib import import_module
 from itertools import pairwise
 from typing import Any
@@ -10,22 +11,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from large import WHOLE, clustered, search_as_if_large
+from naive_refine import Grouped
 
 from trajanon import loss, workers
 from trajanon.arrays import Floats, Ints
-from trajanon.course import Course
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense
 from trajanon.paths import in_blocks
 from trajanon.paths.in_blocks import joined
 from trajanon.paths.length import path_length
-from trajanon.pipeline import Options
+from trajanon.problem import SearchLog
 from trajanon.refine.descend import descend
-from trajanon.refine.grouped import Grouped
 from trajanon.refine.schedule import schedule
+from trajanon.settings import Effort
 from trajanon.vicinity import Vicinity
 
-WAYS: list[Options] = [
+WAYS: list[dict[str, Any]] = [
     {},
     {"effort": "fast"},
     {"refine": "descent"},
@@ -74,12 +75,12 @@ def tables(draw: st.DrawFn) -> tuple[Floats, Ints | None, int]:
 
 
 @every_way
-def test_every_group_has_k_records_of_k_subjects(how: Options) -> None:
+def test_every_group_has_k_records_of_k_subjects(how: dict[str, Any]) -> None:
     @settings(max_examples=15)
     @given(table=tables(), seed=st.integers(0, 3))
     def test(table: tuple[Floats, Ints | None, int], seed: int) -> None:
         X, subjects, k = table
-        found = microaggregate(X, k, subjects=subjects, **how | Options(seed=seed))
+        found = microaggregate(X, k, subjects=subjects, **how | {"seed": seed})
         assert naive.holds(found.labels, None, k)
         assert naive.holds(found.labels, subjects, k)
         losses = [stage.information_loss for stage in found.stages]
@@ -106,7 +107,7 @@ def test_the_size_alone_chooses_and_the_stages_say_so() -> None:
 
 
 @every_way
-def test_threads_leave_every_bit(how: Options, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_leave_every_bit(how: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     X, subjects = clustered(200, 5), np.arange(200) % 60
     found = []
     for count in (1, 2, 5):
@@ -244,11 +245,9 @@ def large_groups(n: int, seed: int = 0) -> Grouped:
         k=4,
         subjects=np.arange(n),
         random=np.random.default_rng(seed),
-        shuffle_probability=0.0,
-        max_events=0,
-        moves_per_record=10_000,
-        vicinity=Vicinity(records, 16),
-        course=Course(records),
+        budget=Effort(moves_per_record=10_000),
+        neighbours=Vicinity(records, 16),
+        log=SearchLog(records),
     )
 
 
@@ -256,11 +255,11 @@ def large_groups(n: int, seed: int = 0) -> Grouped:
 @settings(max_examples=20)
 def test_descent_in_blocks_never_raises_the_sse(seed: int, n: int) -> None:
     work = large_groups(n, seed)
-    labels = descend(work)
+    labels = descend(work, work.labels)
     assert naive.holds(labels, None, 4)
     assert loss.sse(work.records, labels) <= loss.sse(work.records, work.labels) + 1e-9
-    assert work.course.best is not None
-    assert np.array_equal(work.course.best, labels)
+    assert work.log.best is not None
+    assert np.array_equal(work.log.best, labels)
 
 
 @pytest.mark.parametrize(
@@ -272,18 +271,9 @@ def test_the_larger_a_table_the_fewer_moves_a_record(
     monkeypatch.undo()
     records = np.zeros((n, 1))
     work = large_groups(60)
-    grouped = Grouped(
-        records=records,
-        labels=work.labels,
-        k=4,
-        subjects=work.subjects,
-        random=work.random,
-        shuffle_probability=0.0,
-        max_events=0,
-        moves_per_record=8_000,
-        vicinity=Vicinity(records, 16),
-    )
-    in_a_pass, heats = schedule(grouped)
+    budget = Effort(moves_per_record=8_000)
+    problem = replace(work, records=records, budget=budget, neighbours=Vicinity(records, 16))
+    in_a_pass, heats = schedule(problem)
     assert len(heats) == passes + 1
     assert in_a_pass * passes == pytest.approx(moves, rel=0.02)
     assert (np.diff(heats) < 0.0).all()
@@ -291,16 +281,5 @@ def test_the_larger_a_table_the_fewer_moves_a_record(
 
 def test_the_vicinity_of_other_records_is_not_taken() -> None:
     work = large_groups(100)
-    assert work.large is work.vicinity
-    records = work.records.copy()
-    other = Grouped(
-        records=records,
-        labels=work.labels,
-        k=4,
-        subjects=work.subjects,
-        random=work.random,
-        shuffle_probability=0.0,
-        max_events=0,
-        vicinity=work.vicinity,
-    )
-    assert other.large is None
+    assert work.large is work.neighbours
+    assert replace(work, records=work.records.copy()).large is None

@@ -5,14 +5,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_paths import first_tour, journey, kinds, length, losses, of_published, records_of
+from test_paths import first_tour, kinds, length, losses, of_published, path_by, records_of
 
 from trajanon._kernels.lin_kernighan import chain
 from trajanon._kernels.search import LIN_KERNIGHAN, TWO_OPT, improve
 from trajanon._kernels.tour import Tour, after, between, enqueue, reverse_stretch, take_back
 from trajanon.grouping.mdav import mdav
 from trajanon.neighbours import nearest_records
-from trajanon.paths import HEURISTICS
 from trajanon.paths.length import path_length
 from trajanon.paths.through_groups import chain as chain_of_groups
 from trajanon.paths.tours import NEIGHBOURS
@@ -39,7 +38,7 @@ def test_no_exchange_shortens_the_path_that_is_given_back(
     heuristic: str, kind: str, seed: int, n: int
 ) -> None:
     records = records_of(kind, seed, n)
-    order = [n, *HEURISTICS[heuristic](journey(records, None, seed)).tolist()]
+    order = [n, *path_by(heuristic, records, None, seed).tolist()]
     reached = naive.tour_length(records, order)
     for other in naive.tours_two_links_away(records, order, nearest_records(records, NEIGHBOURS)):
         assert naive.tour_length(records, other) >= reached - 1e-8
@@ -138,7 +137,7 @@ def test_lin_kernighan_never_lengthens_the_path_through_the_groups(
 ) -> None:
     records = records_of(kind, seed, n)
     through = chain_of_groups(records, mdav(records, k, np.arange(n)))
-    path = HEURISTICS["mdav-lk"](journey(records, None, k=k))
+    path = path_by("mdav-lk", records, None, k=k)
     assert path_length(records, path) <= path_length(records, through) + 1e-8
 
 

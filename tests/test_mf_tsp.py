@@ -17,9 +17,10 @@ from trajanon.methods.mf_tsp import (
     mf_tsp,
     paths_from_every_record,
 )
-from trajanon.methods.task import Task
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense
+from trajanon.problem import Problem
+from trajanon.settings import Settings
 
 seeds = st.integers(0, 10**6)
 heuristics = st.sampled_from(["nearest-neighbor", "npn", "arbitrary-insertion"])
@@ -31,17 +32,12 @@ def task(
     heuristic: str = "nearest-neighbor",
     subjects: Ints | None = None,
     seed: int = 0,
-) -> Task:
-    return Task(
+) -> Problem:
+    return Problem(
         records=records,
         k=k,
         subjects=np.arange(len(records)) if subjects is None else subjects,
-        heuristic=heuristic,
-        compression=1,
-        expansion="distance",
-        gamma=None,
-        subsets=None,
-        kicks_per_record=0,
+        settings=Settings(heuristic=heuristic),
         random=np.random.default_rng(seed),
     )
 
@@ -120,8 +116,8 @@ def test_mf_tsp_groups_as_its_slow_twin(seed: int, n: int, k: int, heuristic: st
     k = min(k, n)
     records = np.random.default_rng(seed).normal(size=(n, 2))
     paths = paths_through(records, k, heuristic)
-    labels = mf_tsp(task(records, k, heuristic)).labels
-    assert np.array_equal(labels, group_by_paths(task(records, k), paths).labels)
+    labels = mf_tsp(task(records, k, heuristic))
+    assert np.array_equal(labels, group_by_paths(task(records, k), paths))
     groups = [set(np.flatnonzero(labels == g)) for g in range(labels.max() + 1)]
     counts = naive_paths.neighbour_counts(paths, k)
     assert groups == naive_paths.mf_tsp(records, counts, k)
@@ -143,7 +139,7 @@ def test_any_counts_are_grouped_as_by_the_slow_twin(
     assert max(map(len, groups)) <= 2 * k - 1
 
 
-def placed(asked: Task, counts: Any) -> list[set[int]]:
+def placed(asked: Problem, counts: Any) -> list[set[int]]:
     work = _Groups(asked, csr_array(counts))
     work.form()
     work.place_the_rest()

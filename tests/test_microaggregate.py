@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from functools import cache
 from inspect import signature
 from itertools import cycle, pairwise, product
@@ -21,12 +22,11 @@ import trajanon
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.methods import METHODS
-from trajanon.methods.hm2 import EXPANSIONS
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, dense
 from trajanon.paths import HEURISTICS
-from trajanon.pipeline import BY_DEFAULT, Options
 from trajanon.refine import REFINEMENTS
+from trajanon.settings import EXPANSIONS, HEURISTIC_NAMES, METHOD_NAMES, REFINEMENT_NAMES, Settings
 from trajanon.trajectories import Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_moves")
@@ -35,10 +35,10 @@ pytestmark = pytest.mark.usefixtures("few_moves")
 OURS = [name for name in HEURISTICS if name not in ("concorde", "lkh")]
 """What needs no other program; see test_external_paths.py for the rest."""
 
-SHUFFLED: Options = {"refine": "rcs", "shuffle_probability": 0.3, "max_events": 5}
+SHUFFLED: dict[str, Any] = {"refine": "rcs", "shuffle_probability": 0.3, "max_events": 5}
 
 
-def ways() -> Iterator[Options]:
+def ways() -> Iterator[dict[str, Any]]:
     """Every method, heuristic, compression and refinement, not all of them together."""
     for name in OURS:
         yield {"heuristic": name, "refine": "none", "effort": "fast"}
@@ -78,20 +78,20 @@ STEPS = {
 every_way = pytest.mark.parametrize("how", HOW, ids=lambda how: "-".join(map(str, how.values())))
 
 
-def method_of(how: Options) -> str:
-    return how.get("method", "hm2")
+def method_of(how: dict[str, Any]) -> str:
+    return str(how.get("method", "hm2"))
 
 
-def is_slow(how: Options) -> bool:
+def is_slow(how: dict[str, Any]) -> bool:
     """Whether it gets a few examples only."""
     return method_of(how) == "decomposition" or how.get("effort") == "best"
 
 
-def examples(how: Options, count: int) -> settings:
+def examples(how: dict[str, Any], count: int) -> settings:
     return settings(max_examples=3 if is_slow(how) else count)
 
 
-def stages_of(how: Options) -> list[str]:
+def stages_of(how: dict[str, Any]) -> list[str]:
     """The names of the steps of a way."""
     method, steps = method_of(how), STEPS[how["refine"]]
     if how.get("effort") == "fast" and how["refine"] == "anneal":
@@ -101,7 +101,7 @@ def stages_of(how: Options) -> list[str]:
     return [*(["path", "MHM"] if method == "hm2" else [method]), *steps]
 
 
-def largest(how: Options, k: int) -> float:
+def largest(how: dict[str, Any], k: int) -> float:
     """How many records a group may hold where every record is its own subject."""
     if how["refine"] != "none":
         return np.inf
@@ -164,12 +164,12 @@ def is_consistent(partition: Partition, X: Floats) -> bool:
 
 
 @every_way
-def test_every_group_has_k_records_of_k_subjects(how: Options) -> None:
+def test_every_group_has_k_records_of_k_subjects(how: dict[str, Any]) -> None:
     @examples(how, 30)
     @given(table=tables(), seed=st.integers(0, 3))
     def test(table: tuple[Floats, Ints | None, int], seed: int) -> None:
         X, subjects, k = table
-        seeded = how | Options(seed=seed)
+        seeded = how | {"seed": seed}
         partition = microaggregate(X, k, subjects=subjects, **seeded)
         assert naive.holds(partition.labels, None, k)
         assert naive.holds(partition.labels, subjects, k)
@@ -189,7 +189,7 @@ def test_every_group_has_k_records_of_k_subjects(how: Options) -> None:
 
 @every_way
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7])
-def test_the_smallest_tables_are_grouped(how: Options, n: int) -> None:
+def test_the_smallest_tables_are_grouped(how: dict[str, Any], n: int) -> None:
     for X in (np.random.default_rng(n).normal(size=(n, 2)), np.zeros((n, 1))):
         for k in range(2, n + 1):
             sizes = microaggregate(X, k, **how).sizes
@@ -200,7 +200,7 @@ def test_the_smallest_tables_are_grouped(how: Options, n: int) -> None:
 
 
 @every_way
-def test_equal_records_lose_nothing(how: Options) -> None:
+def test_equal_records_lose_nothing(how: dict[str, Any]) -> None:
     partition = microaggregate(np.full((50, 3), 0.1), 4, **how)
     assert partition.sizes.min() >= 4
     assert partition.information_loss == partition.sse == 0.0
@@ -219,7 +219,7 @@ def test_near_records_of_a_small_table_come_together(values: list[float]) -> Non
 
 
 @every_way
-def test_the_order_of_columns_leaves_the_loss(how: Options) -> None:
+def test_the_order_of_columns_leaves_the_loss(how: dict[str, Any]) -> None:
     @examples(how, 12)
     @given(seed=seeds, n=st.integers(6, 45), p=st.integers(2, 4))
     def test(seed: int, n: int, p: int) -> None:
@@ -233,7 +233,7 @@ def test_the_order_of_columns_leaves_the_loss(how: Options) -> None:
 
 
 @every_way
-def test_the_units_of_columns_leave_the_loss(how: Options) -> None:
+def test_the_units_of_columns_leave_the_loss(how: dict[str, Any]) -> None:
     @examples(how, 12)
     @given(seed=seeds, n=st.integers(6, 45), p=st.integers(2, 4))
     def test(seed: int, n: int, p: int) -> None:
@@ -248,7 +248,7 @@ def test_the_units_of_columns_leave_the_loss(how: Options) -> None:
 
 
 @every_way
-def test_with_ties_exact_units_leave_the_very_groups(how: Options) -> None:
+def test_with_ties_exact_units_leave_the_very_groups(how: dict[str, Any]) -> None:
     """Whole numbers shifted by whole ones and doubled are standardised bit for bit."""
     X = np.random.default_rng(2).integers(0, 4, (60, 2)).astype(float)
     a = microaggregate(X, 3, **how)
@@ -278,7 +278,7 @@ def test_numbers_met_in_order_get_the_optimum_of_all_partitions(
 
 @every_way
 @pytest.mark.parametrize(("p", "k"), [(1, 2), (1, 3), (2, 2), (2, 4)])
-def test_no_partition_loses_less_than_the_best_of_all(how: Options, p: int, k: int) -> None:
+def test_no_partition_loses_less_than_the_best_of_all(how: dict[str, Any], p: int, k: int) -> None:
     X, least = small_table(p, k)
     assert microaggregate(X, k, **how).sse >= least - 1e-9
 
@@ -353,7 +353,7 @@ def fingerprints() -> str:
         n = 24 if is_slow(how) else 60 if how["refine"] == "anneal" else n
         with few_moves():
             result = microaggregate(
-                example(p, n), 4, subjects=np.arange(n) % (n // 4), **how | Options(seed=5)
+                example(p, n), 4, subjects=np.arange(n) % (n // 4), **how | {"seed": 5}
             )
         found.append(hashlib.sha256(result.labels.tobytes()).hexdigest()[:12])
         found += [result.sse.hex(), str(result.path_length)]
@@ -553,5 +553,11 @@ def test_hm2_loses_less_than_mdav_on_the_sample(madrid: Trajectories, k: int) ->
 
 def test_what_hands_options_on_knows_their_defaults() -> None:
     parameters = signature(microaggregate).parameters
-    for name, value in BY_DEFAULT.items():
-        assert parameters[name].default == value
+    for field in fields(Settings):
+        assert parameters[field.name].default == field.default
+
+
+def test_every_name_in_the_settings_has_its_function() -> None:
+    assert list(METHODS) == list(METHOD_NAMES)
+    assert list(HEURISTICS) == list(HEURISTIC_NAMES)
+    assert ["none", *REFINEMENTS] == list(REFINEMENT_NAMES)

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_paths import journey, kinds, records_of
+from test_paths import kinds, path_by, records_of
 
 from trajanon._kernels.nearest_neighbour import shortest_walk, walk
 from trajanon.arrays import Floats, Ints
 from trajanon.neighbours import nearest_records, principal_axes, turn
 from trajanon.paths.length import path_length
-from trajanon.paths.nearest_neighbour import nearest_neighbour, repetitive_nn
 
 seeds = st.integers(0, 10**6)
 
@@ -66,7 +65,7 @@ def test_the_shortest_walk_is_the_shortest_of_all(seed: int, n: int, p: int, cou
 @given(kind=kinds, seed=seeds, n=st.integers(1, 70))
 def test_the_repetitive_path_is_one_of_nearest_neighbours(kind: str, seed: int, n: int) -> None:
     records = records_of(kind, seed, n)
-    path = repetitive_nn(journey(records, None))
+    path = path_by("repetitive-nn", records, None)
     assert sorted(path.tolist()) == list(range(n))
     assert_ever_nearest(records, path.tolist())
     if kind == "normal":
@@ -79,7 +78,7 @@ def test_the_repetitive_path_is_one_of_nearest_neighbours(kind: str, seed: int, 
 @given(kind=kinds, seed=seeds, n=st.integers(1, 25))
 def test_only_the_last_record_of_a_free_path_may_be_far(kind: str, seed: int, n: int) -> None:
     records = records_of(kind, seed, n)
-    path = nearest_neighbour(journey(records, None, seed)).tolist()
+    path = path_by("nearest-neighbor", records, None, seed).tolist()
     assert sorted(path) == list(range(n))
     whole = path == naive_paths.walk(records, path[0])
     assert whole or path[:-1] == naive_paths.walk(records, path[0], path[-1:])
@@ -89,5 +88,5 @@ def test_only_the_last_record_of_a_free_path_may_be_far(kind: str, seed: int, n:
 def test_a_path_from_a_start_is_the_walk_from_there(kind: str, seed: int, n: int) -> None:
     records = records_of(kind, seed, n)
     start = seed % n
-    path = nearest_neighbour(journey(records, start, seed)).tolist()
+    path = path_by("nearest-neighbor", records, start, seed).tolist()
     assert path == naive_paths.walk(records, start)

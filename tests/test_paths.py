@@ -17,10 +17,11 @@ from trajanon.microaggregation import microaggregate
 from trajanon.neighbours import nearest_records
 from trajanon.partition import dense
 from trajanon.paths import HEURISTICS
-from trajanon.paths.journey import Journey
 from trajanon.paths.length import path_length
 from trajanon.paths.or_opt import greedy, or_opt
-from trajanon.paths.tours import NEIGHBOURS, begun_at_start, closed
+from trajanon.paths.tours import NEIGHBOURS, closed, from_any_start
+from trajanon.problem import Problem
+from trajanon.settings import Effort
 
 seeds = st.integers(0, 10**6)
 kinds = st.sampled_from(["normal", "grid", "line", "clusters", "equal"])
@@ -51,12 +52,11 @@ def first_tour(kind: str, seed: int, n: int) -> Tour:
 
 def path(records: Floats, kicks_per_record: int = 10, seed: int = 0) -> Ints:
     return or_opt(
-        Journey(
+        Problem(
             records=records,
             k=3,
             subjects=np.arange(len(records)),
-            start=None,
-            kicks_per_record=kicks_per_record,
+            budget=Effort(kicks_per_record),
             random=np.random.default_rng(seed),
         )
     )
@@ -224,18 +224,22 @@ def test_sixteen_neighbours_are_listed() -> None:
 # Every heuristic that needs no other program
 
 
-def journey(
-    records: Floats, start: int | None, seed: int = 0, k: int = 3, subjects: Ints | None = None
-) -> Journey:
-    n = len(records)
-    return Journey(
+def path_by(
+    heuristic: str,
+    records: Floats,
+    start: int | None,
+    seed: int = 0,
+    k: int = 3,
+    subjects: Ints | None = None,
+) -> Ints:
+    problem = Problem(
         records=records,
         k=k,
-        subjects=np.arange(n) if subjects is None else subjects,
-        start=start,
-        kicks_per_record=1,
+        subjects=np.arange(len(records)) if subjects is None else subjects,
+        budget=Effort(1),
         random=np.random.default_rng(seed),
     )
+    return HEURISTICS[heuristic](problem, start)
 
 
 every_heuristic = pytest.mark.parametrize(
@@ -250,7 +254,7 @@ def test_a_path_begins_at_its_start(heuristic: str, n: int, kind: str) -> None:
     records = records_of(kind, n, n)
     for start in [None, *range(min(n, 7))]:
         for k in (2, 3):
-            path = HEURISTICS[heuristic](journey(records, start, k=k))
+            path = path_by(heuristic, records, start, k=k)
             assert path.dtype == np.int64
             assert sorted(path.tolist()) == list(range(n))
             assert start is None or path[0] == start
@@ -275,7 +279,7 @@ def test_a_path_begins_at_the_record_of_a_subject_that_is_needed(
     k = min(k, int(subjects.max()) + 1)
     records = records_of("normal", seed, n)
     for start in [None, *range(n)]:
-        path = HEURISTICS[heuristic](journey(records, start, seed, k, subjects))
+        path = path_by(heuristic, records, start, seed, k, subjects)
         assert sorted(path.tolist()) == list(range(n))
         assert start is None or path[0] == start
 
@@ -285,7 +289,7 @@ def test_a_path_begins_at_the_record_of_a_subject_that_is_needed(
 def test_a_seed_repeats_the_path_of_every_heuristic(heuristic: str, start: int | None) -> None:
     for kind in ("normal", "grid", "equal"):
         records = records_of(kind, 0, 60)
-        paths = [HEURISTICS[heuristic](journey(records, start, 1)).tolist() for _ in range(2)]
+        paths = [path_by(heuristic, records, start, 1).tolist() for _ in range(2)]
         assert paths[0] == paths[1]
 
 
@@ -302,7 +306,7 @@ def test_a_seed_repeats_the_path_of_every_heuristic(heuristic: str, start: int |
 )
 def test_another_seed_gives_another_path(heuristic: str) -> None:
     records = records_of("normal", 0, 80)
-    paths = {tuple(HEURISTICS[heuristic](journey(records, None, seed))) for seed in range(5)}
+    paths = {tuple(path_by(heuristic, records, None, seed)) for seed in range(5)}
     assert len(paths) > 1
 
 
@@ -312,13 +316,13 @@ def test_the_start_stands_before_the_nearer_end(seed: int, n: int) -> None:
     start = int(np.random.default_rng(seed).integers(n))
     others = np.delete(np.arange(n), start)
 
-    def in_order(free: Journey) -> Ints:
-        assert free.start is None
+    @from_any_start
+    def in_order(free: Problem) -> Ints:
         assert np.array_equal(free.records, records[others])
         assert free.subjects.tolist() == others.tolist()
         return np.arange(n - 1)
 
-    path = begun_at_start(in_order, journey(records, start)).tolist()
+    path = in_order(Problem(records=records, k=3, subjects=np.arange(n)), start).tolist()
     assert path[1:] in (others.tolist(), others.tolist()[::-1])
     near, far = (naive.distance(records[i], records[start]) for i in (path[1], path[-1]))
     assert near <= far
@@ -334,14 +338,14 @@ def losses(dataset: str, heuristic: str, seeds: Iterable[int]) -> Floats:
     found = []
     for seed in seeds:
         path = HEURISTICS[heuristic](
-            Journey(
+            Problem(
                 records=records,
                 k=3,
                 subjects=np.arange(n),
-                start=None,
-                kicks_per_record=10,
+                budget=Effort(10),
                 random=np.random.default_rng(seed),
-            )
+            ),
+            None,
         )
         along = records[path]
         cuts = [optimal_cut(along, latest_starts(path, k)) for k in range(3, 7)]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_refine import grouped, random_groups
+from naive_refine import Grouped, both, grouped, random_groups
 from pricings import HOMES, set_limit
 
 from trajanon.arrays import Floats, Ints
@@ -16,7 +16,6 @@ from trajanon.bound import subset_row_cuts
 from trajanon.partition import dense
 from trajanon.refine import recombine as module
 from trajanon.refine.blocks import draw_blocks
-from trajanon.refine.grouped import Grouped
 from trajanon.refine.recombine import recombine
 
 seeds = st.integers(0, 10**6)
@@ -81,7 +80,7 @@ def test_no_group_loses_its_promise_and_no_partition_its_rank(
     groups, optima = random_optima(seed, n, k, people, grid, 4)
     groups = replace(groups, records=groups.records + shift)
     before = [labels.copy() for labels in optima]
-    labels = recombine(groups, optima)
+    labels = recombine(groups, groups.labels, optima)
     for labels_before, optimum in zip(before, optima, strict=True):
         assert np.array_equal(labels_before, optimum), "the input was changed"
     assert np.array_equal(labels, dense(labels))
@@ -89,7 +88,9 @@ def test_no_group_loses_its_promise_and_no_partition_its_rank(
     lost = naive.sse(groups.records, labels)
     assert lost <= naive.sse(groups.records, optima[0]) + 1e-9
     again = replace(groups, random=np.random.default_rng(seed))
-    assert np.array_equal(labels, recombine(again, optima)), "it does not repeat itself"
+    assert np.array_equal(labels, recombine(again, again.labels, optima)), (
+        "it does not repeat itself"
+    )
 
 
 @given(seed=seeds, n=st.integers(12, 20), people=peoples, grid=...)
@@ -101,7 +102,7 @@ def test_the_best_partition_of_the_pool_is_found(
     groups, optima = random_optima(seed, n, 6, people, grid, 6)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "SIZES", {})
-        labels = recombine(groups, optima)
+        labels = recombine(groups, groups.labels, optima)
     got = naive.sse(groups.records, labels)
     assert got == pytest.approx(least_of_pool(groups.records, optima), abs=1e-6)
 
@@ -110,14 +111,14 @@ def test_groups_of_several_optima_make_one_that_none_of_them_is() -> None:
     records = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1], [20.0], [20.1]])
     optima = [np.array([0, 0, 1, 1, 2, 3, 2, 3]), np.array([0, 1, 0, 1, 2, 2, 3, 3])]
     groups = grouped(records, optima[0], 2)
-    assert recombine(groups, optima).tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert recombine(groups, groups.labels, optima).tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
 
 
 @given(seed=seeds, n=st.integers(4, 11), k=st.integers(2, 5), grid=...)
 @settings(max_examples=25)
 def test_few_records_are_grouped_best(seed: int, n: int, k: int, grid: bool) -> None:
     groups, optima = random_optima(seed, n, k, None, grid, 1)
-    labels = recombine(groups, optima)
+    labels = recombine(groups, groups.labels, optima)
     least = naive.least_sse(groups.records, groups.k)
     assert naive.sse(groups.records, labels) == pytest.approx(least, abs=1e-6)
 
@@ -129,7 +130,7 @@ def test_few_records_of_fewer_subjects_are_grouped_best(
 ) -> None:
     """But for groups of more than 2k - 1 records, which few subjects may need."""
     groups, optima = random_optima(seed, n, 3, people, grid, 1)
-    labels = recombine(groups, optima)
+    labels = recombine(groups, groups.labels, optima)
     least = min(
         (
             naive.sse(groups.records, other)
@@ -170,7 +171,7 @@ def test_within_any_limit_no_more_is_lost(
     homes = (module, subset_row_cuts, *HOMES)
     home = next(part for part in homes if limit in vars(part))
     monkeypatch.setattr(home, limit, value)
-    labels = recombine(groups, optima)
+    labels = recombine(groups, groups.labels, optima)
     assert naive.holds(labels, groups.subjects, 4)
     before = naive.sse(groups.records, groups.labels)
     assert naive.sse(groups.records, labels) <= before
@@ -191,7 +192,7 @@ def test_regions_grow_while_the_search_for_columns_ends(
     monkeypatch.setattr(module, "SIZES", {4: (20, 40, 60)})
     monkeypatch.setattr(module, "draw_blocks", watched)
     set_limit(monkeypatch, "PRICING_NODES", nodes)
-    recombine(groups, optima)
+    recombine(groups, groups.labels, optima)
     assert sizes == [module.POOL_SIZE, *(20, 40, 60)[:regions]]
 
 
@@ -199,7 +200,7 @@ def test_the_optimum_is_reached_from_the_worst_start() -> None:
     for seed in range(6):
         records = np.random.default_rng(seed).normal(size=(11, 2))
         groups = grouped(records, np.arange(11) % 3, 3)
-        labels = recombine(groups, [])
+        labels = recombine(groups, groups.labels, [])
         least = naive.least_sse(records, 3)
         assert naive.sse(records, labels) == pytest.approx(least, rel=1e-5)
 
@@ -209,13 +210,13 @@ def test_equal_records_stay_as_they_are(k: int) -> None:
     labels = np.repeat([0, 1, 2], k)
     groups = grouped(np.full((3 * k, 2), 0.1), labels, k)
     other = np.tile([0, 1, 2], k)
-    assert recombine(groups, [other]).tolist() == labels.tolist()
+    assert recombine(groups, groups.labels, [other]).tolist() == labels.tolist()
 
 
 def test_duplicates_come_together() -> None:
     records = np.repeat(np.arange(6.0), 3)[:, None]
     labels = np.tile(np.arange(6), 3)
-    assert recombine(grouped(records, labels, 3), []).tolist() == sorted(np.arange(18) // 3)
+    assert recombine(*both(grouped(records, labels, 3)), []).tolist() == sorted(np.arange(18) // 3)
 
 
 def test_a_group_may_be_of_any_size() -> None:
@@ -223,7 +224,7 @@ def test_a_group_may_be_of_any_size() -> None:
     subjects = np.array([0] * 9 + [1, 2, 1])
     one = np.zeros(12, dtype=np.int64)
     groups = grouped(np.arange(12.0)[:, None], one, 2, subjects)
-    assert recombine(groups, [one]).tolist() == [0] * 12
+    assert recombine(groups, groups.labels, [one]).tolist() == [0] * 12
 
 
 @pytest.mark.parametrize("size", [1, 7, 40, 100])
@@ -286,7 +287,7 @@ def test_regions_grow_while_solved_and_are_tried_again_while_that_gains(
     monkeypatch.setattr(module, "_round", look)
     monkeypatch.setattr(module, "sse", lambda *_: losses[len(tried)])
     groups, optima = random_optima(1, 600, k, None, False, 2)
-    recombine(groups, optima)
+    recombine(groups, groups.labels, optima)
     assert tried == sizes
     # All that gain find the room they are meant to; then it is doubled twice.
     idle = [module.ROOM << min(number, 2) for number in range(module.IDLE)]
@@ -313,7 +314,7 @@ def test_it_says_how_far_it_is() -> None:
         said.append((done, total))
 
     groups, optima = random_optima(1, 50, 3, None, False, 3)
-    recombine(replace(groups, progress=listen), optima)
+    recombine(*both(replace(groups, progress=listen)), optima)
     rounds = 2  # 50 records are one region
     assert said[0] == (0.0, rounds)
     assert said[-1] == (rounds, rounds)
@@ -332,5 +333,5 @@ def test_it_ends_when_it_is_interrupted(when: int) -> None:
 
     groups, optima = random_optima(1, 50, 3, None, False, 3)
     with pytest.raises(KeyboardInterrupt):
-        recombine(replace(groups, progress=interrupt), optima)
+        recombine(*both(replace(groups, progress=interrupt)), optima)
     assert said == when

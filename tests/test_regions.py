@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_refine import grouped, random_groups
+from naive_refine import Grouped, both, grouped, random_groups
 
 from trajanon import loss, workers
 from trajanon.arrays import Floats, Ints
@@ -18,9 +18,9 @@ from trajanon.partition import dense
 from trajanon.progress import Progress, silent
 from trajanon.refine import regions
 from trajanon.refine.descent import descent
-from trajanon.refine.grouped import Grouped
 from trajanon.refine.random_moves import PASS, anneal_part, lay_field
 from trajanon.refine.regions import GROUPS, anneal_regions
+from trajanon.settings import Effort
 
 MOVES = import_module("trajanon.refine.random_moves")
 
@@ -28,7 +28,7 @@ seeds = st.integers(0, 10**6)
 
 
 def searched(work: Grouped, runs: int = 2, progress: Progress = silent) -> Grouped:
-    return replace(work, moves_per_record=2 * PASS, runs=runs, progress=progress)
+    return replace(work, budget=Effort(moves_per_record=2 * PASS, runs=runs), progress=progress)
 
 
 @pytest.fixture(params=[GROUPS, 2], ids=["whole", "small regions"])
@@ -45,7 +45,7 @@ def test_nothing_is_lost_and_groups_keep_k(people: int | None) -> None:
     def test(seed: int, n: int, k: int, grid: bool) -> None:
         work = searched(random_groups(seed, n, k, people, grid))
         before = work.labels.copy()
-        after = anneal_regions(work)
+        after = anneal_regions(work, work.labels)
         assert np.array_equal(work.labels, before), "the input was changed"
         assert np.array_equal(after, dense(after))
         assert naive.holds(after, work.subjects, work.k)
@@ -57,8 +57,8 @@ def test_nothing_is_lost_and_groups_keep_k(people: int | None) -> None:
 
 def test_regions_find_what_descent_does_not() -> None:
     work = random_groups(3, 300, 7, None, grid=False)
-    work = replace(work, labels=dense(descent(work)))
-    lost = loss.sse(work.records, anneal_regions(searched(work)))
+    work = replace(work, labels=dense(descent(work, work.labels)))
+    lost = loss.sse(work.records, anneal_regions(*both(searched(work))))
     assert lost < 0.98 * loss.sse(work.records, work.labels)
 
 
@@ -66,7 +66,7 @@ def test_a_region_that_only_loses_stays_as_it_is() -> None:
     records = np.repeat(np.arange(8.0), 3)[:, None]  # eight places, three at each
     best = np.repeat(np.arange(8), 3)
     work = searched(grouped(records + 0.01 * np.tile([0, 1, 2], 8)[:, None], best, 3))
-    assert np.array_equal(anneal_regions(work), best)
+    assert np.array_equal(anneal_regions(work, work.labels), best)
 
 
 def test_regions_are_as_few_as_can_be_and_have_other_borders_every_time(
@@ -80,7 +80,7 @@ def test_regions_are_as_few_as_can_be_and_have_other_borders_every_time(
 
     monkeypatch.setattr(regions, "anneal_part", look)
     work = searched(random_groups(0, 400, 3, None, grid=False), runs=2)
-    anneal_regions(work)
+    anneal_regions(work, work.labels)
     assert len(seen) % 6 == 0  # of 400 records in regions of 75
     assert max(map(len, seen)) <= GROUPS * 3 + 2 * np.bincount(work.labels).max()
     assert sorted(np.concatenate(seen)) == sorted(np.tile(np.arange(400), 4))
@@ -92,7 +92,7 @@ def test_the_number_of_cores_leaves_every_bit(monkeypatch: pytest.MonkeyPatch) -
     found = []
     for cores in (1, 2, 5):
         monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
-        found.append(anneal_regions(searched(random_groups(7, 120, 6, 40, grid=True))))
+        found.append(anneal_regions(*both(searched(random_groups(7, 120, 6, 40, grid=True)))))
     assert all(np.array_equal(found[0], other) for other in found[1:])
 
 
@@ -102,7 +102,7 @@ def test_equal_records_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(MOVES, "make_random_moves", never)
     work = searched(grouped(np.zeros((14, 2)), np.arange(14) // 7, 7))
-    assert np.array_equal(anneal_regions(work), work.labels)
+    assert np.array_equal(anneal_regions(work, work.labels), work.labels)
 
 
 def test_random_moves_end_between_two_heats() -> None:
@@ -110,7 +110,7 @@ def test_random_moves_end_between_two_heats() -> None:
     stop = Event()
     stop.set()
     heats = np.geomspace(1.0, 0.1, 3)
-    rows, field = np.arange(120), lay_field(work)
+    rows, field = np.arange(120), lay_field(work, work.labels)
     with pytest.raises(KeyboardInterrupt):
         anneal_part(work, field, work.labels, rows, np.uint64(1), 1, heats, stop)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_paths import journey, kinds, records_of
+from test_paths import kinds, path_by, records_of
 
 from trajanon import loss
 from trajanon._kernels.mhm import latest_starts, optimal_cut
@@ -13,7 +13,6 @@ from trajanon.grouping.cbfs import cbfs
 from trajanon.grouping.md import md
 from trajanon.grouping.mdav import mdav
 from trajanon.partition import dense
-from trajanon.paths import HEURISTICS
 from trajanon.paths.through_groups import chain
 
 seeds = st.integers(0, 10**6)
@@ -65,7 +64,7 @@ def test_the_cut_loses_no_more_than_the_groups(
     records, everyone = records_of(kind, seed, n), np.arange(n)
     grouping = {"mdav": mdav, "md": md, "cbfs": cbfs}[heuristic]
     labels = grouping(records, k, everyone)
-    path = HEURISTICS[heuristic](journey(records, None, k=k))
+    path = path_by(heuristic, records, None, k=k)
     assert path.tolist() == chain(records, labels).tolist()
     starts = optimal_cut(records[path], latest_starts(path, k))
     cut = loss.sse(records[path], np.cumsum(starts) - 1)
@@ -75,9 +74,9 @@ def test_the_cut_loses_no_more_than_the_groups(
 @given(seed=seeds, n=st.integers(1, 30))
 def test_nearest_point_next_begins_at_the_farthest_record(seed: int, n: int) -> None:
     records: Floats = np.random.default_rng(seed).normal(size=(n, 2))
-    path = HEURISTICS["npn"](journey(records, None)).tolist()
+    path = path_by("npn", records, None).tolist()
     outermost = naive.farthest(records, range(n), records.mean(axis=0))
     assert path == naive_paths.walk(records, outermost)
     start = seed % n
-    path = HEURISTICS["npn"](journey(records, start)).tolist()
+    path = path_by("npn", records, start).tolist()
     assert path == naive_paths.walk(records, start)

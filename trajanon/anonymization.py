@@ -1,7 +1,8 @@
 """Anonymisation: trajectories -> a release and its report, on one page."""
 
 import random
-from typing import Any, Unpack
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +13,10 @@ from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.files.released import DIGITS, check_digits, line_numbers, unknown_attribution
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, subjects_per_group
-from trajanon.pipeline import BY_DEFAULT, EFFORTS, Options
 from trajanon.privacy.wide_groups import wide_groups
+from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, Release, versions
+from trajanon.settings import EFFORTS, Settings
 from trajanon.subjects import Merged, nameless, recordings
 from trajanon.suppression import Grouped, Suppression, costly, regrouped, without_tight_groups
 from trajanon.suppression import account as account_of
@@ -34,7 +36,8 @@ def anonymize(
     suppress: float = 0.0,
     min_radius: float = 0.0,
     digits: int = DIGITS,
-    **options: Unpack[Options],
+    progress: Progress = silent,
+    **options: Any,
 ) -> Release:
     """Replace each trajectory by the centroid of a group of at least k.
 
@@ -64,10 +67,10 @@ def anonymize(
         Decimals of a degree in the release, 4 (11 m) to 7 (1 cm). Each one more makes it easier to
         tell who is in a group, for somebody who holds all other tracks. Displacements are measured
         to the lines as written.
-    options
-        As in `trajanon.microaggregate`, from ``method`` to ``progress``. The seed repeats the
-        groups and centroids; the order of the release comes from the operating system and never
-        repeats.
+    progress, options
+        As in `trajanon.microaggregate`: ``options`` from ``method`` to ``seed``. The seed repeats
+        the groups and centroids; the order of the release comes from the operating system and
+        never repeats.
 
     Returns
     -------
@@ -90,6 +93,7 @@ def anonymize(
     if not isinstance(align, bool):
         msg = f"align must be True or False (got {align!r})"
         raise BadInput(msg)
+    settings = Settings(**options)
     check_digits(digits)
     _refuse_antimeridian(trajectories.points)
     if align and trajectories.tracks is not None:
@@ -100,7 +104,7 @@ def anonymize(
     counts_subjects = count == "subjects" and trajectories.subject is not None
 
     def grouped(some: Trajectories) -> tuple[Grouped, Grouped]:
-        return _grouped(some, k, counts_subjects, align, digits, options)
+        return _grouped(some, k, counts_subjects, align, digits, settings, progress)
 
     cut, aligned = grouped(trajectories)
     before, declined = None, 0
@@ -140,7 +144,8 @@ def _grouped(
     counts_subjects: bool,
     align: bool,
     digits: int,
-    options: Options,
+    settings: Settings,
+    progress: Progress,
 ) -> tuple[Grouped, Grouped]:
     """Group trajectories as they were cut, and as they slid, if they may."""
     try:
@@ -148,7 +153,8 @@ def _grouped(
             trajectories.records,
             k,
             subjects=trajectories.subject if counts_subjects else None,
-            **options,
+            progress=progress,
+            **asdict(settings),
         )
     except TooFewSubjects as error:
         msg = f"{error}, or count trajectories with --count records"
@@ -156,7 +162,7 @@ def _grouped(
     cut = Grouped(trajectories, partition, digits)
     if not align or partition.stopped:
         return cut, cut
-    slid = _align(trajectories, partition, k, counts_subjects, options)
+    slid = _align(trajectories, partition, k, counts_subjects, settings, progress)
     return cut, Grouped(*slid, digits)
 
 
@@ -165,20 +171,20 @@ def _align(
     partition: Partition,
     k: int,
     counts_subjects: bool,
-    options: Options,
+    settings: Settings,
+    progress: Progress,
 ) -> tuple[Trajectories, Partition]:
     """Slide trajectories to their groups, with the options of the search for these."""
-    chosen = BY_DEFAULT | options
-    annealed = chosen["refine"] == "anneal"
+    annealed = settings.refine == "anneal"
     return slide_to_groups(
         trajectories,
         partition,
         k,
         subjects=trajectories.subject if counts_subjects else None,
-        regroup=chosen["refine"] != "none",
-        moves_per_record=EFFORTS[chosen["effort"]].moves_per_record * annealed,
-        seed=chosen["seed"],
-        progress=chosen["progress"],
+        regroup=settings.refine != "none",
+        moves_per_record=EFFORTS[settings.effort].moves_per_record * annealed,
+        seed=settings.seed,
+        progress=progress,
     )
 
 

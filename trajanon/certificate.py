@@ -5,14 +5,14 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from trajanon.bound.lower_bound import Bound, lower_bound, nearest_bound
 from trajanon.files import numeric_table
 from trajanon.loss import information_loss, standardise
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition
-from trajanon.pipeline import Options
+from trajanon.progress import Progress, silent
 from trajanon.table_columns import choose_columns, complete
 
 _LOG = logging.getLogger(__name__)
@@ -55,7 +55,8 @@ def certify_table(
     *,
     columns: Sequence[str] | None = None,
     missing: str = "refuse",
-    **options: Unpack[Options],
+    progress: Progress = silent,
+    **options: Any,
 ) -> Certificate:
     """Microaggregate a table of numbers, and bound what any groups would lose."""
     path = Path(path)
@@ -66,10 +67,9 @@ def certify_table(
     for warning in filter(None, (parts.warning, told)):
         _LOG.warning(warning)
     records = numeric_table.records(path, table[chosen])
-    partition = microaggregate(records, k, **options)
-    more = {"progress": options["progress"]} if "progress" in options else {}
+    partition = microaggregate(records, k, progress=progress, **options)
     try:
-        bound = lower_bound(records, k, upper=partition.sse, **more)
+        bound = lower_bound(records, k, upper=partition.sse, progress=progress)
     except KeyboardInterrupt:  # what the search has found shall not be lost
         partition = replace(partition, stopped=True)
         sse = nearest_bound(standardise(records), k)

@@ -1,30 +1,26 @@
-"""Microaggregation of a table: what was asked for is checked, then searched."""
+"""Microaggregation of a table: the whole search, on one page."""
 
 import logging
-from collections.abc import Collection, Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from trajanon import loss
 from trajanon.arrays import Ints
-from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
+from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
 from trajanon.methods import METHODS
-from trajanon.methods.hm2 import EXPANSIONS
-from trajanon.partition import Partition, check_k
-from trajanon.paths import HEURISTICS
-from trajanon.pipeline import EFFORTS, Options, search
+from trajanon.partition import Partition, broken_promises, check_k, dense
+from trajanon.problem import Problem, whole_problem
 from trajanon.progress import Progress, silent
 from trajanon.refine import REFINEMENTS
+from trajanon.settings import Settings
 from trajanon.subjects import column_of, numbered
 from trajanon.words import number_of
 
 _LOG = logging.getLogger(__name__)
 
-_MOST = 10**9
-_MOST_EVENTS = 10**6  # each needs a record to be looked at, and passes go on till then
-_MOST_GAMMA = 1_000.0  # long before it every group has grown as far as it may
+LAST_STEP = {"hm2": "MHM"}
+"""The last step of a method, where it has several."""
 
 
 def microaggregate(
@@ -122,8 +118,7 @@ def microaggregate(
     >>> partition.labels.tolist(), partition.centroids.tolist()
     ([0, 0, 1, 1], [[0.5], [10.5]])
     """
-    raw = loss.as_records(X)
-    options = Options(
+    settings = Settings(
         method=method,
         heuristic=heuristic,
         compression=compression,
@@ -135,64 +130,51 @@ def microaggregate(
         max_events=max_events,
         effort=effort,
         seed=seed,
-        progress=progress,
     )
-    check_options(options)
+    raw = loss.as_records(X)
     numbers = _numbered(subjects, len(raw), exact=subjects_exact)
     check_enough(len(raw), numbers, k, counted=subjects is not None)
-    records = loss.standardise(raw)
-    found = search(records, numbers, k, options, np.random.default_rng(seed))
-    if found.stopped:
+    records, random = loss.standardise(raw), np.random.default_rng(seed)
+    problem = whole_problem(records, numbers, k, settings, random, progress)
+    labels, stopped = search(problem)
+    if stopped:
         _LOG.info("stopping: the best groups so far are taken")
     return Partition(
-        labels=found.labels,
-        centroids=loss.group_means(raw, found.labels),
-        sse=loss.sse(records, found.labels),
-        sst=found.course.sst,
-        path_length=found.path_length,
-        stages=tuple(found.course.stages),
-        stopped=found.stopped,
+        labels=labels,
+        centroids=loss.group_means(raw, labels),
+        sse=loss.sse(records, labels),
+        sst=problem.log.sst,
+        path_length=problem.log.path_length,
+        stages=tuple(problem.log.stages),
+        stopped=stopped,
     )
 
 
-def check_options(options: Options) -> None:
-    """Refuse options that are not known, or out of their range."""
-    known: dict[str, Collection[str]] = {
-        "method": METHODS,
-        "heuristic": HEURISTICS,
-        "expansion": EXPANSIONS,
-        "refine": ["none", *REFINEMENTS],
-        "effort": EFFORTS,
-    }
-    given: Mapping[str, Any] = options
-    for name, choices in known.items():
-        value = given[name]
-        if not isinstance(value, str) or value not in choices:
-            msg = f"{name} {value!r} is not known; choose from {', '.join(choices)}"
-            raise BadInput(msg)
-    _check_whole("compression", options["compression"], 1, _MOST)
-    _check_whole("max_events", options["max_events"], 0, _MOST_EVENTS)
-    _check_whole("seed", options["seed"], 0)
-    if options["subsets"] is not None:
-        _check_whole("subsets", options["subsets"], 1, _MOST)
-    if options["gamma"] is not None:
-        _check_within("gamma", options["gamma"], _MOST_GAMMA)
-    _check_within("shuffle_probability", options["shuffle_probability"], 1.0)
+def search(problem: Problem, labels: Ints | None = None) -> tuple[Ints, bool]:
+    """Group records by the method, or take the groups given, and regroup them by the refinement.
 
-
-def _check_whole(name: str, value: int, least: int, most: int | None = None) -> None:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):
-        upper = "" if most is None else f" to {most}"
-        msg = f"{name} must be a whole number from {least}{upper} (got {value!r})"
-        raise BadInput(msg)
-
-
-def _check_within(name: str, value: float, most: float) -> None:
-    number = isinstance(value, int | float | np.integer | np.floating)
-    if not number or isinstance(value, bool) or not 0.0 <= value <= most:
-        msg = f"{name} must be a number from 0 to {most:g} (got {value!r})"
-        raise BadInput(msg)
+    The labels are numbered 0..g-1 in the order in which groups first appear. Ctrl-C during the
+    refinement ends it: the best groups so far then, and True.
+    """
+    settings, log, stopped = problem.settings, problem.log, False
+    if labels is None:
+        labels = dense(METHODS[settings.method](problem))
+        log.end_step(LAST_STEP.get(settings.method, settings.method), labels)
+    if settings.refine != "none":
+        try:
+            REFINEMENTS[settings.refine](problem, labels)
+        except KeyboardInterrupt:
+            stopped = True
+            log.end_step("Ctrl-C", log.best)
+    if log.best is not None:
+        labels = dense(log.best)
+    if broken_promises(labels, problem.subjects, problem.k):
+        msg = (
+            f"{settings.method} with {settings.refine} left a group of fewer than "
+            f"{problem.k}; please report it"
+        )
+        raise TrajanonError(msg)
+    return labels, stopped
 
 
 def _numbered(subjects: ArrayLike | None, n: int, *, exact: bool) -> Ints:

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,8 @@ from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonErr
 from trajanon.files import numeric_table
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, Stage, dense, subjects_per_group
-from trajanon.pipeline import Options
+from trajanon.progress import Progress, silent
+from trajanon.settings import Settings
 from trajanon.subjects import Numbered, numbered
 from trajanon.table_columns import choose_columns, complete
 
@@ -61,7 +62,8 @@ def microaggregate_table(
     subjects_exact: bool = False,
     strata: str | None = None,
     missing: str = "refuse",
-    **options: Unpack[Options],
+    progress: Progress = silent,
+    **options: Any,
 ) -> MicroaggregatedTable:
     """Replace the rows of numeric columns by the means of groups of at least k.
 
@@ -91,8 +93,8 @@ def microaggregate_table(
         Losses are those of the whole table.
     missing
         ``refuse`` a table in which a value is missing where it is needed, or ``drop`` the rows.
-    options
-        As in `trajanon.microaggregate`, from ``method`` to ``progress``.
+    progress, options
+        As in `trajanon.microaggregate`: ``options`` from ``method`` to ``seed``.
 
     Returns
     -------
@@ -110,7 +112,7 @@ def microaggregate_table(
     FileProblem
         If the table cannot be read.
     """
-    path = Path(path)
+    settings, path = Settings(**options), Path(path)
     for name, given in (("columns", columns), ("keep", keep)):
         if isinstance(given, str):
             msg = f"{name} must be a list of names (got {given!r})"
@@ -123,11 +125,11 @@ def microaggregate_table(
     whose = None if subject is None else numbered(table[subject], exact=subjects_exact)
     subjects = None if whose is None else whose.number
     if strata is None:
-        partition = microaggregate(X, k, subjects=subjects, **options)
+        partition = microaggregate(X, k, subjects=subjects, progress=progress, **asdict(settings))
     else:
         stratum = numbered(table[strata], exact=True).number
         _refuse_small_strata(table[strata], stratum, subjects, k)
-        partition = _in_strata(X, k, subjects, stratum, options)
+        partition = _in_strata(X, k, subjects, stratum, settings, progress)
     means = dict(zip(parts.chosen, partition.aggregated.T, strict=True))
     table = table.reset_index(drop=True)
     written = [name for name in table if name in {*parts.chosen, *parts.kept}]
@@ -152,7 +154,7 @@ def microaggregate_table(
 
 
 def _in_strata(
-    X: Floats, k: int, subjects: Ints | None, stratum: Ints, options: Options
+    X: Floats, k: int, subjects: Ints | None, stratum: Ints, settings: Settings, progress: Progress
 ) -> Partition:
     """Partition the records of each stratum by themselves."""
     since, groups, stopped = perf_counter(), 0, False
@@ -160,11 +162,11 @@ def _in_strata(
     for one in range(stratum.max() + 1):
         rows = np.flatnonzero(stratum == one)
         own = None if subjects is None else subjects[rows]
-        part = microaggregate(X[rows], k, subjects=own, **options)
+        part = microaggregate(X[rows], k, subjects=own, progress=progress, **asdict(settings))
         labels[rows] = groups + part.labels
         groups += len(part.sizes)
         if part.stopped:  # the strata that are left shall not take long
-            stopped, options = True, options | Options(effort="fast")
+            stopped, settings = True, replace(settings, effort="fast")
     labels, records = dense(labels), loss.standardise(X)
     lost, total = loss.sse(records, labels), float((records**2).sum())
     seconds = perf_counter() - since

@@ -33,6 +33,11 @@ BATCHES = 64
 _AT_ONCE = 10_000  # records that a thread turns
 
 
+def near_count(k: int) -> int:
+    """How many nearest records matter to a record's moves: 16, or 2k beyond k = 8."""
+    return max(16, 2 * k)
+
+
 class Near(NamedTuple):
     """Neighbours in a large table, and its order by place."""
 

@@ -9,9 +9,9 @@ import numpy as np
 from trajanon._kernels.windows import Windows
 from trajanon.align.windows import AT_ONCE, records_at, summed, take
 from trajanon.arrays import Ints
-from trajanon.course import Unheeded
 from trajanon.loss import information_loss, sse
 from trajanon.partition import dense
+from trajanon.problem import NullLog
 from trajanon.words import percent
 from trajanon.workers import in_threads
 
@@ -63,7 +63,7 @@ def lost_at(windows: Windows, aligned: Aligned) -> float:
     return sum(in_threads([partial(lost, np.sort(rows)) for rows in parts]))
 
 
-class Heard(Unheeded):
+class Heard(NullLog):
     """Offers what descent arrives at, with the windows as they are by then."""
 
     def __init__(self, best: Best, start: Ints) -> None:

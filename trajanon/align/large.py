@@ -13,11 +13,11 @@ from trajanon.align.parts import Field, Part, anneal_part, lay_out_windows, work
 from trajanon.align.windows import centred, chained_part_of, summed, turned_at
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
+from trajanon.problem import Problem
 from trajanon.progress import Progress
 from trajanon.refine.descend import SETTLED
-from trajanon.refine.descent import near_count
-from trajanon.refine.grouped import Grouped
 from trajanon.refine.random_moves import DROPPED, neighbours_within, warmth
+from trajanon.vicinity import near_count
 
 HOT, COLD = 0.7, 0.03
 """First and last heat, as of a small table."""
@@ -40,23 +40,23 @@ SETTLINGS = 2
 
 
 def search_large(
-    grouped: Grouped, windows: Windows, best: Best, regroup: bool, progress: Progress
+    problem: Problem, windows: Windows, best: Best, regroup: bool, progress: Progress
 ) -> None:
     """Slide windows, and regroup them, as in a smaller table, but in parts alone."""
-    k = grouped.k
+    k = problem.k
 
     def settled(aligned: Aligned, axes: Floats, near: Ints | None) -> Aligned:
-        tell = partial(grouped.progress, "Settling windows", 0, None)
+        tell = partial(problem.progress, "Settling windows", 0, None)
         tell()
         work = partial(_settle_part, k, near)
-        aligned = work_in_parts(grouped, windows, aligned, axes, work, chained_part_of, tell)
+        aligned = work_in_parts(problem, windows, aligned, axes, work, chained_part_of, tell)
         best.offer(aligned)
         return aligned
 
     aligned = settled(best.aligned, axes_of(windows, best.aligned), None)
     if not regroup:
         return
-    moves, heats = schedule(grouped.moves_per_record, len(aligned.start))
+    moves, heats = schedule(problem.budget.moves_per_record, len(aligned.start))
     passes = len(heats) - 1
     for some in filter(len, np.array_split(np.arange(passes), ROUNDS)):
         field = lay_field(windows, aligned, k)
@@ -65,7 +65,7 @@ def search_large(
             tell()
             between = heats[number : number + 2]
             work = partial(anneal_part, k, field, moves, between, lay_at_once)
-            aligned = work_in_parts(grouped, windows, aligned, field.axes, work, watch=tell)
+            aligned = work_in_parts(problem, windows, aligned, field.axes, work, watch=tell)
             best.offer(aligned)
     field = lay_field(windows, aligned, k)
     for _ in range(SETTLINGS):

@@ -16,9 +16,10 @@ from trajanon.align.aligned import Aligned
 from trajanon.align.windows import centred, part_of, records_at, shared_ranges, turned_at
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
+from trajanon.problem import Problem
 from trajanon.refine.blocks import draw_blocks
 from trajanon.refine.descent import Look, begin, looks_of
-from trajanon.refine.grouped import Grouped, lay_out
+from trajanon.refine.grouped import lay_out
 from trajanon.refine.random_moves import QUANTILES, nearest_most, neighbours_within
 from trajanon.workers import in_threads, unwatched
 
@@ -51,7 +52,7 @@ class Part(NamedTuple):
 
 
 def work_in_parts(
-    grouped: Grouped,
+    problem: Problem,
     windows: Windows,
     aligned: Aligned,
     axes: Floats,
@@ -64,14 +65,14 @@ def work_in_parts(
     What lies between the windows of a run is shared out among them at random first, so that those
     in several parts never meet.
     """
-    first, last = shared_ranges(windows, aligned.start, grouped.random)
+    first, last = shared_ranges(windows, aligned.start, problem.random)
     parts = []
     records = turned_at(windows, aligned.start, axes)
-    for rows in draw_blocks(records, aligned.labels, grouped.random):
+    for rows in draw_blocks(records, aligned.labels, problem.random):
         own, begin = lay(windows, rows, first, last)
         mine = Aligned(aligned.start[rows] - begin, dense(aligned.labels[rows]))
-        word = grouped.random.integers(1, 2**63, dtype=np.uint64)
-        parts.append(Part(rows, own, mine, grouped.subjects[rows], begin, word))
+        word = problem.random.integers(1, 2**63, dtype=np.uint64)
+        parts.append(Part(rows, own, mine, problem.subjects[rows], begin, word))
     del records
     start, labels, groups = np.empty_like(first), np.empty_like(first), 0
     found = in_threads([partial(_centred_first, work, part) for part in parts], watch)

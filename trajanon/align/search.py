@@ -17,10 +17,12 @@ from trajanon.arrays import Ints
 from trajanon.loss import sse
 from trajanon.neighbours import turn
 from trajanon.partition import dense
+from trajanon.problem import Problem
 from trajanon.progress import Progress
-from trajanon.refine.descent import near_count, settle
-from trajanon.refine.grouped import Grouped
+from trajanon.refine.descent import settle
 from trajanon.refine.random_moves import PASS, leading_axes, neighbours_within, warmth
+from trajanon.settings import Effort
+from trajanon.vicinity import near_count
 
 HOT, COLD = 0.7, 0.03
 """First and last heat; what groups look like from afar is settled before."""
@@ -52,21 +54,18 @@ def search(
         progress("Settling windows", done, total, best.note)
 
     n, moves = len(subjects), int(SHARE * moves_per_record)
-    grouped = Grouped(
+    problem = Problem(
         records=np.empty((n, 0)),  # they change as windows slide
-        labels=best.aligned.labels,
-        k=k,
         subjects=subjects,
+        k=k,
         random=random,
-        shuffle_probability=0.0,
-        max_events=0,
-        moves_per_record=moves,
+        budget=Effort(moves_per_record=moves),
         progress=say,
     )
     if n > max(vicinity.WHOLE, vicinity.leaf_of(near_count(k))):
-        search_large(grouped, windows, best, regroup, progress)
+        search_large(problem, windows, best, regroup, progress)
         return
-    aligned = _settle(grouped, windows, best.aligned, None, best)
+    aligned = _settle(problem, windows, best.aligned, None, best)
     if not regroup:
         return
     passes = moves // PASS
@@ -77,13 +76,13 @@ def search(
             progress("Sliding windows", number, passes, best.note)
             between = heats[number : number + 2]
             work = partial(anneal_part, k, field, PASS, between, build_rows)
-            aligned = work_in_parts(grouped, windows, aligned, field.axes, work)
+            aligned = work_in_parts(problem, windows, aligned, field.axes, work)
             best.offer(aligned)
     field = _lay_field(windows, aligned, k)
-    settling = partial(_settle_part, grouped, field)
-    aligned = work_in_parts(grouped, windows, aligned, field.axes, settling)
+    settling = partial(_settle_part, problem, field)
+    aligned = work_in_parts(problem, windows, aligned, field.axes, settling)
     best.offer(aligned)
-    _settle(grouped, windows, aligned, field.near, best)
+    _settle(problem, windows, aligned, field.near, best)
 
 
 def _lay_field(windows: Windows, aligned: Aligned, k: int) -> Field:
@@ -95,24 +94,24 @@ def _lay_field(windows: Windows, aligned: Aligned, k: int) -> Field:
     return Field(axes, near, warmth(turn(records, axes), near, k, lost))
 
 
-def _settle_part(grouped: Grouped, field: Field, part: Part, stop: Event) -> Aligned:
+def _settle_part(problem: Problem, field: Field, part: Part, stop: Event) -> Aligned:
     """Let a part settle."""
 
     def look_up(task: str, done: float, total: float | None, note: str = "") -> None:
         if stop.is_set():
             raise KeyboardInterrupt
 
-    mine = replace(grouped, subjects=part.subjects, progress=look_up)
+    mine = replace(problem, subjects=part.subjects, progress=look_up)
     near = neighbours_within(field.near, part.rows)
     return _settle(mine, part.windows, part.aligned, near, None)
 
 
 def _settle(
-    grouped: Grouped, windows: Windows, aligned: Aligned, near: Ints | None, best: Best | None
+    problem: Problem, windows: Windows, aligned: Aligned, near: Ints | None, best: Best | None
 ) -> Aligned:
     """Slide windows, and regroup them if neighbours are given, until neither gains."""
-    descent, start, looks = lay_out_windows(grouped.k, grouped.subjects, windows, aligned, near)
+    descent, start, looks = lay_out_windows(problem.k, problem.subjects, windows, aligned, near)
     if best is not None:
-        grouped = replace(grouped, course=Heard(best, start))
-    settle(grouped, descent, looks)
+        problem = replace(problem, log=Heard(best, start))
+    settle(problem, descent, looks)
     return Aligned(start, dense(descent.groups.labels))

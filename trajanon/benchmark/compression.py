@@ -28,7 +28,7 @@ def compression(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[
     row = partial(Measurement, "compression", dataset.name)
     for name, method in (("MDAV", "mdav"), ("V-MDAV", "v-mdav")):
         for k in KS:
-            labels = METHODS[method](task(dataset, k)).labels
+            labels = METHODS[method](task(dataset, k))
             yield row(name, method, "", k, "il", loss_of_groups(dataset, labels), 1)
     ways = [(1, "row"), *((c, e) for c in RATIOS[1:] for e in ("row", "distance"))]
     find_path(task(first_records(dataset), 3, compression=2))

@@ -10,8 +10,9 @@ from trajanon.benchmark.measurement import Measurement
 from trajanon.benchmark.published import decomposition_setting
 from trajanon.benchmark.runs import first_records, loss_of_groups, task, timed
 from trajanon.methods import METHODS
-from trajanon.methods.decomposition import exchange, regroup, start
+from trajanon.methods.decomposition import regroup, start
 from trajanon.progress import Progress
+from trajanon.refine.swap import swap
 
 KS = (3, 5, 10)
 SUBSETS = (40, 20, 10, 5, 2)
@@ -23,12 +24,12 @@ def decomposition(dataset: Dataset, repeats: int, progress: Progress) -> Iterato
     if not dataset.measured_by(("Census", "Tarragona")):
         return
     few = task(first_records(dataset), 3, subsets=2)
-    exchange(few, regroup(few, start(few)))
+    swap(few, regroup(few, start(few)))
     done, total = 0, 2 * len(KS) * len(SUBSETS)
     for k in KS:
         first, first_took = timed(start, task(dataset, k))
-        exchanged, exchange_took = timed(exchange, task(dataset, k), first)
-        by_mdav = METHODS["mdav"](task(dataset, k)).labels
+        exchanged, exchange_took = timed(swap, task(dataset, k), first)
+        by_mdav = METHODS["mdav"](task(dataset, k))
         better = "MDAV" if np.array_equal(first, by_mdav) else "VMDAV"
         for step_3, before in (("yes", exchanged), ("no", first)):
             row = partial(Measurement, "decomposition", dataset.name)
@@ -40,7 +41,7 @@ def decomposition(dataset: Dataset, repeats: int, progress: Progress) -> Iterato
                 work = task(dataset, k, subsets=s)
                 regrouped, took = timed(regroup, work, before)
                 steps.append(("5", str(s), regrouped, took))
-                last, took = timed(exchange, work, regrouped)
+                last, took = timed(swap, work, regrouped)
                 steps.append(("7", str(s), last, took))
                 done += 1
             for step, s_named, labels, seconds in steps:

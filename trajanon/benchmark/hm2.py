@@ -54,7 +54,7 @@ def hm2(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurem
         METHODS[method](task(first_records(dataset), 3))
         for k in KS:
             found, took = timed(METHODS[method], task(dataset, k))
-            yield row(name, method, "", k, "il", loss_of_groups(dataset, found.labels), 1)
+            yield row(name, method, "", k, "il", loss_of_groups(dataset, found), 1)
             yield row(name, method, "", k, "seconds", took, 1)
     if dataset.own:  # beside the methods of the papers, what anneals their best
         for k in KS:

@@ -10,7 +10,7 @@ from trajanon.benchmark.measurement import Measurement
 from trajanon.benchmark.runs import first_records, loss_of_groups, task, timed
 from trajanon.methods import METHODS
 from trajanon.methods.mf_tsp import group_by_paths, paths_from_every_record
-from trajanon.methods.task import Task
+from trajanon.problem import Problem
 from trajanon.progress import Progress
 
 KS = (3, 4, 5, 10)
@@ -36,24 +36,24 @@ def mf_tsp(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measu
     row = partial(Measurement, "mf-tsp", dataset.name)
     for name, method in (("MDAV", "mdav"), ("V-MDAV", "v-mdav")):
         for k in KS:
-            labels = METHODS[method](task(dataset, k)).labels
+            labels = METHODS[method](task(dataset, k))
             yield row(name, method, "", k, "il", loss_of_groups(dataset, labels), 1)
+
+    def tell(number: int, _: str, done: float, total: float | None, note: str = "") -> None:
+        words = f"{dataset.name}: a path from every record"
+        progress(words, number + (done / total if total else 0.0), len(HEURISTICS))
+
     for number, (name, heuristic) in enumerate(HEURISTICS.items()):
         few = task(first_records(dataset), KS[0], heuristic=heuristic)
         METHODS["mf-tsp"](few)
 
-        def tell(_: str, done: float, total: float | None, number: int = number) -> None:
-            of_this = done / total if total else 0.0
-            words = f"{dataset.name}: a path from every record"
-            progress(words, number + of_this, len(HEURISTICS))
-
-        work = task(dataset, KS[0], heuristic=heuristic, progress=tell)
+        work = task(dataset, KS[0], heuristic=heuristic, progress=partial(tell, number))
         paths, took = timed(_paths, work)
         for k in KS:
-            labels = group_by_paths(replace(work, k=k), paths).labels
+            labels = group_by_paths(replace(work, k=k), paths)
             yield row(name, heuristic, "", k, "il", loss_of_groups(dataset, labels), 1)
         yield row(name, heuristic, "", None, "seconds", took, 1)
 
 
-def _paths(work: Task) -> list[Ints]:
+def _paths(work: Problem) -> list[Ints]:
     return list(paths_from_every_record(work))

@@ -13,7 +13,6 @@ from trajanon.benchmark.published import rcs_setting
 from trajanon.benchmark.runs import first_records, loss_of_groups, task, timed
 from trajanon.methods import METHODS
 from trajanon.progress import Progress
-from trajanon.refine.grouped import Grouped
 from trajanon.refine.rcs import rcs as shuffle
 
 KS = (3, 5, 10)
@@ -27,9 +26,9 @@ def rcs(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurem
         return
     row = partial(Measurement, "rcs", dataset.name)
     few = first_records(dataset)
-    _shuffled(few, METHODS["mdav"](task(few, 3)).labels, 3, "0", 0, 0)
+    _shuffled(few, METHODS["mdav"](task(few, 3)), 3, "0", 0, 0)
     for number, k in enumerate(KS):
-        labels = METHODS["mdav"](task(dataset, k)).labels
+        labels = METHODS["mdav"](task(dataset, k))
         yield row("MDAV", "mdav", "", k, "il", loss_of_groups(dataset, labels), 1)
         for place, (probability, events) in enumerate(SETTINGS):
             done = number * len(SETTINGS) + place
@@ -48,14 +47,6 @@ def rcs(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurem
 def _shuffled(
     dataset: Dataset, labels: Ints, k: int, probability: str, events: int, seed: int
 ) -> Ints:
-    return shuffle(
-        Grouped(
-            records=dataset.records,
-            labels=labels,
-            k=k,
-            subjects=dataset.subjects,
-            random=np.random.default_rng(seed),
-            shuffle_probability=float(Fraction(probability)),
-            max_events=events,
-        )
-    )
+    chance = float(Fraction(probability))
+    problem = task(dataset, k, seed=seed, shuffle_probability=chance, max_events=events)
+    return shuffle(problem, labels)

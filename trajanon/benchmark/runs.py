@@ -9,8 +9,9 @@ import numpy as np
 from trajanon.arrays import Ints
 from trajanon.benchmark.datasets import Dataset
 from trajanon.loss import information_loss, sse
-from trajanon.methods.task import Task
-from trajanon.pipeline import EFFORTS
+from trajanon.problem import Problem
+from trajanon.progress import Progress, silent
+from trajanon.settings import EFFORTS, Settings
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -18,22 +19,18 @@ Result = TypeVar("Result")
 _FEW = 60  # records with which a kernel is compiled before it is timed
 
 
-def task(dataset: Dataset, k: int, *, seed: int = 0, **changes: Any) -> Task:
+def task(
+    dataset: Dataset, k: int, *, seed: int = 0, progress: Progress = silent, **options: Any
+) -> Problem:
     """Set up a run with the defaults of `trajanon.microaggregate`."""
-    return Task(
+    return Problem(
         records=dataset.records,
         k=k,
         subjects=dataset.subjects,
         random=np.random.default_rng(seed),
-        **{
-            "heuristic": "or-opt",
-            "compression": 1,
-            "expansion": "distance",
-            "gamma": None,
-            "subsets": None,
-            "kicks_per_record": EFFORTS["balanced"].kicks_per_record,
-            **changes,
-        },
+        settings=Settings(seed=seed, **options),
+        budget=EFFORTS["balanced"],
+        progress=progress,
     )
 
 

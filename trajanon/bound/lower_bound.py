@@ -17,9 +17,9 @@ from trajanon.errors import BadInput, TooFewRecords
 from trajanon.grouping.mdav import mdav
 from trajanon.neighbours import nearest_records
 from trajanon.partition import check_k, dense
+from trajanon.problem import Problem
 from trajanon.progress import Progress, silent
 from trajanon.refine.descent import descent
-from trajanon.refine.grouped import Grouped
 
 PAIRWISE = 5_000
 """Records up to which all their distances are held, at 16 bytes a pair."""
@@ -194,16 +194,8 @@ def _bound_by_columns(
 def _some_groups(records: Floats, k: int) -> Ints:
     """A partition to begin with."""
     every = np.arange(len(records))
-    grouped = Grouped(
-        records=records,
-        labels=mdav(records, k, every),
-        k=k,
-        subjects=every,
-        random=np.random.default_rng(0),
-        shuffle_probability=0.0,
-        max_events=0,
-    )
-    return dense(descent(grouped))
+    problem = Problem(records=records, subjects=every, k=k)
+    return dense(descent(problem, mdav(records, k, every)))
 
 
 def _priced(pricing: PricingProblem, labels: Ints, upper: float, progress: Progress) -> Relaxation:

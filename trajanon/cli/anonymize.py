@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -27,9 +27,6 @@ from trajanon.cli.options import (
 )
 from trajanon.cli.wording import STOPPED, announce_compilation, say, say_written, tell
 from trajanon.errors import BadInput
-
-if TYPE_CHECKING:
-    from trajanon.pipeline import Options
 
 
 def anonymize(
@@ -105,14 +102,13 @@ def anonymize(
     """Replace each trajectory by the centroid of a group of at least k."""
     from trajanon.cli.results import show_release, without_lists
     from trajanon.cli.screen import bars, show_json
-    from trajanon.pipeline import Options
 
     announce_compilation()
     in_parts = "://" in trajectories or Path(trajectories).is_dir()
     if out is None:
         out = str(RELEASE if in_parts else ANONYMIZED)
     with _told_if_stopped(out) if in_parts else nullcontext(), bars() as progress:
-        options = Options(
+        options: dict[str, Any] = dict(  # noqa: C408
             method=method,
             heuristic=heuristic,
             compression=compression,
@@ -162,7 +158,7 @@ def anonymize(
 
 
 def _of_file(
-    trajectories: Path, out: Path, options: "Options", *, subjects_exact: bool, **how: Any
+    trajectories: Path, out: Path, options: dict[str, Any], *, subjects_exact: bool, **how: Any
 ) -> tuple[str, dict[str, Any]]:
     """Anonymise a file; say where the report is, and what is in it."""
     from trajanon.anonymization import anonymize as make_release
@@ -181,7 +177,12 @@ def _of_file(
 
 
 def _of_parts(
-    folder: str, out: str, options: "Options", memory: str | None, cluster: str | None, **how: Any
+    folder: str,
+    out: str,
+    options: dict[str, Any],
+    memory: str | None,
+    cluster: str | None,
+    **how: Any,
 ) -> tuple[str, dict[str, Any]]:
     """Anonymise a folder of parts; say where the report is, and what is in it."""
     from trajanon.files.release import FORMATS

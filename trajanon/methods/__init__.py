@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping
 
+from trajanon.arrays import Ints
 from trajanon.methods.by_distance import cbfs, md, mdav, v_mdav
 from trajanon.methods.decomposition import decomposition
 from trajanon.methods.hm2 import hm2
 from trajanon.methods.mf_tsp import mf_tsp
-from trajanon.methods.task import Grouping, Task
+from trajanon.problem import Problem
 
-Method = Callable[[Task], Grouping]
+Method = Callable[[Problem], Ints]
 
 METHODS: Mapping[str, Method] = {
     "hm2": hm2,

@@ -1,14 +1,15 @@
 """Decomposition: the best groups in each part of the table, by column generation."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.loss import sse
 from trajanon.methods.by_distance import mdav, v_mdav
-from trajanon.methods.task import Grouping, Task
 from trajanon.partition import dense
-from trajanon.refine.grouped import Grouped
+from trajanon.problem import NullLog, Problem
 from trajanon.refine.swap import swap
 
 # Records of a part times k, about, where the number of parts is left open: of larger
@@ -18,7 +19,7 @@ _SUBSET = 1_500
 _LARGEST = 4_000  # records of a part, whose distances are held pair by pair
 
 
-def decomposition(task: Task) -> Grouping:
+def decomposition(problem: Problem) -> Ints:
     """Group by distance, exchange records, regroup each part, exchange again.
 
     The paper's steps: the better of MDAV and V-MDAV; two-swapping; whole groups, in the order in
@@ -30,38 +31,23 @@ def decomposition(task: Task) -> Grouping:
     ----------
     Castro, Gentile, Spagnolo-Arrizabalaga (PSD 2022), section 2.
     """
-    labels = exchange(task, start(task))
-    return Grouping(exchange(task, regroup(task, labels)))
+    quiet = replace(problem, log=NullLog())
+    labels = swap(quiet, start(problem))
+    return swap(quiet, regroup(problem, labels))
 
 
-def start(task: Task) -> Ints:
+def start(problem: Problem) -> Ints:
     """Group by the better of MDAV and V-MDAV (step 2)."""
-    tried = [mdav(task).labels, v_mdav(task).labels]
-    return min(tried, key=lambda labels: sse(task.records, labels))
+    tried = [mdav(problem), v_mdav(problem)]
+    return min(tried, key=lambda labels: sse(problem.records, labels))
 
 
-def exchange(task: Task, labels: Ints) -> Ints:
-    """Exchange records between groups, two at a time (steps 3 and 7)."""
-    return swap(
-        Grouped(
-            records=task.records,
-            labels=labels,
-            k=task.k,
-            subjects=task.subjects,
-            random=task.random,
-            shuffle_probability=0.0,
-            max_events=0,
-            progress=task.progress,
-        )
-    )
-
-
-def regroup(task: Task, labels: Ints) -> Ints:
+def regroup(problem: Problem, labels: Ints) -> Ints:
     """Regroup each part of the table by column generation (steps 4 to 6)."""
     from trajanon.bound.best_groups import best_groups  # loads HiGHS, which nothing else needs
 
     n = len(labels)
-    subsets = task.subsets or max(round(n * task.k / _SUBSET), 1)
+    subsets = problem.settings.subsets or max(round(n * problem.k / _SUBSET), 1)
     if n > subsets * _LARGEST:
         msg = (
             f"subsets = {subsets} makes parts of {n // subsets} records, and "
@@ -73,14 +59,18 @@ def regroup(task: Task, labels: Ints) -> Ints:
     groups = 0
     parts = fill_parts(labels, subsets)
     for number, rows in enumerate(parts):
-        task.progress("Regrouping the parts of the table", number, len(parts))
-        _, subjects = np.unique(task.subjects[rows], return_inverse=True)
+        problem.progress("Regrouping the parts of the table", number, len(parts))
+        _, subjects = np.unique(problem.subjects[rows], return_inverse=True)
         best = best_groups(
-            task.records[rows], task.k, subjects, dense(labels[rows]), progress=task.progress
+            problem.records[rows],
+            problem.k,
+            subjects,
+            dense(labels[rows]),
+            progress=problem.progress,
         )
         regrouped[rows] = groups + best
         groups += int(best.max()) + 1
-    task.progress("Regrouping the parts of the table", len(parts), len(parts))
+    problem.progress("Regrouping the parts of the table", len(parts), len(parts))
     return regrouped
 
 

@@ -1,6 +1,7 @@
 """MF-TSP: groups of records that are neighbours on many short paths."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -8,14 +9,15 @@ from scipy.sparse import csr_array
 
 from trajanon.arrays import Ints
 from trajanon.grouping.mdav import mdav
-from trajanon.methods.task import Grouping, Task
 from trajanon.paths import HEURISTICS
-from trajanon.paths.journey import Journey
+from trajanon.problem import Problem
+from trajanon.progress import silent
+from trajanon.settings import Effort
 
 _BATCH = 32  # paths whose neighbours are counted at a time
 
 
-def mf_tsp(task: Task) -> Grouping:
+def mf_tsp(problem: Problem) -> Ints:
     """Group records that stand near one another on the paths from every record.
 
     A path begins at each record. Two records are neighbours on a path if at most k - 1 steps lie
@@ -35,33 +37,25 @@ def mf_tsp(task: Task) -> Grouping:
     within k - 1; thesis (URV 2023), section 3.2 and Algorithm 1. Where the texts differ
     about the last records, this is what both worked examples do.
     """
-    return group_by_paths(task, paths_from_every_record(task))
+    return group_by_paths(problem, paths_from_every_record(problem))
 
 
-def paths_from_every_record(task: Task) -> Iterator[Ints]:
+def paths_from_every_record(problem: Problem) -> Iterator[Ints]:
     """Find n paths, each the order of the records, (n,), from another one on."""
-    n = len(task.records)
+    n = len(problem.records)
+    quiet = replace(problem, budget=Effort(), progress=silent)
     for start in range(n):
-        task.progress("Finding a path from every record", start, n)
-        yield HEURISTICS[task.heuristic](
-            Journey(
-                records=task.records,
-                k=task.k,
-                subjects=task.subjects,
-                start=start,
-                kicks_per_record=0,
-                random=task.random,
-            )
-        )
-    task.progress("Finding a path from every record", n, n)
+        problem.progress("Finding a path from every record", start, n)
+        yield HEURISTICS[problem.settings.heuristic](quiet, start)
+    problem.progress("Finding a path from every record", n, n)
 
 
-def group_by_paths(task: Task, paths: Iterable[Ints]) -> Grouping:
+def group_by_paths(problem: Problem, paths: Iterable[Ints]) -> Ints:
     """Group records by how often they are neighbours on given paths."""
-    work = _Groups(task, _neighbour_counts(paths, len(task.records), task.k))
+    work = _Groups(problem, _neighbour_counts(paths, len(problem.records), problem.k))
     work.form()
     work.place_the_rest()
-    return Grouping(work.labels)
+    return work.labels
 
 
 def _neighbour_counts(paths: Iterable[Ints], n: int, k: int) -> csr_array:
@@ -86,10 +80,10 @@ def _batched(paths: Iterable[Ints], size: int) -> Iterator[list[Ints]]:
 class _Groups:
     """Groups as they form; a group is a list of records."""
 
-    def __init__(self, task: Task, met: csr_array) -> None:
-        self.task, self.met = task, met
+    def __init__(self, problem: Problem, met: csr_array) -> None:
+        self.problem, self.met = problem, met
         self.groups: list[list[int]] = []
-        self.waiting = np.ones(len(task.records), dtype=np.bool_)
+        self.waiting = np.ones(len(problem.records), dtype=np.bool_)
         self.loose: list[int] = []  # of groups that found no k-th record
 
     @property
@@ -103,7 +97,7 @@ class _Groups:
         """Begin with the pair met most often, and so on."""
         pairs = self.met.tocoo()
         most_first = np.lexsort((pairs.col, pairs.row, -pairs.data))
-        subjects = self.task.subjects
+        subjects = self.problem.subjects
         for i, j in zip(pairs.row[most_first], pairs.col[most_first], strict=True):
             if self.waiting[i] and self.waiting[j] and subjects[i] != subjects[j]:
                 self._grow([int(i), int(j)])
@@ -111,7 +105,7 @@ class _Groups:
     def _grow(self, group: list[int]) -> None:
         pair = group.copy()
         self.waiting[group] = False
-        while len(group) < self.task.k:
+        while len(group) < self.problem.k:
             joining = self._met_most(pair, group)
             if joining is None:
                 self.loose += group
@@ -123,28 +117,28 @@ class _Groups:
     def _met_most(self, pair: list[int], group: list[int]) -> int | None:
         rows = self.met[pair]
         records, often = rows.indices, rows.data
-        subjects = self.task.subjects
+        subjects = self.problem.subjects
         free = self.waiting[records] & ~np.isin(subjects[records], subjects[group])
         if not free.any():
             return None
         return int(records[free][often[free].argmax()])
 
     def place_the_rest(self) -> None:
-        task, k = self.task, self.task.k
+        problem, k = self.problem, self.problem.k
         self.waiting[self.loose] = True
         rest = np.flatnonzero(self.waiting)
         room = sum(max(2 * k - 1 - len(group), 0) for group in self.groups)
-        _, subjects = np.unique(task.subjects[rest], return_inverse=True)
+        _, subjects = np.unique(problem.subjects[rest], return_inverse=True)
         if len(rest) <= room:
             self._join_nearest(rest, 2 * k - 1)
         elif subjects.max(initial=-1) + 1 >= k:
-            labels = mdav(task.records[rest], k, subjects)
+            labels = mdav(problem.records[rest], k, subjects)
             self.groups += [rest[labels == g].tolist() for g in range(labels.max() + 1)]
         else:
-            self._join_nearest(rest, len(task.records))
+            self._join_nearest(rest, len(problem.records))
 
     def _join_nearest(self, rest: Ints, largest: int) -> None:
-        records = self.task.records
+        records = self.problem.records
         centroids = np.array([records[group].mean(axis=0) for group in self.groups])
         sizes = np.array([len(group) for group in self.groups])
         for record in rest:

@@ -7,13 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.loss import sse
+from trajanon.microaggregation import search
 from trajanon.partition import dense
 from trajanon.parts.centroids import Tally, finish
 from trajanon.parts.folder import Place
 from trajanon.parts.plan import Plan
 from trajanon.parts.shard_rows import read_pieces
 from trajanon.parts.shard_search import Waiting
-from trajanon.pipeline import search
+from trajanon.problem import whole_problem
 
 
 class Border(NamedTuple):
@@ -65,17 +66,17 @@ def mend(plan: Plan, border: Border) -> Tally:
         begin, groups = begin + some.rows, theirs.max() + 1
     before = dense(piece.mark)
     records = plan.survey.standardised(piece.points)
-    found = search(
+    problem = whole_problem(
         records,
         plan.counted(piece.subject),
         plan.k,
-        plan.options,
-        np.random.default_rng([plan.options["seed"], 2, border.number]),
-        before,
+        plan.settings,
+        np.random.default_rng([plan.settings.seed, 2, border.number]),
+        plan.progress,
     )
-    if found.stopped:
+    found, stopped = search(problem, before)
+    if stopped:
         raise KeyboardInterrupt
-    better = sse(records, found.labels) < sse(records, before)
-    labels = found.labels if better else before
-    del records, found
+    labels = found if sse(records, found) < sse(records, before) else before
+    del records, problem
     return finish(plan, piece._replace(mark=labels), f"border-{border.number:06d}")

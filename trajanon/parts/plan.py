@@ -13,8 +13,9 @@ from trajanon.parts.kd_tree import Split
 from trajanon.parts.part_reader import Parts
 from trajanon.parts.scratch import Scratch
 from trajanon.parts.survey import Survey
-from trajanon.pipeline import Options
-from trajanon.refine.descent import near_count
+from trajanon.progress import Progress
+from trajanon.settings import Settings
+from trajanon.vicinity import near_count
 
 FILES = 10_000
 """That one step of a run writes at most; or one each task, where there are more."""
@@ -36,7 +37,8 @@ class Plan:
     k: int  # least number of different subjects in a group
     digits: int  # decimals of a degree in the release
     counts_subjects: bool  # whether subjects are counted, or records
-    options: Options  # of the search, checked, without a progress that could not travel
+    settings: Settings  # of the search
+    progress: Progress  # of the search: silent where it runs elsewhere
     capacity: int  # records that are searched at once
     released: int  # parts of the release
     secret: bytes  # from the operating system: decides where rows go in the release

@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import group_means, sse
+from trajanon.microaggregation import search
 from trajanon.neighbours import turn
 from trajanon.parts.centroids import Tally, finish
 from trajanon.parts.folder import Place
 from trajanon.parts.kd_tree import Step
 from trajanon.parts.plan import Plan
 from trajanon.parts.shard_rows import Piece, read_pieces
-from trajanon.pipeline import search
+from trajanon.problem import whole_problem
 
 NEAR = 0.5
 """A group is near a border if one of its records is nearer to it than to its k-th
@@ -76,19 +77,22 @@ def solve(plan: Plan, shard: Shard) -> Solved:
 def _search(plan: Plan, shard: Shard, piece: Piece) -> tuple[Ints, Ints, float]:
     """Find the group of each row, (n,), each group's border, (g, 3), and the SSE."""
     records = plan.survey.standardised(piece.points)
-    found = search(
+    problem = whole_problem(
         records,
         plan.counted(piece.subject),
         plan.k,
-        plan.options,
-        np.random.default_rng([plan.options["seed"], 1, shard.number]),
+        plan.settings,
+        np.random.default_rng([plan.settings.seed, 1, shard.number]),
+        plan.progress,
     )
-    if found.stopped:
+    labels, stopped = search(problem)
+    if stopped:
         raise KeyboardInterrupt
-    labels, lost = found.labels, sse(records, found.labels)
+    lost = sse(records, labels)
     border = np.full((labels.max() + 1, 3), -1)
-    if plan.options["refine"] != "none" and plan.split.nodes:
-        nearest = found.vicinity.nearest[:, min(plan.k, found.vicinity.count) - 1]
+    if plan.settings.refine != "none" and problem.neighbours and plan.split.nodes:
+        known = problem.neighbours
+        nearest = known.nearest[:, min(plan.k, known.count) - 1]
         reach = np.sqrt(_squared_distances(records, nearest))
         turned = turn(records, plan.survey.axes)
         border[:, 0] = _nodes_near(plan, shard, turned, piece.mark, reach, labels)

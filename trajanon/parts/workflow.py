@@ -7,14 +7,13 @@ from collections import defaultdict
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
 from trajanon.files.released import DIGITS, check_digits, unknown_attribution
 from trajanon.loss import information_loss
-from trajanon.microaggregation import check_options
 from trajanon.partition import Stage, check_k
 from trajanon.parts.borders import borders, mend
 from trajanon.parts.centroids import Tally, joined_tallies
@@ -31,9 +30,9 @@ from trajanon.parts.shard_search import Shard, solve
 from trajanon.parts.shards import Scattered, scatter
 from trajanon.parts.survey import Survey, look, origin_of, survey
 from trajanon.parts.trace_subjects import with_names
-from trajanon.pipeline import BY_DEFAULT, Options
 from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, versions
+from trajanon.settings import Settings
 from trajanon.subjects import Merged
 from trajanon.words import number_of
 
@@ -55,7 +54,8 @@ def anonymize_parts(
     subjects_exact: bool = False,
     memory: str | float = "4GB",
     client: "Client | None" = None,
-    **options: Unpack[Options],
+    progress: Progress = silent,
+    **options: Any,
 ) -> dict[str, Any]:
     """Anonymise a folder of Parquet parts that need not fit into memory.
 
@@ -82,8 +82,8 @@ def anonymize_parts(
         It decides on the number of shards, and with these on the result.
     client
         Of a Dask cluster that is to do the work; its workers must see both folders.
-    options
-        As in `trajanon.microaggregate`.
+    progress, options
+        As in `trajanon.microaggregate`: ``options`` from ``method`` to ``seed``.
 
     Returns
     -------
@@ -108,8 +108,7 @@ def anonymize_parts(
         raise BadInput(msg)
     check_k(k)
     check_digits(digits)
-    chosen = BY_DEFAULT | options
-    check_options(chosen)
+    settings = Settings(**options)
     memory = bytes_of(memory)
     folder, release = Folder(source), Folder(out).real
     refuse_places(folder, release)
@@ -128,11 +127,9 @@ def anonymize_parts(
         raise BadInput(msg)
     capacity = capacity_of(memory, 2 * parts.form.points, k)
     parts = _fitting(parts, capacity)
-    progress = chosen["progress"]
     crew: Crew = Alone() if client is None else Cluster(client)
     if client is not None:  # workers stand elsewhere, and cannot show bars
         parts = replace(parts, folder=folder.absolute)
-        chosen |= Options(progress=silent)
     with replacing(release, report_of(out)) as scratch:
         with watch.unchanged():
             whole, parts = _survey(crew, parts, progress)
@@ -145,7 +142,8 @@ def anonymize_parts(
                 k=k,
                 digits=digits,
                 counts_subjects=count == "subjects" and parts.knows_subjects,
-                options=chosen,
+                settings=settings,
+                progress=progress if client is None else silent,
                 capacity=capacity,
                 released=count_of_parts(parts.n),
                 secret=secrets.token_bytes(32),

@@ -10,15 +10,16 @@ from trajanon.paths.insertion import (
     farthest_insertion,
     nearest_insertion,
 )
-from trajanon.paths.journey import Journey
 from trajanon.paths.lkh import lkh
 from trajanon.paths.nearest_neighbour import nearest_neighbour, repetitive_nn
 from trajanon.paths.or_opt import or_opt
 from trajanon.paths.through_groups import cbfs, md, mdav, mdav_lk, npn
 from trajanon.paths.two_opt import two_opt
+from trajanon.problem import Problem
 
-Heuristic = Callable[[Journey], Ints]
-"""A journey to the order of its records on the path, (n,)."""
+Heuristic = Callable[[Problem, int | None], Ints]
+"""A problem, and the record that the path begins with or None to leave that open, to the order of
+the records on the path, (n,)."""
 
 HEURISTICS: Mapping[str, Heuristic] = {
     "or-opt": or_opt,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput
-from trajanon.paths.journey import Journey
 from trajanon.paths.tsplib import Command, python, solve
+from trajanon.problem import Problem
 
 _PYCONCORDE = """\
 import sys
@@ -23,7 +23,7 @@ with open(solution, "w") as file:
 """
 
 
-def concorde(journey: Journey) -> Ints:
+def concorde(problem: Problem, start: int | None = None) -> Ints:
     """Find the shortest Hamiltonian path through the records, by Concorde.
 
     It is the shortest up to the rounding of distances to whole numbers, of which there are some
@@ -34,16 +34,6 @@ def concorde(journey: Journey) -> Ints:
     process of their own, so Ctrl-C ends them. The seed reaches both, but a pyconcorde from before
     March 2026 takes the clock instead, which may choose another one of several paths of the same
     length.
-
-    Parameters
-    ----------
-    journey
-        What is to be visited; ``k``, ``subjects`` and ``kicks_per_record`` are not used.
-
-    Returns
-    -------
-    Ints
-        Order of the records on the path, shape (n,).
 
     Raises
     ------
@@ -58,7 +48,7 @@ def concorde(journey: Journey) -> Ints:
     Study" (2006); https://www.math.uwaterloo.ca/tsp/concorde.html. Maya-López, thesis
     (URV 2023), chapter 4, Algorithm 2 for the dummy node.
     """
-    return solve(journey, "Concorde", _command())
+    return solve(problem, start, "Concorde", _command())
 
 
 def _command() -> Command:

@@ -3,8 +3,7 @@
 Each is inserted where it lengthens the tour least. As in the published experiments the dummy is a
 city like the others: once the tour holds it every record is at distance 0 from the tour. Nearest
 insertion then takes records at random, as arbitrary insertion does, while farthest insertion comes
-to the dummy last. Random choices, and those between equals, come from the seed. With a ``start``
-see `begun_at_start`.
+to the dummy last. Random choices, and those between equals, come from the seed.
 """
 
 import numpy as np
@@ -12,13 +11,14 @@ import numpy as np
 from trajanon._kernels.insertion import cheapest_insertion as cheapest
 from trajanon._kernels.insertion import insertion
 from trajanon.arrays import Ints
-from trajanon.paths.journey import Journey
-from trajanon.paths.tours import begun_at_start
+from trajanon.paths.tours import from_any_start
+from trajanon.problem import Problem
 
 _NEAREST, _ARBITRARY, _FARTHEST = -1, 0, 1
 
 
-def nearest_insertion(journey: Journey) -> Ints:
+@from_any_start
+def nearest_insertion(problem: Problem) -> Ints:
     """Insert the city nearest to the tour next.
 
     References
@@ -26,42 +26,45 @@ def nearest_insertion(journey: Journey) -> Ints:
     Maya-López, thesis (URV 2023), section 2.2.3; Rosenkrantz, Stearns, Lewis (1977),
     "An analysis of several heuristics for the traveling salesman problem".
     """
-    return begun_at_start(lambda free: _insertion(free, _NEAREST), journey)
+    return _insertion(problem, _NEAREST)
 
 
-def farthest_insertion(journey: Journey) -> Ints:
+@from_any_start
+def farthest_insertion(problem: Problem) -> Ints:
     """Insert the city farthest from the tour next.
 
     References
     ----------
     As for `nearest_insertion`.
     """
-    return begun_at_start(lambda free: _insertion(free, _FARTHEST), journey)
+    return _insertion(problem, _FARTHEST)
 
 
-def arbitrary_insertion(journey: Journey) -> Ints:
+@from_any_start
+def arbitrary_insertion(problem: Problem) -> Ints:
     """Insert the cities in random order.
 
     References
     ----------
     As for `nearest_insertion`.
     """
-    return begun_at_start(lambda free: _insertion(free, _ARBITRARY), journey)
+    return _insertion(problem, _ARBITRARY)
 
 
-def cheapest_insertion(journey: Journey) -> Ints:
+@from_any_start
+def cheapest_insertion(problem: Problem) -> Ints:
     """Insert the city that lengthens the tour least next.
 
     References
     ----------
     As for `nearest_insertion`.
     """
-    return begun_at_start(lambda free: np.asarray(cheapest(free.records, _turn(free))), journey)
+    return np.asarray(cheapest(problem.records, _turn(problem)))
 
 
-def _insertion(journey: Journey, rule: int) -> Ints:
-    return np.asarray(insertion(journey.records, _turn(journey), rule))
+def _insertion(problem: Problem, rule: int) -> Ints:
+    return np.asarray(insertion(problem.records, _turn(problem), rule))
 
 
-def _turn(journey: Journey) -> Ints:
-    return journey.random.permutation(len(journey.records) + 1)
+def _turn(problem: Problem) -> Ints:
+    return problem.random.permutation(len(problem.records) + 1)

@@ -4,8 +4,8 @@ from importlib.util import find_spec
 
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput
-from trajanon.paths.journey import Journey
 from trajanon.paths.tsplib import python, solve
+from trajanon.problem import Problem
 
 # elkai's public functions take neither seed nor precision, and want the distances as
 # lists. LKH multiplies distances by its precision, 100 if not told, and aborts where
@@ -23,23 +23,13 @@ Path(solution).write_text(" ".join(map(str, [len(tour), *(city - 1 for city in t
 """
 
 
-def lkh(journey: Journey) -> Ints:
+def lkh(problem: Problem, start: int | None = None) -> Ints:
     """Find a short Hamiltonian path through the records, by LKH.
 
     It is the Lin-Kernighan heuristic of Helsgaun, as the package elkai has it, with one run of n
     trials. Distances are rounded to whole numbers, of which there are some 2^31 / n. LKH holds an n
     x n matrix: at most 20,000 records are accepted. It runs in a process of its own, so Ctrl-C ends
     it.
-
-    Parameters
-    ----------
-    journey
-        What is to be visited; ``k``, ``subjects`` and ``kicks_per_record`` are not used.
-
-    Returns
-    -------
-    Ints
-        Order of the records on the path, shape (n,).
 
     Raises
     ------
@@ -57,4 +47,4 @@ def lkh(journey: Journey) -> Ints:
     if find_spec("elkai") is None:
         msg = "LKH is not installed; run pip install 'trajanon[lkh]' or choose the heuristic or-opt"
         raise BadInput(msg)
-    return solve(journey, "LKH", lambda *arguments: python(_ELKAI, *arguments))
+    return solve(problem, start, "LKH", lambda *arguments: python(_ELKAI, *arguments))

@@ -5,15 +5,15 @@ import numpy as np
 from trajanon._kernels.nearest_neighbour import shortest_walk, walk
 from trajanon.arrays import Ints
 from trajanon.neighbours import nearest_records, principal_axes, turn
-from trajanon.paths.journey import Journey
-from trajanon.paths.tours import begun_at_start
+from trajanon.paths.tours import from_any_start
+from trajanon.problem import Problem
 
 _LISTED = 32  # nearest records; a walk that has met them all searches the rest
 
 _CHUNK = 100  # walks between two words about progress, and two chances to interrupt
 
 
-def nearest_neighbour(journey: Journey) -> Ints:
+def nearest_neighbour(problem: Problem, start: int | None = None) -> Ints:
     """Go on to the nearest record not yet met.
 
     A tour through the records and the dummy begins with a random one of these cities. The dummy is
@@ -22,27 +22,17 @@ def nearest_neighbour(journey: Journey) -> Ints:
     averages show this; a path from a random record that leaves the dummy out loses less. With a
     ``start`` it does just that.
 
-    Parameters
-    ----------
-    journey
-        The records, and with which one to begin.
-
-    Returns
-    -------
-    Ints
-        Order of the records on the path, shape (n,).
-
     References
     ----------
     Maya-López, thesis (URV 2023), section 2.2.3, and chapter 4, Algorithm 2 for the
     dummy node.
     """
-    records = journey.records
+    records = problem.records
     n = len(records)
     met = np.zeros(n, dtype=np.bool_)
-    if journey.start is not None:
-        return np.asarray(walk(records, journey.start, met))
-    cities = journey.random.permutation(n + 1)
+    if start is not None:
+        return np.asarray(walk(records, start, met))
+    cities = problem.random.permutation(n + 1)
     turn = cities[cities < n]
     if cities[0] == n or n == 1:
         return np.asarray(walk(records, turn[0], met))
@@ -50,28 +40,15 @@ def nearest_neighbour(journey: Journey) -> Ints:
     return np.append(walk(records, turn[1], met), turn[0])
 
 
-def repetitive_nn(journey: Journey) -> Ints:
+@from_any_start
+def repetitive_nn(problem: Problem) -> Ints:
     """Take the shortest of the nearest neighbour paths from every record.
-
-    Parameters
-    ----------
-    journey
-        The records; with a ``start`` see `begun_at_start`.
-
-    Returns
-    -------
-    Ints
-        Order of the records on the path, shape (n,).
 
     References
     ----------
     Maya-López, thesis (URV 2023), section 2.2.3. No dummy: each path is the plain one.
     """
-    return begun_at_start(_repetitive_nn, journey)
-
-
-def _repetitive_nn(journey: Journey) -> Ints:
-    records = journey.records
+    records = problem.records
     n = len(records)
     if n == 1:
         return np.zeros(1, dtype=np.int64)
@@ -82,8 +59,8 @@ def _repetitive_nn(journey: Journey) -> Ints:
     best = np.empty(n, dtype=np.int64)
     shortest = np.inf
     for first in range(0, n, _CHUNK):
-        journey.progress("Walking from every record", first, n)
+        problem.progress("Walking from every record", first, n)
         last = min(first + _CHUNK, n)
         shortest = shortest_walk(turned, neighbours, near, first, last, best, shortest)
-    journey.progress("Walking from every record", n, n)
+    problem.progress("Walking from every record", n, n)
     return best

@@ -6,38 +6,28 @@ from trajanon._kernels.greedy import greedy_fragments, join_fragments
 from trajanon._kernels.search import OR_OPT, improve_everywhere, kicks
 from trajanon.arrays import Floats, Ints
 from trajanon.paths.in_blocks import path_in_blocks
-from trajanon.paths.journey import Journey
 from trajanon.paths.tours import (
     FEW,
     FirstOrder,
-    begun_at_start,
     closed,
     closed_among,
+    from_any_start,
     opened,
     shortest,
 )
+from trajanon.problem import Problem
 
 _CHUNK = 20_000  # kicks between two words about progress, and two chances to interrupt
 
 
-def or_opt(journey: Journey) -> Ints:
+def or_opt(problem: Problem, start: int | None = None) -> Ints:
     """Find a short Hamiltonian path through the records.
 
     The path is a tour through the records and a dummy city at distance 0 from all of them, cut
     there. Greedy edges give the first tour; 2-opt moves and moves of segments of up to three
     records (or-opt) to one of 16 nearest neighbours improve it until there is none left; kicks that
     exchange two short stretches at random are kept where the repaired tour is no longer than
-    before. A large table whose vicinity is known is visited block by block, without kicks.
-
-    Parameters
-    ----------
-    journey
-        The records. A kick is drawn ``kicks_per_record`` times n times.
-
-    Returns
-    -------
-    Ints
-        Order of the records on the path, shape (n,).
+    before. A large table whose neighbours are known is visited block by block, without kicks.
 
     References
     ----------
@@ -45,23 +35,24 @@ def or_opt(journey: Journey) -> Ints:
     Algorithm 2 for the dummy node. Bentley (1992), "Fast algorithms for geometric
     traveling salesman problems", for 2-opt with neighbour lists and a queue.
     """
-    if journey.vicinity is not None and journey.vicinity.large:
-        return path_in_blocks(journey.vicinity, _visit, journey.progress)
-    return begun_at_start(_or_opt, journey)
+    if start is None and problem.large is not None:
+        return path_in_blocks(problem.large, _visit, problem.progress)
+    return _or_opt(problem, start)
 
 
-def _or_opt(journey: Journey) -> Ints:
-    records = journey.records
+@from_any_start
+def _or_opt(problem: Problem) -> Ints:
+    records = problem.records
     if len(records) < FEW:
         return shortest(records)
 
-    tour = closed(records, greedy(records), journey.random, journey.vicinity)
+    tour = closed(records, greedy(records), problem.random, problem.neighbours)
     improve_everywhere(tour, OR_OPT)
-    total = journey.kicks_per_record * len(records)
+    total = problem.budget.kicks_per_record * len(records)
     for done in range(0, total, _CHUNK):
-        journey.progress("Finding a short path", done, total)
+        problem.progress("Finding a short path", done, total)
         kicks(tour, min(_CHUNK, total - done))
-    journey.progress("Finding a short path", total, total)
+    problem.progress("Finding a short path", total, total)
     return opened(tour)
 
 

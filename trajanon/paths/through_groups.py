@@ -12,14 +12,14 @@ from trajanon.grouping.cbfs import cbfs as group_by_cbfs
 from trajanon.grouping.md import md as group_by_md
 from trajanon.grouping.mdav import mdav as group_by_mdav
 from trajanon.loss import group_means
-from trajanon.paths.journey import Journey
 from trajanon.paths.nearest_neighbour import nearest_neighbour
-from trajanon.paths.tours import FEW, begun_at_start, closed, opened, shortest
+from trajanon.paths.tours import FEW, closed, from_any_start, opened, shortest
+from trajanon.problem import Problem
 
 Grouping = Callable[..., Ints]
 
 
-def npn(journey: Journey) -> Ints:
+def npn(problem: Problem, start: int | None = None) -> Ints:
     """Nearest Point Next: from the record farthest from the centroid, ever nearest.
 
     References
@@ -27,42 +27,46 @@ def npn(journey: Journey) -> Ints:
     NPN-MHM: Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz, Sebé (2006), "Efficient
     multivariate data-oriented microaggregation"; thesis (URV 2023), section 2.2.2.
     """
-    if journey.start is not None:
-        return nearest_neighbour(journey)
-    return _nearest_point_next(journey.records)
+    if start is not None:
+        return nearest_neighbour(problem, start)
+    return _nearest_point_next(problem.records)
 
 
-def md(journey: Journey) -> Ints:
+@from_any_start
+def md(problem: Problem) -> Ints:
     """Lead through the groups of MD (MD-MHM).
 
     References
     ----------
     As for `npn`.
     """
-    return begun_at_start(lambda free: _through(group_by_md, free), journey)
+    return _through(group_by_md, problem)
 
 
-def mdav(journey: Journey) -> Ints:
+@from_any_start
+def mdav(problem: Problem) -> Ints:
     """Lead through the groups of MDAV (MDAV-MHM).
 
     References
     ----------
     As for `npn`.
     """
-    return begun_at_start(lambda free: _through(group_by_mdav, free), journey)
+    return _through(group_by_mdav, problem)
 
 
-def cbfs(journey: Journey) -> Ints:
+@from_any_start
+def cbfs(problem: Problem) -> Ints:
     """Lead through the groups of CBFS (CBFS-MHM).
 
     References
     ----------
     As for `npn`.
     """
-    return begun_at_start(lambda free: _through(group_by_cbfs, free), journey)
+    return _through(group_by_cbfs, problem)
 
 
-def mdav_lk(journey: Journey) -> Ints:
+@from_any_start
+def mdav_lk(problem: Problem) -> Ints:
     """Lead through the groups of MDAV, and shorten that by Lin-Kernighan.
 
     References
@@ -71,14 +75,10 @@ def mdav_lk(journey: Journey) -> Ints:
     control through microaggregation". Lin, Kernighan (1973), "An effective heuristic
     algorithm for the traveling-salesman problem".
     """
-    return begun_at_start(_mdav_lk, journey)
-
-
-def _mdav_lk(journey: Journey) -> Ints:
-    if len(journey.records) < FEW:
-        return shortest(journey.records)
-    first = _through(group_by_mdav, journey)
-    tour = closed(journey.records, lambda *_: first, journey.random)
+    if len(problem.records) < FEW:
+        return shortest(problem.records)
+    first = _through(group_by_mdav, problem)
+    tour = closed(problem.records, lambda *_: first, problem.random)
     improve_everywhere(tour, LIN_KERNIGHAN)
     return opened(tour)
 
@@ -103,11 +103,11 @@ def chain(records: Floats, labels: Ints) -> Ints:
     return np.concatenate(path)
 
 
-def _through(grouping: Grouping, journey: Journey) -> Ints:
-    # A journey without its start may have a subject less than a group needs.
-    k = min(journey.k, len(np.unique(journey.subjects)))
-    labels = grouping(journey.records, k, journey.subjects, progress=journey.progress)
-    return chain(journey.records, labels)
+def _through(grouping: Grouping, problem: Problem) -> Ints:
+    # Without the start, there may be a subject less than a group needs.
+    k = min(problem.k, len(np.unique(problem.subjects)))
+    labels = grouping(problem.records, k, problem.subjects, progress=problem.progress)
+    return chain(problem.records, labels)
 
 
 def _nearest_point_next(points: Floats) -> Ints:

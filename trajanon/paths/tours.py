@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 from itertools import permutations
 
 import numpy as np
 
 from trajanon._kernels.tour import Tour, enqueue
 from trajanon.arrays import Floats, Ints
-from trajanon.paths.journey import Journey
+from trajanon.problem import Problem
 from trajanon.vicinity import Vicinity, nearest
 
 NEIGHBOURS = 16
@@ -20,46 +21,43 @@ FEW = 5
 
 _JOURNAL = 100_000  # reversals that can be taken back
 
-Search = Callable[[Journey], Ints]
-
 FirstOrder = Callable[[Ints, Floats], Ints]
 """(nearest records of each record, their distances, (n, c)) to a first path, (n,)."""
 
 
-def begun_at_start(search: Search, journey: Journey) -> Ints:
-    """Let a search that cannot be told where to begin keep to the journey's start.
+def from_any_start(search: Callable[[Problem], Ints]) -> Callable[..., Ints]:
+    """Let a search that cannot be told where to begin take a start, or None.
 
     The start then plays the dummy: it is at distance 0 from the others, which get their shortest
     path, and stands before the nearer end of that.
 
     Source: Maya-López, Solanas (ApplePies 2019), section II C.
     """
-    start = journey.start
-    if start is None:
-        return search(journey)
-    others = np.delete(np.arange(len(journey.records)), start)
-    if len(others) == 0:
-        return np.array([start], dtype=np.int64)
-    onward = search(
-        replace(
-            journey, records=journey.records[others], subjects=journey.subjects[others], start=None
+
+    @wraps(search)
+    def begun_at_start(problem: Problem, start: int | None = None) -> Ints:
+        if start is None:
+            return search(problem)
+        records = problem.records
+        others = np.delete(np.arange(len(records)), start)
+        if len(others) == 0:
+            return np.array([start], dtype=np.int64)
+        onward = search(
+            replace(problem, records=records[others], subjects=problem.subjects[others])
         )
-    )
-    ends = journey.records[others[onward[[0, -1]]]]
-    away = ((ends - journey.records[start]) ** 2).sum(axis=1)
-    if away[1] < away[0]:
-        onward = onward[::-1]
-    return np.append(start, others[onward])
+        away = ((records[others[onward[[0, -1]]]] - records[start]) ** 2).sum(axis=1)
+        if away[1] < away[0]:
+            onward = onward[::-1]
+        return np.append(start, others[onward])
+
+    return begun_at_start
 
 
 def closed(
-    records: Floats,
-    order: FirstOrder,
-    random: np.random.Generator,
-    vicinity: Vicinity | None = None,
+    records: Floats, order: FirstOrder, random: np.random.Generator, known: Vicinity | None = None
 ) -> Tour:
     """Make a first path a tour through the dummy, every city to be looked at."""
-    neighbours = nearest(records, NEIGHBOURS, vicinity)
+    neighbours = nearest(records, NEIGHBOURS, known)
     away = records[:, None, :] - records[neighbours]
     near = np.sqrt((away**2).sum(axis=2))
     return closed_among(records, neighbours, near, order, random)

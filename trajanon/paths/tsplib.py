@@ -16,9 +16,9 @@ import numpy as np
 from trajanon.arrays import Floats, Ints
 from trajanon.drafts import drafting
 from trajanon.errors import BadInput, FileProblem
-from trajanon.paths.journey import Journey
 from trajanon.paths.length import path_length
 from trajanon.paths.tours import shortest
+from trajanon.problem import Problem
 
 Command = Callable[[Path, Path, int], Sequence[str]]
 """(problem to read, solution to write, seed) to a command line."""
@@ -33,12 +33,12 @@ method, which takes no length above 2^15, and pyconcorde may crash."""
 _SUMS_BELOW = 2**31 - 1
 
 
-def solve(journey: Journey, solver: str, command: Command) -> Ints:
+def solve(problem: Problem, start: int | None, solver: str, command: Command) -> Ints:
     """Find a short path by a solver that runs in a process and a folder of its own.
 
     So Ctrl-C ends it at once, and neither its files nor its words, nor its crash, reach anybody.
     """
-    records, start = journey.records, journey.start
+    records = problem.records
     n = len(records)
     if n > MOST_RECORDS:
         msg = (
@@ -50,14 +50,14 @@ def solve(journey: Journey, solver: str, command: Command) -> Ints:
         return shortest(records, start)
     if np.array_equal(records, np.broadcast_to(records[0], records.shape)):
         return np.roll(np.arange(n), -(start or 0))  # no distance to scale by
-    seed = int(journey.random.integers(1, 2**31 - 1))
-    journey.progress(f"Finding a short path by {solver}", 0, None)
+    seed = int(problem.random.integers(1, 2**31 - 1))
+    problem.progress(f"Finding a short path by {solver}", 0, None)
     try:
         with drafting(Path(gettempdir(), "trajanon-tour")) as draft:
             folder = draft.path.parent
-            problem, solution = Path(folder, "problem.tsp"), Path(folder, "problem.sol")
-            write_problem(problem, records, start)
-            last_words = _run(solver, command(problem, solution, seed), folder)
+            asked, solution = Path(folder, "problem.tsp"), Path(folder, "problem.sol")
+            write_problem(asked, records, start)
+            last_words = _run(solver, command(asked, solution, seed), folder)
             tour = read_tour(solution, n + 1)
     except OSError as error:
         msg = (

@@ -2,12 +2,13 @@
 
 from trajanon._kernels.search import TWO_OPT, improve_everywhere
 from trajanon.arrays import Ints
-from trajanon.paths.journey import Journey
 from trajanon.paths.nearest_neighbour import nearest_neighbour
-from trajanon.paths.tours import FEW, begun_at_start, closed, opened, shortest
+from trajanon.paths.tours import FEW, closed, from_any_start, opened, shortest
+from trajanon.problem import Problem
 
 
-def two_opt(journey: Journey) -> Ints:
+@from_any_start
+def two_opt(problem: Problem) -> Ints:
     """Exchange two links of the path for two shorter ones while that can be done.
 
     A link may only be exchanged for one to a record's 16 nearest. The first path is that of
@@ -17,12 +18,8 @@ def two_opt(journey: Journey) -> Ints:
     ----------
     Maya-López, thesis (URV 2023), section 2.2.3.
     """
-    return begun_at_start(_two_opt, journey)
-
-
-def _two_opt(journey: Journey) -> Ints:
-    if len(journey.records) < FEW:
-        return shortest(journey.records)
-    tour = closed(journey.records, lambda *_: nearest_neighbour(journey), journey.random)
+    if len(problem.records) < FEW:
+        return shortest(problem.records)
+    tour = closed(problem.records, lambda *_: nearest_neighbour(problem), problem.random)
     improve_everywhere(tour, TWO_OPT)
     return opened(tour)

@@ -1,29 +1,28 @@
 """Labels -> better labels: a registry of refinements."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from trajanon.arrays import Ints
 from trajanon.partition import dense
+from trajanon.problem import Problem
 from trajanon.refine.anneal import anneal
 from trajanon.refine.descend import descend
-from trajanon.refine.grouped import Grouped
 from trajanon.refine.rcs import rcs
 from trajanon.refine.swap import swap
 
-Refinement = Callable[[Grouped], Ints]
-"""Records in groups to labels, (n,), of no larger SSE. Every group keeps k different
-subjects."""
+Refinement = Callable[[Problem, Ints], Ints]
+"""A problem and the groups of its records, (n,), to groups of no larger SSE. Every group keeps k
+different subjects."""
 
 
 def in_steps(**steps: Refinement) -> Refinement:
     """Refine by one step after the other; the course is told of each."""
 
-    def refinement(grouped: Grouped) -> Ints:
+    def refinement(problem: Problem, labels: Ints) -> Ints:
         for name, step in steps.items():
-            grouped = replace(grouped, labels=dense(step(grouped)))
-            grouped.course.arrived(name, grouped.labels)
-        return grouped.labels
+            labels = dense(step(problem, labels))
+            problem.log.end_step(name, labels)
+        return labels
 
     return refinement
 

@@ -7,14 +7,13 @@ from threading import Event
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.course import Unheeded
 from trajanon.loss import sse
 from trajanon.partition import dense
+from trajanon.problem import NullLog, Problem
 from trajanon.refine.blocks import BLOCK, draw_blocks, put_together
 from trajanon.refine.crossing import cross
 from trajanon.refine.descend import descend, descend_along_axes, descend_in_blocks
 from trajanon.refine.descent import descent
-from trajanon.refine.grouped import Grouped
 from trajanon.refine.random_moves import Field, anneal_part, lay_field
 from trajanon.refine.regions import anneal_regions
 from trajanon.refine.schedule import schedule
@@ -28,7 +27,7 @@ SOLVED = 5
 """Up to this k recombination solves regions, or comes near it, and none is annealed."""
 
 
-def anneal(grouped: Grouped) -> Ints:
+def anneal(problem: Problem, labels: Ints) -> Ints:
     """Search by descent, by annealing, and by descent from where that ends.
 
     Several runs end in several local optima, of which each place gets the best; if so asked, the
@@ -52,9 +51,10 @@ def anneal(grouped: Grouped) -> Ints:
 
     Parameters
     ----------
-    grouped
-        Records in groups of at least k different subjects, the moves per record, the number of
-        runs, and whether they are recombined.
+    problem
+        Its budget is used.
+    labels
+        Groups of at least k different subjects, shape (n,).
 
     Returns
     -------
@@ -66,79 +66,79 @@ def anneal(grouped: Grouped) -> Ints:
     Kirkpatrick, Gelatt and Vecchi (Science 1983), "Optimization by simulated
     annealing".
     """
-    course, large = grouped.course, grouped.large
-    if large is None or grouped.moves_per_record == 0:
-        labels = dense(descend(grouped))
+    log, large = problem.log, problem.large
+    if large is None or problem.budget.moves_per_record == 0:
+        labels = dense(descend(problem, labels))
     else:
-        labels = descend_along_axes(grouped, large)
-    course.arrived("descent", labels)
-    if grouped.moves_per_record == 0:
+        labels = descend_along_axes(problem, labels, large)
+    log.end_step("descent", labels)
+    if problem.budget.moves_per_record == 0:
         return labels
-    optima = anneal_runs(replace(grouped, labels=labels))
-    best = reduce(partial(cross, grouped.records), optima, labels)
-    course.arrived("annealing", best)
-    if not grouped.recombined:
+    optima = anneal_runs(problem, labels)
+    best = reduce(partial(cross, problem.records), optima, labels)
+    log.end_step("annealing", best)
+    if not problem.budget.recombined:
         return best
     from trajanon.refine.recombine import recombine  # loads HiGHS: nothing else does
 
-    best = recombine(replace(grouped, labels=best), optima)
-    course.offer(best)
-    best = dense(descend(replace(grouped, labels=best)))
-    course.arrived("recombination", best)
-    if grouped.k > SOLVED:
-        best = anneal_regions(replace(grouped, labels=best))
-        best = dense(descend(replace(grouped, labels=best)))
-        course.arrived("regions", best)
+    best = recombine(problem, best, optima)
+    log.offer(best)
+    best = dense(descend(problem, best))
+    log.end_step("recombination", best)
+    if problem.k > SOLVED:
+        best = anneal_regions(problem, best)
+        best = dense(descend(problem, best))
+        log.end_step("regions", best)
     return best
 
 
-def anneal_runs(grouped: Grouped) -> list[Ints]:
+def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
     """Run the annealing several times, each time with other moves: the local optima.
 
     A table of several blocks keeps the cores busy by itself, and gets fewer runs.
     """
-    lost = sse(grouped.records, grouped.labels)
-    large = grouped.large
-    blocks = -(-len(grouped.records) // BLOCK)
-    runs = [grouped.labels] * max(grouped.runs // blocks, 1)
-    if lost == 0.0 or np.count_nonzero(np.bincount(grouped.subjects)) < 2 * grouped.k:
+    lost = sse(problem.records, labels)
+    large = problem.large
+    blocks = -(-len(problem.records) // BLOCK)
+    runs = [labels] * max(problem.budget.runs // blocks, 1)
+    if lost == 0.0 or np.count_nonzero(np.bincount(problem.subjects)) < 2 * problem.k:
         return runs  # nothing can be better, or all is one group
-    field = lay_field(grouped)
-    moves, heats = schedule(grouped)
+    field = lay_field(problem, labels)
+    moves, heats = schedule(problem)
     passes = len(heats) - 1
     together = AT_ONCE if blocks == 1 else 1  # no borders, no need for others
     best, least = list(runs), [np.inf] * len(runs)
     for number in range(0, passes, together):
-        grouped.progress("Annealing", number, passes, grouped.course.note)
+        problem.progress("Annealing", number, passes, problem.log.note)
         between = heats[number : number + together + 1]
-        runs = _passes(grouped, field, runs, moves, between)
+        runs = _passes(problem, field, runs, moves, between)
         for run, labels in enumerate(runs):
-            lost = sse(grouped.records, labels)
-            grouped.course.offer(labels, lost)
+            lost = sse(problem.records, labels)
+            problem.log.offer(labels, lost)
             if lost < least[run]:
                 best[run], least[run] = labels, lost
     if large is not None:
-        return [descend_in_blocks(replace(grouped, labels=one), large) for one in best]
-    return in_threads([partial(_descend, grouped, labels) for labels in best])
+        return [descend_in_blocks(problem, one, large) for one in best]
+    return in_threads([partial(_descend, problem, labels) for labels in best])
 
 
 def _passes(
-    grouped: Grouped, field: Field, runs: list[Ints], moves: int, heats: Floats
+    problem: Problem, field: Field, runs: list[Ints], moves: int, heats: Floats
 ) -> list[Ints]:
     """Anneal each block of each run between some heats; the labels of each run then."""
     blocks = [
         (run, rows)
         for run, labels in enumerate(runs)
-        for rows in draw_blocks(field.records, labels, grouped.random)
+        for rows in draw_blocks(field.records, labels, problem.random)
     ]
     jobs = [
         partial(
             anneal_part,
-            grouped,
+            problem,
             field,
             dense(runs[run][rows]),
             rows,
-            grouped.random.integers(1, 2**63, dtype=np.uint64),
+            problem.random.integers(1, 2**63, dtype=np.uint64),
             moves,
             heats,
         )
@@ -151,12 +151,12 @@ def _passes(
     ]
 
 
-def _descend(grouped: Grouped, labels: Ints, stop: Event) -> Ints:
+def _descend(problem: Problem, labels: Ints, stop: Event) -> Ints:
     """Descend, unless the search has ended meanwhile."""
 
     def look_up(task: str, done: float, total: float | None, note: str = "") -> None:
         if stop.is_set():
             raise KeyboardInterrupt
 
-    alone = replace(grouped, labels=labels, course=Unheeded(), progress=look_up)
-    return dense(descent(alone))
+    alone = replace(problem, log=NullLog(), progress=look_up)
+    return dense(descent(alone, labels))

@@ -8,27 +8,24 @@ from trajanon._kernels.descent import Descent, creation_pass, group_pass, record
 from trajanon._kernels.groups import Groups, refresh_centroids
 from trajanon.arrays import Ints
 from trajanon.partition import dense
-from trajanon.refine.grouped import Grouped, lay_out
-from trajanon.vicinity import nearest
-
-NEIGHBOURS = 16
-"""A record moves only to a group that holds one of so many nearest records; or of 2k
-nearest, if these are more, for a group is created of them."""
+from trajanon.problem import Problem
+from trajanon.refine.grouped import lay_out
+from trajanon.vicinity import near_count, nearest
 
 _TINY = 1e-12  # of the largest squared distance to the mean: a gain below is rounding
 _CHUNK = 3_000  # records times k, looked at between two words about progress
 
 
-def descent(grouped: Grouped) -> Ints:
+def descent(problem: Problem, labels: Ints) -> Ints:
     """Make moves that lower the SSE until there are none.
 
     A group is near a record if it holds one of its 16 nearest records, or of its 2k nearest beyond
     k = 8. The moves:
     """
-    n = len(grouped.labels)
-    groups = lay_out(grouped.records, grouped.labels, grouped.subjects, n // grouped.k + 1)
-    descent = begin(groups, near_records(grouped))
-    settle(grouped, descent, looks_of(descent))
+    n = len(labels)
+    groups = lay_out(problem.records, labels, problem.subjects, n // problem.k + 1)
+    descent = begin(groups, near_records(problem))
+    settle(problem, descent, looks_of(descent))
     return groups.labels
 
 
@@ -42,19 +39,19 @@ def looks_of(descent: Descent) -> list[tuple[Look, int]]:
     return [(record_pass, n), (group_pass, places), (creation_pass, n)]
 
 
-def settle(grouped: Grouped, descent: Descent, looks: Sequence[tuple[Look, int]]) -> None:
+def settle(problem: Problem, descent: Descent, looks: Sequence[tuple[Look, int]]) -> None:
     """Make moves in groups that are laid out until none gains."""
-    chunk = max(_CHUNK // grouped.k, 1)
+    chunk = max(_CHUNK // problem.k, 1)
     moves, passes, complete = 0, 0, True
     while True:
         before = moves
         for look, count in looks:
             for start in range(0, count, chunk):
-                grouped.progress("Moving records", passes, None, grouped.course.note)
+                problem.progress("Moving records", passes, None, problem.log.note)
                 stop = min(start + chunk, count)
-                moves = look(descent, grouped.k, moves, start, stop)
+                moves = look(descent, problem.k, moves, start, stop)
         passes += 1
-        grouped.course.offer(dense(descent.groups.labels))
+        problem.log.offer(dense(descent.groups.labels))
         if moves > before:
             complete = False
         elif complete:
@@ -66,14 +63,9 @@ def settle(grouped: Grouped, descent: Descent, looks: Sequence[tuple[Look, int]]
             complete = True
 
 
-def near_count(k: int) -> int:
-    """How many nearest records matter to a record's moves: 16, or 2k."""
-    return max(NEIGHBOURS, 2 * k)
-
-
-def near_records(grouped: Grouped) -> Ints:
+def near_records(problem: Problem) -> Ints:
     """Find the records whose groups a record may move to: 16 nearest, or 2k."""
-    return nearest(grouped.records, near_count(grouped.k), grouped.vicinity)
+    return nearest(problem.records, near_count(problem.k), problem.neighbours)
 
 
 def begin(groups: Groups, neighbours: Ints) -> Descent:

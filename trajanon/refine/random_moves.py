@@ -15,8 +15,9 @@ from trajanon.arrays import Floats, Ints
 from trajanon.loss import sse
 from trajanon.neighbours import principal_axes, turn
 from trajanon.partition import dense
+from trajanon.problem import Problem
 from trajanon.refine.descent import begin, near_records
-from trajanon.refine.grouped import Grouped, lay_out
+from trajanon.refine.grouped import lay_out
 
 PASS = 500
 """Moves per record between two looks at what else is to be done."""
@@ -53,19 +54,19 @@ class Field(NamedTuple):
     warmth: Floats  # square root of the temperature that suits each record, shape (n,)
 
 
-def lay_field(grouped: Grouped) -> Field:
+def lay_field(problem: Problem, labels: Ints) -> Field:
     """Find axes, neighbours and temperatures; the SSE of the groups must not be 0."""
-    records, large = grouped.records, grouped.large
-    lost = sse(records, grouped.labels)
+    records, large = problem.records, problem.large
+    lost = sse(records, labels)
     if large is not None:
         near = large.near
-        warm = tempered(near.away.T, large.count, grouped.k, lost)
+        warm = tempered(near.away.T, large.count, problem.k, lost)
         return Field(large.turned(DROPPED * lost), near.records, warm)
-    neighbours = near_records(grouped)
+    neighbours = near_records(problem)
     return Field(
         records=turn(records, leading_axes(records, lost)),
         neighbours=neighbours,
-        warmth=warmth(records, neighbours, grouped.k, lost),
+        warmth=warmth(records, neighbours, problem.k, lost),
     )
 
 
@@ -107,7 +108,7 @@ def neighbours_within(neighbours: NDArray[np.integer], rows: Ints) -> Ints:
 
 
 def anneal_part(
-    grouped: Grouped,
+    problem: Problem,
     field: Field,
     labels: Ints,
     rows: Ints,
@@ -119,7 +120,7 @@ def anneal_part(
     """Make random moves in a part of a table while the heat falls."""
     neighbours = neighbours_within(field.neighbours, rows)
     groups = lay_out(
-        field.records[rows], labels, grouped.subjects[rows], len(rows) // grouped.k + 1
+        field.records[rows], labels, problem.subjects[rows], len(rows) // problem.k + 1
     )
     annealing = Annealing(
         descent=begin(groups, neighbours),
@@ -131,5 +132,5 @@ def anneal_part(
     for hot, cold in pairwise(heats):
         if stop.is_set():
             raise KeyboardInterrupt
-        make_random_moves(annealing, grouped.k, moves * len(rows), hot, cold)
+        make_random_moves(annealing, problem.k, moves * len(rows), hot, cold)
     return dense(groups.labels)

@@ -6,7 +6,8 @@ from trajanon._kernels.shuffle import Shuffle, shuffling_pass
 from trajanon.arrays import Ints
 from trajanon.loss import sse
 from trajanon.partition import dense
-from trajanon.refine.grouped import Grouped, lay_out
+from trajanon.problem import Problem
+from trajanon.refine.grouped import lay_out
 
 STANDSTILL = 1e-4
 """Squared standard deviations: a pass that changes the SSE by less is the last."""
@@ -14,7 +15,7 @@ STANDSTILL = 1e-4
 _CHUNK = 1000  # records between two words about progress
 
 
-def rcs(grouped: Grouped) -> Ints:
+def rcs(problem: Problem, labels: Ints) -> Ints:
     """Send records to nearer groups, and shuffle two groups at random now and then.
 
     Each pass looks at the records one after another. One that its group can spare (k different
@@ -35,9 +36,10 @@ def rcs(grouped: Grouped) -> Ints:
 
     Parameters
     ----------
-    grouped
-        Records in groups of at least k different subjects, and the probability and number of
-        shuffles.
+    problem
+        Its settings have the probability and the number of shuffles.
+    labels
+        Groups of at least k different subjects, shape (n,).
 
     Returns
     -------
@@ -48,17 +50,17 @@ def rcs(grouped: Grouped) -> Ints:
     ----------
     Maya-López, thesis (URV 2023), chapter 6, Algorithm 4.
     """
-    shuffle = _start(grouped)
-    n = len(grouped.labels)
-    best = dense(grouped.labels)
+    shuffle = _start(problem, labels)
+    n = len(labels)
+    best = dense(labels)
     least = now = sse(shuffle.groups.records, best)
-    left, passes, change = grouped.max_events, 0, np.inf
+    left, passes, change = problem.settings.max_events, 0, np.inf
     while change >= STANDSTILL:
         for start in range(0, n, _CHUNK):
-            grouped.progress("Shuffling groups", passes + start / n, None)
+            problem.progress("Shuffling groups", passes + start / n, None)
             stop = min(start + _CHUNK, n)
             left = shuffling_pass(
-                shuffle, grouped.k, grouped.shuffle_probability, left, start, stop
+                shuffle, problem.k, problem.settings.shuffle_probability, left, start, stop
             )
         passes += 1
         labels = dense(shuffle.groups.labels)
@@ -66,19 +68,14 @@ def rcs(grouped: Grouped) -> Ints:
         change = abs(before - now)
         if now < least:
             best, least = labels, now
-            grouped.course.offer(best)
+            problem.log.offer(best)
     return best
 
 
-def _start(grouped: Grouped) -> Shuffle:
+def _start(problem: Problem, labels: Ints) -> Shuffle:
     """Lay out the groups, with a place for each that can ever be."""
     return Shuffle(
-        groups=lay_out(
-            grouped.records,
-            grouped.labels,
-            grouped.subjects,
-            places=len(grouped.labels) // grouped.k,
-        ),
-        bound=np.zeros(len(grouped.labels), dtype=np.int64),
-        random=grouped.random.integers(1, 2**63, size=1, dtype=np.uint64),
+        groups=lay_out(problem.records, labels, problem.subjects, places=len(labels) // problem.k),
+        bound=np.zeros(len(labels), dtype=np.int64),
+        random=problem.random.integers(1, 2**63, size=1, dtype=np.uint64),
     )

@@ -15,9 +15,9 @@ from trajanon.bound.pricing import first_groups, groups_within, pricing_problem
 from trajanon.bound.subset_row_cuts import tighten
 from trajanon.loss import sse
 from trajanon.partition import dense
+from trajanon.problem import Problem
 from trajanon.progress import Progress
 from trajanon.refine.blocks import BLOCK, draw_blocks
-from trajanon.refine.grouped import Grouped
 from trajanon.workers import in_threads
 
 SIZES = {4: (200, 300, 400, 500, BLOCK), 5: (200, 300, 400, 500), 6: (150, 250, 400)}
@@ -77,13 +77,13 @@ class _Pool(NamedTuple):
 
 
 class _Regrouped(NamedTuple):
-    """A region, regrouped."""
+    """A region, reproblem."""
 
     labels: Ints  # the new group of each of its records, numbered from 0
     solved: bool  # whether its columns were found and chosen from without meeting a limit
 
 
-def recombine(grouped: Grouped, optima: Sequence[Ints]) -> Ints:
+def recombine(problem: Problem, labels: Ints, optima: Sequence[Ints]) -> Ints:
     """Choose groups of many local optima, and others, that make a better partition.
 
     Each group of any optimum is a column of a set-partitioning programme, which HiGHS solves with
@@ -98,8 +98,10 @@ def recombine(grouped: Grouped, optima: Sequence[Ints]) -> Ints:
 
     Parameters
     ----------
-    grouped
-        Records in groups of at least k different subjects: the best optimum.
+    problem
+        The records.
+    labels
+        The best optimum: groups of at least k different subjects, shape (n,).
     optima
         Labels, shape (n,), of other such groups.
 
@@ -117,28 +119,28 @@ def recombine(grouped: Grouped, optima: Sequence[Ints]) -> Ints:
     "Probabilistic diversification and intensification in local search for vehicle
     routing", J. Heuristics 1.
     """
-    labels = dense(grouped.labels)
+    labels = dense(labels)
     pool = _gather([labels, *optima])
-    sizes = [POOL_SIZE, *_region_sizes(len(labels), grouped.k)]
+    sizes = [POOL_SIZE, *_region_sizes(len(labels), problem.k)]
     most, before, idle, unsolved = POOL_SIZE, 0, 0, 0
-    lost = sse(grouped.records, labels)
+    lost = sse(problem.records, labels)
     for number, size in enumerate(sizes):
         if size != before:
             before, idle, unsolved = size, 0, 0
         if size > most or idle == IDLE or unsolved >= UNSOLVED:
             continue
         priced = number > 0
-        grouped.progress("Recombining groups", number, len(sizes), grouped.course.note)
+        problem.progress("Recombining groups", number, len(sizes), problem.log.note)
         room = ROOM << min(idle, 2) if priced else 0
-        labels, solved = _round(grouped, labels, pool, size, (number, len(sizes)), room)
-        grouped.course.offer(labels)
-        left = sse(grouped.records, labels)
+        labels, solved = _round(problem, labels, pool, size, (number, len(sizes)), room)
+        problem.log.offer(labels)
+        left = sse(problem.records, labels)
         idle = idle + 1 if lost - left <= ENOUGH * lost else 0
         unsolved += len(labels) - solved
         lost = left
         if priced and solved < len(labels) / 2:
             most = size
-    grouped.progress("Recombining groups", len(sizes), len(sizes), grouped.course.note)
+    problem.progress("Recombining groups", len(sizes), len(sizes), problem.log.note)
     return labels
 
 
@@ -173,21 +175,21 @@ def _groups_inside(pool: _Pool, inside: Bools) -> Iterable[Ints]:
 
 
 def _round(
-    grouped: Grouped, labels: Ints, pool: _Pool, size: int, number: tuple[int, int], room: int
+    problem: Problem, labels: Ints, pool: _Pool, size: int, number: tuple[int, int], room: int
 ) -> tuple[Ints, int]:
     """Regroup the records in regions of up to a size, all at once.
 
     ``number`` tells which round it is, and of how many; ``room`` how many columns round a record
     there may be beside the pool's, 0 for none.
     """
-    regions = list(draw_blocks(grouped.records, labels, grouped.random, size))
+    regions = list(draw_blocks(problem.records, labels, problem.random, size))
     done: list[int] = []
-    jobs = [partial(_regroup, grouped, labels, pool, rows, done, room) for rows in regions]
+    jobs = [partial(_regroup, problem, labels, pool, rows, done, room) for rows in regions]
 
     def watch() -> None:
         finished = number[0] + len(done) / len(regions)
-        note = grouped.course.note
-        grouped.progress("Recombining groups", finished, number[1], note)
+        note = problem.log.note
+        problem.progress("Recombining groups", finished, number[1], note)
 
     new, groups, solved = np.empty_like(labels), 0, 0
     for rows, found in zip(regions, in_threads(jobs, watch), strict=True):
@@ -198,7 +200,7 @@ def _round(
 
 
 def _regroup(
-    grouped: Grouped, labels: Ints, pool: _Pool, rows: Ints, done: list[int], room: int, stop: Event
+    problem: Problem, labels: Ints, pool: _Pool, rows: Ints, done: list[int], room: int, stop: Event
 ) -> _Regrouped:
     """Regroup a region."""
 
@@ -212,8 +214,8 @@ def _regroup(
     inside = np.zeros(len(labels), dtype=bool)
     inside[rows] = True
     place = np.cumsum(inside) - 1
-    records = grouped.records[rows]
-    pricing = pricing_problem(records, grouped.k, dense(grouped.subjects[rows]))
+    records = problem.records[rows]
+    pricing = pricing_problem(records, problem.k, dense(problem.subjects[rows]))
     master = Master(pricing.distances)
     # First of all, so that the first columns are the groups as they are.
     master.add(np.flatnonzero(before == group) for group in range(groups))

@@ -7,13 +7,12 @@ from threading import Event
 import numpy as np
 
 from trajanon.arrays import Ints
-from trajanon.course import Unheeded
 from trajanon.loss import sse
 from trajanon.partition import dense
+from trajanon.problem import NullLog, Problem
 from trajanon.refine.blocks import BLOCK, draw_blocks
 from trajanon.refine.crossing import cross
 from trajanon.refine.descent import descent
-from trajanon.refine.grouped import Grouped
 from trajanon.refine.random_moves import PASS, Field, anneal_part, lay_field
 from trajanon.workers import in_threads
 
@@ -30,37 +29,37 @@ HOT, COLD = 0.6, 0.05
 """First and last heat: what groups look like from afar is settled before."""
 
 
-def anneal_regions(grouped: Grouped) -> Ints:
+def anneal_regions(problem: Problem, labels: Ints) -> Ints:
     """Anneal each region of a table anew, again and again, and keep what gains.
 
     A run ends well in one place and badly in another, and which is which is left to chance. A small
     region on its own is tried again, and whatever gains in any place of it is kept.
     """
-    labels = dense(grouped.labels)
-    if sse(grouped.records, labels) == 0.0:
+    labels = dense(labels)
+    if sse(problem.records, labels) == 0.0:
         return labels
-    field = lay_field(grouped)
-    runs = max(grouped.runs // -(-len(labels) // BLOCK), 1)
-    moves = min(grouped.moves_per_record, MOVES)  # per record, in a round
-    rounds = int(SHARE * runs * grouped.moves_per_record / moves)
+    field = lay_field(problem, labels)
+    runs = max(problem.budget.runs // -(-len(labels) // BLOCK), 1)
+    moves = min(problem.budget.moves_per_record, MOVES)  # per record, in a round
+    rounds = int(SHARE * runs * problem.budget.moves_per_record / moves)
     for number in range(rounds):
-        grouped.progress("Annealing regions", number, rounds, grouped.course.note)
-        labels = _round(grouped, field, labels)
-        grouped.course.offer(labels)
+        problem.progress("Annealing regions", number, rounds, problem.log.note)
+        labels = _round(problem, field, labels)
+        problem.log.offer(labels)
     return labels
 
 
-def _round(grouped: Grouped, field: Field, labels: Ints) -> Ints:
+def _round(problem: Problem, field: Field, labels: Ints) -> Ints:
     """Anneal each region once, all at once."""
-    regions = list(draw_blocks(field.records, labels, grouped.random, GROUPS * grouped.k))
+    regions = list(draw_blocks(field.records, labels, problem.random, GROUPS * problem.k))
     jobs = [
         partial(
             _search,
-            grouped,
+            problem,
             field,
             dense(labels[rows]),
             rows,
-            grouped.random.integers(1, 2**63, dtype=np.uint64),
+            problem.random.integers(1, 2**63, dtype=np.uint64),
         )
         for rows in regions
     ]
@@ -72,7 +71,7 @@ def _round(grouped: Grouped, field: Field, labels: Ints) -> Ints:
 
 
 def _search(
-    grouped: Grouped, field: Field, labels: Ints, rows: Ints, word: np.uint64, stop: Event
+    problem: Problem, field: Field, labels: Ints, rows: Ints, word: np.uint64, stop: Event
 ) -> Ints:
     """Search a region: the best of its groups as they were and as they are."""
 
@@ -80,18 +79,17 @@ def _search(
         if stop.is_set():
             raise KeyboardInterrupt
 
-    moves = min(grouped.moves_per_record, MOVES)
+    moves = min(problem.budget.moves_per_record, MOVES)
     heats = np.geomspace(HOT, COLD, max(moves // PASS, 1) + 1)
-    found = anneal_part(grouped, field, labels, rows, word, PASS, heats, stop)
+    found = anneal_part(problem, field, labels, rows, word, PASS, heats, stop)
     region = replace(
-        grouped,
-        records=grouped.records[rows],
-        labels=found,
-        subjects=dense(grouped.subjects[rows]),
-        course=Unheeded(),
+        problem,
+        records=problem.records[rows],
+        subjects=dense(problem.subjects[rows]),
+        log=NullLog(),
         progress=look_up,
     )
-    found = cross(region.records, labels, dense(descent(region)))
+    found = cross(region.records, labels, dense(descent(region, found)))
     # But for rounding, it always is.
     gains = sse(region.records, found) < sse(region.records, labels)
     return found if gains else labels

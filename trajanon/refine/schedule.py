@@ -3,7 +3,7 @@
 import numpy as np
 
 from trajanon.arrays import Floats
-from trajanon.refine.grouped import Grouped
+from trajanon.problem import Problem
 from trajanon.refine.random_moves import PASS
 
 COURSE = ((0.0, 1.4), (0.15, 0.6), (0.9, 0.12), (1.0, 0.07))
@@ -26,14 +26,14 @@ LARGE_PASS, FEWEST = 250, 4
 to have other borders often: 300 moves in 3 passes lose 0.9 % more than in 6."""
 
 
-def schedule(grouped: Grouped) -> tuple[int, Floats]:
+def schedule(problem: Problem) -> tuple[int, Floats]:
     """Find the moves per record of each pass, and the heats before and after it."""
-    moves = grouped.moves_per_record
-    if grouped.large is None:
+    moves = problem.budget.moves_per_record
+    if problem.large is None:
         passes = max(moves // PASS, 1)
         passed, heats = np.transpose(COURSE)
         now = np.linspace(0.0, 1.0, passes + 1)
         return min(PASS, moves), np.exp(np.interp(now, passed, np.log(heats)))
-    moves = int(moves * (LEAST + FULL / len(grouped.records)))
+    moves = int(moves * (LEAST + FULL / len(problem.records)))
     passes = max(moves // LARGE_PASS, FEWEST)
     return -(-moves // passes), np.geomspace(LARGE_HOT, LARGE_COLD, passes + 1)

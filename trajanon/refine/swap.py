@@ -4,14 +4,15 @@ import numpy as np
 
 from trajanon._kernels.swap import Swaps, exchanges, find_partners, measure
 from trajanon.arrays import Ints
-from trajanon.refine.grouped import Grouped, lay_out
+from trajanon.problem import Problem
+from trajanon.refine.grouped import lay_out
 
 _TINY = 1e-12  # of the largest squared distance to the mean: a gain below is rounding
 _PAIRS = 10_000_000  # at most compared between two words about progress
 _CHUNK = 100  # exchanges between two words about progress
 
 
-def swap(grouped: Grouped) -> Ints:
+def swap(problem: Problem, labels: Ints) -> Ints:
     """Exchange the two records that lower the SSE most, until no exchange does.
 
     Groups keep their sizes. To exchange x of a group of a records round A for y of one of b records
@@ -24,8 +25,10 @@ def swap(grouped: Grouped) -> Ints:
 
     Parameters
     ----------
-    grouped
-        Records in groups of at least k different subjects.
+    problem
+        The records.
+    labels
+        Groups of at least k different subjects, shape (n,).
 
     Returns
     -------
@@ -38,25 +41,25 @@ def swap(grouped: Grouped) -> Ints:
     Castro, Gentile and Spagnolo-Arrizabalaga (PSD 2022), "An optimization-based
     decomposition heuristic for the microaggregation problem", section 3 and Fig. 1.
     """
-    swaps = _start(grouped)
-    n = len(grouped.labels)
+    swaps = _start(problem, labels)
+    n = len(labels)
     rows = max(_PAIRS // n, 1)
     for start in range(0, n, rows):
-        grouped.progress("Comparing pairs of records", start, n)
-        find_partners(swaps, start, min(start + rows, n), grouped.k)
+        problem.progress("Comparing pairs of records", start, n)
+        find_partners(swaps, start, min(start + rows, n), problem.k)
     tiny = _TINY * float((swaps.groups.records**2).sum(axis=1).max())
     made, last = 0, _CHUNK
     while last == _CHUNK:
-        grouped.progress("Exchanging pairs of records", made, None)
-        last = exchanges(swaps, grouped.k, tiny, _CHUNK)
+        problem.progress("Exchanging pairs of records", made, None)
+        last = exchanges(swaps, problem.k, tiny, _CHUNK)
         made += last
-        grouped.course.offer(swaps.groups.labels)
+        problem.log.offer(swaps.groups.labels)
     return swaps.groups.labels
 
 
-def _start(grouped: Grouped) -> Swaps:
+def _start(problem: Problem, labels: Ints) -> Swaps:
     """Lay out the groups; no record has a partner yet."""
-    groups = lay_out(grouped.records, grouped.labels, grouped.subjects)
+    groups = lay_out(problem.records, labels, problem.subjects)
     n, g = len(groups.labels), len(groups.sizes)
     swaps = Swaps(
         groups=groups,

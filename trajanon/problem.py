@@ -1,0 +1,141 @@
+"""The problem that every method, path and refinement is given, and the log of its steps."""
+
+from dataclasses import dataclass, field
+from functools import partial
+from time import perf_counter
+
+import numpy as np
+
+from trajanon.arrays import Floats, Ints
+from trajanon.loss import information_loss, sse
+from trajanon.partition import Stage
+from trajanon.progress import Progress, silent
+from trajanon.settings import EFFORTS, Effort, Settings
+from trajanon.vicinity import Vicinity, near_count
+
+KICKS_BEFORE_ANNEALING = 1
+"""Per record. Ten times as many lead to groups that are no better: while it is hot, annealing
+forgets where it started."""
+
+
+class SearchLog:
+    """The steps of a search, and the best partition so far."""
+
+    def __init__(self, records: Floats) -> None:
+        self.stages: list[Stage] = []
+        self.best: Ints | None = None
+        self.path_length: float | None = None  # of the path that the groups were cut from
+        self.sst = float((records**2).sum())
+        self._records = records
+        self._least = np.inf
+        self._since = perf_counter()
+
+    @property
+    def note(self) -> str:
+        """The IL of the best partition so far, for those who watch the progress."""
+        if self.best is None:
+            return ""
+        return f"IL {information_loss(self._least, self.sst):.4g} %"
+
+    def offer(self, labels: Ints, lost: float | None = None) -> None:
+        """Keep a partition if it is the best so far; its SSE may be given."""
+        if lost is None:
+            lost = sse(self._records, labels)
+        if lost < self._least:
+            self.best, self._least = labels.copy(), lost
+
+    def end_step(self, name: str, labels: Ints | None = None) -> None:
+        """End a step, with a partition if it has one: the next step begins."""
+        loss = None
+        if labels is not None:
+            lost = sse(self._records, labels)
+            self.offer(labels, lost)
+            loss = information_loss(lost, self.sst)
+        now = perf_counter()
+        self.stages.append(Stage(name, loss, now - self._since))
+        self._since = now
+
+
+class NullLog(SearchLog):
+    """A log that keeps nothing: for searches within a search."""
+
+    def __init__(self) -> None:
+        super().__init__(np.zeros((1, 1)))
+
+    def offer(self, labels: Ints, lost: float | None = None) -> None:
+        """Forget the partition."""
+
+    def end_step(self, name: str, labels: Ints | None = None) -> None:
+        """Forget the step."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Problem:
+    """Records to be grouped; everything checked.
+
+    Attributes
+    ----------
+    records
+        Standardised, shape (n, p).
+    subjects
+        Subject of each record, shape (n,), numbered from 0; ``arange(n)`` counts records.
+    k
+        Least number of different subjects in a group.
+    random
+        Source of every choice left to chance.
+    settings
+        Of the method, its path and the refinement.
+    budget
+        Kicks of the path, moves and runs of annealing.
+    neighbours
+        The nearest records of each record, if they are shared; else whoever needs them finds them.
+    log
+        Told of every step, and of every good partition on the way.
+    progress
+        Told how far the work is.
+    """
+
+    records: Floats
+    subjects: Ints
+    k: int
+    random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    settings: Settings = field(default_factory=Settings)
+    budget: Effort = field(default_factory=Effort)
+    neighbours: Vicinity | None = None
+    log: SearchLog = field(default_factory=NullLog)
+    progress: Progress = silent
+
+    @property
+    def large(self) -> Vicinity | None:
+        """The neighbours, if these records are too many to be searched in one piece."""
+        found = self.neighbours
+        if found is None or found.records is not self.records:
+            return None  # those of a table of which this is a part
+        return found if found.large else None
+
+
+def whole_problem(
+    records: Floats,
+    subjects: Ints,
+    k: int,
+    settings: Settings,
+    random: np.random.Generator,
+    progress: Progress = silent,
+) -> Problem:
+    """Make the problem of a whole table: with its neighbours, its budget and a log."""
+    log = SearchLog(records)
+    budget = EFFORTS[settings.effort]
+    if settings.refine == "anneal" and budget.moves_per_record > 0:
+        budget = budget._replace(kicks_per_record=KICKS_BEFORE_ANNEALING)
+    found = partial(log.end_step, "neighbours")
+    return Problem(
+        records=records,
+        subjects=subjects,
+        k=k,
+        random=random,
+        settings=settings,
+        budget=budget,
+        neighbours=Vicinity(records, near_count(k), found, progress),
+        log=log,
+        progress=progress,
+    )
