@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from importlib.resources import files
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +117,8 @@ def parts(folder: Path, cabs: str) -> Iterator[tuple[str, str]]:
     for options in (["--count", "records"], ["--memory", "1GB"]):
         out = "-".join(options).strip("-")
         trajanon_says(folder, "anonymize", "many", "-k", "4", "--out", out, "--json", *options)
-        lines = trajanon.read_release(folder / out).points
+        files = (folder / out).glob("*.parquet")
+        lines = np.concatenate([trajanon.read_release(file).points for file in files])
         lines = lines.reshape(len(lines), -1)
         yield f"released {out}", digest(lines[np.lexsort(lines.T)])
         reports = sorted(folder.glob(f"{out}*.json"))
@@ -132,7 +133,9 @@ def section(name: str, shared: Path, folder: Path) -> Iterator[tuple[str, str]]:
     if name in {"census", "tarragona", "eia"}:
         yield from table(name, shared)
     elif name == "sample":
-        sample = [str(page) for page in Path(str(files("trajanon.data") / "sample")).iterdir()]
+        sample = [
+            str(page) for page in Path(str(resources.files("trajanon.data") / "sample")).iterdir()
+        ]
         asked = (
             *([], ["--no-align"], ["--suppress", "2%", "--min-radius", "30"]),
             *(["--count", "records", "--digits", "6"], ["--method", "mdav", "--refine", "none"]),
