@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import trajanon
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.files import lines, pieces
+from trajanon.files import pieces, wkb
 from trajanon.files.release import FORMATS, write_release
 from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.tracks import STEPS, Tracks, joined
@@ -539,15 +539,17 @@ def test_bytes_are_read_as_shapely_reads_them() -> None:
     flat = pa.array(shapely.to_wkb(np.array(kinds)[[0, 1, 4]]))
     mixed = pa.array([*shapely.to_wkb(kinds), None])
     for column in (flat, flat[1:], flat.cast(pa.large_binary()), mixed, mixed[2:]):
-        found = lines.from_wkb(column)
-        slow = lines._as_geometries(column, "raise")
+        found = wkb.read_lines(column)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(wkb, "_flat", lambda *_: None)
+            slow = wkb.read_lines(column)
         for one, other in zip(found, slow, strict=True):
             assert one.dtype == other.dtype
             assert one.tobytes() == other.tobytes()
-    assert lines._as_numbers(mixed) is None
-    assert lines._as_numbers(flat) is not None
+    assert wkb._flat(mixed, wkb._LINE) is None
+    assert wkb._flat(flat, wkb._LINE) is not None
     for damage in (b"", b"\1\2", flat[0].as_py()[:-1], b"\1\2\0\0\0\1\0\0\0" + bytes(16)):
-        assert lines._as_numbers(pa.array([flat[0].as_py(), damage])) is None
+        assert wkb._flat(pa.array([flat[0].as_py(), damage]), wkb._LINE) is None
 
 
 @pytest.mark.parametrize("lengths", [(3, 3, 4), (4, 3, 3), (3, 4, 3)])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files import geoparquet, lines, native, pieces
+from trajanon.files import geoparquet, native, pieces, wkb
 from trajanon.files.typed import parsed
 from trajanon.inputs import named_rightly
 from trajanon.outputs import replacing
@@ -169,7 +169,7 @@ def _points(path: Path, file: _Opened) -> Floats:
     least, most, whole = np.iinfo(np.int64).max, 0, True
     for batch in file.batches(file.geometry):
         with geoparquet.understanding(path):
-            some = lines.from_wkb(batch)
+            some = wkb.read_lines(batch)
         least, most = min(least, some.size.min()), max(most, some.size.max())
         whole &= least == most and bool(some.flat.all())
         if not whole:

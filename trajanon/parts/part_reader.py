@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import native
-from trajanon.files.lines import from_wkb
+from trajanon.files.wkb import read_lines
 from trajanon.parts.column_ids import Named, Said, missing, nameless, subjects, what_is_said
 from trajanon.parts.folder import Folder
 from trajanon.parts.schema import Form, coordinates_of, difference, filled, form_of
@@ -211,7 +211,7 @@ def _points_of_lines(where: str, column: Any, points: int) -> Floats:
     read, row = [], 0
     for batch in column.chunks:
         try:
-            lines = from_wkb(batch)
+            lines = read_lines(batch)
         except (shapely.errors.ShapelyError, TypeError) as error:
             msg = f"{where} has a geometry column that cannot be read"
             raise BadInput(msg) from error

@@ -5,8 +5,8 @@ from typing import Any, NotRequired, TypedDict
 
 from trajanon.errors import BadInput
 from trajanon.files.geoparquet import described, refuse_other_system
-from trajanon.files.lines import from_wkb
 from trajanon.files.typed import parsed
+from trajanon.files.wkb import read_lines
 from trajanon.parts.column_ids import NOTHING, WHOSE, is_nothing
 
 
@@ -110,7 +110,7 @@ def _points_of_first(where: str, part: Any, geometry: str) -> int:
     for batch in part.iter_batches(1, columns=[geometry], use_threads=False):
         if len(batch):
             try:
-                return int(from_wkb(batch.column(0)).size[0])
+                return int(read_lines(batch.column(0)).size[0])
             except (shapely.errors.ShapelyError, TypeError) as error:
                 msg = f"{where} has a geometry column that cannot be read"
                 raise BadInput(msg) from error

@@ -13,8 +13,13 @@ import pyarrow as pa
 import pyogrio
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.geo.layer import LINES_OF_A_BATCH, POINTS_OF_A_BATCH, Features, Layer
-from trajanon.extract.sources.geo.wkb import from_wkb
+from trajanon.extract.sources.geo.layer import (
+    LINES_OF_A_BATCH,
+    POINTS_OF_A_BATCH,
+    Features,
+    Layer,
+    geometries_of,
+)
 from trajanon.extract.sources.streams import Reading
 from trajanon.files.native import frame
 
@@ -117,7 +122,7 @@ def _features(
             table = pa.Table.from_batches([batch]).drop_columns([geometry])
             others = frame(table, layer.what, integer_object_nulls=True)
             _refuse_holes(batch[geometry], driver, layer.what)
-            yield from_wkb(batch[geometry], layer.what, strict=how.strict), others
+            yield geometries_of(batch[geometry], layer.what, strict=how.strict), others
     if driver == "FlatGeobuf":
         _check_count(read, layer.count, layer.what)
     elif driver == "GeoJSONSeq":

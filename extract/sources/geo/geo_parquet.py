@@ -10,8 +10,13 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.geo.layer import LINES_OF_A_BATCH, POINTS_OF_A_BATCH, Features, Layer
-from trajanon.extract.sources.geo.wkb import from_wkb
+from trajanon.extract.sources.geo.layer import (
+    LINES_OF_A_BATCH,
+    POINTS_OF_A_BATCH,
+    Features,
+    Layer,
+    geometries_of,
+)
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.table_parquet import first_rows
 from trajanon.files.geoparquet import described
@@ -119,7 +124,7 @@ def _features(
 
 def _geometries(column: pa.Array, encoding: str, what: str, *, strict: bool) -> NDArray[Any]:
     if encoding == "WKB":
-        return from_wkb(column, what, strict=strict)
+        return geometries_of(column, what, strict=strict)
     import geopandas
 
     meant = {"ARROW:extension:name": f"geoarrow.{encoding}"}

@@ -5,13 +5,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import shapely
 from numpy.typing import NDArray
 
-from trajanon.errors import BadInput
+from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.geo.line_times import TIMES_OF_POINTS
 from trajanon.extract.sources.tables.columns import roles
 from trajanon.extract.sources.tables.unused_columns import First
+from trajanon.files import wkb
 
 POINTS_OF_A_BATCH = 65_536
 LINES_OF_A_BATCH = 2_048  # lines may be long
@@ -72,3 +75,26 @@ class Layer:
     def with_features(self, features: Iterable[Features]) -> "Layer":
         """Give the layer these features."""
         return replace(self, features=features)
+
+
+def geometries_of(column: Any, what: str, *, strict: bool) -> NDArray[Any]:
+    """Read WKB for `Features`; what cannot be read becomes None, as what is missing.
+
+    Plain points of finite numbers are not made objects of shapely, which takes most of the time.
+    """
+    xy = wkb.read_points(column)
+    if xy is not None and np.isfinite(xy).all():
+        return xy
+    try:
+        found = wkb.read_geometries(column, "ignore")
+    except TypeError as error:
+        msg = f"{what} has no geometries (WKB) where it should: {column.type}"
+        raise FileProblem(msg) from error
+    unreadable = int(shapely.is_missing(found).sum()) - column.null_count
+    if unreadable and strict:
+        msg = (
+            f"{what} has geometries that cannot be read, {unreadable:,} of the next "
+            f"{len(column):,}; mend them, or read without strict"
+        )
+        raise FileProblem(msg)
+    return found
