@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.maps import telling
+from trajanon.maps import wording
 from trajanon.maps.colours import colours, weights
 from trajanon.maps.hexagons import honeycomb
 from trajanon.maps.lines import Unrolled, bends, corners, steps
@@ -51,7 +51,7 @@ def released_alone(points: Floats) -> Drawing:
         "stages": [],
         "glossary": [],
         "drawn": _together(left_out, _beyond(lines)),
-        "counts": {"sizes": telling.by_size(sizes)},
+        "counts": {"sizes": wording.by_size(sizes)},
         "groups": _groups(drawn, sizes, lines),
         "total": {"groups": len(lines)},
         "worst": [],
@@ -79,16 +79,18 @@ def with_originals(name: str, matched: Match, releases: int = 1) -> Drawing:
     drawn = np.sort(np.concatenate(shown.members))
     about = {
         "name": name,
-        "headline": f"k = {report['k']} {telling.counted(report)}",
-        "facts": telling.facts(report, sizes),
-        "stages": telling.stages(report),
-        "glossary": telling.glossary(report),
+        "headline": f"k = {report['k']} {wording.counted(report)}",
+        "facts": wording.facts(report, sizes),
+        "stages": [
+            [stage, percent(loss / 100.0)] for stage, loss in wording.stages_with_loss(report)
+        ],
+        "glossary": wording.glossary(report),
         "summary": [
             percent(report["information_loss"] / 100.0),
             metres(report["displacement"]["mean"]),
         ],
         "drawn": _together(_of_all(shown, labels, sizes), _beyond(points)),
-        "counts": {"displacement": telling.by_displacement(moved), "sizes": telling.by_size(sizes)},
+        "counts": {"displacement": wording.by_displacement(moved), "sizes": wording.by_size(sizes)},
         "slid": matched.aligned,
         "groups": _groups(shown.groups, sizes, lines)
         | {"moved": np.round(moved[shown.groups], 1).tolist()},

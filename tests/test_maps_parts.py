@@ -10,7 +10,7 @@ from trajanon.maps.colours import PALETTE, colours, weights
 from trajanon.maps.hexagons import honeycomb
 from trajanon.maps.lines import bends, steps
 from trajanon.maps.sample import sample
-from trajanon.maps.telling import by_displacement
+from trajanon.maps.wording import by_displacement
 
 
 @given(st.lists(st.floats(0, 40_000), min_size=1))

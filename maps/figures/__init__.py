@@ -1,8 +1,7 @@
 """Results as figures for a paper: SVG and PNG, each with a caption."""
 
 from trajanon.maps.figures.measured import of_benchmark
-from trajanon.maps.figures.picture import Picture
+from trajanon.maps.figures.pictures import Picture, file_names, save
 from trajanon.maps.figures.released import of_release
-from trajanon.maps.figures.saving import file_names, save
 
 __all__ = ["Picture", "file_names", "of_benchmark", "of_release", "save"]

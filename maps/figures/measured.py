@@ -1,23 +1,30 @@
-"""All figures that a table of measurements has the numbers for."""
+"""The figures of a table of measurements."""
 
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from trajanon.errors import BadInput
-from trajanon.maps.figures.boxes import boxes
-from trajanon.maps.figures.path_length import path_length
-from trajanon.maps.figures.picture import Picture
-from trajanon.maps.figures.results import Results, read_results
-from trajanon.maps.figures.style import styled
-from trajanon.maps.figures.trade_off import trade_off
+import numpy as np
+import pandas as pd
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-_KINDS: dict[str, tuple[Callable[[Results, str], Picture | None], str]] = {
-    "boxes of IL": (boxes, "table hm2 with single runs"),
-    "IL against path length": (path_length, "table hm2 with single runs"),
-    "IL against seconds": (trade_off, "table compression"),
-}
+from trajanon.benchmark.hm2 import TSP
+from trajanon.errors import BadInput
+from trajanon.maps.colours import PALETTE
+from trajanon.maps.figures.pictures import Picture
+from trajanon.maps.figures.results import read_results, rows_of
+from trajanon.maps.figures.style import (
+    INK,
+    ONE_COLUMN,
+    TWO_COLUMNS,
+    few_ticks,
+    legend_below,
+    marks,
+    panels,
+    styled,
+)
 
 
 def of_benchmark(path: Path) -> tuple[list[Picture], list[str]]:
@@ -43,17 +50,18 @@ def of_benchmark(path: Path) -> tuple[list[Picture], list[str]]:
         If it cannot be read.
     """
     results = read_results(path)
+    datasets = results["dataset"].unique().tolist()
     pictures: list[Picture] = []
     left_out = []
     with styled():
         for kind, (draw, needed) in _KINDS.items():
             without = []
-            for number, dataset in enumerate(results.datasets):
+            for number, dataset in enumerate(datasets):
                 picture = draw(results, dataset)
                 if picture is None:
                     without.append(dataset)
                     continue
-                slug = _slug(dataset, number, results.datasets)
+                slug = _slug(dataset, number, datasets)
                 pictures.append(replace(picture, name=f"{picture.name}-{slug}"))
             if without:
                 names = ", ".join(without)
@@ -72,3 +80,162 @@ def _slug(dataset: str, number: int, datasets: list[str]) -> str:
     slugs = [re.sub(r"[^\w-]+", "-", name).strip("-").lower() for name in datasets]
     slug = slugs[number]
     return slug if slug and slugs.count(slug) == 1 else f"{slug}-{number + 1}".strip("-")
+
+
+def _boxes(results: pd.DataFrame, dataset: str) -> Picture | None:
+    """Draw a panel for each k, with a box for each method: thesis Figs. 4.2 to 4.25."""
+    runs = rows_of(results, "hm2", dataset, "run_il")
+    if runs.empty:
+        return None
+    # Methods without chance are measured once, and have no runs of their own.
+    rows = rows_of(results, "hm2", dataset, "run_il", "il")
+    methods, ks = rows["label"].unique(), sorted(rows["k"].unique())
+    height = 0.75 + 0.19 * len(methods)
+    figure, axes = panels(1, len(ks), TWO_COLUMNS, height, same_y=True)
+    thin = {"color": INK, "linewidth": 0.6}
+    for ax, k in zip(axes, ks, strict=True):
+        losses = [
+            rows[(rows["label"] == method) & (rows["k"] == k)]["ours"].to_numpy()
+            for method in methods
+        ]
+        ax.boxplot(
+            losses,
+            orientation="horizontal",
+            manage_ticks=False,
+            widths=0.6,
+            patch_artist=True,
+            boxprops={"facecolor": PALETTE[6], "edgecolor": INK, "linewidth": 0.6},
+            medianprops={"color": PALETTE[1], "linewidth": 1.4},
+            whiskerprops=thin,
+            capprops=thin,
+            flierprops={"marker": ".", "markersize": 2.5, "markeredgecolor": INK},
+        )
+        ax.set_title(f"k = {k:g}")
+        few_ticks(ax.xaxis, 5)
+    axes[0].set_yticks(range(1, len(methods) + 1), methods)
+    axes[0].invert_yaxis()
+    figure.supxlabel("information loss, IL (%)", fontsize=8)
+    most = int(runs.groupby(["method", "k"]).size().max())
+    caption = (
+        f"Information loss of {dataset} by method and k. Boxes reach from the lower to "
+        "the upper quartile of the runs, lines in them are medians, whiskers end at "
+        "the farthest run within 1.5 times the length of the box, and dots are runs "
+        f"beyond. {most} runs, each with another seed, where chance plays a part; a "
+        "line alone is one run. Each panel has an axis of its own, which does not "
+        "begin at zero." + _stand_ins(rows)
+    )
+    return Picture("boxes", figure, caption)
+
+
+def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
+    """Draw a panel for each k, with a point for each run of a TSP heuristic: Figs. 4.26 to 4.35."""
+    rows = rows_of(results, "hm2", dataset, "run_il", "run_path_length")
+    runs = (
+        rows[rows["method"].isin(TSP)]
+        .pivot_table(
+            index=["label", "method", "setting", "k"],
+            columns="statistic",
+            values="ours",
+            sort=False,
+        )
+        .reindex(columns=["run_il", "run_path_length"])
+        .dropna()
+        .reset_index()
+    )
+    if runs.empty:
+        return None
+    methods, ks = runs["label"].unique(), sorted(runs["k"].unique())
+    columns = min(2, len(ks))
+    deep = -(-len(ks) // columns)
+    figure, axes = panels(deep, columns, TWO_COLUMNS, 0.6 + 2.3 * deep)
+    correlations = []
+    for ax, k in zip(axes, ks, strict=False):
+        here = runs[runs["k"] == k]
+        for number, method in enumerate(methods):
+            ours = here[here["label"] == method]
+            length, loss = ours["run_path_length"], ours["run_il"]
+            ax.plot(length, loss, ls="none", alpha=0.7, markeredgewidth=0, **marks(number))
+        r = correlation(here["run_path_length"], here["run_il"])
+        ax.set_title(f"k = {k:g}" + ("" if r is None else f", r = {r:.2f}"))
+        if r is not None:
+            correlations.append(f"{r:.2f} at k = {k:g}")
+        few_ticks(ax.xaxis, 6)
+    for ax in axes[len(ks) :]:
+        ax.remove()
+    for ax in axes[max(len(ks) - columns, 0) : len(ks)]:
+        ax.set_xlabel("path length (standardised)")
+    for ax in axes[: len(ks) : columns]:
+        ax.set_ylabel("information loss, IL (%)")
+    legend_below(figure, 4, methods)
+    caption = (
+        f"Information loss of {dataset} against the length of the Hamiltonian path, "
+        f"both on standardised records: {len(runs[runs['k'] == ks[0]])} runs of the TSP heuristics "
+        "for each k. Each panel has axes of its own, which do not begin at zero."
+    )
+    if correlations:
+        caption += f" Pearson's correlation r: {', '.join(correlations)}."
+    return Picture("path-length", figure, caption + _stand_ins(runs))
+
+
+def correlation(x: "pd.Series[float]", y: "pd.Series[float]") -> float | None:
+    """Pearson's correlation; None where it is not defined, or says nothing."""
+    if len(x) < 3 or np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
+        return None
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def _stand_ins(rows: pd.DataFrame) -> str:
+    """Say in a caption what the brackets behind a method mean; empty if there are none."""
+    if (rows["label"] == rows["method"]).all():
+        return ""
+    return " In brackets: the path that stands in for Concorde, which was not run."
+
+
+def _trade_off(results: pd.DataFrame, dataset: str) -> Picture | None:
+    """Draw a line for each compression, with a point for each k: thesis Fig. 5.5."""
+    losses = rows_of(results, "compression", dataset, "il")
+    seconds = rows_of(results, "compression", dataset, "seconds")
+    if losses.empty or seconds.empty:
+        return None
+    methods = seconds["method"].unique().tolist()
+    by_distance = seconds["by"].str.endswith("distance")
+    figure, (ax,) = panels(1, 1, ONE_COLUMN, 3.4)
+    for dotted, (_, row) in zip(by_distance, seconds.iterrows(), strict=True):
+        same = (losses["method"] == row["method"]) & (losses["by"] == row["by"])
+        ours = losses[same].sort_values("k")
+        ax.plot(
+            ours["ours"],
+            [row["ours"]] * len(ours),
+            linestyle=":" if dotted else "-",
+            markerfacecolor="white" if dotted else None,
+            linewidth=0.8,
+            **marks(methods.index(row["method"])),
+        )
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    ax.set_xlabel("information loss, IL (%)")
+    ax.set_ylabel("seconds to find the path")
+    kinds = [
+        Line2D([], [], color=INK, linewidth=0.8, label="back in row order"),
+        Line2D([], [], color=INK, linewidth=0.8, linestyle=":", label="by distance"),
+    ]
+    legend_below(figure, 3, methods, kinds if by_distance.any() else ())
+    ks = sorted(losses["k"].unique())
+    caption = (
+        f"Information loss of {dataset} against the seconds of finding the path, which "
+        "do not depend on k, with members of a compressed record back in the order of "
+        f"rows or by distance to its centroid. Points: k = {ks[0]:g} to {ks[-1]:g}, "
+        "from left to right; means of the runs, and seconds of one core of the machine "
+        "that measured, on a logarithmic axis. The axis of the loss does not begin at "
+        "zero."
+    )
+    return Picture("seconds", figure, caption)
+
+
+_KINDS: dict[str, tuple[Callable[[pd.DataFrame, str], Picture | None], str]] = {
+    "boxes of IL": (_boxes, "table hm2 with single runs"),
+    "IL against path length": (_path_length, "table hm2 with single runs"),
+    "IL against seconds": (_trade_off, "table compression"),
+}

@@ -3,13 +3,22 @@
 from collections.abc import Mapping
 from typing import Any
 
-from trajanon.maps.figures.group import group as one_group
-from trajanon.maps.figures.picture import Picture
-from trajanon.maps.figures.sizes import sizes
-from trajanon.maps.figures.stages import stages
-from trajanon.maps.figures.style import styled
-from trajanon.maps.matching import match
+import numpy as np
+from matplotlib.lines import Line2D
+
+from trajanon.errors import BadInput
+from trajanon.maps.colours import PALETTE
+from trajanon.maps.figures.pictures import Picture
+from trajanon.maps.figures.style import ONE_COLUMN, few_ticks, legend_below, panels, styled
+from trajanon.maps.lines import Unrolled
+from trajanon.maps.matching import Match, match
+from trajanon.maps.wording import by_size, counted, stages_with_loss
 from trajanon.trajectories import Trajectories
+from trajanon.utility import displacement
+from trajanon.utility.displacements import on_plane
+from trajanon.words import percent
+
+_MEMBER, _CENTROID = PALETTE[0], PALETTE[1]
 
 
 def of_release(
@@ -41,8 +50,94 @@ def of_release(
     """
     matched = match(trajectories, release, report)
     with styled():
-        return [
-            stages(matched.report),
-            sizes(matched.report, matched.labels),
-            one_group(matched, group),
-        ]
+        return [_stages(matched), _sizes(matched), _group(matched, group)]
+
+
+def _stages(matched: Match) -> Picture:
+    """Draw a bar for each stage after which there were groups."""
+    report = matched.report
+    names, losses = zip(*stages_with_loss(report), strict=True)
+    figure, (ax,) = panels(1, 1, ONE_COLUMN, 0.55 + 0.24 * len(names))
+    bars = ax.barh(range(len(names)), losses, height=0.65, color=PALETTE[0])
+    ax.bar_label(bars, [percent(loss / 100.0) for loss in losses], padding=2)
+    ax.set_yticks(range(len(names)), names)
+    ax.invert_yaxis()
+    ax.margins(x=0.2)  # room for the numbers
+    ax.yaxis.grid(visible=False)
+    ax.set_xlabel("information loss, IL (%)")
+    caption = (
+        f"Information loss after each stage: {report['n']:,} trajectories, at least "
+        f"{report['k']} {counted(report)} in each group."
+    )
+    if matched.aligned:
+        caption += (
+            " That after alignment is measured on the windows as they slid on their "
+            "tracks, the others on the windows as they were cut."
+        )
+    return Picture("stages", figure, caption)
+
+
+def _sizes(matched: Match) -> Picture:
+    """Draw a bar for each size of groups."""
+    report, labels = matched.report, matched.labels
+    members = np.bincount(labels)
+    sizes, counts = zip(*by_size(members), strict=True)
+    figure, (ax,) = panels(1, 1, ONE_COLUMN, 2.1)
+    bars = ax.bar(range(len(sizes)), counts, width=0.7, color=PALETTE[0])
+    ax.bar_label(bars, [f"{count:,}" for count in counts], padding=1)
+    ax.set_xticks(range(len(sizes)), sizes)
+    ax.margins(y=0.12)  # room for the numbers
+    ax.xaxis.grid(visible=False)
+    ax.set_xlabel("trajectories in a group")
+    ax.set_ylabel("groups")
+    caption = (
+        f"Sizes of the {len(members):,} groups of {len(labels):,} trajectories, with "
+        f"at least {report['k']} {counted(report)} in each."
+    )
+    return Picture("sizes", figure, caption)
+
+
+def _group(matched: Match, number: int | None) -> Picture:
+    """Draw the members of a group and their centroid, in metres."""
+    labels = matched.labels
+    unrolled = Unrolled(matched.trajectories.points)
+    points, lines = unrolled(matched.trajectories.points), unrolled(matched.lines)
+    count = len(lines)
+    chosen = ""
+    if number is None:
+        far = displacement(points, lines[labels]).mean(axis=1)
+        moved = np.bincount(labels, weights=far) / np.bincount(labels)
+        number = int(np.argsort(moved, kind="stable")[(count - 1) // 2])
+        chosen = ", that of median displacement"
+    elif not 0 <= number < count:
+        msg = f"there is no group {number}: choose one from 0 to {count - 1}"
+        raise BadInput(msg)
+    members = points[labels == number]
+    moved = displacement(members, lines[number])
+    # One plane for all: the members one after the other, as if they were one line.
+    on_ground, centroid = on_plane(members.reshape(1, -1, 2), lines[[number]])
+    figure, (ax,) = panels(1, 1, ONE_COLUMN, 3.4)
+    for north, east in np.moveaxis(on_ground.reshape(members.shape), -1, 1):
+        ax.plot(east, north, "o-", markevery=[0], ms=2.5, lw=0.7, color=_MEMBER)
+    # Below the members, which it would hide where all go the same way.
+    north, east = centroid[0].T
+    ax.plot(east, north, "o-", markevery=[0], ms=6, lw=3, color=_CENTROID, zorder=1.5)
+    ax.set_aspect("equal", adjustable="datalim")
+    few_ticks(ax.xaxis, 6)
+    ax.set_xlabel("metres to the east")
+    ax.set_ylabel("metres to the north")
+    ax.set_title("shows originals: for the holder of the data", fontsize=7)
+    named = f"{len(members)} members{' as slid' if matched.aligned else ''}"
+    entries = [
+        Line2D([], [], color=_MEMBER, lw=0.7, label=named),
+        Line2D([], [], color=_CENTROID, lw=3, label="released centroid"),
+        Line2D([], [], color="black", lw=0, marker="o", label="start"),
+    ]
+    legend_below(figure, 3, others=entries)
+    caption = (
+        "For the holder of the data, not for publication: it shows originals. Group "
+        f"{number} of {count:,}{chosen}: its {named}, and the "
+        "centroid that is released once for each of them; mean displacement "
+        f"{moved.mean():,.0f} m."
+    )
+    return Picture("group", figure, caption, private=True)

@@ -68,25 +68,26 @@ def panels(
     return figure, list(grid.flat)
 
 
-def key(number: int, name: str) -> Line2D:
-    """Make the legend's entry of the series of that number."""
-    return Line2D([], [], linestyle="none", label=name, **marks(number))
-
-
 def marks(number: int) -> dict[str, Any]:
     """Colour and marker of the series of that number."""
     return {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)]}
 
 
 def few_ticks(axis: Axis, most: int) -> None:
-    """Put no more than so many intervals, of 1, 2, 5, 10, ..., on an axis."""
+    """Limit the number of intervals, of 1, 2, 5, 10, ..., on an axis."""
     axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10]))
 
 
-def legend_below(figure: Figure, entries: Sequence[Line2D], columns: int) -> None:
+def legend_below(
+    figure: Figure, columns: int, series: Sequence[str] = (), others: Sequence[Line2D] = ()
+) -> None:
     """Put a legend under all panels, where it hides nothing."""
+    entries = [
+        Line2D([], [], linestyle="none", label=name, **marks(number))
+        for number, name in enumerate(series)
+    ]
     figure.legend(
-        handles=list(entries),
+        handles=[*entries, *others],
         loc="outside lower center",
         ncols=columns,
         handletextpad=0.3,

@@ -40,10 +40,10 @@ def facts(report: Report, sizes: Ints) -> list[list[str]]:
     ]
 
 
-def stages(report: Report) -> list[list[str]]:
-    """Name and information loss of the stages after which there were groups."""
+def stages_with_loss(report: Report) -> list[tuple[str, float]]:
+    """Name and information loss (percent) of the stages after which there were groups."""
     return [
-        [stage["name"], percent(loss / 100.0)]
+        (stage["name"], loss)
         for stage in report["stages"]
         if (loss := stage["information_loss"]) is not None
     ]
