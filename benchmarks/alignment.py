@@ -26,7 +26,7 @@ import numpy as np
 from corridors import POINTS, SPACING, corridors
 
 import trajanon
-from trajanon import vicinity
+from trajanon import neighbours
 from trajanon.align.account import account, near_lines, step_lengths
 from trajanon.align.alignment import align
 from trajanon.arrays import Floats, Ints
@@ -294,7 +294,7 @@ def measured(cut: Trajectories, k: int) -> dict[str, Any]:
     """Groups and alignment of a table, measured in this process."""
     few = np.arange(min(len(cut), 60))
     assert cut.tracks is not None
-    for many in (few, np.arange(min(len(cut), vicinity.WHOLE + 1))):
+    for many in (few, np.arange(min(len(cut), neighbours.WHOLE + 1))):
         aligned(Trajectories(cut.points[many], tracks=cut.tracks.take(many)), k, None)
     held, load = peak(), os.getloadavg()[0]
     clock, busy = Clock(), process_time()

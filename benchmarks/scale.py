@@ -26,10 +26,10 @@ import numpy as np
 from corridors import corridors
 
 import trajanon
-from trajanon import loss, vicinity
+from trajanon import loss, neighbours
 from trajanon.arrays import Floats
-from trajanon.refine.descent import near_count
-from trajanon.vicinity import Vicinity
+from trajanon.neighbours import Neighbours
+from trajanon.refine.descent import neighbour_count
 
 K = 5
 SIZES = (1_000, 10_000, 20_000, 100_000, 1_000_000)
@@ -55,9 +55,9 @@ def measured(n: int, tracks: Path | None, how: str) -> dict[str, Any]:
     records = drawn(n, tracks)
     method = "mdav" if how == "mdav" else "hm2"
     refine = how if how == "descent" else "none" if how == "mdav" else "anneal"
-    largest = len(records) if how == "in one piece" else vicinity.WHOLE
+    largest = len(records) if how == "in one piece" else neighbours.WHOLE
     start, busy = perf_counter(), process_time()
-    with patch.object(vicinity, "WHOLE", largest):
+    with patch.object(neighbours, "WHOLE", largest):
         found = trajanon.microaggregate(records, K, method=method, refine=refine)
     seconds, busy = perf_counter() - start, process_time() - busy
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
@@ -79,7 +79,7 @@ def measured(n: int, tracks: Path | None, how: str) -> dict[str, Any]:
 def recall(X: Floats) -> float:
     """Share of the nearest records, by all columns, that the search knows of."""
     records = loss.standardise(X)
-    nearest = Vicinity(records, near_count(K)).nearest
+    nearest = Neighbours(records, neighbour_count(K)).nearest
     rows = np.random.default_rng(0).integers(0, len(records), _SAMPLE)
     shares = []
     for row in rows:
@@ -155,7 +155,7 @@ def main() -> None:
         compared = asked(n, given.tracks, "mdav") if n <= MOST_COMPARED else None
         runs = [compared] if compared else []
         runs += [asked(n, given.tracks, how) for how in ("descent", "anneal")]
-        if vicinity.WHOLE < n <= MOST_COMPARED:
+        if neighbours.WHOLE < n <= MOST_COMPARED:
             runs.append(asked(n, given.tracks, "in one piece"))
         for result in runs:
             told(result, compared)

@@ -3,9 +3,10 @@
 import numpy as np
 
 from trajanon.arrays import Floats
-from trajanon.extract.fingerprints import hashes_of, mixed
+from trajanon.extract.fingerprints import hashes_of
 from trajanon.extract.geodesics import WGS84
 from trajanon.geodesy import EQUATOR, in_space
+from trajanon.hashing import bits_mixed
 
 
 class Anchors:
@@ -58,8 +59,8 @@ class Anchors:
 
     def _ways(self, lat: Floats, lon: Floats) -> tuple[Floats, Floats]:
         """Azimuth in degrees and metres of the way from each anchor to its centre."""
-        one = mixed(hashes_of(lat, lon) ^ np.uint64(self.key))
-        azimuth, share = one / 2.0**64, mixed(one) / 2.0**64
+        one = bits_mixed(hashes_of(lat, lon) ^ np.uint64(self.key))
+        azimuth, share = one / 2.0**64, bits_mixed(one) / 2.0**64
         return 360.0 * azimuth, self.metres * np.sqrt(share)
 
 

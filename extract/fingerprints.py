@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.extract.points import Points
 from trajanon.extract.trace import Trace
+from trajanon.hashing import bits_mixed
 from trajanon.subjects import key_of, spelled
 
 SKETCH = 16
@@ -60,7 +61,7 @@ def fingerprints(
     total = np.zeros(len(traces), dtype=np.uint64)
     some = np.flatnonzero(count)
     total[some] = np.add.reduceat(
-        mixed(every << np.uint64(_TRACES)), (np.cumsum(count) - count)[some]
+        bits_mixed(every << np.uint64(_TRACES)), (np.cumsum(count) - count)[some]
     )
     trace = (tells >> _POINT).astype(np.int64)
     telling = np.bincount(trace, minlength=len(traces))
@@ -129,15 +130,5 @@ def hashes_of(*columns: Floats) -> NDArray[np.uint64]:
     for column in columns:
         # One bit pattern for -0.0 and 0.0, and one for what is no number.
         values = np.where(np.isnan(column), np.nan, column + 0.0)
-        hashes = mixed(hashes ^ values.view(np.uint64))
+        hashes = bits_mixed(hashes ^ values.view(np.uint64))
     return hashes
-
-
-def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Mix the bits: the finaliser of splitmix64 (Steele, Lea, Flood 2014)."""
-    mixed = numbers ^ (numbers >> np.uint64(30))
-    mixed *= np.uint64(0xBF58476D1CE4E5B9)
-    mixed ^= mixed >> np.uint64(27)
-    mixed *= np.uint64(0x94D049BB133111EB)
-    mixed ^= mixed >> np.uint64(31)
-    return mixed

@@ -6,7 +6,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from trajanon import vicinity
+from trajanon import neighbours
 from trajanon.arrays import Floats
 from trajanon.paths import in_blocks
 from trajanon.refine.blocks import draw_blocks
@@ -16,9 +16,9 @@ WHOLE = 50
 
 def search_as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let tables of more than 50 records be large, of several leaves and blocks."""
-    monkeypatch.setattr(vicinity, "WHOLE", WHOLE)
-    monkeypatch.setattr(vicinity, "LEAF", 8)
-    monkeypatch.setattr(vicinity, "CROWD", 3)
+    monkeypatch.setattr(neighbours, "WHOLE", WHOLE)
+    monkeypatch.setattr(neighbours, "LEAF", 8)
+    monkeypatch.setattr(neighbours, "CROWD", 3)
     monkeypatch.setattr(in_blocks, "BLOCK", 50)
     for name in ("anneal", "descend"):
         module = import_module(f"trajanon.refine.{name}")

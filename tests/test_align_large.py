@@ -24,7 +24,7 @@ from naive_sliding import (
 )
 
 import trajanon
-from trajanon import vicinity, workers
+from trajanon import neighbours, workers
 from trajanon._kernels.windows import build_rows, keep_nearest
 from trajanon.align import account, large, near, windows
 from trajanon.align import aligned as groups_of
@@ -35,8 +35,10 @@ from trajanon.align.large import axes_of, lay_at_once, schedule
 from trajanon.align.near import near_in_trees, near_windows
 from trajanon.align.windows import build_windows, centred, chained_part_of, shared_ranges
 from trajanon.arrays import Floats, Ints
+from trajanon.axes import leading_axes
+from trajanon.loss import sums_of_products
 from trajanon.partition import dense
-from trajanon.refine.random_moves import PASS, leading_axes
+from trajanon.refine.random_moves import DROPPED, PASS
 from trajanon.tracks import STEPS
 from trajanon.utility import displacements, moved_to
 
@@ -47,9 +49,9 @@ MOVES = 4 * PASS
 @pytest.fixture(autouse=True)
 def _large(monkeypatch: pytest.MonkeyPatch) -> None:
     """More than five windows are many; they fall into leaves, parts and batches."""
-    monkeypatch.setattr(vicinity, "WHOLE", 5)
-    monkeypatch.setattr(vicinity, "LEAF", 8)
-    monkeypatch.setattr(vicinity, "CROWD", 0)
+    monkeypatch.setattr(neighbours, "WHOLE", 5)
+    monkeypatch.setattr(neighbours, "LEAF", 8)
+    monkeypatch.setattr(neighbours, "CROWD", 0)
     monkeypatch.setattr(large, "PASS", 10)
     monkeypatch.setattr(large, "FULL", 2)
     slide_in_blocks(monkeypatch, 9)
@@ -112,12 +114,12 @@ def test_more_than_so_many_windows_are_many(monkeypatch: pytest.MonkeyPatch) -> 
         searched.append(len(grouped.subjects))
 
     monkeypatch.setattr("trajanon.align.search.search_large", note)
-    monkeypatch.setattr(vicinity, "WHOLE", 20)
+    monkeypatch.setattr(neighbours, "WHOLE", 20)
     for n in (20, 21):
         before = town(3, n, 3)
         aligned(before, cut(before, 3), 3)
     assert searched == [21]
-    monkeypatch.setattr(vicinity, "LEAF", 30)  # no tree would part them
+    monkeypatch.setattr(neighbours, "LEAF", 30)  # no tree would part them
     before = town(3, 25, 3)
     aligned(before, cut(before, 3), 3)
     assert searched == [21]
@@ -128,7 +130,7 @@ def test_parts_end_about_as_near_as_the_whole(monkeypatch: pytest.MonkeyPatch) -
     partition = cut(before, 3, refine="descent")
     slide_in_blocks(monkeypatch, 60)
     in_parts = mean_metres(*aligned(before, partition, 3, moves=20 * PASS))
-    monkeypatch.setattr(vicinity, "WHOLE", 1_000)
+    monkeypatch.setattr(neighbours, "WHOLE", 1_000)
     whole = mean_metres(*aligned(before, partition, 3, moves=20 * PASS))
     assert whole < 0.8 * mean_metres(before, partition)
     assert in_parts < 1.15 * whole
@@ -291,7 +293,9 @@ def test_what_is_lost_is_summed_up_in_batches(seed: int, k: int) -> None:
     records = standardised(tracks, 3, tracks.start)
     exact = naive.sse(records, groups.labels)
     assert lost_at(whole, groups) == pytest.approx(exact, rel=1e-9, abs=1e-12)
-    spread = np.linalg.svd(leading_axes(records, exact).T @ axes_of(whole, groups))
+    spread = np.linalg.svd(
+        leading_axes(sums_of_products(records), DROPPED * exact).T @ axes_of(whole, groups)
+    )
     np.testing.assert_allclose(spread.S, 1.0, rtol=1e-6)
 
 
@@ -321,7 +325,7 @@ def test_a_list_keeps_the_nearest_each_once(told: list[tuple[int, int]], count: 
 @settings(max_examples=20)
 def test_in_one_leaf_all_windows_are_found(seed: int, n: int, m: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vicinity, "LEAF", 10_000)
+        patch.setattr(neighbours, "LEAF", 10_000)
         tracks = tracks_of(town(seed, n, m))
         found = near_in_trees(build_windows(tracks, m), tracks.start, np.eye(2 * m), n)
     exact = near_windows(build_windows(tracks, m), tracks.start, np.eye(2 * m), n)
@@ -334,7 +338,7 @@ def test_in_one_leaf_all_windows_are_found(seed: int, n: int, m: int) -> None:
 
 
 def test_trees_find_most_of_the_near_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vicinity, "LEAF", 64)
+    monkeypatch.setattr(neighbours, "LEAF", 64)
     tracks = tracks_of(town(3, 200, 3))
     whole = build_windows(tracks, 3)
     exact, found = (

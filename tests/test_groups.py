@@ -21,7 +21,7 @@ from trajanon._kernels.groups import (
     replacing_change,
 )
 from trajanon.arrays import Floats, Ints
-from trajanon.neighbours import nearest_records
+from trajanon.neighbours import exact_neighbours
 from trajanon.partition import dense
 from trajanon.refine.descent import begin
 from trajanon.refine.grouped import lay_out
@@ -155,7 +155,7 @@ def test_groups_are_sound_at_the_start(groups: Groups) -> None:
 def test_groups_stay_sound_whatever_moves(groups: Groups, seed: int, k: int) -> None:
     """Moves, and whole groups dissolved, created and cut, done and taken back."""
     rng = np.random.default_rng(seed)
-    state = begin(groups, nearest_records(groups.records, 16))
+    state = begin(groups, exact_neighbours(groups.records, 16))
     n = len(groups.labels)
     near = np.empty(state.neighbours.shape[1], dtype=np.int64)
     for what in rng.choice(5, 60, p=[0.6, 0.1, 0.1, 0.1, 0.1]):

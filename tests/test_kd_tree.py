@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.arrays import Floats, Ints
-from trajanon.mixing import mixed
+from trajanon.hashing import hashed
 from trajanon.parts.kd_tree import Split, joined_where_few, split
 
 
 def shard_of(found: Split, record: Floats, row: int) -> int:
     """Walk down the tree, as one would by hand."""
     place = 0 if found.nodes else -1
-    tie = int(mixed(np.array([row], dtype=np.uint64))[0])
+    tie = int(hashed(np.array([row], dtype=np.uint64))[0])
     while place >= 0:
         node = found.nodes[place]
         first = (record[node.axis], tie) < (node.place, node.tie)

@@ -16,6 +16,7 @@ from naive_refine import Grouped
 from trajanon import loss, workers
 from trajanon.arrays import Floats, Ints
 from trajanon.microaggregation import microaggregate
+from trajanon.neighbours import Neighbours
 from trajanon.partition import dense
 from trajanon.paths import in_blocks
 from trajanon.paths.in_blocks import joined
@@ -24,7 +25,6 @@ from trajanon.problem import SearchLog
 from trajanon.refine.descend import descend
 from trajanon.refine.schedule import schedule
 from trajanon.settings import Effort
-from trajanon.vicinity import Vicinity
 
 WAYS: list[dict[str, Any]] = [
     {},
@@ -246,7 +246,7 @@ def large_groups(n: int, seed: int = 0) -> Grouped:
         subjects=np.arange(n),
         random=np.random.default_rng(seed),
         budget=Effort(moves_per_record=10_000),
-        neighbours=Vicinity(records, 16),
+        neighbours=Neighbours(records, 16),
         log=SearchLog(records),
     )
 
@@ -272,14 +272,14 @@ def test_the_larger_a_table_the_fewer_moves_a_record(
     records = np.zeros((n, 1))
     work = large_groups(60)
     budget = Effort(moves_per_record=8_000)
-    problem = replace(work, records=records, budget=budget, neighbours=Vicinity(records, 16))
+    problem = replace(work, records=records, budget=budget, neighbours=Neighbours(records, 16))
     in_a_pass, heats = schedule(problem)
     assert len(heats) == passes + 1
     assert in_a_pass * passes == pytest.approx(moves, rel=0.02)
     assert (np.diff(heats) < 0.0).all()
 
 
-def test_the_vicinity_of_other_records_is_not_taken() -> None:
+def test_the_neighbours_of_other_records_are_not_taken() -> None:
     work = large_groups(100)
     assert work.large is work.neighbours
     assert replace(work, records=work.records.copy()).large is None

@@ -11,7 +11,7 @@ from trajanon._kernels.lin_kernighan import chain
 from trajanon._kernels.search import LIN_KERNIGHAN, TWO_OPT, improve
 from trajanon._kernels.tour import Tour, after, between, enqueue, reverse_stretch, take_back
 from trajanon.grouping.mdav import mdav
-from trajanon.neighbours import nearest_records
+from trajanon.neighbours import exact_neighbours
 from trajanon.paths.length import path_length
 from trajanon.paths.through_groups import chain as chain_of_groups
 from trajanon.paths.tours import NEIGHBOURS
@@ -40,7 +40,7 @@ def test_no_exchange_shortens_the_path_that_is_given_back(
     records = records_of(kind, seed, n)
     order = [n, *path_by(heuristic, records, None, seed).tolist()]
     reached = naive.tour_length(records, order)
-    for other in naive.tours_two_links_away(records, order, nearest_records(records, NEIGHBOURS)):
+    for other in naive.tours_two_links_away(records, order, exact_neighbours(records, NEIGHBOURS)):
         assert naive.tour_length(records, other) >= reached - 1e-8
 
 

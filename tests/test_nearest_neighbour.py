@@ -10,7 +10,8 @@ from test_paths import kinds, path_by, records_of
 
 from trajanon._kernels.nearest_neighbour import shortest_walk, walk
 from trajanon.arrays import Floats, Ints
-from trajanon.neighbours import nearest_records, principal_axes, turn
+from trajanon.axes import principal_axes, turn
+from trajanon.neighbours import exact_neighbours
 from trajanon.paths.length import path_length
 
 seeds = st.integers(0, 10**6)
@@ -34,7 +35,7 @@ def test_a_walk_is_its_slow_twin(kind: str, seed: int, n: int, share: float) -> 
 
 
 def lists(records: Floats, count: int) -> tuple[Ints, Floats]:
-    neighbours = nearest_records(records, count)
+    neighbours = exact_neighbours(records, count)
     away = records[:, None, :] - records[neighbours]
     return neighbours, np.sqrt((away**2).sum(axis=2))
 

@@ -14,7 +14,7 @@ from trajanon._kernels.tour import Tour, enqueue, take_back
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import sse, standardise
 from trajanon.microaggregation import microaggregate
-from trajanon.neighbours import nearest_records
+from trajanon.neighbours import exact_neighbours
 from trajanon.partition import dense
 from trajanon.paths import HEURISTICS
 from trajanon.paths.length import path_length
@@ -74,7 +74,7 @@ def test_neighbours_are_as_near_as_brute_force_finds(
     kind: str, seed: int, n: int, count: int
 ) -> None:
     records = records_of(kind, seed, n)
-    found = nearest_records(records, count)
+    found = exact_neighbours(records, count)
     assert found.shape == (n, min(count, n - 1))
     distances = [[naive.distance(records[i], records[j]) for j in found[i]] for i in range(n)]
     for i in range(n):
@@ -179,7 +179,7 @@ def test_the_path_is_a_local_optimum_before_it_is_kicked(seed: int) -> None:
     n, p = int(rng.integers(12, 45)), int(rng.integers(1, 4))
     records = rng.normal(size=(n, p)) ** 3
     order = [n, *path(records, 0).tolist()]
-    assert_no_move_is_left(records, order, nearest_records(records, NEIGHBOURS))
+    assert_no_move_is_left(records, order, exact_neighbours(records, NEIGHBOURS))
 
 
 @given(kind=kinds, seed=seeds, n=st.integers(1, 40))

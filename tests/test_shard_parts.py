@@ -15,7 +15,7 @@ from shards import POINTS, walks, write_folder
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.trajectories import write_trajectories
-from trajanon.mixing import mixed
+from trajanon.hashing import hashed
 from trajanon.parts import part_reader
 from trajanon.parts.folder import Folder
 from trajanon.parts.part_reader import Parts, survey_parts
@@ -129,9 +129,9 @@ def test_a_trace_without_a_subject_is_its_own(tmp_path: Path) -> None:
 
 def test_mixing_gives_each_number_another_one() -> None:
     numbers = np.arange(10_000, dtype=np.uint64)
-    assert len(np.unique(mixed(numbers))) == 10_000
+    assert len(np.unique(hashed(numbers))) == 10_000
     # The first number of the generator that it is taken from, seeded with 0.
-    assert mixed(np.zeros(1, dtype=np.uint64))[0] == 0xE220A8397B1DCDAF
+    assert hashed(np.zeros(1, dtype=np.uint64))[0] == 0xE220A8397B1DCDAF
 
 
 def test_a_part_without_rows_is_passed_over(tmp_path: Path) -> None:

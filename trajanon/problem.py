@@ -8,10 +8,10 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import information_loss, sse
+from trajanon.neighbours import Neighbours, neighbour_count
 from trajanon.partition import Stage
 from trajanon.progress import Progress, silent
 from trajanon.settings import EFFORTS, Effort, Settings
-from trajanon.vicinity import Vicinity, near_count
 
 KICKS_BEFORE_ANNEALING = 1
 """Per record. Ten times as many lead to groups that are no better: while it is hot, annealing
@@ -101,12 +101,12 @@ class Problem:
     random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     settings: Settings = field(default_factory=Settings)
     budget: Effort = field(default_factory=Effort)
-    neighbours: Vicinity | None = None
+    neighbours: Neighbours | None = None
     log: SearchLog = field(default_factory=NullLog)
     progress: Progress = silent
 
     @property
-    def large(self) -> Vicinity | None:
+    def large(self) -> Neighbours | None:
         """The neighbours, if these records are too many to be searched in one piece."""
         found = self.neighbours
         if found is None or found.records is not self.records:
@@ -135,7 +135,7 @@ def whole_problem(
         random=random,
         settings=settings,
         budget=budget,
-        neighbours=Vicinity(records, near_count(k), found, progress),
+        neighbours=Neighbours(records, neighbour_count(k), found, progress),
         log=log,
         progress=progress,
     )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from trajanon import vicinity
+from trajanon import neighbours
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import in_space
 from trajanon.loss import loss_to
@@ -96,7 +96,7 @@ def step_lengths(tracks: Tracks) -> Floats:
 def near_lines(tracks: Tracks, lines: Floats, metres: float) -> float:
     """Measure the share of tracks that lies within so many metres of some lines."""
     apart = STEPS
-    if len(tracks.run) > vicinity.WHOLE:
+    if len(tracks.run) > neighbours.WHOLE:
         apart *= max(len(tracks.points) // (STEPS * _PLACES), 1)
     looked_at = in_space(tracks.points[::apart])
 

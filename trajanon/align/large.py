@@ -12,12 +12,13 @@ from trajanon.align.near import near_in_trees
 from trajanon.align.parts import Field, Part, anneal_part, lay_out_windows, work_in_parts
 from trajanon.align.windows import centred, chained_part_of, summed, turned_at
 from trajanon.arrays import Floats, Ints
+from trajanon.axes import leading_axes
+from trajanon.neighbours import neighbour_count
 from trajanon.partition import dense
 from trajanon.problem import Problem
 from trajanon.progress import Progress
 from trajanon.refine.descend import SETTLED
 from trajanon.refine.random_moves import DROPPED, neighbours_within, warmth
-from trajanon.vicinity import near_count
 
 HOT, COLD = 0.7, 0.03
 """First and last heat, as of a small table."""
@@ -86,18 +87,13 @@ def axes_of(windows: Windows, aligned: Aligned) -> Floats:
         aligned.start,
         lambda some: np.einsum("ij,ik->jk", some, some),
     )
-    held, axes = np.linalg.eigh(squares)
-    held, axes = held[::-1].clip(0.0), axes[:, ::-1]
-    left_out = held[::-1].cumsum()[::-1] - held
-    enough = left_out <= DROPPED * lost_at(windows, aligned)
-    leading: Floats = axes[:, : int(np.argmax(enough)) + 1]
-    return leading
+    return leading_axes(squares, DROPPED * lost_at(windows, aligned))
 
 
 def lay_field(windows: Windows, aligned: Aligned, k: int) -> Field:
     """Find axes, neighbours and temperatures for windows where they are."""
     axes = axes_of(windows, aligned)
-    near = near_in_trees(windows, aligned.start, axes, near_count(k))
+    near = near_in_trees(windows, aligned.start, axes, neighbour_count(k))
     records = turned_at(centred(windows, aligned.start), aligned.start, axes)
     return Field(axes, near, warmth(records, near, k, lost_at(windows, aligned)))
 

@@ -12,9 +12,9 @@ from trajanon._kernels.forest import grow
 from trajanon._kernels.windows import Windows, compare_places, tell_each_other
 from trajanon.align.windows import records_at, start_ranges
 from trajanon.arrays import Floats, Ints
-from trajanon.neighbours import nearest_points, turn
+from trajanon.axes import turn
+from trajanon.neighbours import BATCHES, TREES, leaf_size, nearest_points
 from trajanon.tracks import STEPS
-from trajanon.vicinity import BATCHES, TREES, leaf_of
 from trajanon.workers import in_parts, in_threads
 
 _PACE = 2 * STEPS
@@ -55,7 +55,7 @@ def near_in_trees(windows: Windows, start: Ints, axes: Floats, count: int) -> In
     Trees halve all places, and a window where it is is compared with the places that share a leaf
     with it in any of them.
     """
-    n, leaf = len(start), leaf_of(count)
+    n, leaf = len(start), leaf_size(count)
     places = _lay_places(windows, start, axes, np.float32)
     near, away = np.full((n, count), -1, np.int32), np.full((n, count), np.inf)
 

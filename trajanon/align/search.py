@@ -6,7 +6,7 @@ from threading import Event
 
 import numpy as np
 
-from trajanon import vicinity
+from trajanon import neighbours
 from trajanon._kernels.windows import Windows, build_rows
 from trajanon.align.aligned import Aligned, Best, Heard
 from trajanon.align.large import search_large
@@ -14,15 +14,15 @@ from trajanon.align.near import near_windows
 from trajanon.align.parts import Field, Part, anneal_part, lay_out_windows, work_in_parts
 from trajanon.align.windows import centred, records_at
 from trajanon.arrays import Ints
-from trajanon.loss import sse
-from trajanon.neighbours import turn
+from trajanon.axes import leading_axes, turn
+from trajanon.loss import sse, sums_of_products
+from trajanon.neighbours import neighbour_count
 from trajanon.partition import dense
 from trajanon.problem import Problem
 from trajanon.progress import Progress
 from trajanon.refine.descent import settle
-from trajanon.refine.random_moves import PASS, leading_axes, neighbours_within, warmth
+from trajanon.refine.random_moves import DROPPED, PASS, neighbours_within, warmth
 from trajanon.settings import Effort
-from trajanon.vicinity import near_count
 
 HOT, COLD = 0.7, 0.03
 """First and last heat; what groups look like from afar is settled before."""
@@ -62,7 +62,7 @@ def search(
         budget=Effort(moves_per_record=moves),
         progress=say,
     )
-    if n > max(vicinity.WHOLE, vicinity.leaf_of(near_count(k))):
+    if n > max(neighbours.WHOLE, neighbours.leaf_size(neighbour_count(k))):
         search_large(problem, windows, best, regroup, progress)
         return
     aligned = _settle(problem, windows, best.aligned, None, best)
@@ -89,8 +89,8 @@ def _lay_field(windows: Windows, aligned: Aligned, k: int) -> Field:
     """Find axes, neighbours and temperatures for windows where they are."""
     records = records_at(centred(windows, aligned.start), aligned.start)
     lost = sse(records, aligned.labels)
-    axes = leading_axes(records, lost)
-    near = near_windows(windows, aligned.start, axes, near_count(k))
+    axes = leading_axes(sums_of_products(records), DROPPED * lost)
+    near = near_windows(windows, aligned.start, axes, neighbour_count(k))
     return Field(axes, near, warmth(turn(records, axes), near, k, lost))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from trajanon._kernels.sliding import SIGHT
 from trajanon._kernels.windows import Windows
 from trajanon.arrays import Floats, Ints
-from trajanon.neighbours import turn
+from trajanon.axes import turn
 from trajanon.tracks import STEPS, Tracks
 from trajanon.workers import in_parts
 

@@ -15,7 +15,7 @@ from trajanon.bound.pricing import first_groups, nearest_groups, pricing_problem
 from trajanon.bound.subset_row_cuts import tighten
 from trajanon.errors import BadInput, TooFewRecords
 from trajanon.grouping.mdav import mdav
-from trajanon.neighbours import nearest_records
+from trajanon.neighbours import exact_neighbours
 from trajanon.partition import check_k, dense
 from trajanon.problem import Problem
 from trajanon.progress import Progress, silent
@@ -161,7 +161,7 @@ def _checked_upper(upper: float | None) -> float:
 def nearest_bound(records: Floats, k: int) -> float:
     """Bound the SSE by the distances of each record to its k - 1 nearest others."""
     n, p = records.shape
-    nearest = nearest_records(records, k - 1)
+    nearest = exact_neighbours(records, k - 1)
     # The neighbours were sought on turned records, whose coordinates are off by some
     # roundings of p products: one that is found may be farther than the true one.
     slip = 64.0 * p * _rounding(p) * float(np.sqrt((records**2).sum(axis=1).max()))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Ints
 from trajanon.errors import BadInput
-from trajanon.mixing import mixed
+from trajanon.hashing import hashed
 from trajanon.subjects import key_of, spelled
 
 WHOSE = ("subject", "trace")
@@ -98,7 +98,7 @@ def subjects(said: dict[str, Said], named: Named, first: int) -> Ints:
         numbers = only.number
     if nobody.any():
         rows = first + np.flatnonzero(nobody)
-        numbers[nobody] = mixed(mixed(rows.astype(np.uint64)) ^ _OF_TRACES)
+        numbers[nobody] = hashed(hashed(rows.astype(np.uint64)) ^ _OF_TRACES)
     return numbers.view(np.int64)
 
 
@@ -119,14 +119,14 @@ def _numbered(where: str, column: Any, name: str, kind: str, *, exact: bool) -> 
             raise BadInput(msg) from error
         code, names = pd.factorize(values.astype(object))
         keys = [key_of(name, exact=exact) for name in names]
-        hashed = np.column_stack(
+        digests = np.column_stack(
             [
                 pd.util.hash_array(np.array(words, dtype=object))
                 for words in (names, [spelled(name) for name in names], keys)
             ]
         )
         blank = np.array([not key for key in keys], dtype=np.bool_)
-        return Said(hashed[code, 2], missing | blank[code], hashed[~blank])
+        return Said(digests[code, 2], missing | blank[code], digests[~blank])
     try:
         nothing = pc.is_null(column, nan_is_null=True)
         if pa.types.is_dictionary(column.type):
@@ -145,7 +145,7 @@ def _numbered(where: str, column: Any, name: str, kind: str, *, exact: bool) -> 
             "that cannot tell it from the next one: write whole numbers, or names"
         )
         raise BadInput(msg)
-    return Said(mixed(whole.view(np.uint64)), missing)
+    return Said(hashed(whole.view(np.uint64)), missing)
 
 
 def is_nothing(kind: Any) -> bool:

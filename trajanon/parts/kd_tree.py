@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.mixing import mixed
+from trajanon.hashing import hashed
 
 
 class Node(NamedTuple):
@@ -32,7 +32,7 @@ class Split(NamedTuple):
 
     def shard_of(self, turned: Floats, rows: Ints) -> Ints:
         """Find the shard of each record."""
-        tie = mixed(rows.astype(np.uint64))
+        tie = hashed(rows.astype(np.uint64))
         shard = np.zeros(len(turned), dtype=np.int64)
         waiting = [(0, np.arange(len(turned)))] if self.nodes else []
         while waiting:
@@ -76,7 +76,7 @@ class Split(NamedTuple):
 def split(sample: Floats, shards: int) -> Split:
     """Split a table, so that each shard gets as much of a sample as another."""
     nodes: list[Node] = []
-    tie = mixed(np.arange(len(sample), dtype=np.uint64))
+    tie = hashed(np.arange(len(sample), dtype=np.uint64))
     numbers = iter(range(shards))
 
     def part(some: Ints, wanted: int) -> int:

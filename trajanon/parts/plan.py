@@ -8,6 +8,7 @@ import numpy as np
 
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput
+from trajanon.neighbours import neighbour_count
 from trajanon.partition import dense
 from trajanon.parts.kd_tree import Split
 from trajanon.parts.part_reader import Parts
@@ -15,7 +16,6 @@ from trajanon.parts.scratch import Scratch
 from trajanon.parts.survey import Survey
 from trajanon.progress import Progress
 from trajanon.settings import Settings
-from trajanon.vicinity import near_count
 
 FILES = 10_000
 """That one step of a run writes at most; or one each task, where there are more."""
@@ -87,7 +87,7 @@ def capacity_of(memory: float, columns: int, k: int) -> int:
     The table as read, standardised, and in the order of a path; neighbours and their distances; and
     what else there is for each record. Measured, and rounded up.
     """
-    neighbours = near_count(k)
+    neighbours = neighbour_count(k)
     capacity = int((memory - PROGRAM) / (8 * 3.25 * columns + 16 * neighbours + 300))
     if capacity < 10_000:
         msg = (

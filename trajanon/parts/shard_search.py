@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
+from trajanon.axes import turn
 from trajanon.loss import group_means, sse
 from trajanon.microaggregation import search
-from trajanon.neighbours import turn
 from trajanon.parts.centroids import Tally, finish
 from trajanon.parts.folder import Place
 from trajanon.parts.kd_tree import Step

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.arrays import Ints
-from trajanon.neighbours import turn
+from trajanon.axes import turn
 from trajanon.parts.folder import Place
 from trajanon.parts.part_reader import Unit
 from trajanon.parts.plan import Plan, bundles_of

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.arrays import Floats
+from trajanon.axes import decomposed, turn
 from trajanon.errors import BadInput
 from trajanon.loss import sums_of_products
-from trajanon.neighbours import turn
 from trajanon.parts.part_reader import Part, Parts, Unit
 
 SAMPLE = 100_000
@@ -97,8 +97,8 @@ def survey(origin: Floats, looks: list[Look]) -> Survey:
     spread[constant] = 1.0
     mean = np.where(constant, low, origin + away)
     products[constant] = products[:, constant] = 0.0
-    _, axes = np.linalg.eigh(products / np.outer(spread, spread))
-    leading = np.ascontiguousarray(axes[:, ::-1][:, :AXES])
+    axes, _ = decomposed(products / np.outer(spread, spread))
+    leading = np.ascontiguousarray(axes[:, :AXES])
     sample = np.concatenate([look.sample for look in looks])
     return Survey(
         mean=mean,

@@ -8,8 +8,8 @@ from threading import Event
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
+from trajanon.neighbours import BATCHES, Approximate, Neighbours
 from trajanon.progress import Progress, silent
-from trajanon.vicinity import BATCHES, Near, Vicinity
 from trajanon.workers import in_threads
 
 BLOCK = 1_000
@@ -20,13 +20,13 @@ Visit = Callable[[Floats, Ints, Floats], Ints]
 """(records, which are near each, at what distances) to a path through them, (n,)."""
 
 
-def path_in_blocks(vicinity: Vicinity, visit: Visit, progress: Progress = silent) -> Ints:
+def path_in_blocks(neighbours: Neighbours, visit: Visit, progress: Progress = silent) -> Ints:
     """Visit the blocks of a large table one after the other.
 
     A block is some leaves of a tree that follow each other; its path is found among the leading
     axes, and runs in the direction that begins nearer to the end of the last.
     """
-    near = vicinity.near
+    near = neighbours.approximate
     place = np.empty(len(near.order), dtype=np.int64)
     place[near.order] = np.arange(len(place))
     leaves = max(BLOCK * (len(near.borders) - 1) // len(place), 1)
@@ -41,16 +41,16 @@ def path_in_blocks(vicinity: Vicinity, visit: Visit, progress: Progress = silent
     return joined(near.points, [path for paths in found for path in paths])
 
 
-def _paths(near: Near, place: Ints, borders: Ints, visit: Visit, stop: Event) -> list[Ints]:
+def _paths(near: Approximate, place: Ints, borders: Ints, visit: Visit, stop: Event) -> list[Ints]:
     """Visit some blocks, each on its own."""
     paths = []
     for start, behind in pairwise(borders):
         if stop.is_set():
             raise KeyboardInterrupt
         rows = near.order[start:behind]
-        neighbours = place[near.records[rows]] - start
+        neighbours = place[near.nearest[rows]] - start
         outside = (neighbours < 0) | (neighbours >= len(rows))
-        away = np.where(outside, np.inf, np.sqrt(near.away[rows]))
+        away = np.where(outside, np.inf, np.sqrt(near.squared[rows]))
         within = np.where(outside, np.arange(len(rows))[:, None], neighbours)
         inner = np.argsort(outside, axis=1, kind="stable")
         path = visit(

@@ -4,7 +4,8 @@ import numpy as np
 
 from trajanon._kernels.nearest_neighbour import shortest_walk, walk
 from trajanon.arrays import Ints
-from trajanon.neighbours import nearest_records, principal_axes, turn
+from trajanon.axes import principal_axes, turn
+from trajanon.neighbours import exact_neighbours
 from trajanon.paths.tours import from_any_start
 from trajanon.problem import Problem
 
@@ -52,7 +53,7 @@ def repetitive_nn(problem: Problem) -> Ints:
     n = len(records)
     if n == 1:
         return np.zeros(1, dtype=np.int64)
-    neighbours = nearest_records(records, _LISTED)
+    neighbours = exact_neighbours(records, _LISTED)
     away = records[:, None, :] - records[neighbours]
     near = np.sqrt((away**2).sum(axis=2))
     turned = turn(records, principal_axes(records))

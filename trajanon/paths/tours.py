@@ -9,8 +9,8 @@ import numpy as np
 
 from trajanon._kernels.tour import Tour, enqueue
 from trajanon.arrays import Floats, Ints
+from trajanon.neighbours import Neighbours, neighbours_of
 from trajanon.problem import Problem
-from trajanon.vicinity import Vicinity, nearest
 
 NEIGHBOURS = 16
 """Candidates of a move. Ten are filled by the twelve months of one utility (EIA), and
@@ -54,10 +54,10 @@ def from_any_start(search: Callable[[Problem], Ints]) -> Callable[..., Ints]:
 
 
 def closed(
-    records: Floats, order: FirstOrder, random: np.random.Generator, known: Vicinity | None = None
+    records: Floats, order: FirstOrder, random: np.random.Generator, known: Neighbours | None = None
 ) -> Tour:
     """Make a first path a tour through the dummy, every city to be looked at."""
-    neighbours = nearest(records, NEIGHBOURS, known)
+    neighbours = neighbours_of(records, NEIGHBOURS, known)
     away = records[:, None, :] - records[neighbours]
     near = np.sqrt((away**2).sum(axis=2))
     return closed_among(records, neighbours, near, order, random)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from trajanon.arrays import Floats, Ints
-from trajanon.neighbours import principal_axes, turn
+from trajanon.axes import principal_axes, turn
 from trajanon.privacy.attack import Attack
 from trajanon.privacy.published import Published
 from trajanon.workers import in_parts

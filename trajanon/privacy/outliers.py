@@ -8,9 +8,10 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from trajanon.arrays import Bools, Floats, Ints
+from trajanon.axes import principal_axes, turn
 from trajanon.errors import BadInput
 from trajanon.loss import group_means, standardise
-from trajanon.neighbours import nearest_points, principal_axes, turn
+from trajanon.neighbours import nearest_points
 from trajanon.partition import dense
 
 _NOTHING = 1e-12  # what sums are not right to

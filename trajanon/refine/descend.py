@@ -5,13 +5,13 @@ from threading import Event
 
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import sse
+from trajanon.neighbours import Neighbours
 from trajanon.partition import dense
 from trajanon.problem import Problem
 from trajanon.refine.blocks import draw_blocks, put_together
 from trajanon.refine.descent import begin, descent, looks_of
 from trajanon.refine.grouped import lay_out
 from trajanon.refine.random_moves import neighbours_within
-from trajanon.vicinity import Vicinity
 from trajanon.workers import in_threads
 
 SETTLED = 0.03
@@ -22,8 +22,8 @@ records were looked at: the last moves gain a thousandth, for a fifth of the tim
 def descend(problem: Problem, labels: Ints) -> Ints:
     """Make moves that lower the SSE until there are none, or none within blocks.
 
-    A table whose vicinity is known to be large is searched in blocks of whole groups, all at once,
-    in two rounds with other borders. The first one sees the leading principal axes of the vicinity,
+    A large table is searched in blocks of whole groups, all at once,
+    in two rounds with other borders. The first one sees the leading principal axes of the table,
     the second one all columns.
 
     Parameters
@@ -45,25 +45,25 @@ def descend(problem: Problem, labels: Ints) -> Ints:
     return descend_in_blocks(problem, labels, large)
 
 
-def descend_along_axes(problem: Problem, labels: Ints, vicinity: Vicinity) -> Ints:
+def descend_along_axes(problem: Problem, labels: Ints, neighbours: Neighbours) -> Ints:
     """Descend once in the blocks of a large table, as its leading axes show it."""
-    return _round(problem, labels, vicinity, vicinity.near.points)
+    return _round(problem, labels, neighbours, neighbours.approximate.points)
 
 
-def descend_in_blocks(problem: Problem, labels: Ints, vicinity: Vicinity) -> Ints:
+def descend_in_blocks(problem: Problem, labels: Ints, neighbours: Neighbours) -> Ints:
     """Descend once in the blocks of a large table, all columns in sight."""
-    return _round(problem, labels, vicinity, problem.records)
+    return _round(problem, labels, neighbours, problem.records)
 
 
-def _round(problem: Problem, labels: Ints, vicinity: Vicinity, records: Floats) -> Ints:
+def _round(problem: Problem, labels: Ints, neighbours: Neighbours, records: Floats) -> Ints:
     """Descend in each block, all at once."""
 
     def tell() -> None:
         problem.progress("Moving records", 0, None, problem.log.note)
 
     tell()
-    blocks = list(draw_blocks(vicinity.near.points, labels, problem.random))
-    jobs = [partial(_settle, problem, labels, vicinity, records, rows) for rows in blocks]
+    blocks = list(draw_blocks(neighbours.approximate.points, labels, problem.random))
+    jobs = [partial(_settle, problem, labels, neighbours, records, rows) for rows in blocks]
     found = in_threads(jobs, tell)
     labels = put_together([(rows, theirs) for rows, (theirs, _) in zip(blocks, found, strict=True)])
     problem.log.offer(labels, sum(lost for _, lost in found))
@@ -71,7 +71,7 @@ def _round(problem: Problem, labels: Ints, vicinity: Vicinity, records: Floats) 
 
 
 def _settle(
-    problem: Problem, labels: Ints, vicinity: Vicinity, records: Floats, rows: Ints, stop: Event
+    problem: Problem, labels: Ints, neighbours: Neighbours, records: Floats, rows: Ints, stop: Event
 ) -> tuple[Ints, float]:
     """Descend in a block: the better groups of before and after, and their SSE.
 
@@ -82,7 +82,7 @@ def _settle(
     groups = lay_out(
         records[rows], before, dense(problem.subjects[rows]), len(rows) // problem.k + 1
     )
-    descent = begin(groups, neighbours_within(vicinity.nearest, rows))
+    descent = begin(groups, neighbours_within(neighbours.nearest, rows))
     moves, last = 0, -len(rows)
     while moves - last > SETTLED * len(rows):
         last = moves

@@ -7,10 +7,10 @@ import numpy as np
 from trajanon._kernels.descent import Descent, creation_pass, group_pass, record_pass
 from trajanon._kernels.groups import Groups, refresh_centroids
 from trajanon.arrays import Ints
+from trajanon.neighbours import neighbour_count, neighbours_of
 from trajanon.partition import dense
 from trajanon.problem import Problem
 from trajanon.refine.grouped import lay_out
-from trajanon.vicinity import near_count, nearest
 
 _TINY = 1e-12  # of the largest squared distance to the mean: a gain below is rounding
 _CHUNK = 3_000  # records times k, looked at between two words about progress
@@ -65,7 +65,7 @@ def settle(problem: Problem, descent: Descent, looks: Sequence[tuple[Look, int]]
 
 def near_records(problem: Problem) -> Ints:
     """Find the records whose groups a record may move to: 16 nearest, or 2k."""
-    return nearest(problem.records, near_count(problem.k), problem.neighbours)
+    return neighbours_of(problem.records, neighbour_count(problem.k), problem.neighbours)
 
 
 def begin(groups: Groups, neighbours: Ints) -> Descent:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from trajanon._kernels.annealing import Annealing
 from trajanon._kernels.annealing import anneal as make_random_moves
 from trajanon.arrays import Floats, Ints
-from trajanon.loss import sse
-from trajanon.neighbours import principal_axes, turn
+from trajanon.axes import leading_axes, turn
+from trajanon.loss import sse, sums_of_products
 from trajanon.partition import dense
 from trajanon.problem import Problem
 from trajanon.refine.descent import begin, near_records
@@ -59,24 +59,15 @@ def lay_field(problem: Problem, labels: Ints) -> Field:
     records, large = problem.records, problem.large
     lost = sse(records, labels)
     if large is not None:
-        near = large.near
-        warm = tempered(near.away.T, large.count, problem.k, lost)
-        return Field(large.turned(DROPPED * lost), near.records, warm)
+        near = large.approximate
+        warm = tempered(near.squared.T, large.count, problem.k, lost)
+        return Field(large.turned(DROPPED * lost), near.nearest, warm)
     neighbours = near_records(problem)
     return Field(
-        records=turn(records, leading_axes(records, lost)),
+        records=turn(records, leading_axes(sums_of_products(records), DROPPED * lost)),
         neighbours=neighbours,
         warmth=warmth(records, neighbours, problem.k, lost),
     )
-
-
-def leading_axes(records: Floats, lost: float) -> Floats:
-    """Find the axes, (p, q), that a search needs to see, where so much is lost."""
-    axes = principal_axes(records)
-    held = (turn(records, axes) ** 2).sum(axis=0)
-    left_out = held.sum() - held.cumsum()
-    left_out[-1] = 0.0  # but for rounding
-    return axes[:, : int(np.argmax(left_out <= DROPPED * lost)) + 1]
 
 
 def warmth(records: Floats, neighbours: Ints, k: int, lost: float) -> Floats:
