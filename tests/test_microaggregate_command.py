@@ -122,7 +122,7 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
         (["people.csv", "-k", "3", "--seed", "-1"], "seed must be a whole number"),
         (["people.csv", "-k", "3", "--out", "a.txt"], "choose one of .csv, .parquet"),
         (["people.csv", "-k", "3", "--out", "people.csv"], "is read as input"),
-        (["people.csv", "-k", "3", "--columns", ""], "no column of people.csv is"),
+        (["people.csv", "-k", "3", "--columns", ""], "people.csv has no column to"),
         (["people.csv", "-k", "3", "--columns", "agee"], "has no column 'agee'; did"),
         (["people.csv", "-k", "3", "--columns", "age,"], "has no column ''"),
         (["people.csv", "-k", "3", "--columns", "town"], "column 'town' of people.csv"),
@@ -131,13 +131,13 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
         (["people.csv", "-k", "5", "--strata", "town"], "than k = 5 rows ('B' 4); low"),
         (
             ["people.csv", "-k", "2", "--strata", "town", "--subject", "town"],
-            "column 'town' is named by both --subject and --strata",
+            "column 'town' is named in both --subject and --strata",
         ),
         (["people.csv", "-k", "3", "--keep", "all,age"], "has no column 'all'"),
         (["people.csv", "-k", "3", "--subject", "who"], "has no column 'who'"),
         (
             ["people.csv", "-k", "3", "--columns", "age", "--keep", "town,age"],
-            "column 'age' is named by both --columns and --keep",
+            "column 'age' is named in both --columns and --keep",
         ),
         (["none.csv", "-k", "3"], "there is no none.csv; name a table that ends in"),
         (["people.txt", "-k", "3"], "people.txt does not end like a table"),
@@ -169,13 +169,13 @@ def test_microaggregate_refuses_in_one_sentence(
         (b"a,b\n1,2\n1,2,3\n", "in line 3, saw 3; each row needs as many values"),
         (b'a,b\n1,"2\n3,4\n', "cannot read a.csv as a table"),
         (b"a,b\n1,2\n3,\n", "1 value is missing in 1 of the 2 rows of a.csv (b 1); fill"),
-        (b"a,b\n1,2\n3\n", "with --missing drop, or choose other columns"),
+        (b"a,b\n1,2\n3\n", "with --missing drop, or choose other --columns"),
         (b"a,b\n1,2\n,NA\nnan, \n", "4 values are missing in 2 of the 3 rows of a.csv"),
         (b"a;b\n1,5;2\n2,5;2\n1.234,5;2\n", "holds '1.234,5' in data row 3, which is no finit"),
         (b"a,b\n1,2\n1,2\n1,2o\n", "column 'b' of a.csv holds '2o' in data row 3"),
         (b"a,b\n1,2\n-inf,2\n", "column 'a' of a.csv holds '-inf' in data row 2"),
         (b"a,b\n1,2\n1,1e999\n", "column 'b' of a.csv holds '1e999' in data row 2"),
-        (b"a,b\nx,y\nx,y\n", "no column of a.csv is there to microaggregate"),
+        (b"a,b\nx,y\nx,y\n", "a.csv has no column to microaggregate"),
         (b"a,b\n\xf1,2\n", "save it as UTF-8"),
         ("a,b\n1,2\n".encode("utf-16"), "save it as UTF-8"),
     ],
@@ -231,7 +231,7 @@ def test_columns_like_ids_and_weights_are_named_and_not_averaged(run: Run, table
     answer = run("microaggregate", "survey.csv", "-k", 3, *FAST)
     assert (
         "Warning: not averaged: customerId, zip (looks like an identifier); pweight "
-        "(looks like a survey weight). --columns averages" in answer.out
+        "(looks like a survey weight). Name such a column in --columns" in answer.out
     )
     assert pd.read_csv("microaggregated.csv").columns.tolist() == ["income"]
     run("microaggregate", "survey.csv", "-k", 3, "--keep", "pweight", *FAST)

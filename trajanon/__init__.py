@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from trajanon.privacy.findings import Findings as Findings
     from trajanon.privacy.release_check import check as check
     from trajanon.releases import Release as Release
-    from trajanon.table_check import TableFindings as TableFindings
-    from trajanon.table_check import check_table as check_table
     from trajanon.tables import MicroaggregatedTable as MicroaggregatedTable
+    from trajanon.tables import TableFindings as TableFindings
+    from trajanon.tables import check_table as check_table
     from trajanon.tables import microaggregate_table as microaggregate_table
     from trajanon.trajectories import Trajectories as Trajectories
 
@@ -43,13 +43,13 @@ _HOME = {
     "MicroaggregatedTable": "trajanon.tables",
     "Partition": "trajanon.partition",
     "Release": "trajanon.releases",
-    "TableFindings": "trajanon.table_check",
+    "TableFindings": "trajanon.tables",
     "Trajectories": "trajanon.trajectories",
     "TrajanonError": "trajanon.errors",
     "anonymize": "trajanon.anonymization",
     "anonymize_parts": "trajanon.parts.workflow",
     "check": "trajanon.privacy.release_check",
-    "check_table": "trajanon.table_check",
+    "check_table": "trajanon.tables",
     "clean": "trajanon.drafts",
     "evaluate": "trajanon.evaluation.evaluation",
     "lower_bound": "trajanon.bound.lower_bound",

@@ -1,13 +1,14 @@
 """A k-partition, and the promise it keeps."""
 
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from trajanon import loss
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.loss import information_loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class Partition:
     @property
     def information_loss(self) -> float:
         """IL = 100 SSE / SST, percent."""
-        return information_loss(self.sse, self.sst)
+        return loss.information_loss(self.sse, self.sst)
 
     def lines(self, points: Floats) -> Floats:
         """Centroids as lines, (g, m, 2), where records are trajectories, (n, m, 2)."""
@@ -118,3 +119,11 @@ def broken_promises(labels: Ints, subjects: Ints, k: int) -> int:
     With every record its own subject these are the groups of fewer than k records.
     """
     return int((subjects_per_group(labels, subjects) < k).sum())
+
+
+def measured(X: Floats, labels: Ints, step: str, since: float) -> Partition:
+    """Measure groups that no search gave; ``since`` is when the step to them began."""
+    records = loss.standardise(X)
+    lost, total = loss.sse(records, labels), float((records**2).sum())
+    stage = Stage(step, loss.information_loss(lost, total), perf_counter() - since)
+    return Partition(labels, loss.group_means(X, labels), lost, total, None, (stage,))

@@ -13,7 +13,7 @@ from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.released import rounded
 from trajanon.grouping.remaining import mended
 from trajanon.microaggregation import check_enough
-from trajanon.partition import Partition, Stage, dense
+from trajanon.partition import Partition, dense, measured
 from trajanon.privacy.diversity import too_tight
 from trajanon.privacy.outliers import outliers
 from trajanon.trajectories import Trajectories
@@ -148,17 +148,10 @@ def without(grouped: Grouped, out: Bools, k: int, *, counts_subjects: bool) -> G
 
 def _measured(left: Trajectories, before: Grouped, labels: Ints, since: float) -> Grouped:
     """Measure the groups of what is left."""
-    records = loss.standardise(left.records)
-    lost, total = loss.sse(records, labels), float((records**2).sum())
-    stage = Stage("suppression", loss.information_loss(lost, total), perf_counter() - since)
-    changed = replace(
-        before.partition,
-        labels=labels,
-        centroids=loss.group_means(left.records, labels),
-        sse=lost,
-        sst=total,
-        stages=(*before.partition.stages, stage),
-    )
+    found = measured(left.records, labels, "suppression", since)
+    stages = (*before.partition.stages, *found.stages)
+    path, stopped = before.partition.path_length, before.partition.stopped
+    changed = replace(found, stages=stages, path_length=path, stopped=stopped)
     return Grouped(left, changed, before.digits)
 
 

@@ -16,9 +16,7 @@ from trajanon.subjects import numbered
 from trajanon.words import number_of
 
 ALL = ["all"]
-
 MISSING = ("refuse", "drop")
-
 _ID = re.compile(
     r"(^|[^a-z])(ids?|codes?|zip|zipcode|postcode|plz|uid|uuid|nr|phone|key)([^a-z]|$)"
 )
@@ -26,7 +24,7 @@ _GLUED_ID = re.compile(r"[a-z]{5}(id|code|key)$")
 _WEIGHT = re.compile(r"(^|[^a-z])[pfs]?(weights?|wgts?|wt|w)([^a-z]|$)|(wgt|weight)$")
 
 
-_FEW = 20  # values, by which nobody can tell
+_FEW = 20  # values: from fewer nobody can tell
 
 
 class Columns(NamedTuple):
@@ -34,25 +32,19 @@ class Columns(NamedTuple):
 
     chosen: list[str]  # those to microaggregate
     kept: list[str]  # those to keep as they are
-    ids: list[str]  # those that hold numbers and were not chosen
-    weights: list[str]  # those that hold numbers and were not chosen
+    ids: list[str]  # numbers that were not chosen, because they look like identifiers
+    weights: list[str]  # or like survey weights
 
     @property
     def warning(self) -> str:
         """Say what was not chosen, and why; empty if everything was."""
-        found = [
-            f"{', '.join(names)} ({what})"
-            for names, what in (
-                (self.ids, "looks like an identifier"),
-                (self.weights, "looks like a survey weight"),
-            )
-            if names
-        ]
+        found = [f"{', '.join(self.ids)} (looks like an identifier)"] * bool(self.ids)
+        found += [f"{', '.join(self.weights)} (looks like a survey weight)"] * bool(self.weights)
         if not found:
             return ""
         return (
-            f"Warning: not averaged: {'; '.join(found)}. --columns averages those that "
-            "it names, or all; --keep keeps those that it names as they are."
+            f"Warning: not averaged: {'; '.join(found)}. Name such a column in `columns` to "
+            "average it, or in `keep` to keep it as it is."
         )
 
 
@@ -68,21 +60,18 @@ def choose_columns(
     names = list(table)
     keeps_all, takes_all = list(keep) == ALL, list(columns or ()) == ALL
     asked = {
-        "--columns": () if takes_all else columns or (),
-        "--keep": () if keeps_all else keep,
-        "--subject": () if subject is None else (subject,),
-        "--strata": () if strata is None else (strata,),
+        "columns": () if takes_all else columns or (),
+        "keep": () if keeps_all else keep,
+        "subject": () if subject is None else (subject,),
+        "strata": () if strata is None else (strata,),
     }
     refuse_unknown(path, names, [name for given in asked.values() for name in given])
     _refuse_two_parts(asked)
     ids, weights = [], []
     if columns is None or takes_all:
         others = {name for given in asked.values() for name in given}
-        columns = [
-            name
-            for name in names
-            if name not in others and numeric_table.holds_numbers(table[name])
-        ]
+        free = [name for name in names if name not in others]
+        columns = [name for name in free if numeric_table.holds_numbers(table[name])]
         if not takes_all:
             ids = [name for name in columns if looks_like_id(table[name])]
             weights = [n for n in columns if n not in ids and looks_like_weight(n)]
@@ -90,9 +79,8 @@ def choose_columns(
     if not columns:
         aside = f" ({', '.join(ids + weights)} look like identifiers or weights)"
         msg = (
-            f"no column of {path} is there to microaggregate"
-            f"{aside if ids + weights else ''}; name some that hold numbers with "
-            f"--columns, out of {_listed(names)}"
+            f"{path} has no column to microaggregate{aside if ids + weights else ''}; name "
+            f"some that hold numbers in `columns`, out of {_listed(names)}"
         )
         raise BadInput(msg)
     kept = [n for n in names if n not in columns and n != subject] if keeps_all else keep
@@ -126,8 +114,8 @@ def complete(
         f"({textwrap.shorten(each, 300, placeholder=' ...')})"
     )
     if missing == "refuse" or out.all():
-        drop = "" if out.all() else "leave these rows out with --missing drop, "
-        msg = f"{told}; fill them in, {drop}or choose other columns with --columns"
+        drop = "" if out.all() else "leave these rows out with `missing='drop'`, "
+        msg = f"{told}; fill them in, {drop}or choose other `columns`"
         raise BadInput(msg)
     return table[~out], f"Rows with missing values are dropped: {told}."
 
@@ -170,10 +158,10 @@ def _refuse_two_parts(asked: dict[str, Sequence[str]]) -> None:
     for option, names in asked.items():
         for name in names:
             other = part_of.setdefault(name, option)
-            if other != option and {other, option} != {"--keep", "--strata"}:
+            if other != option and {other, option} != {"keep", "strata"}:
                 msg = (
-                    f"column {name!r} is named by both {other} and {option}; name it "
-                    "once: microaggregated, kept, whose a row is, or its stratum"
+                    f"column {name!r} is named in both `{other}` and `{option}`; name it "
+                    "once: a column is microaggregated, kept, the subject, or the stratum"
                 )
                 raise BadInput(msg)
 

@@ -1,7 +1,7 @@
-"""Tables of numbers: a table in, a microaggregated table and its report out."""
+"""Tables of numbers: a table in, a microaggregated table and its report out; and its check."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -15,11 +15,11 @@ from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
 from trajanon.files import numeric_table
 from trajanon.microaggregation import microaggregate
-from trajanon.partition import Partition, Stage, dense, subjects_per_group
+from trajanon.partition import Partition, check_k, dense, measured, subjects_per_group
 from trajanon.progress import Progress, silent
 from trajanon.settings import Settings
 from trajanon.subjects import Numbered, numbered
-from trajanon.table_columns import choose_columns, complete
+from trajanon.table_columns import ALL, choose_columns, complete, refuse_unknown
 
 NEAR = 0.05  # standard deviations: up to here sdcMicro counts a row as at risk
 
@@ -133,7 +133,6 @@ def microaggregate_table(
     means = dict(zip(parts.chosen, partition.aggregated.T, strict=True))
     table = table.reset_index(drop=True)
     written = [name for name in table if name in {*parts.chosen, *parts.kept}]
-    notices = [parts.warning, told]
     return MicroaggregatedTable(
         pd.DataFrame({name: means.get(name, table[name]) for name in written}),
         {
@@ -148,7 +147,7 @@ def microaggregate_table(
             "strata": strata,
             "rows_with_missing_values": n - len(table),
             **_account(X, partition, parts.chosen, subjects),
-            "notices": [*filter(None, notices), *_notices(path, parts.kept, whose)],
+            "notices": [*filter(None, [parts.warning, told]), *_notices(path, parts.kept, whose)],
         },
     )
 
@@ -167,12 +166,7 @@ def _in_strata(
         groups += len(part.sizes)
         if part.stopped:  # the strata that are left shall not take long
             stopped, settings = True, replace(settings, effort="fast")
-    labels, records = dense(labels), loss.standardise(X)
-    lost, total = loss.sse(records, labels), float((records**2).sum())
-    seconds = perf_counter() - since
-    stage = Stage("all strata", loss.information_loss(lost, total), seconds)
-    means = loss.group_means(X, labels)
-    return Partition(labels, means, lost, total, None, (stage,), stopped)
+    return replace(measured(X, dense(labels), "all strata", since), stopped=stopped)
 
 
 def _refuse_small_strata(column: pd.Series, stratum: Ints, subjects: Ints | None, k: int) -> None:
@@ -219,22 +213,95 @@ def _account(
     }
 
 
-def _notices(path: Path, kept: Sequence[str], whose: Numbered | None) -> list[str]:
-    notices = []
+def _notices(path: Path, kept: Sequence[str], whose: Numbered | None) -> Iterator[str]:
     if kept:
-        notices.append(
+        yield (
             f"Warning: kept as they are: {', '.join(kept)}. Such columns can identify; "
             "only the microaggregated ones are k-anonymous."
         )
-    notices.append(
+    yield (
         f"The rows keep the order of {path.name}: whoever knows that order knows whose "
         "row each is, and with it the means of its group."
     )
-    if whose is not None and whose.merged.told():
-        notices.append(whose.merged.told())
     if whose is None:
-        notices.append(
-            "k counts rows: if several can be of one person or company, name the "
-            "column that says whose they are with --subject."
+        yield (
+            "k counts rows: if one person or company can have several, name the column that "
+            "says whose they are in `subject`."
         )
-    return notices
+    elif whose.merged.told():
+        yield whose.merged.told()
+
+
+@dataclass(frozen=True, slots=True)
+class TableFindings:
+    """How often the rows of some columns of a table occur.
+
+    Attributes
+    ----------
+    k
+        The least number of rows asked for.
+    columns
+        Those looked at.
+    others
+        Those not looked at: they may identify.
+    rows
+        In the table.
+    groups
+        Different rows among them.
+    smallest
+        How often the rarest occurs.
+    rare
+        Rows that occur less than k times.
+    """
+
+    k: int
+    columns: list[str]
+    others: list[str]
+    rows: int
+    groups: int
+    smallest: int
+    rare: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether every row occurs k times."""
+        return self.smallest >= self.k
+
+
+def check_table(path: str | os.PathLike[str], k: int, *, columns: Sequence[str]) -> TableFindings:
+    """Count how often each combination of some columns occurs in a table, as written.
+
+    Parameters
+    ----------
+    path
+        A table with a record a row, .csv or .parquet.
+    k
+        Least number of rows of each combination, at least 2.
+    columns
+        Those to look at, or ``["all"]``.
+
+    Raises
+    ------
+    BadInput
+        If the table has not these columns, or k is no promise.
+    FileProblem
+        If it cannot be read.
+    """
+    path = Path(path)
+    check_k(k)
+    names = list(numeric_table.read(path))
+    chosen = names if list(columns) == ALL else list(dict.fromkeys(columns))
+    refuse_unknown(path, names, chosen)
+    if not chosen:
+        msg = f"name the columns of {path} to look at in `columns`, or all"
+        raise BadInput(msg)
+    counts = numeric_table.occurrences(path, chosen)
+    return TableFindings(
+        k=k,
+        columns=chosen,
+        others=[name for name in names if name not in chosen],
+        rows=int(counts.sum()),
+        groups=len(counts),
+        smallest=int(counts.min()),
+        rare=int(counts[counts < k].sum()),
+    )

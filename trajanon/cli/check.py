@@ -150,7 +150,7 @@ def _check_table(table: Path, k: int, columns: str, *, as_json: bool) -> None:
 
     from trajanon.cli.options import names_of
     from trajanon.cli.screen import show_json
-    from trajanon.table_check import check_table
+    from trajanon.tables import check_table
 
     found = check_table(table, k, columns=names_of(columns))
     names = ", ".join(found.columns)

@@ -23,7 +23,7 @@ from trajanon.cli.options import (
     Subsets,
     names_of,
 )
-from trajanon.cli.wording import announce_compilation, tell
+from trajanon.cli.wording import announce_compilation, tell, with_flags
 
 
 def microaggregate(
@@ -109,5 +109,5 @@ def microaggregate(
     if result.report["stopped"]:
         tell(STOPPED)
     for notice in result.report["notices"]:
-        tell(notice)
+        tell(with_flags(notice))
     tell(f"Wrote {len(result.table):,} rows to {out}.")

@@ -1,6 +1,7 @@
 """What commands say on the screen beside their results."""
 
 import logging
+import re
 import shlex
 import sys
 import warnings
@@ -14,9 +15,25 @@ STOPPED = 130
 """The shell's exit code for Ctrl-C."""
 
 
+def with_flags(message: str) -> str:
+    """Name options where the library names parameters, in backquotes.
+
+    Examples
+    --------
+    >>> with_flags("lower `min_radius`, or use `count='records'` or `k=4`")
+    'lower --min-radius, or use --count records or -k 4'
+    """
+
+    def flag(found: re.Match[str]) -> str:
+        name, value = found[1].replace("_", "-"), (found[2] or "").strip("='\"")
+        return f"{'-' if len(name) == 1 else '--'}{name}{' ' * bool(value)}{value}"
+
+    return re.sub(r"`([a-z_]+)(=[^`\s]+)?`", flag, message)
+
+
 def say(message: str) -> None:
     """Say a sentence beside the results."""
-    typer.echo(f"trajanon: {printable(message)}", err=True)  # noqa: TID251
+    typer.echo(f"trajanon: {with_flags(printable(message))}", err=True)  # noqa: TID251
 
 
 def tell(line: str = "") -> None:

@@ -171,7 +171,7 @@ def records(path: Path, table: pd.DataFrame) -> Floats:
     msg = (
         f"column {column.name!r} of {path} holds {str(column.iloc[row])[:40]!r} in "
         f"data row {column.index[row] + 1}, which is no finite number; mend it, drop "
-        "the row, or choose other columns with --columns"
+        "the row, or choose other `columns`"
     )
     raise BadInput(msg)
 
