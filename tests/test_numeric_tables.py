@@ -355,7 +355,7 @@ def test_a_row_of_nobody_is_refused(tmp_path: Path, empty: str | None) -> None:
 )
 def test_a_column_plays_one_part(tmp_path: Path, parts: Any) -> None:
     path = frame(tmp_path / "in.csv", a=[1, 2], b=[3, 4])
-    with pytest.raises(BadInput, match=r"column 'a' is named by both --.* and --"):
+    with pytest.raises(BadInput, match=r"column 'a' is named in both `.*` and `"):
         microaggregate_table(path, 2, **parts)
 
 
