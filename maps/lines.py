@@ -1,6 +1,6 @@
 """Lines as the page holds them: whole numbers, each the step from the one before."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -25,7 +25,8 @@ def bends(lines: Iterable[Floats]) -> list[list[int]]:
     parts = list(lines)
     places = np.concatenate([np.empty((0, 2)), *parts])
     line = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    simple = shapely.simplify(shapely.linestrings(places, indices=line), _BEND)
+    with np.errstate(invalid="ignore"):  # GEOS raises the flag for numbers near zero
+        simple = shapely.simplify(shapely.linestrings(places, indices=line), _BEND)
     return [steps(shapely.get_coordinates(one)[None])[0] for one in simple]
 
 
@@ -48,8 +49,7 @@ class Unrolled:
         return moved
 
 
-def corners(points: Sequence[Floats]) -> list[list[float]]:
+def corners(points: Floats) -> list[list[float]]:
     """South-west and north-east corner of all points, as lat, lon."""
-    low = np.min([each.reshape(-1, 2).min(axis=0) for each in points], axis=0)
-    high = np.max([each.reshape(-1, 2).max(axis=0) for each in points], axis=0)
-    return [low.tolist(), high.tolist()]
+    places = points.reshape(-1, 2)
+    return [places.min(axis=0).tolist(), places.max(axis=0).tolist()]

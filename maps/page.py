@@ -1,8 +1,8 @@
 """The page: a folium map, what it draws, and the scripts that draw it."""
 
 import json
-from collections.abc import Mapping, Sequence
-from html import escape
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import distribution
 from importlib.resources import files
 from pathlib import Path
@@ -10,65 +10,30 @@ from typing import Any
 
 import folium
 import numpy as np
-from branca.element import Element, Figure
+from branca.element import Figure
+from jinja2 import Environment, PackageLoader
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput
-from trajanon.maps.background import Background
 from trajanon.maps.colours import PALETTE
 from trajanon.maps.drawing import Drawing
+from trajanon.maps.lines import bends
 from trajanon.outputs import replacing
 from trajanon.trajectories import OSM_ATTRIBUTION
 
-# What a browser may load for a page that needs nothing: nothing.
-_CLOSED = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Background:
+    """Roads and water, drawn below everything else; for maps without tiles.
 
-class _Verbatim(Element):
-    """Text that stands in the page as it is: branca would read it as a template."""
+    Parameters
+    ----------
+    roads, water
+        Lines, and the borders of waters: latitude and longitude in degrees, each of shape (m, 2).
+    """
 
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.text = text
-
-    def render(self, **_: Any) -> str:
-        return self.text
-
-
-class _Page(Figure):
-    """A page that holds all it needs, and whose first line says who may see it."""
-
-    def __init__(
-        self, title: str, notice: str | None, data: Mapping[str, str], closed: bool
-    ) -> None:
-        super().__init__(title=escape(title))
-        self.notice = notice
-        if closed:  # before anything that a browser might load
-            policy = f'<meta http-equiv="Content-Security-Policy" content="{_CLOSED}">'
-            self.header.add_child(_Verbatim(policy))
-        for style in (_leaflet("css"), _ours("page.css")):
-            self.header.add_child(_Verbatim(f"<style>{style}</style>"))
-        ours = map(_ours, ("canvas.js", "layers.js", "panel.js", "page.js"))
-        for script in (_leaflet("js"), *ours):
-            self.header.add_child(_Verbatim(f"<script>{script}</script>"))
-        for name, text in data.items():
-            opening = f'<script type="application/json" id="trajanon-{name}">'
-            self.html.add_child(_Verbatim(f"{opening}{text}</script>"))
-
-    def hold(self, drawn: folium.Map) -> None:
-        """Put a map on the page; our script takes over once folium has made it."""
-        self.add_child(drawn)
-        begin = f"() => trajanonPage({drawn.get_name()})"
-        call = f'addEventListener("DOMContentLoaded", {begin});'
-        self.script.add_child(_Verbatim(call))
-
-    def render(self, **kwargs: Any) -> str:
-        rendered = str(super().render(**kwargs))
-        rendered = rendered.replace("<html>", '<html lang="en">', 1)
-        if self.notice is None:
-            return rendered
-        # A comment ends at the first "--" and ">", its line at the first break.
-        notice = " ".join(escape(self.notice).replace("--", "–").split())
-        return f"<!-- {notice} -->\n{rendered}"
+    roads: Iterable[Floats] = ()
+    water: Iterable[Floats] = ()
 
 
 def _ours(name: str) -> str:
@@ -82,6 +47,32 @@ def _leaflet(suffix: str) -> str:
     return text.replace("//# sourceMappingURL=leaflet.js.map", "")
 
 
+_ENVIRONMENT = Environment(
+    loader=PackageLoader("trajanon.maps", ""), autoescape=True, trim_blocks=True, lstrip_blocks=True
+)
+_ENVIRONMENT.globals |= {"ours": _ours, "leaflet": _leaflet}
+
+
+class _Page(Figure):
+    """A folium figure that renders `page.html`, whose first line says who may see it."""
+
+    _template = _ENVIRONMENT.get_template("page.html")
+
+    def __init__(
+        self,
+        drawn: folium.Map,
+        title: str,
+        notice: str | None,
+        data: Mapping[str, str],
+        *,
+        closed: bool,
+    ) -> None:
+        super().__init__(title=title)
+        self.header._children.clear()  # the character set, which the template names first
+        self.map, self.notice, self.data, self.closed = drawn, notice, data, closed
+        self.add_child(drawn)
+
+
 def _json(value: Any) -> str:
     """Write a value so that nothing in it ends the element it stands in."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -89,16 +80,16 @@ def _json(value: Any) -> str:
 
 
 def _shared(drawings: Sequence[Drawing]) -> tuple[dict[str, str], list[dict[str, str]]]:
-    """Write layers, those that releases have in common once: by place; and places."""
-    place_of: dict[str, str] = {}
-    places = [
+    """Write each different layer once: its text by key, and the keys of each release's layers."""
+    key_of: dict[str, str] = {}
+    keys = [
         {
-            name: place_of.setdefault(_json(layer), f"{number}-{name}")
+            name: key_of.setdefault(_json(layer), f"{number}-{name}")
             for name, layer in drawing.layers.items()
         }
         for number, drawing in enumerate(drawings)
     ]
-    return {place: text for text, place in place_of.items()}, places
+    return {key: text for text, key in key_of.items()}, keys
 
 
 def page(
@@ -122,38 +113,33 @@ def page(
     drawn.default_js = []
     drawn.default_css = []
     bounds = np.array([drawing.bounds for drawing in drawings])
-    layers, places = _shared(drawings)
+    layers, keys = _shared(drawings)
     behind = None if background is None else OSM_ATTRIBUTION
     credited = dict.fromkeys(line for line in (attribution, behind) if line)
-    data: dict[str, Any] = {
-        "page": {
-            "view": view,
-            "title": title,
-            "notice": notice,
-            "attribution": " · ".join(credited),
-            "bounds": [bounds[:, 0].min(axis=0).tolist(), bounds[:, 1].max(axis=0).tolist()],
-            "palette": PALETTE,
-            "releases": [
-                drawing.about | {"layers": names}
-                for drawing, names in zip(drawings, places, strict=True)
-            ],
-        }
+    about = {
+        "view": view,
+        "title": title,
+        "notice": notice,
+        "attribution": " · ".join(credited),
+        "bounds": [bounds[:, 0].min(axis=0).tolist(), bounds[:, 1].max(axis=0).tolist()],
+        "palette": PALETTE,
+        "releases": [
+            drawing.about | {"layers": names} for drawing, names in zip(drawings, keys, strict=True)
+        ],
     }
+    data = {"page": _json(about)} | layers
     if background is not None:
-        data["background"] = background.lines
-    texts = {name: _json(value) for name, value in data.items()} | layers
-    _Page(title, notice, texts, closed=tiles is None).hold(drawn)
+        lines = {"roads": bends(background.roads), "water": bends(background.water)}
+        data["background"] = _json(lines)
+    _Page(drawn, title, notice, data, closed=tiles is None)
     if tiles is not None:
-        _street_map(tiles).add_to(drawn)
+        try:
+            layer = folium.TileLayer(tiles, name="Street map", overlay=True, opacity=0.6)
+        except ValueError as error:
+            msg = f"no street map is called {tiles!r}; try OpenStreetMap, or none"
+            raise BadInput(msg) from error
+        layer.add_to(drawn)
     return drawn
-
-
-def _street_map(tiles: str) -> folium.TileLayer:
-    try:
-        return folium.TileLayer(tiles, name="Street map", overlay=True, opacity=0.6)
-    except ValueError as error:
-        msg = f"no street map is called {tiles!r}; try OpenStreetMap, or none"
-        raise BadInput(msg) from error
 
 
 def html(drawn: folium.Map) -> str:

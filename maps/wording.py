@@ -1,4 +1,4 @@
-"""What the panel says of a release: facts, stages, and counts in rows."""
+"""The text of the panel: facts, terms, and counts in rows."""
 
 from collections import Counter
 
@@ -9,6 +9,7 @@ from trajanon.files.report import Report
 from trajanon.words import STAGES, metres, percent
 
 _ROWS = 10  # of sizes; larger groups share the last one
+_EDGE = 85.0511  # degrees: of Mercator's square world, which all street maps show
 
 Row = tuple[str, int]
 """A label, and how many groups it counts."""
@@ -53,7 +54,7 @@ def glossary(report: Report) -> list[list[str]]:
     """Each term of the panel, and what it means."""
     named = (stage["name"] for stage in report["stages"])
     terms = [
-        ["Subject", "whose a trajectory is: a person, an account or a vehicle"],
+        ["Subject", "who made a trajectory: a person, an account or a vehicle"],
         ["IL", "information loss: share of the points' spread that is averaged away"],
         ["Displacement", "from a point to the same point of its group's line"],
         *([name, STAGES[name]] for name in dict.fromkeys(named) if name in STAGES),
@@ -71,8 +72,29 @@ def glossary(report: Report) -> list[list[str]]:
     return terms
 
 
+def drawn(
+    points: Floats, groups: int, of_groups: int, sampled: tuple[int, int, int] | None = None
+) -> str | None:
+    """Say what is not drawn, or not in its place; None if everything is.
+
+    ``sampled`` are the originals drawn, those there are, and the most of a group; None for all.
+    """
+    sentences = []
+    if sampled is not None or groups < of_groups:
+        sample = f"{groups:,} of {of_groups:,} groups"
+        if sampled is not None:
+            originals, of_originals, each = sampled
+            of_each = f"{originals:,} of {of_originals:,} originals, at most {each} of a group"
+            sample = f"{of_each}, and {sample}"
+        sentences.append(f"Drawn: {sample}, chosen at random. All numbers count everything.")
+    if np.abs(points[..., 0]).max() > _EDGE:
+        end = f"The map ends at {_EDGE:.2f}° of latitude"
+        sentences.append(f"{end}: points beyond are drawn at its edge.")
+    return " ".join(sentences) or None
+
+
 def counted(report: Report) -> str:
-    """What k counts."""
+    """Name what k counts."""
     return "subjects" if report["counted"] == "subjects" else "trajectories"
 
 

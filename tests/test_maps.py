@@ -409,7 +409,7 @@ def test_a_sample_is_told_on_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     page = html(compare(Trajectories(points), Trajectories(released), given))
     assert about(page)["drawn"] == (
         "Drawn: 3 of 9 originals, at most 1 of a group, and 3 of 3 groups, chosen at "
-        "random. All numbers are of all."
+        "random. All numbers count everything."
     )
     assert about(page)["total"] == {"groups": 3, "originals": 9, "outliers": 1}
     monkeypatch.undo()

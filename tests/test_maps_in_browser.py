@@ -601,7 +601,7 @@ def test_of_more_a_sample_is_drawn_and_said(see: Open, monkeypatch: pytest.Monke
     assert (seen.lines("originals"), seen.lines("released")) == (90, 30)
     assert seen.page.locator(".drawn").inner_text() == (
         "Drawn: 90 of 120 originals, at most 3 of a group, and 30 of 30 groups, chosen "
-        "at random. All numbers are of all."
+        "at random. All numbers count everything."
     )
 
 

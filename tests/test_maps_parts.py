@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from trajanon.maps.colours import PALETTE, colours, weights
 from trajanon.maps.hexagons import honeycomb
 from trajanon.maps.lines import bends, steps
-from trajanon.maps.sample import sample
+from trajanon.maps.sample import choose_originals
 from trajanon.maps.wording import by_displacement
 
 
@@ -35,26 +35,26 @@ def test_a_sample_has_some_of_each_group_drawn_and_no_more_than_may_be(
 ) -> None:
     labels = np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes))
     always = np.array([len(sizes) - 1])
-    shown = sample(labels, points, always, releases)
+    groups, chosen, each = choose_originals(labels, points, always, releases)
     most = max(1, min(300_000, 1_000_000 // releases) // points)
-    count = sum(len(members) for members in shown.members)
-    assert always[0] in shown.groups
-    assert (shown.each is None) == (len(labels) <= most)
-    if shown.each is not None:
+    count = sum(len(members) for members in chosen)
+    assert always[0] in groups
+    assert (each is None) == (len(labels) <= most)
+    if each is not None:
         most = max(1, min(300_000, 700_000 // releases) // points)
     assert count <= max(most, 1)
-    if shown.each is None:
+    if each is None:
         assert count == len(labels)
-    for group, members in zip(shown.groups, shown.members, strict=True):
+    for group, members in zip(groups, chosen, strict=True):
         assert (labels[members] == group).all()
         assert len(np.unique(members)) == len(members)
-        assert len(members) == min(sizes[group], shown.each or sizes[group])
+        assert len(members) == min(sizes[group], each or sizes[group])
 
 
 def test_samples_of_several_releases_leave_room_for_their_tracks() -> None:
     labels = np.repeat(np.arange(1_000), 10)
-    shown = sample(labels, 30, np.array([999]), 5)
-    assert sum(map(len, shown.members)) == 4 * 1_000  # 140,000 points at most
+    _, members, _ = choose_originals(labels, 30, np.array([999]), 5)
+    assert sum(map(len, members)) == 4 * 1_000  # 140,000 points at most
 
 
 @given(

@@ -107,7 +107,7 @@ def test_every_file_of_the_sample_is_installed_and_nothing_else_of_data() -> Non
     templates = {file.name for file in (ROOT / "trajanon/evaluation").glob("page.[ch]*")}
     assert set(listed["trajanon.evaluation"]) == templates
     assert listed["trajanon.extract.earth"] == ["cities.csv"]
-    pages = {file.name for file in (ROOT / "maps").glob("*.[cj]s*")}
+    pages = {file.name for file in (ROOT / "maps").glob("*.[cjh][st]*")}
     assert set(listed["trajanon.maps"]) == pages
     assert set(listed) == {
         "trajanon",

@@ -1,4 +1,4 @@
-"""The holder's map: originals and one release of them, or several."""
+"""The maps: originals with one release or several, for the holder; a release alone, to publish."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,10 +6,9 @@ from typing import Any
 import folium
 
 from trajanon.errors import BadInput
-from trajanon.maps.background import Background
-from trajanon.maps.drawing import with_originals
+from trajanon.maps.drawing import released_alone, with_originals
 from trajanon.maps.matching import match
-from trajanon.maps.page import page
+from trajanon.maps.page import Background, page
 from trajanon.releases import Release, with_report
 from trajanon.trajectories import Trajectories
 
@@ -111,6 +110,47 @@ def compare_releases(
         title="trajanon: originals and release, for the holder of the data",
         notice=" ".join(notices),
         attribution=next(filter(None, reported), trajectories.attribution),
+        tiles=tiles,
+        background=background,
+    )
+
+
+def public(
+    release: Release | Trajectories,
+    *,
+    tiles: str | None = "OpenStreetMap",
+    background: Background | None = None,
+) -> folium.Map:
+    """Draw a release and nothing else; equal trajectories are one group.
+
+    Parameters
+    ----------
+    release
+        What was released; or what `trajanon.anonymize` gave, of which the report stays out.
+    tiles, background
+        As for `compare`.
+
+    Returns
+    -------
+    folium.Map
+        Ready to be saved; in a notebook it shows itself.
+
+    Raises
+    ------
+    BadInput
+        If there is nothing to draw, or no street map has this name.
+    """
+    if isinstance(release, Release):
+        release = release.trajectories
+    if len(release) == 0:
+        msg = "there are no released trajectories to draw: run trajanon anonymize again"
+        raise BadInput(msg)
+    return page(
+        [released_alone(release.points)],
+        view="public",
+        title="trajanon: release",
+        notice=None,
+        attribution=release.attribution,
         tiles=tiles,
         background=background,
     )
