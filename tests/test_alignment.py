@@ -22,7 +22,7 @@ from naive_sliding import MADRID, STEP, on_runs, standardised, town, tracks_of
 import trajanon
 from trajanon.align.aligned import Aligned, Best
 from trajanon.arrays import Ints
-from trajanon.methods import METHODS
+from trajanon.microaggregation import METHODS
 from trajanon.refine import REFINEMENTS
 from trajanon.refine.random_moves import PASS
 from trajanon.trajectories import Trajectories

@@ -16,7 +16,7 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem, TooFewRecords, TooFewSubjects
 from trajanon.files.release import FORMATS
 from trajanon.files.report import read_report, report_path
-from trajanon.methods import METHODS
+from trajanon.microaggregation import METHODS
 from trajanon.partition import dense
 from trajanon.refine import REFINEMENTS
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories

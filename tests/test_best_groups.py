@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_refine import grouped, random_groups
 from pricings import peoples, seeds, set_limit, several
+from problems import problem
 from test_mdav import reference
 
 from trajanon import loss
 from trajanon.bound.best_groups import best_groups
-from trajanon.grouping.mdav import mdav
+from trajanon.methods.mdav import mdav
 from trajanon.partition import dense
 from trajanon.refine.swap import swap
 
@@ -157,7 +158,7 @@ def test_a_tenth_at_a_time_loses_about_what_was_published(name: str, published: 
     """As Castro et al. (2022), Tables 1 and 3, k = 5 and ten subsets."""
     records = loss.standardise(reference(name))
     n = len(records)
-    groups = grouped(records, mdav(records, 5, np.arange(n)), 5)
+    groups = grouped(records, mdav(problem(records, 5)), 5)
     labels = swap(groups, groups.labels)
     parted, part = np.empty_like(labels), np.zeros(0, dtype=np.int64)
     for group in range(labels.max() + 1):

@@ -3,16 +3,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from problems import problem
 from test_mdav import published, reference
 
 from trajanon import loss
 from trajanon.arrays import Floats
-from trajanon.grouping.mdav import mdav
 from trajanon.methods.hm2 import _compressed_path
+from trajanon.methods.mdav import mdav
 from trajanon.microaggregation import microaggregate
 from trajanon.paths import HEURISTICS
-from trajanon.problem import Problem
-from trajanon.settings import EXPANSIONS, Effort, Settings
+from trajanon.settings import EXPANSIONS
 
 seeds = st.integers(0, 10**6)
 every_expansion = pytest.mark.parametrize("expansion", EXPANSIONS)
@@ -22,14 +22,7 @@ def compressed(
     records: Floats, c: int, expansion: str, heuristic: str = "or-opt", k: int = 3
 ) -> list[int]:
     path: list[int] = _compressed_path(
-        Problem(
-            records=records,
-            k=k,
-            subjects=np.arange(len(records)),
-            settings=Settings(heuristic=heuristic, compression=c, expansion=expansion),
-            budget=Effort(1),
-            random=np.random.default_rng(0),
-        )
+        problem(records, k, heuristic=heuristic, compression=c, expansion=expansion)
     ).tolist()
     return path
 
@@ -50,7 +43,7 @@ def test_the_records_of_a_city_stand_together_in_order(
     records = naive.standardise(X.round() if grid else X)
     path = compressed(records, c, expansion, heuristic, k)
     assert sorted(path) == list(range(n))
-    city = mdav(records, c, np.arange(n))[path]
+    city = mdav(problem(records, c))[path]
     borders = 1 + np.flatnonzero(np.diff(city))
     assert len(borders) == city.max()
     for members in np.split(np.array(path), borders):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from problems import problem
 from test_paths import records_of
 
 from trajanon.arrays import Floats, Ints
@@ -20,7 +21,6 @@ from trajanon.paths.length import path_length
 from trajanon.paths.lkh import lkh
 from trajanon.paths.tours import shortest
 from trajanon.paths.tsplib import cut, read_tour, write_problem
-from trajanon.problem import Problem
 
 seeds = st.integers(0, 10**6)
 kinds = st.sampled_from(["normal", "grid", "line", "clusters", "far", "heavy"])
@@ -75,12 +75,6 @@ PYCONCORDE = """
             Path("abc.res").write_text("litter")
             return Tour(nearest_tour(self.problem), FOUND)
 """
-
-
-def asked(records: Floats, seed: int = 0) -> Problem:
-    n = len(records)
-    random = np.random.default_rng(seed)
-    return Problem(records=records, k=min(3, n), subjects=np.arange(n), random=random)
 
 
 def least_length(records: Floats, start: int | None) -> float:
@@ -298,7 +292,7 @@ def test_without_concorde_it_is_said_what_to_install(no_concorde: None) -> None:
         match=r"^Concorde is not installed; install pyconcorde from \S+, put the "
         r"program concorde on the PATH, or choose the heuristic or-opt$",
     ):
-        concorde(asked(records_of("normal", 0, 10)))
+        concorde(problem(records_of("normal", 0, 10)))
 
 
 def test_a_folder_named_concorde_is_not_pyconcorde(
@@ -309,7 +303,7 @@ def test_a_folder_named_concorde_is_not_pyconcorde(
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(BadInput, match="not installed"):
-        concorde(asked(records_of("normal", 0, 10)))
+        concorde(problem(records_of("normal", 0, 10)))
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 8, 9, 12, 40])
@@ -331,7 +325,7 @@ def test_concorde_is_asked_and_nothing_stays(
     monkeypatch.chdir(temporary)
     records = records_of("line", n, n)
     start = int(records.argmin()) if begins else None
-    path = concorde(asked(records), start)
+    path = concorde(problem(records), start)
     assert_is_path(path, n, start)
     if begins:  # nearest neighbours from the least number are all numbers in order
         assert (np.diff(records[path, 0]) >= 0).all()
@@ -344,7 +338,7 @@ def test_concorde_is_not_asked_for_a_handful(
     n: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install_program("sys.exit(1)", tmp_path, monkeypatch)
-    assert_is_path(concorde(asked(records_of("normal", 0, n)), n - 1), n, n - 1)
+    assert_is_path(concorde(problem(records_of("normal", 0, n)), n - 1), n, n - 1)
 
 
 def test_the_seed_reaches_concorde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -353,7 +347,7 @@ def test_the_seed_reaches_concorde(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     install_program(PROGRAM + note, tmp_path, monkeypatch)
     records = records_of("normal", 0, 10)
     for seed in (1, 1, 2):
-        concorde(asked(records, seed=seed))
+        concorde(problem(records, seed=seed))
     first, again, other = map(int, log.read_text().split())
     assert first == again != other
     assert 0 < first < 2**31
@@ -390,7 +384,7 @@ def test_where_concorde_finds_no_tour_its_last_words_are_told(
         match=rf"^Concorde {words} and found no tour; choose the heuristic or-opt, or "
         r"mend Concorde$",
     ):
-        concorde(asked(records_of("normal", 0, 9)))
+        concorde(problem(records_of("normal", 0, 9)))
     assert list(temporary.iterdir()) == []
 
 
@@ -399,7 +393,7 @@ def test_a_pyconcorde_without_a_tour_says_so(
 ) -> None:
     install_pyconcorde(PYCONCORDE.replace("FOUND", "False"), tmp_path, monkeypatch)
     with pytest.raises(BadInput, match="said 'no tour was found' and found no tour"):
-        concorde(asked(records_of("normal", 0, 9)))
+        concorde(problem(records_of("normal", 0, 9)))
 
 
 def test_a_pyconcorde_that_cannot_be_loaded_says_why(
@@ -407,7 +401,7 @@ def test_a_pyconcorde_that_cannot_be_loaded_says_why(
 ) -> None:
     install_pyconcorde("    raise ImportError('no QSopt')", tmp_path, monkeypatch)
     with pytest.raises(BadInput, match="said 'ImportError: no QSopt'"):
-        concorde(asked(records_of("normal", 0, 9)))
+        concorde(problem(records_of("normal", 0, 9)))
 
 
 def test_a_program_that_cannot_be_started_says_why(
@@ -416,7 +410,7 @@ def test_a_program_that_cannot_be_started_says_why(
     install_program("", tmp_path, monkeypatch)
     (tmp_path / "bin" / "concorde").write_text("#!/nowhere/at/all\n")
     with pytest.raises(BadInput, match=r"^Concorde said 'No such file or directory'"):
-        concorde(asked(records_of("normal", 0, 9)))
+        concorde(problem(records_of("normal", 0, 9)))
 
 
 def test_ctrl_c_ends_concorde_and_removes_its_files(tmp_path: Path, temporary: Path) -> None:
@@ -467,7 +461,7 @@ def test_without_elkai_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatc
         match=r"^LKH is not installed; run pip install 'trajanon\[lkh\]' or choose the "
         r"heuristic or-opt$",
     ):
-        lkh(asked(records_of("normal", 0, 10)))
+        lkh(problem(records_of("normal", 0, 10)))
 
 
 @pytest.fixture
@@ -482,7 +476,7 @@ def elkai() -> None:
 def test_lkh_finds_the_shortest_path(n: int, kind: str, begins: bool, temporary: Path) -> None:
     records = records_of(kind, n, n)
     start = n // 2 if begins else None
-    path = lkh(asked(records), start)
+    path = lkh(problem(records), start)
     assert_is_path(path, n, start)
     expected = least_length(records, start)
     assert path_length(records, path) == pytest.approx(expected, rel=1e-6)
@@ -494,21 +488,21 @@ def test_lkh_finds_the_shortest_path(n: int, kind: str, begins: bool, temporary:
 @pytest.mark.usefixtures("elkai")
 def test_equal_records_get_a_path(n: int, start: int | None) -> None:
     begin = None if start is None else start % n
-    assert_is_path(lkh(asked(np.full((n, 2), 0.7)), begin), n, begin)
+    assert_is_path(lkh(problem(np.full((n, 2), 0.7)), begin), n, begin)
 
 
 @pytest.mark.usefixtures("elkai")
 def test_all_but_one_equal_records_get_the_shortest_path() -> None:
     records = np.full((30, 2), 0.7)
     records[11] += 2.0
-    assert path_length(records, lkh(asked(records))) == pytest.approx(8**0.5)
-    assert path_length(records, lkh(asked(records), 11)) == pytest.approx(8**0.5)
+    assert path_length(records, lkh(problem(records))) == pytest.approx(8**0.5)
+    assert path_length(records, lkh(problem(records), 11)) == pytest.approx(8**0.5)
 
 
 @pytest.mark.usefixtures("elkai")
 def test_a_seed_repeats_the_path_of_lkh(capfd: pytest.CaptureFixture[str]) -> None:
     records = records_of("grid", 5, 60)  # of many shortest paths
-    paths = [lkh(asked(records, seed=seed)).tolist() for seed in (1, 1, 2, 3)]
+    paths = [lkh(problem(records, seed=seed)).tolist() for seed in (1, 1, 2, 3)]
     assert paths[0] == paths[1]
     assert len({tuple(path) for path in paths}) > 1
     assert capfd.readouterr() == ("", "")
@@ -517,7 +511,7 @@ def test_a_seed_repeats_the_path_of_lkh(capfd: pytest.CaptureFixture[str]) -> No
 @pytest.mark.usefixtures("elkai")
 def test_a_straight_line_is_walked_once() -> None:
     numbers = np.random.default_rng(0).permutation(100).astype(float)[:, None]
-    assert path_length(numbers, lkh(asked(numbers))) == 99.0
+    assert path_length(numbers, lkh(problem(numbers))) == 99.0
 
 
 # Both
@@ -531,8 +525,8 @@ def test_too_many_records_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         match=r"^20001 records are too many for Concorde, which holds the distances of "
         r"all pairs; give at most 20000 or choose the heuristic or-opt$",
     ):
-        concorde(asked(records))
-    assert len(concorde(asked(records[1:]))) == 20_000
+        concorde(problem(records))
+    assert len(concorde(problem(records[1:]))) == 20_000
 
 
 def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -546,11 +540,11 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         match=r"^cannot write the problem for Concorde to a temporary folder: No space "
         r"left on device; set TMPDIR to a folder with more room$",
     ):
-        concorde(asked(records_of("normal", 0, 9)))
+        concorde(problem(records_of("normal", 0, 9)))
 
 
 def test_no_temporary_folder_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_program(PROGRAM, tmp_path, monkeypatch)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "absent"))
     with pytest.raises(FileProblem, match="No such file or directory; set TMPDIR"):
-        concorde(asked(records_of("normal", 0, 9)))
+        concorde(problem(records_of("normal", 0, 9)))

@@ -5,13 +5,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_refine import random_groups
 from pricings import different, peoples, random_pricing, seeds, set_limit
+from problems import problem
 from test_mdav import reference
 
 from trajanon import loss
 from trajanon.bound.column_generation import generate
 from trajanon.bound.master import Master
 from trajanon.bound.pricing import first_groups, nearest_groups, pricing_problem
-from trajanon.grouping.mdav import mdav
+from trajanon.methods.mdav import mdav
 
 # Columns generated with exact pricing by an earlier prototype, percent; and the least
 # losses ever seen, which no relaxation may exceed.
@@ -52,7 +53,7 @@ def test_steady_prices_need_fewer_columns() -> None:
     """Large groups, from a partition and the fair prices of its records alone."""
     records = loss.standardise(np.random.default_rng(0).normal(size=(120, 3)))
     pricing = pricing_problem(records, 8, np.arange(120))
-    labels = mdav(records, 8, np.arange(120))
+    labels = mdav(problem(records, 8))
     columns, reached = [], []
     for steady in (False, True):
         master = Master(pricing.distances)
@@ -88,7 +89,7 @@ def test_the_relaxation_is_that_of_the_prototype(name: str) -> None:
     records = loss.standardise(reference(name))
     m = len(records)
     pricing = pricing_problem(records, 3, np.arange(m))
-    labels = mdav(records, 3, np.arange(m))
+    labels = mdav(problem(records))
     master = Master(pricing.distances)
     master.add(np.flatnonzero(labels == g) for g in range(labels.max() + 1))
     master.add(first_groups(pricing))

@@ -5,17 +5,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from problems import problem
 from test_mdav import reference, toy
 
 import trajanon
 from trajanon._kernels.diameter import farthest_pair
 from trajanon._kernels.mdav import nearest_to_group
 from trajanon.arrays import Floats, Ints
-from trajanon.grouping.cbfs import cbfs
-from trajanon.grouping.md import md
-from trajanon.grouping.mdav import mdav
-from trajanon.grouping.v_mdav import v_mdav
-from trajanon.methods.by_distance import GAMMAS
+from trajanon.methods.md import md
+from trajanon.methods.mdav import mdav
+from trajanon.methods.v_mdav import GAMMAS, cbfs, v_mdav
 from trajanon.partition import dense
 
 seeds = st.integers(0, 10**6)
@@ -92,7 +91,7 @@ def test_swapping_gives_the_printed_groups_of_the_hospital(method: str) -> None:
 def test_v_mdav_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int, gamma: float) -> None:
     k = min(k, n)
     records = np.random.default_rng(seed).normal(size=(n, p))
-    labels = v_mdav(records, k, np.arange(n), gamma)
+    labels = v_mdav(problem(records, k, gamma=gamma))
     assert groups_of(labels) == naive.v_mdav(records, k, gamma)
 
 
@@ -101,7 +100,7 @@ def test_cbfs_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int) -> None
     """That is V-MDAV whose groups never grow; leftovers make at most 2k - 1."""
     k = min(k, n)
     records = np.random.default_rng(seed).normal(size=(n, p))
-    labels = cbfs(records, k, np.arange(n))
+    labels = cbfs(problem(records, k))
     assert groups_of(labels) == naive.v_mdav(records, k, 0.0)
     assert k <= np.bincount(labels).min()
     assert np.bincount(labels).max() <= 2 * k - 1
@@ -111,7 +110,7 @@ def test_cbfs_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int) -> None
 def test_md_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int) -> None:
     k = min(k, n)
     records = np.random.default_rng(seed).normal(size=(n, p))
-    labels = md(records, k, np.arange(n))
+    labels = md(problem(records, k))
     assert groups_of(labels) == naive.md(records, k)
 
 
@@ -166,8 +165,8 @@ def test_the_nearest_to_a_group_is_near_to_one_member(
 
 def group(how: str, records: Floats, k: int, subjects: Ints, gamma: float) -> Ints:
     if how == "v-mdav":
-        return v_mdav(records, k, subjects, gamma)
-    return {"mdav": mdav, "md": md, "cbfs": cbfs}[how](records, k, subjects)
+        return v_mdav(problem(records, k, subjects, gamma=gamma))
+    return {"mdav": mdav, "md": md, "cbfs": cbfs}[how](problem(records, k, subjects))
 
 
 @pytest.mark.parametrize("how", ["mdav", "md", "cbfs", "v-mdav"])

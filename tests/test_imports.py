@@ -28,7 +28,6 @@ FLOORS = [  # from the ground up; a module imports from its own floor or below
         "words",
     },
     {
-        "grouping",
         "axes",
         "neighbours",
         "partition",
@@ -39,8 +38,7 @@ FLOORS = [  # from the ground up; a module imports from its own floor or below
         "files",
         "releases",
     },
-    {"paths", "refine", "bound", "privacy", "utility"},
-    {"methods"},
+    {"paths", "methods", "refine", "bound", "privacy", "utility"},
     {"microaggregation", "align", "suppression"},
     {"parts"},
     {"anonymization", "tables", "table_columns", "benchmark", "evaluation"},

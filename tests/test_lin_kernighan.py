@@ -5,12 +5,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from problems import problem
 from test_paths import first_tour, kinds, length, losses, of_published, path_by, records_of
 
 from trajanon._kernels.lin_kernighan import chain
 from trajanon._kernels.search import LIN_KERNIGHAN, TWO_OPT, improve
 from trajanon._kernels.tour import Tour, after, between, enqueue, reverse_stretch, take_back
-from trajanon.grouping.mdav import mdav
+from trajanon.methods.mdav import mdav
 from trajanon.neighbours import exact_neighbours
 from trajanon.paths.length import path_length
 from trajanon.paths.through_groups import chain as chain_of_groups
@@ -136,7 +137,7 @@ def test_lin_kernighan_never_lengthens_the_path_through_the_groups(
     kind: str, seed: int, n: int, k: int
 ) -> None:
     records = records_of(kind, seed, n)
-    through = chain_of_groups(records, mdav(records, k, np.arange(n)))
+    through = chain_of_groups(records, mdav(problem(records, k)))
     path = path_by("mdav-lk", records, None, k=k)
     assert path_length(records, path) <= path_length(records, through) + 1e-8
 

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from problems import problem
 
 import trajanon
 from trajanon._kernels.mdav import farthest, nearest_centroid, nearest_of_other_subjects
 from trajanon.arrays import Floats, Ints
-from trajanon.grouping.mdav import mdav
+from trajanon.methods.mdav import mdav
 from trajanon.partition import dense
 
 DATASETS = Path(__file__).parents[2] / "shared" / "reference" / "datasets"
@@ -83,7 +84,7 @@ def test_hm2_loses_less_than_mdav_on_the_reference_data(name: str, k: int) -> No
 def test_mdav_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int) -> None:
     k = min(k, n)
     records = np.random.default_rng(seed).normal(size=(n, p))
-    labels = mdav(records, k, np.arange(n))
+    labels = mdav(problem(records, k))
     groups = [set(np.flatnonzero(labels == g)) for g in range(labels.max() + 1)]
     assert groups == naive.mdav(records, k)
 
@@ -151,6 +152,6 @@ def test_one_subject_with_most_of_the_records_stays_among_k(
     subjects = np.where(rng.random(n) < share, 0, rng.integers(1, others + 1, n))
     subjects = dense(subjects)
     k = min(k, int(subjects.max()) + 1)
-    labels = mdav(rng.normal(size=(n, 2)), k, subjects)
+    labels = mdav(problem(rng.normal(size=(n, 2)), k, subjects))
     assert labels.min() == 0
     assert naive.holds(labels, subjects, k)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from problems import problem
 from scipy.sparse import csr_array
 from test_mdav import published, reference, toy
 
@@ -20,30 +21,13 @@ from trajanon.methods.mf_tsp import (
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense
 from trajanon.problem import Problem
-from trajanon.settings import Settings
 
 seeds = st.integers(0, 10**6)
 heuristics = st.sampled_from(["nearest-neighbor", "npn", "arbitrary-insertion"])
 
 
-def task(
-    records: Floats,
-    k: int,
-    heuristic: str = "nearest-neighbor",
-    subjects: Ints | None = None,
-    seed: int = 0,
-) -> Problem:
-    return Problem(
-        records=records,
-        k=k,
-        subjects=np.arange(len(records)) if subjects is None else subjects,
-        settings=Settings(heuristic=heuristic),
-        random=np.random.default_rng(seed),
-    )
-
-
 def paths_through(records: Floats, k: int, heuristic: str) -> list[Ints]:
-    return list(paths_from_every_record(task(records, k, heuristic)))
+    return list(paths_from_every_record(problem(records, k, heuristic=heuristic)))
 
 
 # The example of the papers
@@ -93,7 +77,7 @@ def test_a_fast_heuristic_comes_near_the_best_published_loss() -> None:
 def test_a_path_leads_from_every_record(seed: int, n: int) -> None:
     told: list[tuple[float, float | None]] = []
     asked = replace(
-        task(np.random.default_rng(seed).normal(size=(n, 2)), 2, "two-opt"),
+        problem(np.random.default_rng(seed).normal(size=(n, 2)), 2, heuristic="two-opt"),
         progress=lambda task, done, total, note="": told.append((done, total)),
     )
     paths = [path.tolist() for path in paths_from_every_record(asked)]
@@ -116,8 +100,8 @@ def test_mf_tsp_groups_as_its_slow_twin(seed: int, n: int, k: int, heuristic: st
     k = min(k, n)
     records = np.random.default_rng(seed).normal(size=(n, 2))
     paths = paths_through(records, k, heuristic)
-    labels = mf_tsp(task(records, k, heuristic))
-    assert np.array_equal(labels, group_by_paths(task(records, k), paths))
+    labels = mf_tsp(problem(records, k, heuristic=heuristic))
+    assert np.array_equal(labels, group_by_paths(problem(records, k), paths))
     groups = [set(np.flatnonzero(labels == g)) for g in range(labels.max() + 1)]
     counts = naive_paths.neighbour_counts(paths, k)
     assert groups == naive_paths.mf_tsp(records, counts, k)
@@ -130,7 +114,7 @@ def test_any_counts_are_grouped_as_by_the_slow_twin(
     """Also such as leave many records unconnected, which no paths do."""
     rng = np.random.default_rng(seed)
     k = min(k, n)
-    asked = task(rng.normal(size=(n, 2)), k)
+    asked = problem(rng.normal(size=(n, 2)), k)
     counts = np.triu(rng.integers(1, 5, (n, n)) * (rng.random((n, n)) < share), 1)
     counts = counts + counts.T
     groups = placed(asked, counts)
@@ -161,7 +145,7 @@ def test_any_counts_give_groups_of_k_subjects(
     k = min(k, int(subjects.max()) + 1)
     if k < 2:
         return
-    asked = task(rng.normal(size=(n, 2)), k, subjects=subjects)
+    asked = problem(rng.normal(size=(n, 2)), k, subjects=subjects)
     counts = np.triu(rng.integers(1, 5, (n, n)) * (rng.random((n, n)) < share), 1)
     groups = placed(asked, counts + counts.T)
     assert sorted(i for group in groups for i in group) == list(range(n))
@@ -179,18 +163,18 @@ def counts_of(n: int, pairs: dict[tuple[int, int], int]) -> Ints:
 def test_the_last_records_join_the_nearest_groups_with_room() -> None:
     numbers = np.array([0.0, 1.0, 2.0, 3.0, 50.0, 51.0])[:, None]
     counts = counts_of(6, {(0, 1): 9, (4, 5): 8})
-    assert placed(task(numbers, 2), counts) == [{0, 1, 2}, {3, 4, 5}]
+    assert placed(problem(numbers, 2), counts) == [{0, 1, 2}, {3, 4, 5}]
 
 
 def test_records_without_room_are_grouped_by_mdav() -> None:
     numbers = np.array([0.0, 1.0, 2.0, 3.0, 50.0, 51.0, 52.0])[:, None]
     counts = counts_of(7, {(0, 1): 9, (4, 5): 8})
-    assert placed(task(numbers, 2), counts) == [{0, 1}, {4, 5}, {2, 3, 6}]
+    assert placed(problem(numbers, 2), counts) == [{0, 1}, {4, 5}, {2, 3, 6}]
 
 
 def test_the_record_met_most_often_with_one_of_the_pair_joins() -> None:
     """The third one's own neighbours do not count."""
     counts = counts_of(6, {(0, 1): 9, (1, 2): 5, (0, 3): 4, (2, 4): 8, (3, 5): 3, (4, 5): 1})
     numbers = np.arange(6.0)[:, None]
-    assert placed(task(numbers, 3), counts) == [{0, 1, 2}, {3, 4, 5}]
-    assert placed(task(numbers, 4), counts)[0] >= {0, 1, 2, 3}
+    assert placed(problem(numbers, 3), counts) == [{0, 1, 2}, {3, 4, 5}]
+    assert placed(problem(numbers, 4), counts)[0] >= {0, 1, 2, 3}

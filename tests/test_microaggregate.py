@@ -21,8 +21,7 @@ from hypothesis import strategies as st
 import trajanon
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.methods import METHODS
-from trajanon.microaggregation import microaggregate
+from trajanon.microaggregation import METHODS, microaggregate
 from trajanon.partition import Partition, dense
 from trajanon.paths import HEURISTICS
 from trajanon.refine import REFINEMENTS

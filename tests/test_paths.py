@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from problems import problem
 from test_mdav import published, reference
 
 from trajanon._kernels.greedy import greedy_fragments, join_fragments
@@ -21,7 +22,6 @@ from trajanon.paths.length import path_length
 from trajanon.paths.or_opt import greedy, or_opt
 from trajanon.paths.tours import NEIGHBOURS, closed, from_any_start
 from trajanon.problem import Problem
-from trajanon.settings import Effort
 
 seeds = st.integers(0, 10**6)
 kinds = st.sampled_from(["normal", "grid", "line", "clusters", "equal"])
@@ -51,15 +51,7 @@ def first_tour(kind: str, seed: int, n: int) -> Tour:
 
 
 def path(records: Floats, kicks_per_record: int = 10, seed: int = 0) -> Ints:
-    return or_opt(
-        Problem(
-            records=records,
-            k=3,
-            subjects=np.arange(len(records)),
-            budget=Effort(kicks_per_record),
-            random=np.random.default_rng(seed),
-        )
-    )
+    return or_opt(problem(records, seed=seed, kicks=kicks_per_record), None)
 
 
 def length(tour: Tour) -> float:
@@ -232,14 +224,7 @@ def path_by(
     k: int = 3,
     subjects: Ints | None = None,
 ) -> Ints:
-    problem = Problem(
-        records=records,
-        k=k,
-        subjects=np.arange(len(records)) if subjects is None else subjects,
-        budget=Effort(1),
-        random=np.random.default_rng(seed),
-    )
-    return HEURISTICS[heuristic](problem, start)
+    return HEURISTICS[heuristic](problem(records, k, subjects, seed=seed), start)
 
 
 every_heuristic = pytest.mark.parametrize(
@@ -322,7 +307,7 @@ def test_the_start_stands_before_the_nearer_end(seed: int, n: int) -> None:
         assert free.subjects.tolist() == others.tolist()
         return np.arange(n - 1)
 
-    path = in_order(Problem(records=records, k=3, subjects=np.arange(n)), start).tolist()
+    path = in_order(problem(records), start).tolist()
     assert path[1:] in (others.tolist(), others.tolist()[::-1])
     near, far = (naive.distance(records[i], records[start]) for i in (path[1], path[-1]))
     assert near <= far
@@ -337,16 +322,7 @@ def losses(dataset: str, heuristic: str, seeds: Iterable[int]) -> Floats:
     n = len(records)
     found = []
     for seed in seeds:
-        path = HEURISTICS[heuristic](
-            Problem(
-                records=records,
-                k=3,
-                subjects=np.arange(n),
-                budget=Effort(10),
-                random=np.random.default_rng(seed),
-            ),
-            None,
-        )
+        path = HEURISTICS[heuristic](problem(records, seed=seed, kicks=10), None)
         along = records[path]
         cuts = [optimal_cut(along, latest_starts(path, k)) for k in range(3, 7)]
         found.append([sse(along, np.cumsum(starts) - 1) for starts in cuts])

@@ -12,6 +12,7 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 from interrupting import Interrupting
 from naive_sliding import town
+from problems import problem
 
 import trajanon
 from trajanon import loss, maps, suppression
@@ -21,7 +22,7 @@ from trajanon.errors import BadInput
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.report import read_report
 from trajanon.files.trajectories import write_trajectories
-from trajanon.grouping.remaining import mended
+from trajanon.methods.remaining import mended
 from trajanon.privacy.diversity import too_tight
 from trajanon.privacy.wide_groups import wide_groups
 from trajanon.refine import REFINEMENTS
@@ -270,9 +271,9 @@ def test_members_of_broken_groups_join_the_nearest_group() -> None:
     records = np.array([[0.0], [1.0], [9.0], [10.0], [4.0], [20.0]])
     subjects = np.array([0, 1, 2, 3, 4, 5])
     labels = np.array([0, 0, 1, 1, 2, 3])
-    assert mended(records, labels, subjects, 2).tolist() == [0, 0, 1, 1, 0, 1]
+    assert mended(problem(records, 2, subjects), labels).tolist() == [0, 0, 1, 1, 0, 1]
     alone = np.arange(6)
-    assert mended(records, alone, subjects, 2).tolist() == [0] * 6
+    assert mended(problem(records, 2, subjects), alone).tolist() == [0] * 6
 
 
 def test_the_screen_says_what_ctrl_c_skipped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from problems import problem
 from test_paths import kinds, path_by, records_of
 
 from trajanon import loss
 from trajanon._kernels.mhm import latest_starts, optimal_cut
 from trajanon.arrays import Floats, Ints
-from trajanon.grouping.cbfs import cbfs
-from trajanon.grouping.md import md
-from trajanon.grouping.mdav import mdav
+from trajanon.methods.md import md
+from trajanon.methods.mdav import mdav
+from trajanon.methods.v_mdav import cbfs
 from trajanon.partition import dense
 from trajanon.paths.through_groups import chain
 
@@ -61,9 +62,9 @@ def test_the_cut_loses_no_more_than_the_groups(
     heuristic: str, kind: str, seed: int, n: int, k: int
 ) -> None:
     k = min(k, n)
-    records, everyone = records_of(kind, seed, n), np.arange(n)
+    records = records_of(kind, seed, n)
     grouping = {"mdav": mdav, "md": md, "cbfs": cbfs}[heuristic]
-    labels = grouping(records, k, everyone)
+    labels = grouping(problem(records, k))
     path = path_by(heuristic, records, None, k=k)
     assert path.tolist() == chain(records, labels).tolist()
     starts = optimal_cut(records[path], latest_starts(path, k))

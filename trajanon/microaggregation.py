@@ -1,6 +1,7 @@
 """Microaggregation of a table: the whole search, on one page."""
 
 import logging
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,7 +9,12 @@ from numpy.typing import ArrayLike
 from trajanon import loss
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
-from trajanon.methods import METHODS
+from trajanon.methods.decomposition import decomposition
+from trajanon.methods.hm2 import hm2
+from trajanon.methods.md import md
+from trajanon.methods.mdav import mdav
+from trajanon.methods.mf_tsp import mf_tsp
+from trajanon.methods.v_mdav import cbfs, v_mdav
 from trajanon.partition import Partition, broken_promises, check_k, dense
 from trajanon.problem import Problem, whole_problem
 from trajanon.progress import Progress, silent
@@ -18,6 +24,17 @@ from trajanon.subjects import column_of, numbered
 from trajanon.words import number_of
 
 _LOG = logging.getLogger(__name__)
+
+METHODS: Mapping[str, Callable[[Problem], Ints]] = {
+    "hm2": hm2,
+    "mdav": mdav,
+    "v-mdav": v_mdav,
+    "md": md,
+    "cbfs": cbfs,
+    "mf-tsp": mf_tsp,
+    "decomposition": decomposition,
+}
+"""By the names in the settings."""
 
 LAST_STEP = {"hm2": "MHM"}
 """The last step of a method, where it has several."""

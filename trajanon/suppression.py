@@ -11,11 +11,12 @@ from trajanon import loss
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.released import rounded
-from trajanon.grouping.remaining import mended
+from trajanon.methods.remaining import mended
 from trajanon.microaggregation import check_enough
 from trajanon.partition import Partition, dense, measured
 from trajanon.privacy.diversity import too_tight
 from trajanon.privacy.outliers import outliers
+from trajanon.problem import Problem
 from trajanon.trajectories import Trajectories
 from trajanon.utility import moved_to, summary
 
@@ -142,7 +143,8 @@ def without(grouped: Grouped, out: Bools, k: int, *, counts_subjects: bool) -> G
     if counts_subjects and left.subject is not None:
         subjects = dense(left.subject)
     check_enough(len(left), subjects, k, counted=counts_subjects)
-    labels = mended(loss.standardise(left.records), labels, subjects, k)
+    problem = Problem(records=loss.standardise(left.records), subjects=subjects, k=k)
+    labels = mended(problem, labels)
     return _measured(left, grouped, labels, since)
 
 

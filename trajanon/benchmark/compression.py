@@ -8,8 +8,8 @@ import numpy as np
 from trajanon.benchmark.datasets import PAPERS, Dataset
 from trajanon.benchmark.measurement import Measurement
 from trajanon.benchmark.runs import first_records, loss_of_groups, task, timed
-from trajanon.methods import METHODS
 from trajanon.methods.hm2 import cut, find_path
+from trajanon.microaggregation import METHODS
 from trajanon.paths.length import path_length
 from trajanon.progress import Progress
 

@@ -9,8 +9,8 @@ from trajanon.benchmark.datasets import Dataset
 from trajanon.benchmark.measurement import Measurement
 from trajanon.benchmark.published import decomposition_setting
 from trajanon.benchmark.runs import first_records, loss_of_groups, task, timed
-from trajanon.methods import METHODS
 from trajanon.methods.decomposition import regroup, start
+from trajanon.microaggregation import METHODS
 from trajanon.progress import Progress
 from trajanon.refine.swap import swap
 

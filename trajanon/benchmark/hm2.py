@@ -9,9 +9,8 @@ import numpy as np
 from trajanon.benchmark.datasets import Dataset
 from trajanon.benchmark.measurement import Measurement, spread
 from trajanon.benchmark.runs import first_records, loss_of_groups, task, timed
-from trajanon.methods import METHODS
 from trajanon.methods.hm2 import cut, find_path
-from trajanon.microaggregation import microaggregate
+from trajanon.microaggregation import METHODS, microaggregate
 from trajanon.paths.length import path_length
 from trajanon.progress import Progress
 

@@ -8,8 +8,8 @@ from trajanon.arrays import Ints
 from trajanon.benchmark.datasets import Dataset
 from trajanon.benchmark.measurement import Measurement
 from trajanon.benchmark.runs import first_records, loss_of_groups, task, timed
-from trajanon.methods import METHODS
 from trajanon.methods.mf_tsp import group_by_paths, paths_from_every_record
+from trajanon.microaggregation import METHODS
 from trajanon.problem import Problem
 from trajanon.progress import Progress
 

@@ -11,7 +11,7 @@ from trajanon.benchmark.datasets import Dataset
 from trajanon.benchmark.measurement import Measurement, spread
 from trajanon.benchmark.published import rcs_setting
 from trajanon.benchmark.runs import first_records, loss_of_groups, task, timed
-from trajanon.methods import METHODS
+from trajanon.microaggregation import METHODS
 from trajanon.progress import Progress
 from trajanon.refine.rcs import rcs as shuffle
 

@@ -8,8 +8,8 @@ import numpy as np
 from trajanon.benchmark.datasets import PAPERS, Dataset
 from trajanon.benchmark.measurement import Measurement
 from trajanon.benchmark.runs import first_records, task, timed
-from trajanon.methods import METHODS
 from trajanon.methods.hm2 import find_path
+from trajanon.microaggregation import METHODS
 from trajanon.progress import Progress
 
 SDCMICRO = {1_000: 0.03, 10_000: 1.6}

@@ -14,7 +14,7 @@ from trajanon.bound.master import Master
 from trajanon.bound.pricing import first_groups, nearest_groups, pricing_problem, search
 from trajanon.bound.subset_row_cuts import tighten
 from trajanon.errors import BadInput, TooFewRecords
-from trajanon.grouping.mdav import mdav
+from trajanon.methods.mdav import mdav
 from trajanon.neighbours import exact_neighbours
 from trajanon.partition import check_k, dense
 from trajanon.problem import Problem
@@ -195,7 +195,7 @@ def _some_groups(records: Floats, k: int) -> Ints:
     """A partition to begin with."""
     every = np.arange(len(records))
     problem = Problem(records=records, subjects=every, k=k)
-    return dense(descent(problem, mdav(records, k, every)))
+    return dense(descent(problem, mdav(problem)))
 
 
 def _priced(pricing: PricingProblem, labels: Ints, upper: float, progress: Progress) -> Relaxation:

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 from trajanon.evaluation.names import AS_SLID, RELEASE
 from trajanon.files.report import digits_in
-from trajanon.methods import METHODS
-from trajanon.refine import REFINEMENTS
+from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.trajectories import OSM_ATTRIBUTION
 from trajanon.words import STAGES, metres, percent
 
@@ -105,7 +104,7 @@ def _method(evaluation: "Evaluation") -> str:
     known = [
         STAGES.get(name, name)
         for name in names
-        if name in STAGES or name in METHODS or name in REFINEMENTS
+        if name in STAGES or name in METHOD_NAMES or name in REFINEMENT_NAMES
     ]
     return "; ".join(dict.fromkeys(known)) or "microaggregation"
 

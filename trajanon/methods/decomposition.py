@@ -7,7 +7,8 @@ import numpy as np
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.loss import sse
-from trajanon.methods.by_distance import mdav, v_mdav
+from trajanon.methods.mdav import mdav
+from trajanon.methods.v_mdav import v_mdav
 from trajanon.partition import dense
 from trajanon.problem import NullLog, Problem
 from trajanon.refine.swap import swap

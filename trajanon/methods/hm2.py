@@ -6,8 +6,8 @@ import numpy as np
 
 from trajanon._kernels.mhm import latest_starts, optimal_cut
 from trajanon.arrays import Floats, Ints
-from trajanon.grouping.mdav import mdav
 from trajanon.loss import group_means
+from trajanon.methods.mdav import mdav
 from trajanon.paths import HEURISTICS
 from trajanon.paths.length import path_length
 from trajanon.problem import Problem
@@ -58,7 +58,7 @@ def _compressed_path(problem: Problem) -> Ints:
     1, which inserts members by distance; the published path lengths point to the order of the rows.
     """
     n, c = len(problem.records), problem.settings.compression
-    labels = mdav(problem.records, c, np.arange(n), problem.progress)
+    labels = mdav(replace(problem, subjects=np.arange(n), k=c))
     cities = group_means(problem.records, labels)
     of_cities = replace(
         problem,

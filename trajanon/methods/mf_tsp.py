@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from trajanon.arrays import Ints
-from trajanon.grouping.mdav import mdav
+from trajanon.methods.mdav import mdav
 from trajanon.paths import HEURISTICS
 from trajanon.problem import Problem
 from trajanon.progress import silent
@@ -132,7 +132,7 @@ class _Groups:
         if len(rest) <= room:
             self._join_nearest(rest, 2 * k - 1)
         elif subjects.max(initial=-1) + 1 >= k:
-            labels = mdav(problem.records[rest], k, subjects)
+            labels = mdav(Problem(records=problem.records[rest], subjects=subjects, k=k))
             self.groups += [rest[labels == g].tolist() for g in range(labels.max() + 1)]
         else:
             self._join_nearest(rest, len(problem.records))

@@ -1,8 +1,10 @@
-"""Records -> a Hamiltonian path through them: a registry of heuristics."""
+"""Path heuristics by name: a problem to a Hamiltonian path through its records."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from trajanon.arrays import Ints
+from trajanon.methods.md import md
+from trajanon.methods.mdav import mdav
+from trajanon.methods.v_mdav import cbfs
 from trajanon.paths.concorde import concorde
 from trajanon.paths.insertion import (
     arbitrary_insertion,
@@ -13,13 +15,9 @@ from trajanon.paths.insertion import (
 from trajanon.paths.lkh import lkh
 from trajanon.paths.nearest_neighbour import nearest_neighbour, repetitive_nn
 from trajanon.paths.or_opt import or_opt
-from trajanon.paths.through_groups import cbfs, md, mdav, mdav_lk, npn
+from trajanon.paths.through_groups import mdav_lk, npn, through_groups
+from trajanon.paths.tours import Heuristic
 from trajanon.paths.two_opt import two_opt
-from trajanon.problem import Problem
-
-Heuristic = Callable[[Problem, int | None], Ints]
-"""A problem, and the record that the path begins with or None to leave that open, to the order of
-the records on the path, (n,)."""
 
 HEURISTICS: Mapping[str, Heuristic] = {
     "or-opt": or_opt,
@@ -32,9 +30,9 @@ HEURISTICS: Mapping[str, Heuristic] = {
     "arbitrary-insertion": arbitrary_insertion,
     "mdav-lk": mdav_lk,
     "npn": npn,
-    "md": md,
-    "mdav": mdav,
-    "cbfs": cbfs,
+    "md": through_groups(md),
+    "mdav": through_groups(mdav),
+    "cbfs": through_groups(cbfs),
     "concorde": concorde,
     "lkh": lkh,
 }

@@ -1,6 +1,7 @@
 """Paths that lead through groups: a grouping used as an ordering."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,15 +9,13 @@ from trajanon._kernels.mdav import farthest
 from trajanon._kernels.nearest_neighbour import walk
 from trajanon._kernels.search import LIN_KERNIGHAN, improve_everywhere
 from trajanon.arrays import Floats, Ints
-from trajanon.grouping.cbfs import cbfs as group_by_cbfs
-from trajanon.grouping.md import md as group_by_md
-from trajanon.grouping.mdav import mdav as group_by_mdav
 from trajanon.loss import group_means
+from trajanon.methods.mdav import mdav
 from trajanon.paths.nearest_neighbour import nearest_neighbour
-from trajanon.paths.tours import FEW, closed, from_any_start, opened, shortest
+from trajanon.paths.tours import FEW, Heuristic, closed, from_any_start, opened, shortest
 from trajanon.problem import Problem
 
-Grouping = Callable[..., Ints]
+Method = Callable[[Problem], Ints]
 
 
 def npn(problem: Problem, start: int | None = None) -> Ints:
@@ -32,37 +31,21 @@ def npn(problem: Problem, start: int | None = None) -> Ints:
     return _nearest_point_next(problem.records)
 
 
-@from_any_start
-def md(problem: Problem) -> Ints:
-    """Lead through the groups of MD (MD-MHM).
+def through_groups(method: Method) -> Heuristic:
+    """Lead through the groups of a method (MD-MHM, MDAV-MHM, CBFS-MHM).
 
     References
     ----------
     As for `npn`.
     """
-    return _through(group_by_md, problem)
 
+    @from_any_start
+    def path(problem: Problem) -> Ints:
+        # Without the start, there may be a subject less than a group needs.
+        k = min(problem.k, len(np.unique(problem.subjects)))
+        return chain(problem.records, method(replace(problem, k=k)))
 
-@from_any_start
-def mdav(problem: Problem) -> Ints:
-    """Lead through the groups of MDAV (MDAV-MHM).
-
-    References
-    ----------
-    As for `npn`.
-    """
-    return _through(group_by_mdav, problem)
-
-
-@from_any_start
-def cbfs(problem: Problem) -> Ints:
-    """Lead through the groups of CBFS (CBFS-MHM).
-
-    References
-    ----------
-    As for `npn`.
-    """
-    return _through(group_by_cbfs, problem)
+    return path
 
 
 @from_any_start
@@ -77,7 +60,7 @@ def mdav_lk(problem: Problem) -> Ints:
     """
     if len(problem.records) < FEW:
         return shortest(problem.records)
-    first = _through(group_by_mdav, problem)
+    first = through_groups(mdav)(problem, None)
     tour = closed(problem.records, lambda *_: first, problem.random)
     improve_everywhere(tour, LIN_KERNIGHAN)
     return opened(tour)
@@ -101,13 +84,6 @@ def chain(records: Floats, labels: Ints) -> Ints:
             first = int(((inside - here) ** 2).sum(axis=1).argmin())
         path.append(rows[walk(inside, first, np.zeros(len(rows), dtype=np.bool_))])
     return np.concatenate(path)
-
-
-def _through(grouping: Grouping, problem: Problem) -> Ints:
-    # Without the start, there may be a subject less than a group needs.
-    k = min(problem.k, len(np.unique(problem.subjects)))
-    labels = grouping(problem.records, k, problem.subjects, progress=problem.progress)
-    return chain(problem.records, labels)
 
 
 def _nearest_point_next(points: Floats) -> Ints:

@@ -21,11 +21,15 @@ FEW = 5
 
 _JOURNAL = 100_000  # reversals that can be taken back
 
+Heuristic = Callable[[Problem, int | None], Ints]
+"""A problem, and the record that the path begins with or None to leave that open, to the order of
+the records on the path, (n,)."""
+
 FirstOrder = Callable[[Ints, Floats], Ints]
 """(nearest records of each record, their distances, (n, c)) to a first path, (n,)."""
 
 
-def from_any_start(search: Callable[[Problem], Ints]) -> Callable[..., Ints]:
+def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
     """Let a search that cannot be told where to begin take a start, or None.
 
     The start then plays the dummy: it is at distance 0 from the others, which get their shortest

@@ -6,19 +6,20 @@ from trajanon._kernels.mdav import farthest, nearest_centroid, nearest_of_other_
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import group_means
 from trajanon.partition import dense, subjects_per_group
+from trajanon.problem import Problem
 
 
 class Remaining:
     """Records still without a group."""
 
-    def __init__(self, records: Floats, k: int, subjects: Ints) -> None:
-        self.records, self.k, self.subjects = records, k, subjects
-        self.labels = np.full(len(records), -1, dtype=np.int64)
-        self.rows = np.arange(len(records), dtype=np.int64)
+    def __init__(self, problem: Problem) -> None:
+        self.problem, n = problem, len(problem.records)
+        self.labels = np.full(n, -1, dtype=np.int64)
+        self.rows = np.arange(n, dtype=np.int64)  # of the remaining records
         self.groups = 0
-        self._held = np.bincount(subjects)
+        self._held = np.bincount(problem.subjects)
         self.subjects_left = int(np.count_nonzero(self._held))
-        self._sum = records.sum(axis=0)
+        self._sum = problem.records.sum(axis=0)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -30,44 +31,55 @@ class Remaining:
 
     def farthest_from(self, point: Floats) -> int:
         """The remaining record farthest from a point."""
-        return int(farthest(self.records, self.rows, point))
+        return int(farthest(self.problem.records, self.rows, point))
 
     def group_round(self, seed: int) -> Ints:
         """Group a record with its k - 1 nearest, each of another subject."""
-        others = nearest_of_other_subjects(self.records, self.rows, self.subjects, seed, self.k - 1)
+        records, subjects, k = self.problem.records, self.problem.subjects, self.problem.k
+        others = nearest_of_other_subjects(records, self.rows, subjects, seed, k - 1)
         members = np.append(others, seed)
-        self.group(members)
-        return members
-
-    def group(self, members: Ints) -> None:
-        """Make records a group of their own."""
+        self.join(members, self.groups)
         self.groups += 1
-        self.join(members, self.groups - 1)
+        return members
 
     def join(self, members: Ints, group: int) -> None:
         """Give records to a group."""
         self.labels[members] = group
-        self._sum = self._sum - self.records[members].sum(axis=0)
-        np.subtract.at(self._held, self.subjects[members], 1)
+        self._sum = self._sum - self.problem.records[members].sum(axis=0)
+        np.subtract.at(self._held, self.problem.subjects[members], 1)
         self.subjects_left = int(np.count_nonzero(self._held))
         self.rows = self.rows[self.labels[self.rows] < 0]
 
     def join_nearest(self) -> None:
         """Give every remaining record to the group with the nearest centroid."""
-        grouped = self.labels >= 0
-        centroids = group_means(self.records[grouped], self.labels[grouped])
+        records, grouped = self.problem.records, self.labels >= 0
+        centroids = group_means(records[grouped], self.labels[grouped])
         for record in self.rows:
-            self.labels[record] = nearest_centroid(self.records[record], centroids)
+            self.labels[record] = nearest_centroid(records[record], centroids)
         self.rows = self.rows[:0]
 
+    def finished(self, task: str) -> Ints:
+        """Make the rest a group of its own, if it holds k subjects; the group of each record."""
+        if self.subjects_left >= self.problem.k:
+            self.join(self.rows, self.groups)
+        else:
+            self.join_nearest()
+        self.tell(task)
+        return self.labels
 
-def mended(records: Floats, labels: Ints, subjects: Ints, k: int) -> Ints:
+    def tell(self, task: str) -> None:
+        """Say how many records have a group."""
+        n = len(self.labels)
+        self.problem.progress(task, n - len(self), n)
+
+
+def mended(problem: Problem, labels: Ints) -> Ints:
     """Let members of groups of fewer than k subjects join the nearest other group."""
     labels = dense(labels)
-    whole = subjects_per_group(labels, subjects) >= k
+    whole = subjects_per_group(labels, problem.subjects) >= problem.k
     if not whole.any():
         return np.zeros_like(labels)
-    remaining = Remaining(records, k, subjects)
+    remaining = Remaining(problem)
     remaining.labels = np.where(whole, np.cumsum(whole) - 1, -1)[labels]
     remaining.rows = np.flatnonzero(remaining.labels < 0)
     remaining.join_nearest()

@@ -3,12 +3,12 @@
 import numpy as np
 
 from trajanon._kernels.diameter import farthest_pair
-from trajanon.arrays import Floats, Ints
-from trajanon.grouping.remaining import Remaining
-from trajanon.progress import Progress, silent
+from trajanon.arrays import Ints
+from trajanon.methods.remaining import Remaining
+from trajanon.problem import Problem
 
 
-def md(records: Floats, k: int, subjects: Ints, progress: Progress = silent) -> Ints:
+def md(problem: Problem) -> Ints:
     """Group records round the two farthest from each other, k at a time.
 
     While 2k records remain: of the two remaining records with the greatest distance, one takes its
@@ -16,34 +16,17 @@ def md(records: Floats, k: int, subjects: Ints, progress: Progress = silent) -> 
     group; where subjects leave fewer than k of them, they join the groups with the nearest
     centroids.
 
-    Parameters
-    ----------
-    records
-        Standardised, shape (n, p).
-    k
-        Least number of different subjects in a group.
-    subjects
-        Subject of each record, shape (n,), numbered from 0; at least k different.
-    progress
-        Told of the records grouped.
-
-    Returns
-    -------
-    Ints
-        Group of each record, shape (n,).
-
     References
     ----------
     "Maximum Distance" of Domingo-Ferrer, Mateo-Sanz (2002), "Practical data-oriented
     microaggregation for statistical disclosure control".
     """
-    left = Remaining(records, k, subjects)
-    n = len(records)
+    left, k, records = Remaining(problem), problem.k, problem.records
     radius = np.sqrt(((records - records.mean(axis=0)) ** 2).sum(axis=1))
     outer_first = np.argsort(-radius, kind="stable")
     # Of each record: the farthest one that was found last, and how far it was.
-    opposite = np.full(n, -1, dtype=np.int64)
-    reach = np.full(n, np.inf)
+    opposite = np.full(len(records), -1, dtype=np.int64)
+    reach = np.full(len(records), np.inf)
     while len(left) >= 2 * k and left.subjects_left >= k:
         outer_first = outer_first[left.labels[outer_first] < 0]
         pair = farthest_pair(records, outer_first, radius, opposite, reach, left.labels)
@@ -51,10 +34,5 @@ def md(records: Floats, k: int, subjects: Ints, progress: Progress = silent) -> 
             enough = len(left) >= 2 * k and left.subjects_left >= k
             if enough and left.labels[seed] < 0:
                 left.group_round(int(seed))
-        progress("Grouping by maximum distance", n - len(left), n)
-    if left.subjects_left >= k:
-        left.group(left.rows)
-    else:
-        left.join_nearest()
-    progress("Grouping by maximum distance", n, n)
-    return left.labels
+        left.tell("Grouping by maximum distance")
+    return left.finished("Grouping by maximum distance")

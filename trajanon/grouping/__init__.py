@@ -1,1 +1,0 @@
-"""Records -> groups, by distance alone."""

@@ -1,0 +1,63 @@
+"""V-MDAV and CBFS: groups round the farthest records, grown while a neighbour belongs there."""
+
+import numpy as np
+
+from trajanon._kernels.mdav import nearest_to_group
+from trajanon.arrays import Ints
+from trajanon.loss import sse
+from trajanon.methods.remaining import Remaining
+from trajanon.problem import Problem
+
+GAMMAS = tuple(np.arange(0, 21) / 20)
+"""What V-MDAV tries where no gamma is asked for: 0, 0.05, ..., 1."""
+
+
+def v_mdav(problem: Problem) -> Ints:
+    """Group records round the farthest ones, k to 2k - 1 at a time.
+
+    The record farthest from the centroid of all records takes its k - 1 nearest. Then the record e
+    nearest to the group joins while its distance to the nearest member is below gamma times that to
+    the nearest other record without a group, up to 2k - 1 records. What remains when fewer than k
+    do joins the groups with the nearest centroids, so a group may then be larger. If the settings
+    name no gamma, the best of several is taken.
+
+    References
+    ----------
+    Solanas, Martínez-Ballesté (2006), "V-MDAV: a multivariate microaggregation with
+    variable group size". Maya-López, thesis (URV 2023), section 4.3.1, reports the best of
+    several gamma without naming them.
+    """
+    gamma = problem.settings.gamma
+    tried = [_grown(problem, one) for one in (GAMMAS if gamma is None else (gamma,))]
+    return min(tried, key=lambda labels: sse(problem.records, labels))
+
+
+def cbfs(problem: Problem) -> Ints:
+    """Group records round those farthest from the centroid of all, k at a time.
+
+    This is V-MDAV with gamma 0: the centroid is computed once, and groups never grow.
+
+    References
+    ----------
+    Laszlo, Mukherjee (2005), "Minimum spanning tree partitioning algorithm for
+    microaggregation".
+    """
+    return _grown(problem, 0.0)
+
+
+def _grown(problem: Problem, gamma: float) -> Ints:
+    records = problem.records
+    left, centroid = Remaining(problem), records.mean(axis=0)
+    while left.subjects_left >= problem.k:
+        members = left.group_round(left.farthest_from(centroid))
+        while gamma > 0.0 and len(left) > 0 and len(members) < 2 * problem.k - 1:
+            near, inside = nearest_to_group(records, left.rows, members)
+            others = left.rows[left.rows != near]
+            _, outside = nearest_to_group(records, others, np.array([near]))
+            if inside >= gamma * gamma * outside:  # both are squared
+                break
+            members = np.append(members, near)
+            left.join(members[-1:], left.groups - 1)
+        left.tell("Grouping by V-MDAV")
+    left.join_nearest()
+    return left.labels
