@@ -1,9 +1,10 @@
 """Measure alignment: what sliding on their tracks brings trajectories, and changes.
 
-    python benchmarks/alignment.py numbers cabs.parquet python benchmarks/alignment.py runs
-    cabs.parquet --subjects -k 4 10 python benchmarks/alignment.py figure cabs.parquet group.png
-    python benchmarks/alignment.py scale --sizes 10000 100000 python benchmarks/alignment.py scale
-    cabs.parquet
+    python benchmarks/alignment.py numbers cabs.parquet
+    python benchmarks/alignment.py runs cabs.parquet --subjects -k 4 10
+    python benchmarks/alignment.py figure cabs.parquet group.png
+    python benchmarks/alignment.py scale --sizes 10000 100000
+    python benchmarks/alignment.py scale cabs.parquet
 
 All take trajectories that `trajanon extract` wrote; docs/alignment.md says how those it shows were
 made. Without a file, `scale` draws tracks along corridors; it measures each size in a process of

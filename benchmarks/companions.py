@@ -1,7 +1,7 @@
 """Measure how often the other members of a group are found by the equal spacing.
 
-    trajanon extract --source cabs.parquet --spacing 100 --max-gap 1000 ... python
-    benchmarks/companions.py trajectories.parquet --spacing 100
+    trajanon extract --source cabs.parquet --spacing 100 --max-gap 1000 ...
+    python benchmarks/companions.py trajectories.parquet --spacing 100
 
 Somebody holds all windows but one, as they were cut, and a release without alignment. From k times
 a line he subtracts each k - 1 of the windows nearest to it, and ranks what is left by how far its

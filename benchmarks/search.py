@@ -1,8 +1,9 @@
 """Measure the search: what it loses, how far that is from the best, and how fast.
 
-    python benchmarks/search.py losses ../shared/reference/datasets python benchmarks/search.py
-    tracks cabs.parquet python benchmarks/search.py draws cabs.parquet python benchmarks/search.py
-    speed
+    python benchmarks/search.py losses ../shared/reference/datasets
+    python benchmarks/search.py tracks cabs.parquet
+    python benchmarks/search.py draws cabs.parquet
+    python benchmarks/search.py speed
 
 Everything is compiled before the clock starts. ``tracks`` and ``draws`` take trajectories that
 `trajanon extract` wrote; docs/search.md says how those it shows were made.
