@@ -119,10 +119,10 @@ def speed(folder: Path) -> None:
 
         say(f"cut, tracks = {tracks}", 1_000_000, best(cutting))
     out = folder / "out.parquet"
-    took = best(lambda: Extraction(folder / "gpx", spacing=100, jobs=2).write(out))
+    took = best(lambda: Extraction(folder / "gpx", rules=Rules(spacing=100), jobs=2).write(out))
     say("gpx to trajectories.parquet, jobs = 2", 1_000_000, took)
     source = folder / "table.parquet"
-    took = best(lambda: Extraction(source, spacing=100).write(out))
+    took = best(lambda: Extraction(source, rules=Rules(spacing=100)).write(out))
     say("table.parquet to trajectories.parquet", 5_000_000, took)
 
 

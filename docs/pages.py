@@ -1,7 +1,6 @@
 """What the docs site needs beyond its pages: pages made, and links that leave."""
 
 import base64
-import inspect
 import os
 import re
 import sys
@@ -10,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import griffe
 import nbformat
 import typer
 from mkdocs.config.defaults import MkDocsConfig
@@ -98,23 +96,3 @@ def commands() -> str:
             help_text = command.get_help(context)
             parts += [f"## trajanon {name}", f"```text\n{help_text}\n```"]
     return "\n\n".join(parts) + "\n"
-
-
-class Called(griffe.Extension):
-    """Shows `extract`, which is made of a class, as the function that it is."""
-
-    def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
-        """Give it the parameters of the class, and what its docstring says."""
-        from trajanon.extract import extract
-
-        module = pkg["extract.extraction"]
-        made = module["Extraction.__init__"]
-        module.set_member(
-            "extract",
-            griffe.Function(
-                "extract",
-                parameters=griffe.Parameters(*list(made.parameters)[1:]),
-                returns="Trajectories",
-                docstring=griffe.Docstring(inspect.getdoc(extract) or ""),
-            ),
-        )

@@ -1,5 +1,6 @@
 """GPS traces -> trajectories of equally spaced points."""
 
+from trajanon.extract.api import extract, traces
 from trajanon.extract.cutting import cut
 from trajanon.extract.earth.areas import areas
 from trajanon.extract.earth.box import Box
@@ -9,7 +10,7 @@ from trajanon.extract.earth.places import hidden
 from trajanon.extract.earth.regions import Region, read_outline
 from trajanon.extract.earth.roads import Roads, roads
 from trajanon.extract.earth.zones import Zone
-from trajanon.extract.extraction import Extraction, extract, traces
+from trajanon.extract.extraction import Extraction
 from trajanon.extract.frames import from_collection, from_frame, to_collection, to_frame
 from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace

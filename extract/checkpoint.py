@@ -10,10 +10,9 @@ import hashlib
 import json
 import logging
 import secrets
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -46,57 +45,39 @@ _PART = "part-{}.parquet"
 _KNOWN = "known-{}.npz"
 
 
-class _Stored(TypedDict):
-    """A `State` as JSON."""
+class State(TypedDict):
+    """How far an extraction is, as JSON."""
 
-    asked: str
-    key: int
-    position: list[int]
-    rows: list[int]
-    sums: dict[str, str]
-    anchors: int
-    counts: dict[str, int]
-    left_out: dict[str, int]
-    longest: float
-    swapped: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class State:
-    """How far an extraction is."""
-
-    asked: str  # stands for what was asked for; differs wherever the result could
+    asked: str  # digest of what was asked for
     key: int  # secret number of the trimmed ends
-    position: tuple[int, int] = (0, 0)  # as in `trajanon.extract.sources.source.Source`
-    rows: tuple[int, ...] = ()  # trajectories of each part on disk; a part without has no file
-    sums: dict[str, str] = field(default_factory=dict)  # a checksum of each file on disk
-    anchors: int = 0  # places about which ends were cut out
-    counts: Counter[str] = field(default_factory=Counter)  # what was dropped by the cutting
-    left_out: Counter[str] = field(default_factory=Counter)  # what was dropped by the cutting
-    longest: float = 0.0  # as in `trajanon.extract.cutting.Cutter`
-    swapped: int = 0  # as in `trajanon.extract.cutting.Cutter`
-
-    @classmethod
-    def read(cls, path: Path) -> "State":
-        """Read what `write` wrote; raises OSError or BadInput where it is damaged."""
-        entries: dict[str, Any] = dict(parsed(regular(path).read_bytes(), _Stored))
-        for name in ("counts", "left_out"):
-            entries[name] = Counter(entries[name])
-        done, taken = entries["position"]
-        entries |= {"position": (done, taken), "rows": tuple(entries["rows"])}
-        return cls(**entries)
-
-    def write(self, path: Path) -> None:
-        """Write it beside its place, and move it there."""
-        entries = {one.name: getattr(self, one.name) for one in fields(self)}
-        draft = path.with_name(f".{path.name}")
-        draft.touch(mode=0o600)
-        draft.write_text(json.dumps(entries, indent=1), encoding="utf-8")
-        draft.replace(path)
+    position: list[int]  # as in `trajanon.extract.sources.source.Source`
+    rows: list[int]  # trajectories of each part on disk; a part without has no file
+    sums: dict[str, str]  # a checksum of each file on disk
+    anchors: int  # places about which ends were cut out
+    counts: dict[str, int]  # what was dropped by the cutting
+    left_out: dict[str, int]  # what was left out by the reading
+    longest: float  # as in `trajanon.extract.cutting.Cutter`
+    swapped: int  # as in `trajanon.extract.cutting.Cutter`
 
 
-def asked_for(*words: object) -> str:
-    """Make one short text of all that the result depends on."""
+def beginning(asked: str = "") -> State:
+    """Give the state of an extraction before the first trace, with a new secret."""
+    return State(
+        asked=asked,
+        key=secrets.randbits(63),
+        position=[0, 0],
+        rows=[],
+        sums={},
+        anchors=0,
+        counts={},
+        left_out={},
+        longest=0.0,
+        swapped=0,
+    )
+
+
+def digest(*words: object) -> str:
+    """Make one short text of all that a result depends on, and of the version."""
     text = repr((version("trajanon"), *words))
     return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
@@ -106,7 +87,7 @@ class Checkpoint:
 
     def __init__(self, out: Path, asked: str, *, resume: bool) -> None:
         self.folder = out.with_name(out.name + UNFINISHED)
-        self.state = State(asked=asked, key=secrets.randbits(63))
+        self.state = beginning(asked)
         self._parts: list[Trajectories] = []
         self._prints: list[Fingerprints] = []
         self._anchors: list[tuple[float, float]] = []
@@ -119,7 +100,7 @@ class Checkpoint:
             if not resume:
                 msg = (
                     f"{self.folder} holds what an extraction found before it was "
-                    "stopped: add --resume to go on, or remove the folder to begin anew"
+                    "stopped: add `resume` to go on, or remove the folder to begin anew"
                 )
                 raise BadInput(msg)
             self.state = self._read_state(asked)
@@ -137,44 +118,43 @@ class Checkpoint:
         trace: TracebackType | None,
     ) -> None:
         with self._open:
-            begun = isinstance(error, BadInput) and not self.state.rows
+            begun = isinstance(error, BadInput) and not self.state["rows"]
             if error is None or begun or isinstance(error, NoTrajectories):
                 self._remove()
                 return
             with suppress(FileProblem):  # the error that ended it says enough
                 self._keep()
-            if not self.state.rows:
+            if not self.state["rows"]:
                 self._remove()
             elif not self._damaged:
                 logger.warning(
-                    "what was found so far is kept in %s: add --resume to go on", self.folder
+                    "what was found so far is kept in %s: add `resume` to go on", self.folder
                 )
 
     def restore(self, cutter: Cutter) -> None:
         """Tell a new cutter all that an earlier one knew."""
-        for number in range(len(self.state.rows)):
+        for number in range(len(self.state["rows"])):
             path = self._file(_KNOWN, number)
             with np.load(path) as arrays:
                 known = dict(arrays)
             cutter.anchors.know(known.pop("anchors"))
             cutter.recordings.enter(Fingerprints(**known))
-        cutter.counts.update(self.state.counts)
-        cutter.longest, cutter.swapped = self.state.longest, self.state.swapped
+        cutter.counts.update(self.state["counts"])
+        cutter.longest, cutter.swapped = self.state["longest"], self.state["swapped"]
 
     def add(self, part: Trajectories, prints: Fingerprints, cutter: Cutter, source: Source) -> None:
         """Take what a batch of recordings gave, and how far the work is with it."""
         self._parts.append(part)
         self._prints.append(prints)
-        known = self.state.anchors + len(self._anchors)
+        known = self.state["anchors"] + len(self._anchors)
         self._anchors += cutter.anchors.places[known:]
-        self.state = replace(
-            self.state,
-            position=source.position,
-            counts=cutter.counts.copy(),
-            left_out=source.left_out.copy(),
-            longest=cutter.longest,
-            swapped=cutter.swapped,
-        )
+        self.state |= {
+            "position": list(source.position),
+            "counts": dict(cutter.counts),
+            "left_out": dict(source.left_out),
+            "longest": cutter.longest,
+            "swapped": cutter.swapped,
+        }
         if sum(map(len, self._parts)) >= TRAJECTORIES or sum(map(len, self._prints)) >= RECORDINGS:
             self._keep()
 
@@ -207,16 +187,11 @@ class Checkpoint:
                 self._locked = False  # what lies there is not ours to remove
                 msg = (
                     f"another extraction was at work in {self.folder} meanwhile: write "
-                    "to another file with --out"
+                    "to another file with `out`"
                 )
                 raise FileProblem(msg)
         rows = sum(map(len, self._parts))
-        number = len(self.state.rows)
-        state = replace(
-            self.state,
-            rows=(*self.state.rows, rows),
-            anchors=self.state.anchors + len(self._anchors),
-        )
+        number = len(self.state["rows"])
         prints = joined_fingerprints(self._prints)
         known = {one.name: getattr(prints, one.name) for one in fields(prints)}
         known["anchors"] = np.array(self._anchors).reshape(-1, 2)
@@ -227,16 +202,20 @@ class Checkpoint:
             if rows:
                 write_trajectories(files[1], joined(self._parts))
             written = files if rows else files[:1]
-            sums = {path.name: _checksum(path) for path in written}
-            state = replace(state, sums={**state.sums, **sums})
-            state.write(self.folder / STATE)
+            state: State = {
+                **self.state,
+                "rows": [*self.state["rows"], rows],
+                "sums": self.state["sums"] | {path.name: _checksum(path) for path in written},
+                "anchors": self.state["anchors"] + len(self._anchors),
+            }
+            self._write_state(state)
         except OSError as error:
             with suppress(OSError):
                 for path in files:
                     path.unlink(missing_ok=True)
             msg = (
                 f"cannot write {self.folder}: {error.strerror or error}; what was "
-                "found before is still there: make room, then add --resume"
+                "found before is still there: make room, then add `resume`"
             )
             raise FileProblem(msg) from error
         self.state, self._parts, self._prints, self._anchors = state, [], [], []
@@ -249,30 +228,30 @@ class Checkpoint:
         except BlockingIOError as error:
             msg = (
                 f"another extraction is at work in {self.folder}: wait for its end, or "
-                "write to another file with --out"
+                "write to another file with `out`"
             )
             raise FileProblem(msg) from error
         except OSError as error:
             with suppress(OSError):
                 self.folder.rmdir()
-            msg = f"cannot write {self.folder}: {error.strerror}; name another --out"
+            msg = f"cannot write {self.folder}: {error.strerror}; name another `out`"
             raise FileProblem(msg) from error
         self._locked = True
 
     def _read_state(self, asked: str) -> State:
         path = self.folder / STATE
         try:
-            state = State.read(path)
+            state = parsed(regular(path).read_bytes(), State)
         except (OSError, ValueError, TypeError) as error:
             self._refuse(path, error)
-        if state.asked != asked:
+        if state["asked"] != asked:
             msg = (
                 f"{self.folder} is of another extraction: its files, its area or its "
-                "rules were others; ask for the same with --resume, or remove the "
+                "rules were others; ask for the same with `resume`, or remove the "
                 "folder to begin anew"
             )
             raise BadInput(msg)
-        for name, told in state.sums.items():
+        for name, told in state["sums"].items():
             path = self.folder / name
             try:
                 found = _checksum(regular(path))
@@ -281,6 +260,13 @@ class Checkpoint:
             if found != told:
                 self._refuse(path, ValueError("it was changed"))
         return state
+
+    def _write_state(self, state: State) -> None:
+        """Write it beside its place, and move it there."""
+        draft = self.folder / f".{STATE}"
+        draft.touch(mode=0o600)
+        draft.write_text(json.dumps(state, indent=1), encoding="utf-8")
+        draft.replace(self.folder / STATE)
 
     def _refuse(self, path: Path, error: Exception) -> NoReturn:
         self._damaged = True
@@ -300,7 +286,7 @@ class Checkpoint:
 
     def _paths(self) -> list[Path]:
         """The parts on disk that hold trajectories."""
-        return [self._file(_PART, number) for number, rows in enumerate(self.state.rows) if rows]
+        return [self._file(_PART, number) for number, rows in enumerate(self.state["rows"]) if rows]
 
     def _file(self, pattern: str, number: int) -> Path:
         return self.folder / pattern.format(f"{number:05d}")

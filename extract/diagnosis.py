@@ -21,14 +21,14 @@ def why_nothing(
     elif counts["points impossible"] == read:
         why = (
             f"none of the {read:,} points is a place on Earth; look whether lat and "
-            "lon are swapped (--columns lat=...,lon=...), or are no numbers (write "
+            "lon are swapped (`columns` lat=...,lon=...), or are no numbers (write "
             "40.5, not 40,5)"
         )
     elif cut_out and short and not counts["points outside the area"]:
         why = (
             f"of {read:,} points {' and '.join(cut_out)} were cut out, and the longest "
             f"piece that is left is {longest:,.0f} m of {rules.length:,.0f} m needed; "
-            "lower --trim-ends, --radius, --spacing"
+            "lower `trim_ends`, `radius`, `spacing`"
         )
     elif area is not None and counts["points used"] == 0:
         why = _nothing_inside(read, area, swapped)
@@ -38,60 +38,55 @@ def why_nothing(
             f"the longest unbroken piece of track is {longest:,.0f} m, and "
             f"{rules.points} points every {rules.spacing:g} m need "
             f"{rules.length:,.0f} m; "
-            f"{way_out or 'lower --spacing or --points, or raise --max-gap'}"
+            f"{way_out or 'lower `spacing` or `points`, or raise `max_gap`'}"
         )
     else:
         why = (
             "all windows were left out, "
             f"{counts['trajectories that stand still']:,} that stand still and "
             f"{counts['trajectories on lines nobody recorded']:,} on lines nobody "
-            "recorded; lower --min-displacement, or raise --max-fill"
+            "recorded; lower `min_displacement`, or raise `max_fill`"
         )
     return f"no trajectories: {why}"
 
 
 def cut_most(counts: Mapping[str, int], *, max_pause: float | None, max_gap: float | None) -> str:
     """Name the limits that cut half of the recordings or more, and what to try."""
-    read, told = counts["recordings read"], []
-    pauses, hops = counts["cuts at pauses"], counts["cuts at long hops"]
-    if max_pause is not None and 0 < read <= 2 * pauses:
-        told.append(
-            f"{pauses:,} pauses over {max_pause:g} s cut the recordings: try "
-            f"--max-pause {24 * max_pause / 3600:g}h"
-        )
-    if max_gap is not None and 0 < read <= 2 * hops:
-        told.append(
-            f"{hops:,} hops over {max_gap:g} m cut the recordings: try --max-gap {2 * max_gap:g}"
-        )
-    return "; ".join(told)
+    found = []
+    for name, many, limit, unit, factor in (
+        ("max_pause", "pauses", max_pause, "s", 24),
+        ("max_gap", "long hops", max_gap, "m", 2),
+    ):
+        cuts = counts[f"cuts at {many}"]
+        if limit is not None and 0 < counts["recordings read"] <= 2 * cuts:
+            found.append(
+                f"{cuts:,} {many} over {limit:g} {unit} cut the recordings: "
+                f"try `{name}={factor * limit:g}`"
+            )
+    return "; ".join(found)
 
 
 def _nothing_read(counts: Counter[str], area: Area | None) -> str:
     if rejected := counts["points of traces without times"]:
         return (
-            f"all {rejected:,} points are without times, which --untimed reject leaves "
-            "out: name their column with --columns time=..., or take them in their "
-            "order with --untimed accept"
+            f"all {rejected:,} points are without times, which `untimed='reject'` leaves "
+            "out: name their column with `columns` time=..., or take them in their "
+            "order with `untimed='accept'`"
         )
     if untimed := counts["points without time"]:
         return (
             f"all {untimed:,} points are without time, and OSM sorts those by place, "
             "not along a track; try a larger box"
         )
-    where = "" if area is None else " in this area"
-    return f"the source holds no track points{where}"
+    return f"the source holds no track points{'' if area is None else ' in this area'}"
 
 
 def _nothing_inside(read: int, area: Area, swapped: bool) -> str:
-    boxed = isinstance(area, Box)
+    where = "inside the box" if isinstance(area, Box) else "in the area"
+    way_out = "give the `area` that holds them, W,S,E,N"
     if swapped:
         way_out = (
             "with latitude and longitude swapped they would be inside, so name the "
-            "right columns with --columns lat=...,lon=..."
+            "right columns with `columns` lat=...,lon=..."
         )
-    elif boxed:
-        way_out = "give the box that holds them with --bbox=W,S,E,N"
-    else:
-        way_out = "give another --area, or a box with --bbox=W,S,E,N"
-    where = "inside the box" if boxed else "in the area"
     return f"none of the {read:,} points is {where} {area}; {way_out}"

@@ -72,60 +72,40 @@ class Rules:
     limit: int | None = None
     subjects_exact: bool = False
 
-    @property
-    def longest_hop(self) -> float:
-        """Metres of a hop that ends no piece, at most."""
-        return min(self.max_gap or _FARTHEST, _FARTHEST)
-
     def __post_init__(self) -> None:
-        for limit in ("max_gap", "max_pause"):
-            if getattr(self, limit) == math.inf:
-                object.__setattr__(self, limit, None)
-        if not 0.01 <= self.spacing < 1e6:
-            msg = f"--spacing must be a positive number of metres from 0.01 on (got {self.spacing})"
-            raise BadInput(msg)
-        if not 2 <= self.points <= 100_000:
-            msg = f"--points must be at least 2 (got {self.points}), at most 100,000"
-            raise BadInput(msg)
-        for limit, unit in (("max_gap", "metres"), ("max_pause", "seconds")):
-            value = getattr(self, limit)
-            if value is not None and not value > 0.0:
-                msg = (
-                    f"--{limit.replace('_', '-')} must be a positive number of {unit} (got {value})"
-                )
-                raise BadInput(msg)
-        if not 0.0 <= self.trim_ends < 1e5:
-            msg = (
-                "--trim-ends must be a number of metres, 0 or more, below 100,000 "
-                f"(got {self.trim_ends})"
-            )
-            raise BadInput(msg)
+        for name, unit in (("max_gap", "metres"), ("max_pause", "seconds")):
+            if getattr(self, name) == math.inf:
+                object.__setattr__(self, name, None)
+            limit = getattr(self, name)
+            self._check(name, limit is None or limit > 0.0, f"a positive number of {unit}")
+        self._check("spacing", 0.01 <= self.spacing < 1e6, "a positive number of metres, from 0.01")
+        self._check("points", 2 <= self.points <= 100_000, "at least 2, and at most 100,000")
+        metres = "a number of metres, 0 or more, below 100,000"
+        self._check("trim_ends", 0.0 <= self.trim_ends < 1e5, metres)
         for name in ("min_displacement", "max_fill"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                msg = (
-                    f"--{name.replace('_', '-')} is a share and must lie in 0..1 "
-                    f"(got {getattr(self, name)})"
-                )
-                raise BadInput(msg)
-        self._check_limits()
-
-    def _check_limits(self) -> None:
-        if self.windows not in WINDOWS:
-            msg = f"--windows must be {', '.join(WINDOWS)} (got {self.windows!r})"
-            raise BadInput(msg)
+            self._check(name, 0.0 <= getattr(self, name) <= 1.0, "a share from 0 to 1")
+        self._check("windows", self.windows in WINDOWS, " or ".join(WINDOWS))
         for name in ("per_trace", "max_per_subject", "limit"):
             number = getattr(self, name)
-            if number is not None and number < 1:
-                msg = f"--{name.replace('_', '-')} must be at least 1 (got {number})"
-                raise BadInput(msg)
+            self._check(name, number is None or number >= 1, "at least 1")
         if self.per_trace is not None and self.windows == "all":
             msg = (
-                f"--per-trace {self.per_trace} needs to know which windows of a trace: "
-                "add --windows first, or --windows spread"
+                f"`per_trace={self.per_trace}` needs to know which windows of a trace: "
+                "add `windows='first'`, or `windows='spread'`"
             )
+            raise BadInput(msg)
+
+    def _check(self, name: str, holds: bool, rule: str) -> None:
+        if not holds:
+            msg = f"`{name}` must be {rule} (got {getattr(self, name)!r})"
             raise BadInput(msg)
 
     @property
     def length(self) -> float:
         """Metres of track under one trajectory."""
         return self.spacing * (self.points - 1)
+
+    @property
+    def longest_hop(self) -> float:
+        """Metres of a hop that ends no piece, at most."""
+        return min(self.max_gap or _FARTHEST, _FARTHEST)

@@ -78,7 +78,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def of(folder: Path, **more: Any) -> Extraction:
-    return Extraction(folder, spacing=50, points=5, max_per_subject=30, **more)
+    rules = Rules(spacing=50, points=5, max_per_subject=30, trim_ends=more.pop("trim_ends", 0.0))
+    return Extraction(folder, rules=rules, **more)
 
 
 def is_the_same(found: Trajectories, other: Trajectories) -> bool:
@@ -170,7 +171,7 @@ def test_without_resume_nothing_is_thrown_away(folder: Path, tmp_path: Path) -> 
     out = tmp_path / "out.parquet"
     with stopping(5, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
         of(folder).write(out)
-    with pytest.raises(BadInput, match=r"out\.parquet\.unfinished holds .* add --resume"):
+    with pytest.raises(BadInput, match=r"out\.parquet\.unfinished holds .* add `resume`"):
         of(folder).write(out)
     assert of(folder).write(out, resume=True)["counts"]["trajectories"] > 0
 
@@ -180,7 +181,7 @@ def test_another_extraction_does_not_go_on_from_it(folder: Path, tmp_path: Path)
     with stopping(5, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
         of(folder).write(out)
     for other in (
-        Extraction(folder, spacing=51, points=5, max_per_subject=30),
+        Extraction(folder, rules=Rules(spacing=51, points=5, max_per_subject=30)),
         of(folder, area="-180,-80,180,80"),
         of(folder, untimed="reject"),
         of(folder, tracks=False),
@@ -221,7 +222,7 @@ def test_a_full_disk_keeps_what_was_written(
         savez(path, **arrays)
 
     monkeypatch.setattr(np, "savez", full)
-    with pytest.raises(FileProblem, match=r"No space left on device.*--resume"):
+    with pytest.raises(FileProblem, match=r"No space left on device.*`resume`"):
         of(folder).write(out)
     assert not out.exists()
     monkeypatch.setattr(np, "savez", savez)
@@ -234,7 +235,7 @@ def test_bad_input_leaves_nothing_to_go_on_from(folder: Path, tmp_path: Path) ->
     with stopping(0, BadInput("no")), pytest.raises(BadInput, match="no"):
         of(folder).write(out)
     with pytest.raises(NoTrajectories):
-        Extraction(folder, spacing=50_000).write(out)
+        Extraction(folder, rules=Rules(spacing=50_000)).write(out)
     assert [path.name for path in tmp_path.iterdir()] == ["traces"]
 
 
@@ -290,7 +291,7 @@ def test_the_command_says_how_to_go_on(run: Run, folder: Path) -> None:
     assert run("clean").out.startswith(f"Kept {kept}: trajanon extract --resume")
     answer = run(*command, "--resume", "--json")
     assert answer.code == 0
-    whole = Extraction(folder, spacing=50, points=5).trajectories()
+    whole = Extraction(folder, rules=Rules(spacing=50, points=5)).trajectories()
     assert json.loads(answer.out)["counts"] == whole.provenance["counts"]
 
 
@@ -298,15 +299,16 @@ def test_a_process_that_is_killed_leaves_what_it_had(folder: Path, tmp_path: Pat
     out = tmp_path / "out.parquet"
     code = (
         "import os, signal, sys\n"
-        "from trajanon.extract import Extraction, cutting, checkpoint\n"
+        "from trajanon.extract import Extraction, Rules, cutting, checkpoint\n"
         "checkpoint.TRAJECTORIES, cutting.BATCH = 20, 60\n"
         "keep = checkpoint.Checkpoint._keep\n"
         "def kept(self):\n"
         "    keep(self)\n"
-        "    if len(self.state.rows) == 2:\n"
+        "    if len(self.state['rows']) == 2:\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
         "checkpoint.Checkpoint._keep = kept\n"
-        "Extraction(sys.argv[1], spacing=50, points=5, max_per_subject=30)"
+        "rules = Rules(spacing=50, points=5, max_per_subject=30)\n"
+        "Extraction(sys.argv[1], rules=rules)"
         ".write(__import__('pathlib').Path(sys.argv[2]))\n"
     )
     ended = subprocess.run([sys.executable, "-c", code, folder, out], check=False)

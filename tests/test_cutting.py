@@ -296,7 +296,7 @@ def test_only_points_without_time_are_said() -> None:
 def test_only_impossible_points_are_said(fixes: list[tuple[float, float]]) -> None:
     said = why([trace(fixes)])
     assert "none of the 2 points" in said
-    assert "--columns lat=...,lon=..." in said
+    assert "`columns` lat=...,lon=..." in said
 
 
 def test_swapped_columns_that_are_on_earth_are_seen_by_the_box() -> None:
@@ -304,13 +304,13 @@ def test_swapped_columns_that_are_on_earth_are_seen_by_the_box() -> None:
     said = why([trace([(-3.7, 40.4), (-3.7001, 40.4)])], area=CITIES["madrid"].box)
     assert "none of the 2 points is inside the box -3.7398145,40.387613" in said
     assert "with latitude and longitude swapped they would be inside" in said
-    assert "--columns lat=...,lon=..." in said
+    assert "`columns` lat=...,lon=..." in said
 
 
 def test_points_elsewhere_are_said_with_the_way_out() -> None:
     said = why([walk("a", 25)], area=CITIES["madrid"].box)
     assert "none of the 2 points is inside the box" in said
-    assert "--bbox=W,S,E,N" in said
+    assert "`area` that holds them" in said
     assert "swapped" not in said
 
 
@@ -319,7 +319,7 @@ def test_tracks_too_short_are_said_with_the_longest() -> None:
     said = why([walk("a", 1234), walk("b", 25, None, 40.1)], rules=replace(rules, max_gap=None))
     assert "the longest unbroken piece of track is 1,234 m" in said
     assert "30 points every 100 m need 2,900 m" in said
-    assert "lower --spacing or --points, or raise --max-gap" in said
+    assert "lower `spacing` or `points`, or raise `max_gap`" in said
 
 
 def test_the_longest_piece_is_the_one_between_two_cuts() -> None:

@@ -4,6 +4,7 @@ import inspect
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from tracks import GEOD
 
 from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem, NoTrajectories
-from trajanon.extract import Box, Extraction, extract
+from trajanon.extract import Box, Extraction, Rules, extract
 from trajanon.extract.earth.areas import CITIES, Given
 from trajanon.extract.sources.osm import osm_traces
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
@@ -100,12 +101,12 @@ def test_files_may_be_taken_whole(tmp_path: Path) -> None:
 def test_files_without_city_need_a_spacing(tmp_path: Path) -> None:
     path = gpx(tmp_path / "a.gpx", 500)
     for area in (None, MADRID):
-        with pytest.raises(BadInput, match="--spacing 100"):
+        with pytest.raises(BadInput, match="`spacing=100`"):
             extract(path, area)
 
 
 def test_the_server_needs_an_area() -> None:
-    with pytest.raises(BadInput, match="say where: --bbox barcelona, madrid, tarraco"):
+    with pytest.raises(BadInput, match="say where: `area` barcelona, madrid, tarraco"):
         extract(spacing=10)
 
 
@@ -215,21 +216,25 @@ def test_another_polygon_of_the_same_bounds_is_another_extraction(tmp_path: Path
     box = shapely.box(-4, 40, -3, 41)
     other = shapely.Polygon([(-4, 40), (-3, 40), (-4, 41), (-3, 41), (-4, 40.5)])
     shapes = [box, other.convex_hull.difference(shapely.box(-3.9, 40.1, -3.8, 40.2))]
-    one, two = (Extraction(path, shape, spacing=10)._asked() for shape in shapes)
+    one, two = (Extraction(path, shape, Rules(spacing=10))._identity() for shape in shapes)
     assert one != two
 
 
-def test_the_signature_of_extract_is_that_of_an_extraction() -> None:
-    """As help(), notebooks and editors show it; mypy sees it, too."""
-    signature = inspect.signature(extract)
-    assert signature.parameters == inspect.signature(Extraction).parameters
-    assert signature.return_annotation is Trajectories
-    described = re.findall(r"^(\w+)$", inspect.getdoc(extract) or "", re.MULTILINE)
-    assert [name for name in described if name in signature.parameters] == list(
-        signature.parameters
-    )
+def test_extract_describes_each_of_its_parameters() -> None:
+    described = re.findall(r"^[\w, ]+$", inspect.getdoc(extract) or "", re.MULTILINE)
+    names = [name for line in described for name in line.split(", ")]
+    parameters = inspect.signature(extract).parameters
+    assert [name for name in names if name in parameters] == list(parameters)
     with pytest.raises(TypeError):
         extract("a.gpx", spcing=10)  # type: ignore[call-arg]
+
+
+def test_its_defaults_are_those_of_the_rules_and_of_an_extraction() -> None:
+    defaults = {name: one.default for name, one in inspect.signature(extract).parameters.items()}
+    for made in (Rules, Extraction):
+        for one in fields(made):
+            if one.name != "spacing" and one.default is not MISSING and one.name in defaults:
+                assert defaults[one.name] == one.default, one.name
 
 
 def test_swapped_columns_can_be_named(tmp_path: Path) -> None:

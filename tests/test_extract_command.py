@@ -162,7 +162,7 @@ def test_an_empty_answer_is_one_sentence(run: Run) -> None:
         ("0,0,a\n0,0,a\n", "none of the 2 points"),
         ("-3.7,40.4,a\n-3.7,40.41,a\n", "latitude and longitude swapped"),
         ("116.4,39.9,a\n116.4,39.91,a\n", "latitude and longitude seem swapped"),
-        ("41.4,2.1,a\n41.41,2.1,a\n", "give the box that holds them"),
+        ("41.4,2.1,a\n41.41,2.1,a\n", "give the --bbox that holds them, W,S,E,N"),
         ("40.4,-3.7,a\n40.401,-3.7,a\n", "longest unbroken piece of track is 111 m"),
         ("", "no track points"),
     ],
@@ -189,7 +189,7 @@ def test_pauses_that_end_every_recording_are_told_with_the_way_past(run: Run, he
     """Fixes an hour apart are no tracks to a limit of 300 s."""
     fixes(here, 3600, 300)
     told = run("extract", "a.csv", "--spacing", 200).sentence
-    assert "78 pauses over 300 s cut the recordings: try --max-pause 2h" in told
+    assert "78 pauses over 300 s cut the recordings: try --max-pause 7200" in told
     found = {}
     for pause in ("2h", "7200", "none"):
         answer = run("extract", "a.csv", "--spacing", 200, "--max-pause", pause, "--json")
@@ -201,11 +201,11 @@ def test_pauses_that_end_every_recording_are_told_with_the_way_past(run: Run, he
 def test_hops_that_cut_most_recordings_are_told_with_the_way_past(run: Run, here: Path) -> None:
     fixes(here, 60, 600, "abc")
     told = run("extract", "a.csv", "--spacing", 100).sentence
-    assert "117 hops over 500 m cut the recordings: try --max-gap 1000" in told
+    assert "117 long hops over 500 m cut the recordings: try --max-gap 1000" in told
     with (here / "a.csv").open("a") as file:
         file.writelines(f"\nd,{41 + i / 1000},-3.7,{i * 60}" for i in range(40))
     answer = run("extract", "a.csv", "--spacing", 100)
-    assert "4 recordings gave 1 trajectory: 117 hops over 500 m" in answer.out
+    assert "4 recordings gave 1 trajectory: 117 long hops over 500 m" in answer.out
 
 
 @pytest.mark.parametrize(

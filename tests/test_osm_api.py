@@ -122,7 +122,7 @@ def test_a_box_over_the_antimeridian_is_refused() -> None:
 
 
 def test_values_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(BadInput, match="--max-pages must be at least 1"):
+    with pytest.raises(BadInput, match="`max_pages` must be at least 1"):
         NumberedPages(box=BOX, max_pages=0)
     with pytest.raises(BadInput, match="must begin with https://"):
         NumberedPages(box=BOX, url="api.openstreetmap.org")
@@ -268,7 +268,7 @@ def test_after_a_refresh_that_failed_one_goes_on_without_it(
     pages: NumberedPages, server: OsmServer
 ) -> None:
     server.faults = [None, *[Fault(500)] * 3]
-    with pytest.raises(ServerProblem, match="again without --refresh to go on"):
+    with pytest.raises(ServerProblem, match="again without `refresh` to go on"):
         points(replace(pages, refresh=True))
 
 
@@ -347,7 +347,7 @@ def test_the_cap_on_pages_is_told(
     assert points(replace(pages, max_pages=3)) == 3
     assert server.asked_for == [0, 1, 2]
     assert "stopped after 3 pages" in caplog.text
-    assert "--max-pages" in caplog.text
+    assert "`max_pages`" in caplog.text
 
 
 def test_no_cap_is_told_where_the_end_was_seen(

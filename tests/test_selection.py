@@ -70,15 +70,15 @@ def test_what_each_limit_left_out_is_counted() -> None:
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ({"windows": "last"}, "--windows must be all, first, spread (got 'last')"),
-        ({"per_trace": 1}, "add --windows first, or --windows spread"),
-        ({"windows": "first", "per_trace": 0}, "--per-trace must be at least 1"),
-        ({"limit": 0}, "--limit must be at least 1 (got 0)"),
-        ({"max_fill": 1.5}, "--max-fill is a share and must lie in 0..1 (got 1.5)"),
-        ({"min_displacement": -0.1}, "--min-displacement is a share"),
-        ({"max_fill": float("nan")}, "--max-fill is a share"),
-        ({"trim_ends": -1.0}, "--trim-ends must be a number of metres"),
-        ({"trim_ends": float("nan")}, "--trim-ends must be a number of metres"),
+        ({"windows": "last"}, "`windows` must be all or first or spread (got 'last')"),
+        ({"per_trace": 1}, "add `windows='first'`, or `windows='spread'`"),
+        ({"windows": "first", "per_trace": 0}, "`per_trace` must be at least 1"),
+        ({"limit": 0}, "`limit` must be at least 1 (got 0)"),
+        ({"max_fill": 1.5}, "`max_fill` must be a share from 0 to 1 (got 1.5)"),
+        ({"min_displacement": -0.1}, "`min_displacement` must be a share"),
+        ({"max_fill": float("nan")}, "`max_fill` must be a share"),
+        ({"trim_ends": -1.0}, "`trim_ends` must be a number of metres"),
+        ({"trim_ends": float("nan")}, "`trim_ends` must be a number of metres"),
     ],
 )
 def test_rules_that_make_no_sense_are_refused(how: dict[str, Any], words: str) -> None:

@@ -17,8 +17,8 @@ from point_tables import without_columns
 import trajanon
 from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract import Extraction, Trace, traces
-from trajanon.extract.sources import ahead, files
+from trajanon.extract import Extraction, Rules, Trace, traces
+from trajanon.extract.sources import files, prefetch
 from trajanon.extract.sources.source import Source
 from trajanon.extract.sources.streams import Meter, Reading
 from trajanon.files.trajectories import read_trajectories
@@ -85,14 +85,14 @@ def test_one_format_can_be_asked_for(mixed: Path) -> None:
     assert without_columns(counts) == {"files of no known kind": 5}
     with pytest.raises(FileProblem, match="holds no file of the format geolife"):
         list(traces(mixed, format="geolife"))
-    with pytest.raises(BadInput, match="there is no format 'nmea': --format is one of"):
+    with pytest.raises(BadInput, match="there is no format 'nmea': `format` is one of"):
         list(traces(mixed, format="nmea"))
 
 
 def test_a_format_is_believed_against_the_look(tmp_path: Path) -> None:
     path = tmp_path / "export.dat"
     path.write_text("what I did")
-    with pytest.raises(BadInput, match=r"export\.dat is of no known kind.*--format"):
+    with pytest.raises(BadInput, match=r"export\.dat is of no known kind.*`format`"):
         list(traces(path))
     path.write_text(ROWS)
     assert names(list(traces(path))) == [("export.dat#a", 100)]
@@ -121,7 +121,7 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
 
 def test_releases_are_nobodys_traces(mixed: Path) -> None:
     """Their centroids would count as people of their own."""
-    Extraction(mixed, spacing=5).write(mixed / "trajectories.parquet")
+    Extraction(mixed, rules=Rules(spacing=5)).write(mixed / "trajectories.parquet")
     found = read_trajectories(mixed / "trajectories.parquet")
     release = trajanon.anonymize(found, 2, method="mdav", refine="none")
     for suffix in (".parquet", ".gpx", ".geojson", ".csv", ".gpkg"):
@@ -160,7 +160,7 @@ def test_links_are_followed_to_files_and_named_if_they_lead_to_folders(
 
 
 def test_a_file_that_vanishes_is_left_out(mixed: Path) -> None:
-    extraction = Extraction(mixed, spacing=5)
+    extraction = Extraction(mixed, rules=Rules(spacing=5))
     (mixed / "9.gpx").unlink()
     counts = extraction.write(mixed.parent / "out.parquet")["counts"]
     assert counts[files.UNREADABLE] == 1
@@ -175,8 +175,8 @@ def test_the_server_is_no_file() -> None:
 def test_its_own_output_is_no_source(mixed: Path) -> None:
     """`extract --source .` writes into the folder that it reads the next time."""
     out = mixed / "trajectories.parquet"
-    first = Extraction(mixed, spacing=5).write(out)
-    again = Extraction(mixed, spacing=5).write(out)
+    first = Extraction(mixed, rules=Rules(spacing=5)).write(out)
+    again = Extraction(mixed, rules=Rules(spacing=5)).write(out)
     assert again["counts"] == first["counts"]
 
 
@@ -233,14 +233,14 @@ def test_what_processes_warn_of_is_said(tmp_path: Path, caplog: pytest.LogCaptur
 
 def test_a_large_file_is_read_as_a_stream(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = list(traces(mixed))
-    monkeypatch.setattr(ahead, "LARGE", 500)
+    monkeypatch.setattr(prefetch, "LARGE", 500)
     assert equal(list(traces(mixed, jobs=2)), alone)
 
 
 def test_a_process_that_is_ended_is_said(mixed: Path) -> None:
     """As the system does when memory runs out."""
     found = files.find([mixed], Reading())
-    contents = ahead.ahead([(file, Reading()) for file in found], 2)
+    contents = prefetch.prefetched([(file, Reading()) for file in found], 2)
     list(next(contents))
     kill_children()
     with pytest.raises(FileProblem, match="a reading process was ended"):

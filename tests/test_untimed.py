@@ -62,5 +62,5 @@ def test_untimed_traces_are_rejected_when_asked() -> None:
 
 
 def test_another_choice_is_refused() -> None:
-    with pytest.raises(BadInput, match=r"--untimed must be accept or reject \(got 'no'\)"):
+    with pytest.raises(BadInput, match=r"`untimed` must be accept or reject \(got 'no'\)"):
         check_untimed("no")

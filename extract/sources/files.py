@@ -44,7 +44,7 @@ def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) ->
         if kind is None:
             msg = (
                 f"{path} is of no known kind; the formats are {', '.join(FORMATS)}: "
-                "name one with --format"
+                "name one with `format`"
             )
             raise BadInput(msg)
         found.append((path, kind, stat))

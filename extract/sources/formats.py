@@ -82,5 +82,5 @@ def format_of(path: Path, how: Reading) -> str | None:
 def check_format(name: str) -> None:
     """Refuse a format that does not exist."""
     if name not in FORMATS:
-        msg = f"there is no format {name!r}: --format is one of {', '.join(FORMATS)}"
+        msg = f"there is no format {name!r}: `format` is one of {', '.join(FORMATS)}"
         raise BadInput(msg)

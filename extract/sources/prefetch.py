@@ -65,7 +65,7 @@ def _given(future: "Future[_Read]", how: Reading) -> Iterator[Item]:
     try:
         found = future.result()
     except BrokenProcessPool as error:
-        msg = "a reading process was ended; is there memory for --jobs so many?"
+        msg = "a reading process was ended; is there memory for `jobs` so many?"
         raise FileProblem(msg) from error
     how.counts.update(found.counts)
     how.read(found.size)

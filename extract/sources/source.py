@@ -1,7 +1,7 @@
 """Traces of numbered units, files or boxes of a server: how far they were taken."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from trajanon.extract.trace import Trace
 
@@ -18,10 +18,10 @@ class Source:
     def __init__(
         self,
         numbered: Numbered,
-        position: tuple[int, int] = (0, 0),
+        position: Sequence[int] = (0, 0),
         left_out: Counter[str] | None = None,
     ) -> None:
-        self.position = position
+        self.position = tuple(position)
         self.left_out = Counter() if left_out is None else left_out
         self._numbered = numbered
 

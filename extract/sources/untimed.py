@@ -30,7 +30,7 @@ receivers whose noise turns them as often go north as fast as their noise sidewa
 def check_untimed(choice: str) -> None:
     """Refuse what is not one of `CHOICES`."""
     if choice not in CHOICES:
-        msg = f"--untimed must be {' or '.join(CHOICES)} (got {choice!r})"
+        msg = f"`untimed` must be {' or '.join(CHOICES)} (got {choice!r})"
         raise BadInput(msg)
 
 

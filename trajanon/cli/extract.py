@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from trajanon.cli.options import PARTS, TRAJECTORIES, Json, SubjectsExact
-from trajanon.cli.wording import announce_compilation, say_written, tell
+from trajanon.cli.wording import announce_compilation, say_written, tell, with_flags
 from trajanon.errors import BadInput
 from trajanon.words import number_of
 
@@ -157,7 +157,8 @@ def extract(
     from trajanon.cli.results import show_extraction
     from trajanon.cli.screen import bars, show_json
     from trajanon.extract.diagnosis import cut_most
-    from trajanon.extract.extraction import OSM_API, Extraction
+    from trajanon.extract.extraction import OSM_API, SAY_WHERE, Extraction, chosen_spacing
+    from trajanon.extract.rules import Rules
     from trajanon.extract.sources.tables.columns import parse_columns
 
     out = _destination(out, partition)
@@ -166,22 +167,26 @@ def extract(
         msg = f"--pbf {pbf} is for --area NAME or --hide-near TAGS: add one of them"
         raise BadInput(msg)
     where, of_the_city = place(bbox or [], area, pbf, admin_level)
+    if where is None and not source and not paths:
+        raise BadInput(SAY_WHERE)
     with bars() as progress:
         extraction = Extraction(
             [*(source or []), *(paths or [])] or OSM_API,
             where,
-            spacing=of_the_city if spacing is None else spacing,
-            points=points,
-            max_gap=_limit("--max-gap", "metres", max_gap),
-            max_pause=_limit("--max-pause", "seconds", max_pause),
-            trim_ends=trim_ends,
-            min_displacement=min_displacement,
-            max_fill=max_fill,
-            windows=windows,
-            per_trace=per_trace,
-            max_per_subject=max_per_subject,
-            limit=limit,
-            subjects_exact=subjects_exact,
+            Rules(
+                spacing=chosen_spacing(spacing, of_the_city),
+                points=points,
+                max_gap=_limit("--max-gap", "metres", max_gap),
+                max_pause=_limit("--max-pause", "seconds", max_pause),
+                trim_ends=trim_ends,
+                min_displacement=min_displacement,
+                max_fill=max_fill,
+                windows=windows,
+                per_trace=per_trace,
+                max_per_subject=max_per_subject,
+                limit=limit,
+                subjects_exact=subjects_exact,
+            ),
             hidden=out_of_sight(hide_near, radius, pbf, where),
             tracks=not no_tracks,
             columns=parse_columns(columns) if columns else {},
@@ -204,7 +209,7 @@ def extract(
     what = number_of(n, "trajectory", "trajectories")
     limits = {name: provenance[name] for name in ("max_pause", "max_gap")}
     if n < counts["recordings read"] and (hint := cut_most(counts, **limits)):
-        tell(f"{counts['recordings read']:,} recordings gave {what}: {hint}")
+        tell(f"{counts['recordings read']:,} recordings gave {what}: {with_flags(hint)}")
     if min(n, subjects) < 2:
         tell(f"Wrote {what} to {out}. {ONE_SUBJECT if n > 1 else ONE_TRAJECTORY}")
         return

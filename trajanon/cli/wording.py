@@ -14,6 +14,9 @@ from trajanon.errors import printable
 STOPPED = 130
 """The shell's exit code for Ctrl-C."""
 
+_OPTIONS = {"area": "bbox"}
+"""Parameters of the library whose options have other names."""
+
 
 def with_flags(message: str) -> str:
     """Name options where the library names parameters, in backquotes.
@@ -25,7 +28,8 @@ def with_flags(message: str) -> str:
     """
 
     def flag(found: re.Match[str]) -> str:
-        name, value = found[1].replace("_", "-"), (found[2] or "").strip("='\"")
+        name = _OPTIONS.get(found[1], found[1]).replace("_", "-")
+        value = (found[2] or "").strip("='\"")
         return f"{'-' if len(name) == 1 else '--'}{name}{' ' * bool(value)}{value}"
 
     return re.sub(r"`([a-z_]+)(=[^`\s]+)?`", flag, message)

@@ -64,7 +64,7 @@ class XmlParser:
     def _way_out(self, error: expat.ExpatError, *, last: bool) -> str:
         if self._head and not self._head.startswith(_BEGINNINGS):
             head = ascii(self._head.decode(errors="replace"))
-            return f"it begins with {head}: say with --format what else it is"
+            return f"it begins with {head}: say with `format` what else it is"
         if last:
             return "it may be cut off: download it again"
         return f"mend the {expat.ErrorString(error.code)}, or save it anew"

@@ -59,7 +59,7 @@ class NumberedPages:
             )
             raise BadInput(msg)
         if self.max_pages < 1:
-            msg = f"--max-pages must be at least 1 (got {self.max_pages})"
+            msg = f"`max_pages` must be at least 1 (got {self.max_pages})"
             raise BadInput(msg)
         _check_url(self.url)
 
@@ -78,7 +78,7 @@ class NumberedPages:
                 yield page
         # Whoever takes the last page and asks for one more has not seen the end.
         logger.warning(
-            "stopped after %d pages, the server may have more: --max-pages raises it",
+            "stopped after %d pages, the server may have more: `max_pages` raises it",
             self.max_pages,
         )
 

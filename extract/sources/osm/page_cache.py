@@ -72,7 +72,7 @@ class PageCache:
         """Say what is kept, and how to go on after a failure."""
         again = "run the same command again"
         if self._refresh:
-            again = "run the command again without --refresh"
+            again = "run the command again without `refresh`"
         if not len(self):
             return f"{again} later"
         return f"the pages downloaded so far ({len(self)}) are kept, {again} to go on"

@@ -38,7 +38,7 @@ def traces(
         if nothing_new and page.segments and not _holds_untimed(page):
             logger.warning(
                 "the server repeated a whole page, perhaps because of an upload just "
-                "now; what follows it is not read (--refresh asks for all pages again)"
+                "now; what follows it is not read (`refresh` asks for all pages again)"
             )
         if nothing_new or _holds_untimed(page):
             break

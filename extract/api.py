@@ -1,0 +1,186 @@
+"""Sources -> trajectories or traces, each by one call."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from trajanon.errors import BadInput
+from trajanon.extract.earth.areas import Given, area_of
+from trajanon.extract.earth.limits import Zone
+from trajanon.extract.extraction import OSM_API, Extraction, From, chosen_spacing, names_of
+from trajanon.extract.rules import Rules
+from trajanon.extract.sources import files
+from trajanon.extract.sources.osm import osm_api
+from trajanon.extract.sources.source import Source
+from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.untimed import check_untimed, ordered
+from trajanon.extract.trace import Trace
+from trajanon.progress import Progress, silent
+from trajanon.trajectories import Trajectories
+
+
+def extract(
+    source: From = OSM_API,
+    area: Given = None,
+    *,
+    spacing: float | None = None,
+    points: int = 30,
+    max_gap: float | None = 500.0,
+    max_pause: float | None = 300.0,
+    trim_ends: float = 0.0,
+    min_displacement: float = 0.0,
+    max_fill: float = 1.0,
+    windows: str = "all",
+    per_trace: int | None = None,
+    max_per_subject: int | None = None,
+    limit: int | None = None,
+    subjects_exact: bool = False,
+    hidden: Zone | None = None,
+    tracks: bool = True,
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+    untimed: str = "accept",
+    strict: bool = False,
+    jobs: int = 1,
+    api_url: str = osm_api.SERVER,
+    max_pages: int = osm_api.MAX_PAGES,
+    refresh: bool = False,
+    progress: Progress = silent,
+) -> Trajectories:
+    """Turn the GPS traces of a source into trajectories, in memory.
+
+    Parameters
+    ----------
+    source
+        ``osm-api``, or files and folders of the kinds that `trajanon.extract.sources.formats`
+        lists.
+    area
+        ``madrid`` or another city, ``W,S,E,N`` in degrees, or several of these; four numbers, west,
+        south, east, north; a polygon of shapely (x = longitude); the path of a file with polygons;
+        a `Box` or `Region`. None takes files whole.
+    spacing
+        Metres between points along the track; None for the spacing of the city.
+    points, max_gap, max_pause, trim_ends, min_displacement, max_fill
+        What a trajectory is, and where a track ends: as in `Rules`.
+    windows, per_trace, max_per_subject, limit
+        Which windows are taken: as in `Rules`.
+    subjects_exact
+        Whether subjects whose names differ only in upper and lower case are different ones. Blanks
+        and the encoding of accents never make a difference.
+    hidden
+        A zone that is cut out of all tracks, such as `trajanon.extract.hidden` gives; None for
+        none.
+    tracks
+        Whether to keep the tracks on which the windows may slide.
+    columns
+        Of tables: column names by role (lat, lon, time, id, subject).
+    format
+        The format of all files; None to look at each.
+    untimed
+        "accept" traces without times in their order, or "reject" them. The server's points without
+        times have no order, and are always left out.
+    strict
+        Whether a file or row that cannot be read is refused; otherwise it is counted and left out.
+    jobs
+        Files to read at once, by as many processes; the result is the same.
+    api_url
+        Another server with the OSM API.
+    max_pages
+        Pages to ask the server for at most.
+    refresh
+        Download again what is in the cache.
+    progress
+        Told how far the work is.
+
+    Returns
+    -------
+    Trajectories
+        Their provenance counts what was dropped, and why.
+
+    Raises
+    ------
+    BadInput
+        If the area or a value makes no sense, or a file is of no known kind.
+    FileProblem
+        If a file does not exist, or cannot be read.
+    NoTrajectories
+        If nothing is left; says at which step, and what to change.
+    ServerProblem
+        If the server cannot be reached, or refuses.
+    """
+    where, of_the_city = area_of(area)
+    return Extraction(
+        source,
+        where,
+        Rules(
+            spacing=chosen_spacing(spacing, of_the_city),
+            points=points,
+            max_gap=max_gap,
+            max_pause=max_pause,
+            trim_ends=trim_ends,
+            min_displacement=min_displacement,
+            max_fill=max_fill,
+            windows=windows,
+            per_trace=per_trace,
+            max_per_subject=max_per_subject,
+            limit=limit,
+            subjects_exact=subjects_exact,
+        ),
+        hidden=hidden,
+        tracks=tracks,
+        columns=columns or {},
+        format=format,
+        untimed=untimed,
+        strict=strict,
+        jobs=jobs,
+        api_url=api_url,
+        max_pages=max_pages,
+        refresh=refresh,
+        progress=progress,
+    ).trajectories()
+
+
+def traces(
+    source: From,
+    *,
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+    untimed: str = "accept",
+    subjects_exact: bool = False,
+    strict: bool = False,
+    jobs: int = 1,
+    counts: Counter[str] | None = None,
+    progress: Progress = silent,
+) -> Iterator[Trace]:
+    """Read the traces of files and folders, as they are recorded.
+
+    Parameters
+    ----------
+    source
+        Files and folders.
+    columns, format, untimed, subjects_exact, strict, jobs, progress
+        As in `extract`.
+    counts
+        Told of what was left out, in words, and which columns of tables were used.
+
+    Raises
+    ------
+    BadInput, FileProblem
+        If there is no such file, or it cannot be read.
+    """
+    counts = Counter() if counts is None else counts
+    check_untimed(untimed)
+    how = Reading(
+        columns=columns or {},
+        subjects_exact=subjects_exact,
+        strict=strict,
+        timed=untimed == "reject",
+        counts=counts,
+    )
+    names = names_of(source)
+    if OSM_API in map(str, names):
+        msg = f"traces reads files and folders; of {OSM_API} take extract"
+        raise BadInput(msg)
+    found = files.find([Path(name) for name in names], how, format)
+    numbered = files.numbered(found, how, jobs=jobs, progress=progress)
+    return ordered(Source(numbered, left_out=counts), untimed, counts)
