@@ -22,7 +22,7 @@ def earnings(records: Floats, prices: Floats, group: list[int]) -> float:
     return float(prices[group].sum()) - group_sse(records[group])
 
 
-def cut_duals(cuts: Ints, cut_duals: Floats, group: list[int]) -> float:
+def duals_due(cuts: Ints, cut_duals: Floats, group: list[int]) -> float:
     """What a group pays for the cuts of which it holds two records or more."""
     return sum(
         float(dual)

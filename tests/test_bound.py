@@ -13,8 +13,8 @@ from test_mdav import reference
 from trajanon import loss, workers
 from trajanon._kernels.pricing import PricingProblem
 from trajanon.arrays import Floats
+from trajanon.bound import column_generation, subset_row_cuts
 from trajanon.bound import lower_bound as bound
-from trajanon.bound import subset_row_cuts
 from trajanon.bound.column_generation import Relaxation
 from trajanon.bound.lower_bound import lower_bound, nearest_bound, prove
 from trajanon.bound.pricing import Found, pricing_problem, with_cuts
@@ -55,7 +55,7 @@ def clusters(seed: int, count: int, k: int, p: int = 3) -> tuple[Floats, float]:
 
 
 def random_pricing(seed: int, n: int, k: int) -> tuple[Floats, PricingProblem]:
-    """Records with any prices and cut_duals, feasible or not."""
+    """Records with any prices and duals of cuts, feasible or not."""
     rng = np.random.default_rng(seed)
     records = loss.standardise(rng.normal(size=(n, 2)))
     pricing = pricing_problem(records, k, np.arange(n))
@@ -190,7 +190,7 @@ def test_it_never_exceeds_a_partition(seed: int, n: int, k: int) -> None:
 
 
 def said(pricing: PricingProblem) -> Relaxation:
-    """Prices and cut_duals, and that they prove their sum."""
+    """Prices and duals, and that they prove their sum."""
     return Relaxation(pricing.prices.sum() - pricing.cut_duals.sum(), pricing, proven=True)
 
 
@@ -308,7 +308,7 @@ def test_violated_trios_are_found(seed: int, n: int, count: int) -> None:
         (bound, "NODES", 1, False),
         (bound, "PAIRWISE", 10, False),
         (bound, "ROUNDS", 1, False),
-        (bound, "POOL", 0, False),
+        (column_generation, "POOL", 0, False),
         (subset_row_cuts, "CUT_ROUNDS", 0, True),
         (subset_row_cuts, "CUT_ROUNDS", 1, True),
         (subset_row_cuts, "CUTS_PER_RECORD", 1, True),
@@ -331,9 +331,10 @@ def test_within_any_limit_the_bound_is_true(
 def test_where_generation_is_cut_short_small_tables_are_not_undercut(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for limit, value in [("ROUNDS", 2), ("POOL", 0), ("NODES", 2), ("PAIRWISE", 1)]:
+    pool = (column_generation, "POOL", 0)
+    for limit in [(bound, "ROUNDS", 2), pool, (bound, "NODES", 2), (bound, "PAIRWISE", 1)]:
         with monkeypatch.context() as patch:
-            patch.setattr(bound, limit, value)
+            patch.setattr(*limit)
             for seed in range(10):
                 X = table("outliers", seed, 9, 2)
                 least = naive.least_sse(loss.standardise(X), 2)

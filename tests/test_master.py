@@ -24,7 +24,7 @@ from trajanon.bound.pricing import (
 
 
 @given(seed=seeds, m=st.integers(3, 9), cuts=st.integers(0, 8))
-def test_what_meets_which_trio(seed: int, m: int, cuts: int) -> None:
+def test_which_cuts_count_which_groups(seed: int, m: int, cuts: int) -> None:
     rng = np.random.default_rng(seed)
     of = np.array([rng.choice(m, 3, replace=False) for _ in range(cuts)])
     groups = [sorted(rng.choice(m, 3, replace=False).tolist()) for _ in range(4)]
@@ -104,7 +104,7 @@ def test_columns_that_cost_too_much_are_left_out(seed: int, m: int, cuts: int) -
     master.add(np.array(group) for group in every)
     earned = [
         naive_columns.earnings(records, pricing.prices, list(group))
-        - naive_columns.cut_duals(pricing.cuts, pricing.cut_duals, list(group))
+        - naive_columns.duals_due(pricing.cuts, pricing.cut_duals, list(group))
         for group in master.groups
     ]
     expected = np.flatnonzero(np.array(earned) >= -0.5)

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from pricings import different, peoples, random_pricing, room, seeds
 
 from trajanon import workers
-from trajanon._kernels.pricing import earnings, search_groups
+from trajanon._kernels.group_search import search_groups
+from trajanon._kernels.pricing import earnings
 from trajanon.bound.pricing import Found, groups_within, search, with_cuts
 
 
@@ -113,7 +114,7 @@ def test_tolls_are_paid_once_by_groups_that_hold_two_of_three(
     found = groups_within(pricing, 1.0, 10**4) if every else search(pricing, -1.0, 10**6)
     earned = {
         tuple(group): naive_columns.earnings(records, pricing.prices, group)
-        - naive_columns.cut_duals(pricing.cuts, pricing.cut_duals, group)
+        - naive_columns.duals_due(pricing.cuts, pricing.cut_duals, group)
         for group in naive_columns.every_group(m, pricing.k, pricing.subjects)
     }
     got = {tuple(sorted(group.tolist())) for group in found.groups}

@@ -1,5 +1,6 @@
 """Outputs are written beside their place and renamed: whole or not at all."""
 
+import json
 import logging
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -10,6 +11,12 @@ from trajanon.drafts import Draft, drafting
 from trajanon.errors import BadInput, FileProblem, TrajanonError
 
 _LOG = logging.getLogger(__name__)
+
+
+def json_report(account: Mapping[str, Any]) -> str:
+    """Write a report as JSON; its first entry, the notice, stands in the first line."""
+    text = json.dumps(account, indent=1, ensure_ascii=False)
+    return f"{{ {text[1:].lstrip()}\n"
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """A release and its report, and what every report says."""
 
-import json
 import os
 import platform
 from collections.abc import Iterator, Mapping
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 from trajanon.errors import BadInput
 from trajanon.files.release import check_format, write_release
 from trajanon.files.report import report_path
-from trajanon.outputs import replacing
+from trajanon.outputs import json_report, replacing
 from trajanon.trajectories import Trajectories
 
 
@@ -44,9 +43,7 @@ class Release:
     def write_drafts(self, release_draft: Path, report_draft: Path) -> None:
         """Write the two files where somebody else moves them into place."""
         write_release(release_draft, self.trajectories)
-        text = json.dumps(self.report, indent=1, ensure_ascii=False)
-        # The notice stands in the first line, beside the brace.
-        report_draft.write_text("{ " + text[1:].lstrip() + "\n", encoding="utf-8")
+        report_draft.write_text(json_report(self.report), encoding="utf-8")
 
 
 def with_report(

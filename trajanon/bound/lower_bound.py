@@ -29,19 +29,15 @@ ROUNDS = 200
 on 1,080 records; 113 at k = 10 on 1,000 tracks.
 """
 
-POOL = 30
-"""Columns per record at which no more are generated; 14 were needed up to k = 5,
-and 7 at k = 10 on tracks."""
-
 SMALL = 5
-"""Up to this k the first columns are groups of every size, grown of each near pair.
-Beyond, these are too many: the nearest records are, and prices move on from what the
-records of some partition cost.
+"""Up to this k the first columns are groups of every size, grown from each near pair.
+Above it these are too many: the first columns are the nearest records, and the prices begin at
+what the records of some partition cost.
 """
 
 NODES = 20_000
-"""Of the search through all groups round a record, in which it is proven that none
-earns more than it costs.
+"""Nodes of the search through all groups round a record, which proves that none earns more than
+it costs.
 """
 
 ACCURACY = 1e-6
@@ -192,14 +188,14 @@ def _bound_by_columns(
 
 
 def _some_groups(records: Floats, k: int) -> Ints:
-    """A partition to begin with."""
+    """A partition to begin with: MDAV, then descent."""
     every = np.arange(len(records))
     problem = Problem(records=records, subjects=every, k=k)
     return dense(descent(problem, mdav(problem)))
 
 
 def _priced(pricing: PricingProblem, labels: Ints, upper: float, progress: Progress) -> Relaxation:
-    """Find the prices, and the cuts and cut_duals, that prove the highest bound."""
+    """Find the prices, and the cuts with their duals, that prove the highest bound."""
     master = Master(pricing.distances)
     master.add(np.flatnonzero(labels == g) for g in range(labels.max() + 1))
     steady = pricing.k > SMALL
@@ -209,23 +205,16 @@ def _priced(pricing: PricingProblem, labels: Ints, upper: float, progress: Progr
         master.add(nearest_groups(pricing))
     else:
         master.add(first_groups(pricing))
-    return tighten(
-        master,
-        pricing,
-        progress,
-        upper=upper * (1.0 - ACCURACY),
-        rounds=ROUNDS,
-        pool=POOL,
-        steady=steady,
-    )
+    highest = upper * (1.0 - ACCURACY)
+    return tighten(master, pricing, progress, upper=highest, rounds=ROUNDS, steady=steady)
 
 
 def prove(relaxation: Relaxation, p: int) -> tuple[float, bool]:
     """Prove a bound from any prices and duals of cuts, however they were found.
 
-    The groups of a partition cost the prices of all records less what they earn and the
-    duals of the cuts they pay; each dual is paid at most once, for no two of them hold two of the
-    same three records.
+    The groups of a partition cost the prices of all records, less what they earn, less the duals of
+    cuts that count them: each once at most. There are n / k groups at most, each round another
+    record, so the prices less the duals and the n / k largest earnings round a record are a bound.
     """
     pricing = relaxation.pricing
     found = search(pricing, 0.0, NODES)
@@ -238,11 +227,13 @@ def prove(relaxation: Relaxation, p: int) -> tuple[float, bool]:
 
 
 def _margin(pricing: PricingProblem, p: int) -> float:
-    """Bound what rounding may have hidden.
-
-    Let P be the largest price, T the sum of the cut_duals and s the size of a group that earns
-    something.
-    """
+    """Bound the effect of rounding on a proof, for records of p columns."""
+    # Let P be the largest price, T the sum of the duals, s the size of a group that earns at all.
+    # Its SSE and duals are less than sP, the squared distance of two members less than 2sP (the SSE
+    # is at least half of it), and the sum of such distances to one member, divided by s, less than
+    # sP. So each member adds terms of at most 3sP to any bound of the search, all of them 3s²P + T.
+    # A squared distance is off by p + 3 roundings, its sums by one for each term (members, their
+    # nearest, duals): in all fewer than four times these.
     s = pricing.halves.shape[1]
     prices = np.abs(pricing.prices)
     terms = 3.0 * s**2 * prices.max() + pricing.cut_duals.sum()
@@ -253,5 +244,5 @@ def _margin(pricing: PricingProblem, p: int) -> float:
 
 
 def _rounding(count: int) -> float:
-    """Share of a sum that so many roundings may change."""
+    """Share of a sum that this number of roundings may change."""
     return count * 2.0**-52

@@ -1,4 +1,4 @@
-"""The pool of columns, and the programmes that part the records into some of them."""
+"""Master problem: the pool of columns, and the programmes in HiGHS that choose among them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -89,7 +89,10 @@ class Master:
         looks: float = np.inf,
         watch: Callable[[], None] = unwatched,
     ) -> Choice:
-        """Choose columns that hold each record once, of the least SSE within limits."""
+        """Choose columns that hold each record once, of the least SSE within limits.
+
+        The search begins with the incumbent, and may ask ``looks`` times whether to go on.
+        """
         columns = np.union1d(candidates, incumbent)
         count = len(columns)
         programme = begin_programme(len(self._distances))

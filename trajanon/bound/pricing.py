@@ -1,4 +1,4 @@
-"""Pricing: groups that earn more than they cost at a price for each record."""
+"""Pricing: groups of negative reduced cost, which earn more than they cost at given prices."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -10,45 +10,46 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
-from trajanon._kernels.pricing import (
-    PricingProblem,
-    earnings,
-    grow_group,
-    grow_groups,
-    search_groups,
-)
+from trajanon._kernels.group_search import search_groups
+from trajanon._kernels.pricing import PricingProblem, earnings, grow_group, grow_groups
 from trajanon.arrays import Floats, Ints
 from trajanon.workers import Result, in_threads, unwatched
 
 TINY = 1e-7
-"""Of a squared standard deviation, what a group has to earn more than: no linear
-programme is more exact.
+"""A group has to earn more than this, in squared standard deviations: no linear programme is
+more exact.
 """
 
 NEAREST = 4
 """Neighbours with each of which a record starts groups for the first pool.
 
-With fewer, prices swing for many rounds before they tell anything.
+With fewer, prices swing for many rounds.
 """
 
-_SEEDS = 64  # records round which one call grows groups, a fraction of a second
-
 PRICING_NODES = 20_000
-"""Of a search through all groups round a record: some hundredths of a second. Up to
+"""Nodes of a search through all groups round a record: some hundredths of a second. Up to
 k = 5, a tenth sufficed on 1,080 records.
 """
 
 HALVINGS = 10
-"""How often what such a group may cost too much is halved, if they are too many."""
+"""How often the gap is halved for a record that has too many groups within it."""
 
-_ROOTS = 8  # records round which one call searches, a fraction of a second
+_GROWN_AT_ONCE, _SEARCHED_AT_ONCE = 64, 8  # records of one call, a fraction of a second
+
+
+class Found(NamedTuple):
+    """Groups that a search has found."""
+
+    groups: list[Ints]  # their members, the root first
+    at_most: Floats  # what no group round each record earns more than, shape (m,)
+    complete: bool  # whether the search looked at all groups
 
 
 def pricing_problem(records: Floats, k: int, subjects: Ints) -> PricingProblem:
-    """Lay out records for pricing; the price of each is 0."""
+    """Lay out records for pricing, without cuts; the price of each is 0."""
     distances = cdist(records, records, "sqeuclidean")
     others = distances.copy()
-    np.fill_diagonal(others, 0.0)  # is first, whatever the duplicates
+    np.fill_diagonal(others, 0.0)  # exactly: each is its own nearest
     others.sort(axis=1)
     return PricingProblem(
         distances=distances,
@@ -64,7 +65,7 @@ def pricing_problem(records: Floats, k: int, subjects: Ints) -> PricingProblem:
 
 
 def with_cuts(pricing: PricingProblem, cuts: Ints, cut_duals: Floats) -> PricingProblem:
-    """Let groups pay a dual for each cut of which they hold two records or more."""
+    """Add subset-row cuts, (t, 3), and their duals, (t,), which a group pays that it is cut by."""
     cuts, cut_duals = cuts[cut_duals > 0.0], cut_duals[cut_duals > 0.0]
     held = np.bincount(cuts.ravel(), minlength=len(pricing.prices))
     return pricing._replace(
@@ -76,14 +77,14 @@ def with_cuts(pricing: PricingProblem, cuts: Ints, cut_duals: Floats) -> Pricing
 
 
 def cut_coefficients(groups: Sequence[Sequence[int]], cuts: Ints, m: int) -> csr_array:
-    """Which groups hold two records or more of which cuts, (groups, cuts)."""
+    """Tell which cuts count which groups: those with two of their records or more, (g, t)."""
     sizes = [len(group) for group in groups]
     first = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     held = np.fromiter(chain.from_iterable(groups), np.int64, first[-1])
     members = csr_array((np.ones(len(held)), held, first), (len(groups), m))
     ends = np.arange(len(cuts) + 1) * 3
-    of_trios = csr_array((np.ones(3 * len(cuts)), cuts.ravel(), ends), (len(cuts), m))
-    together = members @ of_trios.T
+    of_cuts = csr_array((np.ones(3 * len(cuts)), cuts.ravel(), ends), (len(cuts), m))
+    together = members @ of_cuts.T
     return csr_array(together > 1.5)
 
 
@@ -97,7 +98,7 @@ def nearest_groups(pricing: PricingProblem) -> Iterator[Ints]:
 
 
 def _by_distance(pricing: PricingProblem) -> Ints:
-    """All records by their distance to each, (m, m), which comes first itself."""
+    """Sort all records by their distance to each, (m, m); each comes first itself."""
     others = pricing.distances.copy()
     np.fill_diagonal(others, -1.0)
     return np.argsort(others, axis=1, kind="stable")
@@ -118,32 +119,29 @@ def first_groups(pricing: PricingProblem) -> Iterator[Ints]:
 
 
 def grown_groups(pricing: PricingProblem, watch: Callable[[], None]) -> list[Ints]:
-    """Groups grown round each record, if they earn more than they cost."""
-    found = round_each(partial(_grow_round, pricing), len(pricing.prices), _SEEDS, watch)
-    return [group for groups in found for group in groups]
+    """Grow a group round each record; those that earn more than they cost."""
 
+    def grow(roots: Ints, _: Event) -> list[Ints]:
+        found = np.zeros((len(roots), pricing.halves.shape[1]), dtype=np.int64)
+        sizes = np.zeros(len(roots), dtype=np.int64)
+        grow_groups(pricing, roots, found, sizes)
+        return [group for group in _cut_out(found, sizes) if earnings(pricing, group) > TINY]
 
-def _grow_round(pricing: PricingProblem, roots: Ints, _: Event) -> list[Ints]:
-    """Grow groups round a few records, if they earn more than they cost."""
-    found = np.zeros((len(roots), pricing.halves.shape[1]), dtype=np.int64)
-    sizes = np.zeros(len(roots), dtype=np.int64)
-    grow_groups(pricing, roots, found, sizes)
-    return [g for g in found_groups(found, sizes) if earnings(pricing, g) > TINY]
-
-
-class Found(NamedTuple):
-    """Groups that a search has found."""
-
-    groups: list[Ints]  # their members, the root first
-    at_most: Floats  # what no group round each record earns more than, shape (m,)
-    complete: bool  # whether the search looked at all groups
+    return list(chain.from_iterable(_round_each(pricing, grow, _GROWN_AT_ONCE, watch)))
 
 
 def search(
     pricing: PricingProblem, least: float, nodes: int, watch: Callable[[], None] = unwatched
 ) -> Found:
     """Search for the best group round each record, if it earns more than the least."""
-    return _search_parts(partial(_search_round, pricing, least, nodes), pricing, watch)
+
+    def best(roots: Ints, _: Event) -> Found:
+        found = np.empty((len(roots), pricing.halves.shape[1]), dtype=np.int64)
+        sizes, at_most = np.empty(len(roots), dtype=np.int64), np.empty(len(roots))
+        complete, _ = search_groups(pricing, roots, least, nodes, found, sizes, at_most, False)
+        return Found(_cut_out(found, sizes), at_most, complete)
+
+    return _gathered(_round_each(pricing, best, _SEARCHED_AT_ONCE, watch))
 
 
 def groups_within(
@@ -151,70 +149,52 @@ def groups_within(
 ) -> Found:
     """Search for all groups that cost up to a gap more than they earn.
 
-    Where they are too many round a record, those within a half of the gap, or a quarter, ... stand
-    for them: where records are dense, groups differ by less.
+    Round a record that has more than ``room`` of them, take those within a half of the gap, or a
+    quarter, ...: where records are dense, groups differ by less.
     """
-    return _search_parts(partial(_search_within, pricing, gap, room), pricing, watch)
+
+    def within(roots: Ints, stop: Event) -> Found:
+        found = np.empty((room, pricing.halves.shape[1]), dtype=np.int64)
+        sizes, at_most = np.empty(room, dtype=np.int64), np.full(len(roots), np.inf)
+        groups: list[Ints] = []
+        at_full = 0
+        for place, root in enumerate(roots):
+            most = at_most[place : place + 1]
+            for halving in range(HALVINGS):
+                least = -gap / 2**halving
+                complete, _ = search_groups(
+                    pricing, np.array([root]), least, PRICING_NODES, found, sizes, most, True
+                )
+                if complete:
+                    groups += _cut_out(found, sizes)
+                    at_full += halving == 0
+                if complete or stop.is_set():
+                    break
+        return Found(groups, at_most, complete=at_full == len(roots))
+
+    return _gathered(_round_each(pricing, within, _SEARCHED_AT_ONCE, watch))
 
 
-def _search_parts(
-    work: Callable[[Ints, Event], Found], pricing: PricingProblem, watch: Callable[[], None]
-) -> Found:
-    """Search round a few records after the other, and gather what is found."""
-    done = round_each(work, len(pricing.prices), _ROOTS, watch)
-    return Found(
-        [group for part in done for group in part.groups],
-        np.concatenate([part.at_most for part in done]),
-        complete=all(part.complete for part in done),
-    )
-
-
-def _search_round(
-    pricing: PricingProblem, least: float, nodes: int, roots: Ints, _: Event
-) -> Found:
-    """Search round a few records, which takes a fraction of a second."""
-    found = np.empty((len(roots), pricing.halves.shape[1]), dtype=np.int64)
-    sizes, at_most = np.empty(len(roots), dtype=np.int64), np.empty(len(roots))
-    complete, _ = search_groups(pricing, roots, least, nodes, found, sizes, at_most, False)
-    return Found(found_groups(found, sizes), at_most, complete)
-
-
-def _search_within(
-    pricing: PricingProblem, gap: float, room: int, roots: Ints, stop: Event
-) -> Found:
-    """Search for all groups within a gap round a few records, one after the other."""
-    found = np.empty((room, pricing.halves.shape[1]), dtype=np.int64)
-    sizes, at_most = np.empty(room, dtype=np.int64), np.full(len(roots), np.inf)
-    groups: list[Ints] = []
-    at_full = 0
-    for place, root in enumerate(roots):
-        for halving in range(HALVINGS):
-            complete, _ = search_groups(
-                pricing,
-                np.array([root]),
-                -gap / 2**halving,
-                PRICING_NODES,
-                found,
-                sizes,
-                at_most[place : place + 1],
-                True,
-            )
-            if complete:
-                groups += found_groups(found, sizes)
-                at_full += halving == 0
-            if complete or stop.is_set():
-                break
-    return Found(groups, at_most, complete=at_full == len(roots))
-
-
-def round_each(
-    work: Callable[[Ints, Event], Result], m: int, count: int, watch: Callable[[], None]
+def _round_each(
+    pricing: PricingProblem,
+    work: Callable[[Ints, Event], Result],
+    count: int,
+    watch: Callable[[], None],
 ) -> list[Result]:
-    """Do the work round each of m records, so many at a time; in their order."""
+    """Do the work round each record, in threads, a few records at a time; in their order."""
+    m = len(pricing.prices)
     parts = np.split(np.arange(m), np.arange(count, m, count))
     return in_threads([partial(work, roots) for roots in parts], watch)
 
 
-def found_groups(found: Ints, sizes: Ints) -> list[Ints]:
-    """The groups that a kernel has found."""
-    return [found[place, : sizes[place]].copy() for place in np.flatnonzero(sizes)]
+def _gathered(parts: list[Found]) -> Found:
+    return Found(
+        [group for part in parts for group in part.groups],
+        np.concatenate([part.at_most for part in parts]),
+        complete=all(part.complete for part in parts),
+    )
+
+
+def _cut_out(found: Ints, sizes: Ints) -> list[Ints]:
+    """Take the groups from the rows that a kernel has filled."""
+    return [found[row, : sizes[row]].copy() for row in np.flatnonzero(sizes)]

@@ -1,4 +1,4 @@
-"""Cuts: of the groups that hold two or more of three records, one may be chosen."""
+"""Subset-row cuts: of the groups that hold two or more of three records, one may be chosen."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,18 +36,16 @@ def tighten(
     *,
     upper: float = np.inf,
     rounds: int | None = None,
-    pool: int | None = None,
     steady: bool = False,
 ) -> Relaxation:
-    """Generate columns, cut off what no choice of whole groups can be, and repeat.
+    """Generate columns, cut off solutions that share a record's groups out, and repeat.
 
-    Of all groups that hold two or more of some three records, one may be chosen. Such cuts have
-    their price, too, and other columns are then needed.
+    The cuts change the prices, so other columns are then needed.
 
     Source: Jepsen, Petersen, Spoorendonk, Pisinger (Oper. Res. 56, 2008), subset-row cuts.
     """
     progress("Cutting", 0, None)
-    best = relaxation = generate(master, pricing, progress, rounds=rounds, pool=pool, steady=steady)
+    best = relaxation = generate(master, pricing, progress, rounds=rounds, steady=steady)
     for done in range(1, CUT_ROUNDS + 1):
         if not relaxation.proven or relaxation.sse >= upper:
             break
@@ -56,7 +54,7 @@ def tighten(
             break
         progress("Cutting", done, None)
         master.add_cuts(cuts)
-        relaxation = generate(master, pricing, progress, rounds=rounds, pool=pool)
+        relaxation = generate(master, pricing, progress, rounds=rounds)
         gain = relaxation.sse - best.sse
         if relaxation.proven:
             best = relaxation
@@ -66,7 +64,10 @@ def tighten(
 
 
 def violated_cuts(groups: Sequence[tuple[int, ...]], shares: Floats, known: Ints) -> Ints:
-    """Find three records of which groups hold two or more, in all more than once."""
+    """Find the cuts that a solution violates, beside the known ones, the most violated first.
+
+    A cut is violated where the groups that hold two or more of its records have shares above 1.
+    """
     together: dict[tuple[int, ...], float] = {}
     for column in np.flatnonzero((shares > _WHOLE) & (shares < 1.0 - _WHOLE)).tolist():
         for size in (2, 3):

@@ -40,8 +40,6 @@ def evaluate(
 
     Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be evaluated.
     """
-    import json
-
     from trajanon.cli.screen import bars, show_json
     from trajanon.evaluation.evaluation import evaluate as evidence_of
     from trajanon.files.release import read_release
@@ -53,7 +51,7 @@ def evaluate(
         report_path,
     )
     from trajanon.files.trajectories import read_trajectories
-    from trajanon.outputs import replacing
+    from trajanon.outputs import json_report, replacing
     from trajanon.privacy.release_check import check as findings_of
 
     given = files or [TRAJECTORIES, ANONYMIZED]
@@ -83,9 +81,7 @@ def evaluate(
             progress=progress,
         )
         page.write_text(evaluation.html, encoding="utf-8")
-        text = json.dumps(evaluation.account, indent=1, ensure_ascii=False)
-        # The notice stands in the first line, beside the brace.
-        account.write_text("{ " + text[1:].lstrip() + "\n", encoding="utf-8")
+        account.write_text(json_report(evaluation.account), encoding="utf-8")
         sheet.write_text(evaluation.datasheet, encoding="utf-8")
     if as_json:
         show_json(evaluation.account)

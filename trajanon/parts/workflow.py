@@ -1,6 +1,5 @@
 """Anonymisation beyond memory: parts -> shards -> a release in parts, on one page."""
 
-import json
 import logging
 import secrets
 from collections import defaultdict
@@ -14,6 +13,7 @@ import numpy as np
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
 from trajanon.files.released import DIGITS, check_digits, unknown_attribution
 from trajanon.loss import information_loss
+from trajanon.outputs import json_report
 from trajanon.partition import Stage, check_k
 from trajanon.parts.borders import borders, mend
 from trajanon.parts.centroids import Tally, joined_tallies
@@ -168,7 +168,8 @@ def anonymize_parts(
         _release(crew, plan, tally, progress)
         stages.arrived("writing")
         report = _report(plan, tally, stages.stages, len(shards))
-        _write_report(scratch, report)
+        with scratch.writing("report.json") as file:
+            file.write(json_report(report).encode())
     return report
 
 
@@ -299,10 +300,3 @@ def _report(plan: Plan, tally: Tally, stages: list[Stage], shards: int) -> dict[
         "shards": shards,
         "groups_of_size": {str(s): tally.sizes[s] for s in sorted(tally.sizes)},
     }
-
-
-def _write_report(scratch: Folder, report: dict[str, Any]) -> None:
-    text = json.dumps(report, indent=1, ensure_ascii=False)
-    with scratch.writing("report.json") as file:
-        # The notice stands in the first line, beside the brace.
-        file.write(f"{{ {text[1:].lstrip()}\n".encode())

@@ -1,0 +1,234 @@
+"""Exact search for the groups round a record that earn most, by branch and bound."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.compiled import kernel
+from trajanon._kernels.pricing import different_subjects
+
+
+class Search(NamedTuple):
+    """State of the branch and bound over the groups of one size round a record, the root.
+
+    What has an axis ``size`` is indexed by the depth: the number of members so far.
+
+    Attributes
+    ----------
+    members
+        The group so far, (size,), the root first.
+    near, score, listed
+        Records that may join, the best first, and what each adds at most, (size, m); their number,
+        (size,).
+    following
+        Place of the record to be tried next, (size,).
+    to_members
+        Squared distances of each record to the members, summed, (size, m).
+    half_duals
+        Half the duals of each record's cuts that have one member in the group, (size, m): the other
+        half is left to the third record, which may join too.
+    held
+        How many members of the group are records of each cut, (t,).
+    """
+
+    members: NDArray[np.int64]
+    near: NDArray[np.int64]
+    score: NDArray[np.float64]
+    listed: NDArray[np.int64]
+    following: NDArray[np.int64]
+    to_members: NDArray[np.float64]
+    half_duals: NDArray[np.float64]
+    held: NDArray[np.int64]
+
+
+@kernel
+def insert(largest, value):
+    """Put a value in its place among the largest so far, falling; the least drops."""
+    place = largest.shape[0]
+    while place > 0 and largest[place - 1] < value:
+        if place < largest.shape[0]:
+            largest[place] = largest[place - 1]
+        place -= 1
+    if place < largest.shape[0]:
+        largest[place] = value
+
+
+@kernel
+def bound_by_root(pricing, search, record):
+    """What a member adds at most, if the first is the nearest to all of them.
+
+    Then its squared distances to the others sum to at most twice the SSE.
+    """
+    return pricing.prices[record] - pricing.distances[search.members[0], record] / 2.0
+
+
+@kernel
+def keep_promising(pricing, search, depth, size, earned, least):
+    """Keep, in order, the records with which a group may earn more than the least.
+
+    ``earned`` is what the members have by themselves: their prices, less their squared pair
+    distances divided by ``size``, less the duals of cuts that count them.
+    """
+    wanted = size - depth
+    share = 2.0 if wanted == 1 else 1.0
+    near, score = search.near[depth], search.score[depth]
+    count = search.listed[depth]
+    largest = np.full(wanted, -np.inf)
+    largest_by_root = np.full(wanted, -np.inf)
+    for i in range(count):
+        record = near[i]
+        cost = search.to_members[depth, record] + pricing.halves[record, wanted - 1]
+        score[i] = pricing.prices[record] - cost / size
+        score[i] -= share * search.half_duals[depth, record]
+        insert(largest, score[i])
+        insert(largest_by_root, bound_by_root(pricing, search, record))
+    needed = least - earned - largest[: wanted - 1].sum()
+    needed_by_root = least - largest_by_root[: wanted - 1].sum()
+    for member in search.members[:depth]:
+        needed_by_root -= bound_by_root(pricing, search, member)
+    kept = 0
+    for i in range(count):
+        record, value = near[i], score[i]
+        by_root = bound_by_root(pricing, search, record)
+        if value <= needed or by_root <= needed_by_root:
+            continue
+        place = kept
+        while place > 0 and score[place - 1] < value:
+            near[place], score[place] = near[place - 1], score[place - 1]
+            place -= 1
+        near[place], score[place] = record, value
+        kept += 1
+    search.listed[depth] = kept
+    search.following[depth] = 0
+
+
+@kernel
+def descend(pricing, search, depth, record):
+    """Let a record join; those after it in the list may join next. Returns the duals now due."""
+    rest = search.following[depth]
+    search.listed[depth + 1] = search.listed[depth] - rest
+    for i in range(search.listed[depth + 1]):
+        other = search.near[depth, rest + i]
+        search.near[depth + 1, i] = other
+        search.to_members[depth + 1, other] = (
+            search.to_members[depth, other] + pricing.distances[record, other]
+        )
+        search.half_duals[depth + 1, other] = search.half_duals[depth, other]
+    return enter_cuts(pricing, search, depth + 1, record)
+
+
+@kernel
+def enter_cuts(pricing, search, depth, record):
+    """Count a record that has joined as the last of ``depth``. Returns the duals now due."""
+    due = 0.0
+    for i in range(pricing.first_cut[record], pricing.first_cut[record + 1]):
+        cut = pricing.cuts_of[i]
+        dual = pricing.cut_duals[cut]
+        search.held[cut] += 1
+        if search.held[cut] == 2:
+            due += dual
+        if search.held[cut] <= 2:
+            change = dual / 2.0 if search.held[cut] == 1 else -dual / 2.0
+            for other in pricing.cuts[cut]:
+                search.half_duals[depth, other] += change
+    return due
+
+
+@kernel
+def leave_cuts(pricing, search, record):
+    """Undo `enter_cuts` for a record that leaves."""
+    for i in range(pricing.first_cut[record], pricing.first_cut[record + 1]):
+        search.held[pricing.cuts_of[i]] -= 1
+
+
+@kernel
+def search_group(pricing, search, size, least, nodes, found, sizes, place, every):
+    """Find the group of a size round ``search.members[0]`` that earns most, or every.
+
+    ``found[place]`` takes the best, if it earns more than ``least``; or from there on ``found``
+    takes every group that does.
+    """
+    root = search.members[0]
+    search.to_members[1] = pricing.distances[root]
+    search.half_duals[1] = 0.0
+    search.held[:] = 0
+    count = 0
+    for record in range(pricing.prices.shape[0]):
+        if record != root:
+            search.near[1, count] = record
+            count += 1
+    search.listed[1] = count
+    earned = np.empty(size)
+    earned[1] = pricing.prices[root] - enter_cuts(pricing, search, 1, root)
+    keep_promising(pricing, search, 1, size, earned[1], least)
+    most = least
+    if search.listed[1] >= size - 1:
+        most = max(least, earned[1] + search.score[1, : size - 1].sum())
+    depth = 1
+    while depth > 0 and nodes > 0:
+        first = search.following[depth]
+        last = first + size - depth
+        at_most = earned[depth] + search.score[depth, first:last].sum()
+        if last > search.listed[depth] or at_most <= least:
+            depth -= 1
+            leave_cuts(pricing, search, search.members[depth])
+            continue
+        nodes -= 1
+        search.following[depth] += 1
+        record = search.near[depth, first]
+        search.members[depth] = record
+        group = search.members[: depth + 1]
+        if depth + 1 - different_subjects(pricing, group) > size - pricing.k:
+            continue
+        if depth + 1 == size:
+            if place == found.shape[0]:
+                nodes = 0
+                continue
+            found[place, :size] = group
+            sizes[place] = size
+            if every:
+                place += 1
+            else:
+                least = at_most
+            continue
+        cost = search.to_members[depth, record] / size
+        due = descend(pricing, search, depth, record)
+        earned[depth + 1] = earned[depth] + pricing.prices[record] - cost - due
+        depth += 1
+        keep_promising(pricing, search, depth, size, earned[depth], least)
+    return least, least if nodes > 0 else most, nodes, place
+
+
+@kernel
+def search_groups(pricing, roots, least, nodes, found, sizes, at_most, every):
+    """Find the group round each root that earns most, or every one above ``least``.
+
+    Round a record: no member has a smaller sum of squared distances to the others.
+    """
+    m, largest = pricing.halves.shape
+    search = Search(
+        members=np.empty(largest, dtype=np.int64),
+        near=np.empty((largest, m), dtype=np.int64),
+        score=np.empty((largest, m)),
+        listed=np.empty(largest, dtype=np.int64),
+        following=np.empty(largest, dtype=np.int64),
+        to_members=np.empty((largest, m)),
+        half_duals=np.empty((largest, m)),
+        held=np.empty(pricing.cut_duals.shape[0], dtype=np.int64),
+    )
+    sizes[:] = 0
+    place, complete = 0, True
+    for i in range(roots.shape[0]):
+        search.members[0] = roots[i]
+        best, left = least, nodes
+        at_most[i] = least
+        if not every:
+            place = i
+        for size in range(pricing.k, largest + 1):
+            best, most, left, place = search_group(
+                pricing, search, size, best, left, found, sizes, place, every
+            )
+            at_most[i] = max(at_most[i], most)
+        complete = complete and left > 0
+    return complete, place
