@@ -3,9 +3,10 @@
 import json
 import logging
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from trajanon.drafts import Draft, drafting
 from trajanon.errors import BadInput, FileProblem, TrajanonError
