@@ -31,7 +31,7 @@ from trajanon import neighbours
 from trajanon.align.account import account, near_lines, step_lengths
 from trajanon.align.alignment import align
 from trajanon.arrays import Floats, Ints
-from trajanon.files.released import DIGITS
+from trajanon.files.release_lines import DIGITS
 from trajanon.loss import group_means
 from trajanon.partition import Partition
 from trajanon.privacy.originals import matched

@@ -29,9 +29,9 @@ from trajanon.extract.cutting import Cutter
 from trajanon.extract.fingerprints import Fingerprints
 from trajanon.extract.fingerprints import joined as joined_fingerprints
 from trajanon.extract.sources.source import Source
-from trajanon.files import native
+from trajanon.files import arrow
+from trajanon.files.json_types import parsed
 from trajanon.files.trajectories import read_trajectories, write_trajectories
-from trajanon.files.typed import parsed
 from trajanon.inputs import regular
 from trajanon.trajectories import Trajectories, joined
 
@@ -280,7 +280,7 @@ class Checkpoint:
         import pyarrow.parquet as pq
 
         for path in self._paths():
-            with native.opened(path) as file:
+            with arrow.opened(path) as file:
                 table = pq.read_table(file, columns=["subject", "trace"])
             yield tuple(table[name].to_numpy() for name in ("subject", "trace"))
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from trajanon.errors import FileProblem
-from trajanon.files import native
+from trajanon.files import arrow
 from trajanon.files.release import read_as_found, read_release, write_release
 from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.trajectories import Trajectories
@@ -51,15 +51,15 @@ def test_no_file_of_pythons_is_read_in_threads(
 def test_what_cannot_be_opened_is_said_as_by_python(tmp_path: Path) -> None:
     nowhere = tmp_path / "nowhere.parquet"
     with pytest.raises(FileNotFoundError, match=f"No such file.*{nowhere.name}"):
-        native.opened(nowhere)
+        arrow.opened(nowhere)
     with pytest.raises(IsADirectoryError, match=f"Is a directory.*{tmp_path.name}"):
-        native.opened(tmp_path)
+        arrow.opened(tmp_path)
 
 
 def test_a_file_of_any_name_can_be_opened(tmp_path: Path) -> None:
     path = tmp_path / "Málaga \udcff.parquet"
     path.write_bytes(b"PAR1")
-    with native.opened(path) as file:
+    with arrow.opened(path) as file:
         assert file.read() == b"PAR1"
 
 

@@ -281,7 +281,7 @@ def test_bytes_that_are_no_line_are_refused(tmp_path: Path) -> None:
     table = pq.read_table(path)
     changed = table.set_column(1, "geometry", pa.array([b"no"] * 3, pa.binary()))
     pq.write_table(changed.replace_schema_metadata(table.schema.metadata), path)
-    with pytest.raises(BadInput, match="a geometry column that cannot be read"):
+    with pytest.raises(FileProblem, match="no readable geometry column"):
         surveyed(folder)
 
 

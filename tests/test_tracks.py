@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import trajanon
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.files import pieces, wkb
+from trajanon.files import track_rows, wkb
 from trajanon.files.release import FORMATS, write_release
 from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.tracks import STEPS, Tracks, joined
@@ -251,7 +251,7 @@ def test_tracks_are_read_to_the_bit_as_they_were_written(
     trajectories = data.draw(any_trajectories(few))
     path = tmp_path / "trajectories.parquet"
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(pieces, "_AT_ONCE", at_once)
+        patched.setattr(track_rows, "_AT_ONCE", at_once)
         write_trajectories(path, trajectories)
     got = read_trajectories(path)
     assert got.points.tobytes() == trajectories.points.tobytes()
@@ -513,7 +513,7 @@ def test_batches_and_bytes_leave_every_bit(
         big = pa.array(shapely.to_wkb(lines, byte_order=0), type=pa.large_binary())
         others = others.set_column(place, name, big)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("trajanon.files.trajectories._AT_ONCE", most)
+        patch.setattr("trajanon.files.geoparquet._AT_ONCE", most)
         for written in (table, others, pa.concat_tables([table[:1], table[1:]])):
             pq.write_table(written, path, row_group_size=3)
             found = read_trajectories(path)
@@ -524,7 +524,7 @@ def test_batches_and_bytes_leave_every_bit(
 def read_whole(table: pa.Table, path: Path) -> Tracks | None:
     pq.write_table(table, path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("trajanon.files.trajectories._AT_ONCE", 10_000)
+        patch.setattr("trajanon.files.geoparquet._AT_ONCE", 10_000)
         return read_trajectories(path).tracks
 
 
@@ -556,7 +556,7 @@ def test_bytes_are_read_as_shapely_reads_them() -> None:
 def test_lines_of_other_lengths_are_counted_in_all_batches(
     tmp_path: Path, lengths: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trajanon.files.trajectories._AT_ONCE", 1)
+    monkeypatch.setattr("trajanon.files.geoparquet._AT_ONCE", 1)
     geometry = [shapely.LineString(np.arange(2 * m).reshape(m, 2)) for m in lengths]
     path = tmp_path / "lines.parquet"
     geopandas.GeoDataFrame(geometry=geometry, crs="EPSG:4326").to_parquet(path)

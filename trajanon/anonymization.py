@@ -10,7 +10,7 @@ from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, TooFewSubjects
-from trajanon.files.released import DIGITS, check_digits, line_numbers, unknown_attribution
+from trajanon.files.release_lines import DIGITS, check_digits, line_numbers, unknown_attribution
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, subjects_per_group
 from trajanon.privacy.wide_groups import wide_groups

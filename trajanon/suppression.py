@@ -10,7 +10,7 @@ import numpy as np
 from trajanon import loss
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.files.released import rounded
+from trajanon.files.release_lines import rounded
 from trajanon.methods.remaining import mended
 from trajanon.microaggregation import check_enough
 from trajanon.partition import Partition, dense, measured

@@ -6,8 +6,8 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from trajanon.errors import FileProblem, TrajanonError
-from trajanon.files.release import FORMATS, Pieces, Writer
-from trajanon.files.released import ReleasedFile, known_attribution
+from trajanon.files.release import FORMATS, Contents, Writer
+from trajanon.files.release_lines import ReleasedFile, known_attribution
 
 NOTHING_ELSE = "nothing else is in the file"
 
@@ -30,7 +30,7 @@ def compared(path: Path, found: ReleasedFile, write: Writer | None = None) -> Co
         with TemporaryDirectory() as folder:
             anew = Path(folder) / f"anew{path.suffix}"
             (write or kind.write)(anew, points, known_attribution(found.attribution))
-            return _compared(path, anew, kind.pieces)
+            return _compared(path, anew, kind.contents)
     except TrajanonError:
         raise
     except OSError as error:
@@ -41,16 +41,16 @@ def compared(path: Path, found: ReleasedFile, write: Writer | None = None) -> Co
         raise FileProblem(msg) from error
 
 
-def _compared(path: Path, anew: Path, pieces: Pieces | None) -> Compared:
+def _compared(path: Path, anew: Path, contents: Contents | None) -> Compared:
     difference = _first_difference(path, anew)
     if difference is None:
         return Compared([], NOTHING_ELSE)
-    if pieces is None:
+    if contents is None:
         return Compared([difference], "")
     import pyarrow as pa
 
     try:
-        (writer, here), (own_writer, own) = pieces(path), pieces(anew)
+        (writer, here), (own_writer, own) = contents(path), contents(anew)
     except (ValueError, pa.ArrowException, sqlite3.Error) as error:
         msg = f"cannot read all of {path}; write its lines alone with --rewrite"
         raise FileProblem(msg) from error

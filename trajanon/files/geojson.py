@@ -7,7 +7,7 @@ import numpy as np
 
 from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
-from trajanon.files.released import Lines, ReleasedFile, as_text, texts
+from trajanon.files.release_lines import Lines, ReleasedFile, as_text, texts
 
 
 def write(path: Path, points: Floats, attribution: str | None) -> None:

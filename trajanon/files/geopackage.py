@@ -13,7 +13,7 @@ import numpy as np
 
 from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
-from trajanon.files.released import Lines, ReleasedFile
+from trajanon.files.release_lines import Lines, ReleasedFile
 
 _LAYER = "anonymized"
 
@@ -88,7 +88,7 @@ def read_released(path: Path) -> ReleasedFile:
     return ReleasedFile(Lines.of(geometries, keys), attribution)
 
 
-def pieces(path: Path) -> tuple[str, dict[str, Any]]:
+def contents(path: Path) -> tuple[str, dict[str, Any]]:
     """Take a file apart that SQLite reads: its version, and all that it shows of it."""
     found: dict[str, Any] = {}
     place = f"{path.resolve().as_uri()}?mode=ro"

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files import native
-from trajanon.files.released import Lines, ReleasedFile
-from trajanon.files.typed import parsed, typed
+from trajanon.files import arrow
+from trajanon.files.json_types import parsed, typed
+from trajanon.files.release_lines import Lines, ReleasedFile
 
 # No "crs": that means longitude, latitude on WGS 84 (OGC:CRS84).
 _LINES = {"encoding": "WKB", "geometry_types": ["LineString"]}
@@ -28,6 +28,9 @@ _MAGIC = 4
 
 _BINARY = b"\x18"
 """Begins a text in a footer; its length follows."""
+
+_AT_ONCE = 10_000
+"""Rows that are read at once: with their tracks, some tens of megabytes."""
 
 Rows = tuple[Mapping[str, NDArray[Any]], Floats, Mapping[str, Iterable[NDArray[Any]]]]
 """Columns; lines of lat, lon points (n, m, 2); and further columns of lines, of any
@@ -103,14 +106,14 @@ def described(schema: Any, what: object) -> Geo:
 
 
 @contextmanager
-def understanding(path: Path) -> Iterator[None]:
-    """Say in a sentence that a file of Parquet holds no geometries."""
+def expecting_geometries(what: object) -> Iterator[None]:
+    """Say in a sentence that a column of a Parquet file holds no geometries."""
     import shapely
 
     try:
         yield
-    except (KeyError, ValueError, TypeError, shapely.errors.ShapelyError) as error:
-        msg = f"{path} is not GeoParquet: it has no readable geometry column"
+    except (ValueError, TypeError, shapely.errors.ShapelyError) as error:
+        msg = f"{what} is not GeoParquet: it has no readable geometry column"
         raise FileProblem(msg) from error
 
 
@@ -130,44 +133,73 @@ def refuse_other_system(where: object, geo: Geo) -> None:
     raise BadInput(msg)
 
 
-def metadata_of(schema: Any) -> dict[str, str]:
-    """Read the metadata of a file."""
-    return {
-        key.decode("utf-8", "replace"): value.decode("utf-8", "replace")
-        for key, value in (schema.metadata or {}).items()
-    }
-
-
-class Table:
-    """A GeoParquet file as read."""
+class GeoParquet:
+    """A GeoParquet file that is read some rows of a column at a time."""
 
     def __init__(self, path: Path) -> None:
         import pyarrow.parquet as pq
+
+        self._path = path
+        with arrow.reading(path):
+            self._file = arrow.opened(path)
+        try:
+            with arrow.reading(path):
+                self._parquet = pq.ParquetFile(self._file)
+                schema = self._parquet.schema_arrow
+                self.n, self.columns = self._parquet.metadata.num_rows, schema.names
+                self.metadata = {
+                    key.decode("utf-8", "replace"): value.decode("utf-8", "replace")
+                    for key, value in (schema.metadata or {}).items()
+                }
+            self.geo = described(schema, path)
+            self.geometry = self.geo["primary_column"]
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> "GeoParquet":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def column(self, name: str) -> NDArray[Any] | None:
+        """Read a column that holds single values; None if there is none."""
+        if name not in self.columns:
+            return None
+        self._refuse_other_kinds(name)
+        return self._values(name)
+
+    def geometries(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Read the geometries, and their bytes as they stand in the file."""
         import shapely
 
-        with native.reading(path), native.opened(path) as file:
-            table = pq.read_table(file)
-        self.metadata = metadata_of(table.schema)
-        self.geo = described(table.schema, path)
-        self.geometry = self.geo["primary_column"]
-        with understanding(path):
-            self._wkb = native.values(table[self.geometry])
-            with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
-                self.geometries = shapely.from_wkb(self._wkb)
-        self.columns: dict[str, NDArray[Any]] = {
-            name: native.values(table[name]) for name in table.column_names if name != self.geometry
-        }
+        written = self._values(self.geometry)
+        with expecting_geometries(self._path), np.errstate(invalid="ignore"):
+            return shapely.from_wkb(written), written
 
-    @property
-    def written(self) -> NDArray[np.object_]:
-        """The bytes of each geometry as they stand in the file."""
-        written: NDArray[np.object_] = self._wkb
-        return written
+    def _values(self, name: str) -> NDArray[Any]:
+        with arrow.reading(self._path):
+            return arrow.values(self._parquet.read([name])[name])
 
+    def batches(self, name: str) -> Iterator[Any]:
+        """Read a column some rows at a time."""
+        with arrow.reading(self._path):
+            for batch in self._parquet.iter_batches(_AT_ONCE, columns=[name]):
+                yield batch.column(0)
 
-def read(path: Path) -> Table:
-    """Read any GeoParquet of lines."""
-    return Table(path)
+    def _refuse_other_kinds(self, name: str) -> None:
+        """Refuse columns of lists and such, and two of one name."""
+        import pyarrow as pa
+
+        kinds = [one.type for one in self._parquet.schema_arrow if one.name == name]
+        if len(kinds) > 1 or pa.types.is_nested(kinds[0]):
+            holds = "stands there twice" if len(kinds) > 1 else f"holds {kinds[0]}"
+            msg = (
+                f"the column {name!r} of {self._path} {holds}, and not one value a "
+                "row; leave it out"
+            )
+            raise BadInput(msg)
 
 
 def write(path: Path, points: Floats, attribution: str | None, first: int = 1) -> None:
@@ -189,13 +221,11 @@ def write_released(
 
 def read_released(path: Path) -> ReleasedFile:
     """Read the lines of a release."""
-    table = read(path)
-    return ReleasedFile(
-        Lines.of(table.geometries, table.written), table.metadata.get("attribution")
-    )
+    with GeoParquet(path) as file:
+        return ReleasedFile(Lines.of(*file.geometries()), file.metadata.get("attribution"))
 
 
-def pieces(path: Path) -> tuple[str, dict[str, Any]]:
+def contents(path: Path) -> tuple[str, dict[str, Any]]:
     """Take a file apart that Arrow reads: who wrote it, and all that Arrow shows of it.
 
     Besides, how often each key of its metadata occurs, of which Arrow shows the last, and how many
@@ -203,7 +233,7 @@ def pieces(path: Path) -> tuple[str, dict[str, Any]]:
     """
     import pyarrow.parquet as pq
 
-    with native.reading(path), native.opened(path) as opened:
+    with arrow.reading(path), arrow.opened(path) as opened:
         file = pq.ParquetFile(opened)
         about, table = file.metadata, file.read()
     size = path.stat().st_size

@@ -8,7 +8,7 @@ import numpy as np
 
 from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
-from trajanon.files.released import Lines, ReleasedFile, as_text, texts
+from trajanon.files.release_lines import Lines, ReleasedFile, as_text, texts
 
 _SPACE = "http://www.topografix.com/GPX/1/1"
 _CREATOR = "trajanon"

@@ -10,7 +10,7 @@ import pandas as pd
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, FileProblem, TrajanonError
-from trajanon.files import native
+from trajanon.files import arrow
 from trajanon.inputs import named_rightly
 
 FORMATS = (".csv", ".parquet")
@@ -121,7 +121,7 @@ def _has_decimal_commas(table: pd.DataFrame) -> bool:
 def _read_parquet(path: Path) -> pd.DataFrame:
     import pyarrow.parquet as pq
 
-    with native.reading(path), native.opened(path) as file:
+    with arrow.reading(path), arrow.opened(path) as file:
         table = pq.ParquetFile(file).read()
     if b"geo" in (table.schema.metadata or {}):
         msg = (
@@ -130,7 +130,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         )
         raise BadInput(msg)
     # What pandas took for an index is a column like the others.
-    return native.frame(table, path)
+    return arrow.frame(table, path)
 
 
 def _refuse_names(path: Path, names: Sequence[str]) -> None:
@@ -205,7 +205,7 @@ def occurrences(path: Path, columns: Sequence[str]) -> Ints:
     import pyarrow.parquet as pq
 
     if _is_parquet(path):
-        with native.opened(path) as file:
+        with arrow.opened(path) as file:
             table = pq.read_table(file, columns=list(columns))
         written = table.to_pandas(ignore_metadata=True)
     else:

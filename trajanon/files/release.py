@@ -9,14 +9,14 @@ import numpy as np
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files import geojson, geopackage, geoparquet, gpx, table
-from trajanon.files.released import ReleasedFile
+from trajanon.files import csv, geojson, geopackage, geoparquet, gpx
+from trajanon.files.release_lines import ReleasedFile
 from trajanon.inputs import named_rightly
 from trajanon.trajectories import Trajectories
 
 Writer = Callable[[Path, Floats, str | None], None]
 Reader = Callable[[Path], ReleasedFile]
-Pieces = Callable[[Path], tuple[str, Mapping[str, Any]]]
+Contents = Callable[[Path], tuple[str, Mapping[str, Any]]]
 """Of a file whose bytes depend on versions of libraries: who wrote it, and all that
 these read in it, by its name."""
 
@@ -26,14 +26,14 @@ class Format(NamedTuple):
 
     write: Writer
     read: Reader
-    pieces: Pieces | None = None
+    contents: Contents | None = None
 
 
 FORMATS: Mapping[str, Format] = {
-    ".parquet": Format(geoparquet.write, geoparquet.read_released, geoparquet.pieces),
-    ".gpkg": Format(geopackage.write, geopackage.read_released, geopackage.pieces),
+    ".parquet": Format(geoparquet.write, geoparquet.read_released, geoparquet.contents),
+    ".gpkg": Format(geopackage.write, geopackage.read_released, geopackage.contents),
     ".geojson": Format(geojson.write, geojson.read_released),
-    ".csv": Format(table.write, table.read_released),
+    ".csv": Format(csv.write, csv.read_released),
     ".gpx": Format(gpx.write, gpx.read_released),
 }
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from trajanon.arrays import Bools, Ints
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.released import MOST, check_digits
-from trajanon.files.typed import parsed, typed
+from trajanon.files.json_types import parsed, typed
+from trajanon.files.release_lines import MOST, check_digits
 from trajanon.inputs import regular
 from trajanon.partition import check_k
 from trajanon.trajectories import Trajectories

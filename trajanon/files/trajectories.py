@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files import geoparquet, native, pieces, wkb
-from trajanon.files.typed import parsed
+from trajanon.files import geoparquet, track_rows
+from trajanon.files.json_types import parsed
+from trajanon.files.wkb import read_lines
 from trajanon.inputs import named_rightly
 from trajanon.outputs import replacing
 from trajanon.subjects import Whose, whose
@@ -23,16 +23,13 @@ from trajanon.trajectories import Trajectories
 
 _LOG = logging.getLogger(__name__)
 
-_AT_ONCE = 10_000
-"""Rows that are read at once: with their tracks, some tens of megabytes."""
-
 
 def write_trajectories(path: str | os.PathLike[str], trajectories: Trajectories) -> None:
     """Write trajectories as GeoParquet: LineStrings in WGS 84 with their numbers.
 
     Columns: trajectory (row number), subject, trace, geometry; with tracks also run, start and
-    track, as `trajanon.files.pieces` describes. The provenance stands in the file's metadata under
-    ``trajanon``. The file is readable by its owner only.
+    track, as `trajanon.files.track_rows` describes. The provenance stands in the file's metadata
+    under ``trajanon``. The file is readable by its owner only.
     """
     with replacing(Path(path)) as (draft,):
         write_parts(draft, [trajectories], trajectories.provenance)
@@ -61,7 +58,7 @@ def _rows(parts: Iterable[Trajectories]) -> Iterator[geoparquet.Rows]:
         further = {}
         if (tracks := part.tracks) is not None:
             columns |= {"run": runs + tracks.run, "start": tracks.start}
-            further["track"] = pieces.of_rows(tracks)
+            further["track"] = track_rows.of_rows(tracks)
             runs += len(tracks.first) - 1
         yield columns, part.points, further
 
@@ -94,7 +91,7 @@ def read_trajectories(
     if not path.exists():
         msg = f"there is no {path}; make it with: trajanon extract --bbox madrid"
         raise FileProblem(msg)
-    with _Opened(named_rightly(path)) as file:
+    with geoparquet.GeoParquet(named_rightly(path)) as file:
         geoparquet.refuse_other_system(path, file.geo)
         points = _points(path, file)
         found = _whose(path, file, exact=subjects_exact)
@@ -108,68 +105,13 @@ def read_trajectories(
         )
 
 
-class _Opened:
-    """A GeoParquet file that is read some rows of a column at a time."""
-
-    def __init__(self, path: Path) -> None:
-        import pyarrow.parquet as pq
-
-        self._path = path
-        with native.reading(path):
-            self._file = native.opened(path)
-        try:
-            with native.reading(path):
-                self._parquet = pq.ParquetFile(self._file)
-                schema = self._parquet.schema_arrow
-                self.n, self.columns = self._parquet.metadata.num_rows, schema.names
-                self.metadata = geoparquet.metadata_of(schema)
-            self.geo = geoparquet.described(schema, path)
-            self.geometry = self.geo["primary_column"]
-        except BaseException:
-            self._file.close()
-            raise
-
-    def __enter__(self) -> "_Opened":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def column(self, name: str) -> NDArray[Any] | None:
-        """Read a column that holds single values; None if there is none."""
-        if name not in self.columns:
-            return None
-        self._refuse_other_kinds(name)
-        with native.reading(self._path):
-            return native.values(self._parquet.read([name])[name])
-
-    def batches(self, name: str) -> Iterator[Any]:
-        """Read a column some rows at a time."""
-        with native.reading(self._path):
-            for batch in self._parquet.iter_batches(_AT_ONCE, columns=[name]):
-                yield batch.column(0)
-
-    def _refuse_other_kinds(self, name: str) -> None:
-        """Refuse columns of lists and such, and two of one name."""
-        import pyarrow as pa
-
-        kinds = [one.type for one in self._parquet.schema_arrow if one.name == name]
-        if len(kinds) > 1 or pa.types.is_nested(kinds[0]):
-            holds = "stands there twice" if len(kinds) > 1 else f"holds {kinds[0]}"
-            msg = (
-                f"the column {name!r} of {self._path} {holds}, and not one value a "
-                "row; leave it out"
-            )
-            raise BadInput(msg)
-
-
-def _points(path: Path, file: _Opened) -> Floats:
+def _points(path: Path, file: geoparquet.GeoParquet) -> Floats:
     """Read points (lat, lon), shape (n, m, 2)."""
     points, row = np.empty((0, 0, 2)), 0
     least, most, whole = np.iinfo(np.int64).max, 0, True
     for batch in file.batches(file.geometry):
-        with geoparquet.understanding(path):
-            some = wkb.read_lines(batch)
+        with geoparquet.expecting_geometries(path):
+            some = read_lines(batch)
         least, most = min(least, some.size.min()), max(most, some.size.max())
         whole &= least == most and bool(some.flat.all())
         if not whole:
@@ -189,7 +131,7 @@ def _points(path: Path, file: _Opened) -> Floats:
     return points
 
 
-def _whose(path: Path, file: _Opened, *, exact: bool) -> Whose:
+def _whose(path: Path, file: geoparquet.GeoParquet, *, exact: bool) -> Whose:
     """Number subjects and traces; say so where names were made one."""
     found = whose(file.column("subject"), file.column("trace"), exact=exact)
     if found.merged.told():
@@ -197,12 +139,12 @@ def _whose(path: Path, file: _Opened, *, exact: bool) -> Whose:
     return found
 
 
-def _tracks(path: Path, file: _Opened, points: Floats) -> Tracks | None:
+def _tracks(path: Path, file: geoparquet.GeoParquet, points: Floats) -> Tracks | None:
     """Read the tracks; None where another program means something else by the word."""
     if "track" not in file.columns or "track" not in file.geo["columns"]:
         return None
     try:
-        return pieces.read(
+        return track_rows.read(
             file.column("run"), file.column("start"), partial(file.batches, "track"), points
         )
     except BadInput as error:

@@ -15,8 +15,8 @@ _LINE = np.array([1, 2, 0, 0, 0], dtype=np.uint8)
 """How geometries of x and y begin, little-endian. The number of its points follows in a line."""
 
 
-class Lines(NamedTuple):
-    """Lines of any lengths."""
+class WkbLines(NamedTuple):
+    """WkbLines of any lengths."""
 
     points: Floats  # latitude and longitude (the second and the first coordinate)
     size: Ints  # how many points each has, shape (n,)
@@ -24,20 +24,20 @@ class Lines(NamedTuple):
     flat: Bools  # whether each one is a LineString without heights, shape (n,)
 
 
-def read_lines(column: Any, on_invalid: OnInvalid = "raise") -> Lines:
+def read_lines(column: Any, on_invalid: OnInvalid = "raise") -> WkbLines:
     """Read geometries as lines: flat ones as numbers, which is ten times as fast as shapely."""
     import shapely
 
     if (numbers := _flat(column, _LINE)) is not None:
         xy, size = numbers
         whole = np.ones(len(size), dtype=np.bool_)
-        return Lines(xy[:, ::-1], size, whole, whole)
+        return WkbLines(xy[:, ::-1], size, whole, whole)
     geometries = read_geometries(column, on_invalid)
     line = shapely.get_type_id(geometries) == shapely.GeometryType.LINESTRING
     flat = line & ~shapely.has_z(geometries)
     if hasattr(shapely, "has_m"):
         flat &= ~shapely.has_m(geometries)
-    return Lines(
+    return WkbLines(
         shapely.get_coordinates(geometries)[:, ::-1],
         shapely.get_num_coordinates(geometries).astype(np.int64),
         line,

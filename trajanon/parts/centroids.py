@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Ints
 from trajanon.errors import TrajanonError
-from trajanon.files.released import rounded
+from trajanon.files.release_lines import rounded
 from trajanon.loss import group_means, sse
 from trajanon.partition import broken_promises, dense
 from trajanon.parts.folder import Place

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files import native
+from trajanon.files import arrow
+from trajanon.files.geoparquet import expecting_geometries
 from trajanon.files.wkb import read_lines
 from trajanon.parts.column_ids import Named, Said, missing, nameless, subjects, what_is_said
 from trajanon.parts.folder import Folder
@@ -197,24 +198,19 @@ def _parquet(folder: Folder, name: str) -> Iterator[Any]:
     """Open a part; say which one it was if it cannot be read.
 
     It is a file of Python's, which Arrow must not read in threads of its own: see
-    `trajanon.files.native`.
+    `trajanon.files.arrow`.
     """
     import pyarrow.parquet as pq
 
-    with native.reading(f"{folder}/{name}"), folder.open(name) as file:
+    with arrow.reading(f"{folder}/{name}"), folder.open(name) as file:
         yield pq.ParquetFile(file)
 
 
 def _points_of_lines(where: str, column: Any, points: int) -> Floats:
-    import shapely
-
     read, row = [], 0
     for batch in column.chunks:
-        try:
+        with expecting_geometries(where):
             lines = read_lines(batch)
-        except (shapely.errors.ShapelyError, TypeError) as error:
-            msg = f"{where} has a geometry column that cannot be read"
-            raise BadInput(msg) from error
         right = lines.flat & (lines.size == points)
         if not right.all():
             msg = (

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NotRequired, TypedDict
 
 from trajanon.errors import BadInput
-from trajanon.files.geoparquet import described, refuse_other_system
-from trajanon.files.typed import parsed
+from trajanon.files.geoparquet import described, expecting_geometries, refuse_other_system
+from trajanon.files.json_types import parsed
 from trajanon.files.wkb import read_lines
 from trajanon.parts.column_ids import NOTHING, WHOSE, is_nothing
 
@@ -105,15 +105,10 @@ def _kind(where: str, field: Any) -> str:
 
 def _points_of_first(where: str, part: Any, geometry: str) -> int:
     """How many points the first line has."""
-    import shapely
-
     for batch in part.iter_batches(1, columns=[geometry], use_threads=False):
         if len(batch):
-            try:
+            with expecting_geometries(where):
                 return int(read_lines(batch.column(0)).size[0])
-            except (shapely.errors.ShapelyError, TypeError) as error:
-                msg = f"{where} has a geometry column that cannot be read"
-                raise BadInput(msg) from error
     raise AssertionError(where)  # asked only of parts that have rows
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
-from trajanon.files.released import DIGITS, check_digits, unknown_attribution
+from trajanon.files.release_lines import DIGITS, check_digits, unknown_attribution
 from trajanon.loss import information_loss
 from trajanon.outputs import json_report
 from trajanon.partition import Stage, check_k

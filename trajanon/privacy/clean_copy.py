@@ -7,7 +7,13 @@ import numpy as np
 
 from trajanon.errors import BadInput
 from trajanon.files.release import check_format, read_as_found, write_release
-from trajanon.files.released import DIGITS, check_digits, known_attribution, line_numbers, rounded
+from trajanon.files.release_lines import (
+    DIGITS,
+    check_digits,
+    known_attribution,
+    line_numbers,
+    rounded,
+)
 from trajanon.outputs import replacing
 from trajanon.partition import check_k
 from trajanon.privacy.findings import Findings, not_trajectories, too_rare

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trajanon.arrays import Ints
-from trajanon.files.released import LINE, MOST, Lines, rounded
+from trajanon.files.release_lines import LINE, MOST, Lines, rounded
 
 
 @dataclass(frozen=True, slots=True)

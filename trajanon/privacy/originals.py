@@ -7,7 +7,7 @@ from scipy.spatial import KDTree
 
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.files.released import rounded
+from trajanon.files.release_lines import rounded
 from trajanon.files.report import NOT_TOGETHER, Report, digits_in, labels_in
 from trajanon.loss import group_means
 from trajanon.partition import dense

@@ -13,7 +13,7 @@ from trajanon.files.comparison import NOTHING_ELSE, compared
 from trajanon.files.geoparquet import write
 from trajanon.files.partition import is_part
 from trajanon.files.release import read_as_found
-from trajanon.files.released import ReleasedFile
+from trajanon.files.release_lines import ReleasedFile
 from trajanon.privacy.findings import Findings, not_trajectories, too_fine, too_rare
 from trajanon.privacy.order import told_along, told_by_order
 

@@ -10,7 +10,7 @@ from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.files.comparison import Compared, compared
 from trajanon.files.release import read_as_found, read_release
-from trajanon.files.released import DIGITS, Lines, check_digits
+from trajanon.files.release_lines import DIGITS, Lines, check_digits
 from trajanon.files.report import all_labels_in, all_lines_in, read_report, released_of, report_path
 from trajanon.partition import check_k, dense
 from trajanon.privacy.findings import Findings, not_trajectories, too_fine, too_rare

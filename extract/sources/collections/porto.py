@@ -14,7 +14,7 @@ from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import delimited
 from trajanon.extract.sources.tables.layout import fields_of, separator_of
 from trajanon.extract.trace import Trace
-from trajanon.files.typed import parsed
+from trajanon.files.json_types import parsed
 
 _STEP = 15.0  # seconds from point to point
 

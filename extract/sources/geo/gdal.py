@@ -21,7 +21,7 @@ from trajanon.extract.sources.geo.layer import (
     geometries_of,
 )
 from trajanon.extract.sources.streams import Reading
-from trajanon.files.native import frame
+from trajanon.files.arrow import frame
 
 logger = logging.getLogger(__name__)
 

@@ -19,8 +19,8 @@ from trajanon.extract.sources.geo.layer import (
 )
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.table_parquet import first_rows
+from trajanon.files.arrow import frame, opened, reading
 from trajanon.files.geoparquet import described
-from trajanon.files.native import frame, opened, reading
 
 MAGIC = b"PAR1"
 

@@ -16,7 +16,7 @@ from trajanon.extract.sources.tables.columns import numbers, roles
 from trajanon.extract.sources.tables.point_groups import traces_of_points
 from trajanon.extract.sources.tables.unused_columns import tell_use
 from trajanon.extract.trace import Trace
-from trajanon.files.native import frame, reading
+from trajanon.files.arrow import frame, reading
 
 _KIND = "a table of points"
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.files import wkb
+from trajanon.files.wkb import WkbLines, read_lines
 from trajanon.tracks import STEPS, Tracks
 
 _AT_ONCE = 1_000_000
@@ -144,10 +144,10 @@ class _Pieces:
         return meets
 
 
-def _lines(batch: Any, row: int) -> wkb.Lines:
+def _lines(batch: Any, row: int) -> WkbLines:
     """Read the pieces of some rows, of which this one is the first."""
     try:
-        some = wkb.read_lines(batch, "ignore")
+        some = read_lines(batch, "ignore")
         missing = ~some.line
     except TypeError:
         missing = np.ones(len(batch), dtype=np.bool_)
@@ -157,7 +157,7 @@ def _lines(batch: Any, row: int) -> wkb.Lines:
     return some
 
 
-def _hold(some: wkb.Lines, first: Ints, windows: Floats, place: Ints) -> Bools:
+def _hold(some: WkbLines, first: Ints, windows: Floats, place: Ints) -> Bools:
     """Tell which windows lie at such a place of their pieces."""
     steps = STEPS * np.arange(windows.shape[1])
     held: Bools = (place >= 0) & (place < some.size - steps[-1])
