@@ -222,6 +222,9 @@ def write_released(
 def read_released(path: Path) -> ReleasedFile:
     """Read the lines of a release."""
     with GeoParquet(path) as file:
+        if len(set(file.columns)) < len(file.columns):
+            msg = f"{path} has two columns of the same name, as no release has"
+            raise FileProblem(msg)
         return ReleasedFile(Lines.of(*file.geometries()), file.metadata.get("attribution"))
 
 
