@@ -3,9 +3,8 @@
 from trajanon.extract.api import extract, traces
 from trajanon.extract.cutting import cut
 from trajanon.extract.earth.areas import areas
-from trajanon.extract.earth.box import Box
-from trajanon.extract.earth.limits import Area
-from trajanon.extract.earth.osm_file import boundary
+from trajanon.extract.earth.boundaries import boundary
+from trajanon.extract.earth.box import Area, Box
 from trajanon.extract.earth.places import hidden
 from trajanon.extract.earth.regions import Region, read_outline
 from trajanon.extract.earth.roads import Roads, roads

@@ -12,7 +12,8 @@ from trajanon.errors import NoTrajectories
 from trajanon.extract import clean
 from trajanon.extract.anchors import Anchors
 from trajanon.extract.diagnosis import why_nothing
-from trajanon.extract.earth.limits import Area, Zone
+from trajanon.extract.earth.box import Area
+from trajanon.extract.earth.zones import Zone
 from trajanon.extract.ends import trim
 from trajanon.extract.fingerprints import Fingerprints, fingerprints
 from trajanon.extract.points import Points, batch

@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from trajanon.extract.earth.box import Box
-from trajanon.extract.earth.limits import Area
+from trajanon.extract.earth.box import Area, Box
 from trajanon.extract.rules import Rules
 
 _CUT_OUT = ("points near the ends of a trace", "points near hidden places")

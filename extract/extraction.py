@@ -13,7 +13,7 @@ from trajanon.errors import BadInput
 from trajanon.extract.checkpoint import Checkpoint, State, beginning, digest
 from trajanon.extract.cutting import Cutter, batches, finished
 from trajanon.extract.earth.areas import KNOWN, Given, area_of
-from trajanon.extract.earth.limits import Zone
+from trajanon.extract.earth.zones import Zone
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources import files
 from trajanon.extract.sources.formats import SourceFile

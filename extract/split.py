@@ -2,16 +2,28 @@
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.extract.earth.limits import Area, Zone
+from trajanon.extract.earth.box import Area
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 
 Breaks = Callable[[Floats, Floats, Ints], Bools]
 """Of points (lat, lon) and starts: which ways from there to the next point break."""
+
+
+class Exclusion(Protocol):
+    """Where no trajectory may lie: a `trajanon.extract.Zone`, or the ends of these recordings."""
+
+    def contains(self, lat: Floats, lon: Floats) -> Bools:
+        """Tell which points (degrees) lie inside, shape (n,)."""
+
+    def meets(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
+        """Tell which geodesics, from a point at start to the next, both outside, come inside."""
+
 
 _JITTER = 50.0
 """Metres; a shorter hop never counts as too fast: noise over a second is no speed."""
@@ -40,7 +52,7 @@ def clip(points: Points, area: Area) -> Points:
     return _keep(points, area.contains(points.lat, points.lon), area.leaves)
 
 
-def hide(points: Points, zone: Zone) -> Points:
+def hide(points: Points, zone: Exclusion) -> Points:
     """Drop what lies inside the zone; a piece that comes into it ends there."""
     return _keep(points, ~zone.contains(points.lat, points.lon), zone.meets)
 

@@ -9,8 +9,8 @@ import pytest
 from osm_xml import OsmFile
 
 from trajanon.errors import BadInput, FileProblem
+from trajanon.extract.earth.boundaries import boundary
 from trajanon.extract.earth.box import Box
-from trajanon.extract.earth.osm_file import boundary
 from trajanon.extract.earth.regions import Region
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata" / "osm_pbf"

@@ -11,8 +11,8 @@ from commands import Run
 from osm_xml import OsmFile
 
 from trajanon.errors import FileProblem
-from trajanon.extract.earth.background import roads_and_water
 from trajanon.extract.earth.box import Box
+from trajanon.extract.earth.roads import roads_and_water
 from trajanon.files.trajectories import write_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from trajanon.errors import BadInput
-from trajanon.extract.earth.box import Box
-from trajanon.extract.earth.limits import Area
+from trajanon.extract.earth.box import Area, Box
 from trajanon.extract.earth.regions import Region, read_outline
 
 Given: TypeAlias = (

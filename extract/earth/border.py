@@ -1,14 +1,11 @@
 """The border of a region, and which ways come to it."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import shapely
 from numpy.typing import NDArray
+from shapely.geometry.base import BaseGeometry
 
 from trajanon.arrays import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    from shapely.geometry.base import BaseGeometry
 
 _TOGETHER = 32
 """Ways that are first looked at as one box: they mostly follow one another."""
@@ -23,9 +20,7 @@ _FAR = 0.1
 class Border:
     """The border of polygons, as a tree of its segments."""
 
-    def __init__(self, shape: "BaseGeometry") -> None:
-        import shapely
-
+    def __init__(self, shape: BaseGeometry) -> None:
         rings = shapely.get_parts(shapely.boundary(shape))
         corners, ring = shapely.get_coordinates(rings, return_index=True)
         same = ring[1:] == ring[:-1]
@@ -44,15 +39,14 @@ class Border:
         some = np.flatnonzero(~unknown)
         some = some[self._not_far(lat[ends[:, some]], lon[ends[:, some]], bend[some])]
         if len(some):
-            lines = _lines(lat[ends[:, some]], lon[ends[:, some]])
+            corners = np.stack([lon[ends[:, some]], lat[ends[:, some]]], axis=-1)
+            lines = shapely.linestrings(corners.swapaxes(0, 1))
             near, far = self._nearest(lines, bend[some].max())
             meets[some[near]] = far <= bend[some[near]]
         return meets
 
     def _not_far(self, lat: Floats, lon: Floats, bend: Floats) -> Bools:
         """Rule out most ways, many at once; ends in degrees, shape (2, ways)."""
-        import shapely
-
         first = np.arange(0, len(bend), _TOGETHER)
         if len(first) == 0:
             return np.zeros(0, dtype=np.bool_)
@@ -92,11 +86,3 @@ def _bend(lat: Floats, lon: Floats) -> tuple[Floats, Bools]:
     bend = (0.25 * turn * length + _SLACK) / np.cos(high)
     unknown = (turn > _FAR) | (np.abs(east) > 180.0) | (high > np.radians(89.0))
     return bend, unknown
-
-
-def _lines(lat: Floats, lon: Floats) -> NDArray[np.object_]:
-    """Straight lines, from ends in degrees of shape (2, ways)."""
-    import shapely
-
-    lines: NDArray[np.object_] = shapely.linestrings(np.stack([lon, lat], -1).swapaxes(0, 1))
-    return lines

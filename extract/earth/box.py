@@ -1,12 +1,28 @@
-"""A box of longitudes and latitudes."""
+"""Where trajectories may lie: a box of longitudes and latitudes, or any other area."""
 
 import math
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
+
+
+@runtime_checkable
+class Area(Protocol):
+    """Where trajectories may lie: a box, or any other part of the Earth."""
+
+    @property
+    def bounds(self) -> "Box":
+        """The smallest box that holds it."""
+
+    def contains(self, lat: Floats, lon: Floats) -> Bools:
+        """Tell which points (degrees) lie inside or on the border, shape (n,)."""
+
+    def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
+        """Tell which geodesics, from a point at start to the next, both inside, leave the area."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,43 +1,47 @@
-"""OpenStreetMap files: their objects, and the boundaries of places by name."""
+"""Objects of an OpenStreetMap file, and their shapes."""
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
+from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.earth.regions import Region
+import numpy as np
+import osmium
+import shapely
+from osmium import BaseFilter, osm
+from osmium.geom import WKBFactory
+from osmium.osm.types import OSMEntity
+from shapely.geometry.base import BaseGeometry
+
+from trajanon.arrays import Floats
+from trajanon.errors import FileProblem
 from trajanon.inputs import regular
 
-if TYPE_CHECKING:
-    from osmium import FileProcessor
-    from osmium.osm import Area, osm_entity_bits
-    from osmium.osm.types import OSMEntity
-    from shapely.geometry.base import BaseGeometry
 
-_NAMES = ("alt_name", "official_name", "short_name", "int_name")
-"""Keys of names besides ``name`` and ``name:en``, ``name:de`` and so on."""
+def objects(
+    pbf: str | os.PathLike[str],
+    *filters: BaseFilter,
+    entities: "osm.osm_entity_bits" = osm.ALL,
+    locations: bool = False,
+    areas: BaseFilter | None = None,
+) -> Iterator[OSMEntity]:
+    """Yield the objects that pass all filters; each is gone when the next comes.
 
-
-def opened(pbf: Path, entities: "osm_entity_bits | None" = None) -> "FileProcessor":
-    """Open an OpenStreetMap file."""
-    import osmium
-
+    With locations, nodes of ways know where they are; areas are built of what passes that filter.
+    """
     try:
-        regular(pbf).open("rb").close()
+        regular(Path(pbf)).open("rb").close()
     except OSError as error:
         msg = f"cannot read {pbf}: {error.strerror}"
         raise FileProblem(msg) from error
-    return osmium.FileProcessor(pbf, osmium.osm.ALL if entities is None else entities)
-
-
-def objects(pbf: Path, processor: "FileProcessor") -> Iterator["OSMEntity"]:
-    """Yield what the processor of a file finds; each is gone when the next comes."""
-    import osmium
-
     try:
+        processor = osmium.FileProcessor(Path(pbf), entities)
+        if locations:
+            processor.with_locations()
+        if areas is not None:
+            processor.with_areas(areas)
+        for each in filters:
+            processor.with_filter(each)
         yield from processor
     except (RuntimeError, ValueError, osmium.InvalidLocationError) as error:
         reason = str(error).rstrip(".")
@@ -45,141 +49,16 @@ def objects(pbf: Path, processor: "FileProcessor") -> Iterator["OSMEntity"]:
         raise FileProblem(msg) from error
 
 
-def polygons(area: "Area") -> "BaseGeometry | None":
+def polygons(area: osm.Area) -> BaseGeometry | None:
     """The polygons of an area; None if its lines do not close."""
-    import shapely
-    from osmium.geom import WKBFactory
-
     try:
         return shapely.from_wkb(WKBFactory().create_multipolygon(area))
     except RuntimeError:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Boundary:
-    """A relation: its number, its names (the first is on the signs) and its level."""
-
-    relation: int
-    names: Sequence[str]
-    level: str
-
-    def __str__(self) -> str:
-        return f"{self.names[0]}: level {self.level}, relation {self.relation}"
-
-
-def boundary(pbf: str | os.PathLike[str], name: str, *, admin_level: int | None = None) -> Region:
-    """Find the boundary of a town, a district or a country.
-
-    Parameters
-    ----------
-    pbf
-        An OpenStreetMap file that holds the whole of the boundary.
-    name
-        Of an administrative boundary, in any case and in any language the file has it, or the
-        number of its relation. What the place is called by itself goes first.
-    admin_level
-        OpenStreetMap's level: 2 for countries, 8 for towns in many of them. None if the name alone
-        will do.
-
-    Raises
-    ------
-    BadInput
-        If there is no such boundary, or more than one, or a part of it is missing.
-    FileProblem
-        If the file cannot be read.
-    """
-    pbf = Path(pbf)
-    known = _boundaries(pbf)
-    one = _chosen(pbf, _called(known, name), known, name, admin_level)
-    shape = _shape(pbf, one)
-    if shape is None:
-        msg = (
-            f"the boundary of {one.names[0]} (relation {one.relation}) is incomplete "
-            f"in {pbf}: some of its lines are missing or do not close; take a larger "
-            "extract of OpenStreetMap, or a box with --bbox=W,S,E,N"
-        )
-        raise BadInput(msg)
-    return Region(shape, f"{one.names[0]} (relation {one.relation})")
-
-
-def _boundaries(pbf: Path) -> list[_Boundary]:
-    """All administrative boundaries that enclose something, by their relations."""
-    from osmium import osm
-    from osmium.filter import TagFilter
-
-    found = []
-    processor = opened(pbf, osm.RELATION)
-    processor.with_filter(TagFilter(("boundary", "administrative")))
-    processor.with_filter(TagFilter(("type", "boundary"), ("type", "multipolygon")))
-    for relation in objects(pbf, processor):
-        tags = dict(relation.tags)
-        names = [tags.get("name", f"relation {relation.id}")]
-        for key, value in tags.items():
-            if key in _NAMES or key.startswith("name:"):
-                names.extend(part.strip() for part in value.split(";"))
-        level = tags.get("admin_level", "unknown")
-        found.append(_Boundary(relation.id, names, level))
-    return found
-
-
-def _called(known: Sequence[_Boundary], name: str) -> list[_Boundary]:
-    """Those of a name, or of a relation's number."""
-    wanted = name.strip().casefold()
-    if wanted.isdecimal():
-        return [one for one in known if one.relation == int(wanted)]
-    for names in (slice(1), slice(None)):
-        called = [one for one in known if wanted in map(str.casefold, one.names[names])]
-        if called:
-            return called
-    return []
-
-
-def _chosen(
-    pbf: Path,
-    called: Sequence[_Boundary],
-    known: Sequence[_Boundary],
-    name: str,
-    admin_level: int | None,
-) -> _Boundary:
-    """The only one of the level, or a sentence about what there is."""
-    at_level = [one for one in called if admin_level is None or one.level == str(admin_level)]
-    if len(at_level) == 1:
-        return at_level[0]
-    if called:
-        there = "; ".join(map(str, at_level or called))
-        msg = (
-            f"{len(at_level) or 'no'} boundaries in {pbf} are called {name!r}"
-            f"{'' if admin_level is None else f' at level {admin_level}'} ({there}): "
-            f"choose with --admin-level N, or with --area {called[0].relation}"
-        )
-        raise BadInput(msg)
-    by_name = {text.casefold(): text for one in known for text in one.names}
-    near = get_close_matches(name.strip().casefold(), by_name, n=5, cutoff=0.7)
-    if near:
-        way_out = f"did you mean {' or '.join(by_name[text] for text in near)}?"
-    elif known:
-        some = sorted({one.names[0] for one in known})
-        way_out = f"it holds {', '.join(some[:10])}"
-        way_out += f" and {len(some) - 10} more" if len(some) > 10 else ""
-    else:
-        way_out = "it holds no administrative boundary at all"
-    msg = f"{pbf} holds no boundary called {name!r}: {way_out}"
-    raise BadInput(msg)
-
-
-def _shape(pbf: Path, one: _Boundary) -> "BaseGeometry | None":
-    """The polygons of a boundary, if they can be put together."""
-    from osmium import osm
-    from osmium.filter import EntityFilter, IdFilter, TagFilter
-
-    processor = opened(pbf).with_areas(IdFilter([one.relation]))
-    processor.with_filter(EntityFilter(osm.AREA))
-    processor.with_filter(TagFilter(("boundary", "administrative")))
-    for area in objects(pbf, processor):
-        # A closed way is an area as well, and may have the relation's number.
-        if not isinstance(area, osm.Area) or area.from_way():
-            continue
-        if area.orig_id() == one.relation:
-            return polygons(area)
-    return None
+def known_parts(way: osm.Way) -> list[Floats]:
+    """The parts of a way whose nodes are in the file: longitudes and latitudes, shape (m, 2)."""
+    places = [(one.lon, one.lat) if one.location.valid() else () for one in way.nodes]
+    parts = [np.array(list(part)) for known, part in groupby(places, bool) if known]
+    return [part for part in parts if len(part) > 1]

@@ -3,20 +3,18 @@
 import logging
 import os
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
+from osmium import BaseFilter, osm
+from osmium.filter import KeyFilter, TagFilter
+from shapely.geometry.base import BaseGeometry
 
 from trajanon.errors import BadInput
 from trajanon.extract.earth.box import Box
-from trajanon.extract.earth.osm_file import objects, opened, polygons
+from trajanon.extract.earth.osm_file import objects, polygons
 from trajanon.extract.earth.zones import Zone, around
-
-if TYPE_CHECKING:
-    from osmium import BaseFilter
-    from shapely.geometry.base import BaseGeometry
 
 log = logging.getLogger(__name__)
 
@@ -58,13 +56,11 @@ def hidden(
     FileProblem
         If the file cannot be read.
     """
-    import shapely
-
     wanted = _tags(tags)
     if not 0.0 < radius <= WIDEST:
         msg = f"--radius must be a positive number of metres (got {radius}), at most {WIDEST:,.0f}"
         raise BadInput(msg)
-    places = _places(Path(pbf), wanted)
+    places = _places(pbf, wanted)
     if len(places) == 0:
         # A slip of the pen must not publish what was meant to be hidden.
         msg = (
@@ -104,12 +100,18 @@ def _tags(text: str) -> Tags:
     return tags
 
 
-def _places(pbf: Path, wanted: Tags) -> NDArray[np.object_]:
+def _places(pbf: str | os.PathLike[str], wanted: Tags) -> NDArray[np.object_]:
     """The points and polygons of a file that have the tags, each once."""
     found: dict[tuple[str, int], BaseGeometry] = {}
-    lost: set[tuple[str, int]] = set()
-    for one in _filters(wanted):
-        for place, shape in _tagged(pbf, one):
+    lost: set[tuple[str, int]] = set()  # also ways and relations that are areas, too
+    for passing in _filters(wanted):
+        for thing in objects(pbf, passing, areas=passing):
+            place, shape = (thing.type_str(), thing.id), None
+            if isinstance(thing, osm.Node) and thing.location.valid():
+                shape = shapely.Point(thing.location.lon, thing.location.lat)
+            elif isinstance(thing, osm.Area):
+                place = "w" if thing.from_way() else "r", thing.orig_id()
+                shape = polygons(thing)
             if shape is None:
                 lost.add(place)
             else:
@@ -126,33 +128,11 @@ def _places(pbf: Path, wanted: Tags) -> NDArray[np.object_]:
     return shapes
 
 
-def _filters(wanted: Tags) -> "Iterator[BaseFilter]":
-    """What lets the tags pass: keys of any value, and pairs of key and value."""
-    from osmium.filter import KeyFilter, TagFilter
-
+def _filters(wanted: Tags) -> Iterator[BaseFilter]:
+    """Filters that together pass the tags: keys of any value, and pairs of key and value."""
     keys = [key for key, values in wanted.items() if "*" in values]
     pairs = [(key, one) for key, some in wanted.items() for one in some - {"*"}]
     if keys:
         yield KeyFilter(*keys)
     if pairs:
         yield TagFilter(*pairs)
-
-
-def _tagged(
-    pbf: Path, tags: "BaseFilter"
-) -> "Iterator[tuple[tuple[str, int], BaseGeometry | None]]":
-    """Yield nodes and areas that pass; None for the ways and relations as such."""
-    import shapely
-    from osmium.osm import Area, Node
-
-    processor = opened(pbf).with_areas(tags).with_filter(tags)
-    for thing in objects(pbf, processor):
-        if isinstance(thing, Node):
-            point = thing.location
-            shape = shapely.Point(point.lon, point.lat) if point.valid() else None
-            yield ("n", thing.id), shape
-        elif isinstance(thing, Area):
-            kind = "w" if thing.from_way() else "r"
-            yield (kind, thing.orig_id()), polygons(thing)
-        else:
-            yield (thing.type_str(), thing.id), None

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
+from shapely.geometry.base import BaseGeometry
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, FileProblem
@@ -19,7 +21,6 @@ from trajanon.inputs import regular
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame, GeoSeries
-    from shapely.geometry.base import BaseGeometry
 
 log = logging.getLogger(__name__)
 
@@ -42,12 +43,10 @@ class Region:
         If the shape is no valid polygon, has no area, or is not on Earth.
     """
 
-    shape: "BaseGeometry"
+    shape: BaseGeometry
     name: str
 
     def __post_init__(self) -> None:
-        import shapely
-
         kind = self.shape.geom_type
         if kind not in ("Polygon", "MultiPolygon") and not self.shape.is_empty:
             msg = f"{self.name} is a {kind}: an area needs polygons"
@@ -75,8 +74,6 @@ class Region:
 
     def contains(self, lat: Floats, lon: Floats) -> Bools:
         """Tell which points lie inside or on the border."""
-        import shapely
-
         shapely.prepare(self.shape)  # quick where it is done, lost where it was sent
         inside: Bools = shapely.intersects_xy(self.shape, lon, lat)
         return inside
@@ -105,8 +102,6 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
     BadInput
         If it holds something else than polygons, or none, or is not on Earth.
     """
-    import shapely
-
     path = Path(path)
     shapes = shapely.force_2d(_degrees(path, _geometries(path)))
     invalid = int((~shapely.is_valid(shapes)).sum())
@@ -126,7 +121,6 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
 def _geometries(path: Path) -> "GeoSeries":
     """The polygons of a file, as they are."""
     import geopandas
-    import shapely
 
     try:
         with regular(path).open("rb") as file:

@@ -1,28 +1,33 @@
-"""The roads of an OpenStreetMap file, and how far points are from them."""
+"""Roads of an OpenStreetMap file: how far points are from them; roads and water to draw."""
 
 import logging
 import os
-from itertools import groupby
-from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
+from osmium import osm
+from osmium.filter import EntityFilter, KeyFilter, TagFilter
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.extract.earth.box import Box
-from trajanon.extract.earth.osm_file import objects, opened
+from trajanon.extract.earth.osm_file import known_parts, objects, polygons
 from trajanon.geodesy import ECCENTRICITY_SQUARED, EQUATOR, radii
-
-if TYPE_CHECKING:
-    from osmium.osm import Way
-    from shapely.geometry.base import BaseGeometry
 
 log = logging.getLogger(__name__)
 
 _POLE = 89.9
 """Degrees, up to where the map of the roads goes."""
+
+_DRAWN = frozenset(
+    f"{kind}{link}"
+    for kind in ("motorway", "trunk", "primary", "secondary", "tertiary")
+    for link in ("", "_link")
+) | {"unclassified", "residential", "living_street", "pedestrian"}
+"""Values of ``highway`` that a background shows: what cars take, and squares."""
 
 
 class Roads:
@@ -38,8 +43,6 @@ class Roads:
     """
 
     def __init__(self, lines: NDArray[np.object_]) -> None:
-        import shapely
-
         self._count = len(lines)
         parts = shapely.get_parts(lines)
         places, line = shapely.get_coordinates(parts, return_index=True)
@@ -53,8 +56,6 @@ class Roads:
 
     def distance(self, lat: Floats, lon: Floats, within: float | None = None) -> Floats:
         """Measure how far points are from the nearest road."""
-        import shapely
-
         if within is not None and not within > 0.0:
             msg = f"within must be a positive number of metres (got {within})"
             raise BadInput(msg)
@@ -91,19 +92,11 @@ def roads(pbf: str | os.PathLike[str], bbox: Box | None = None) -> Roads:
     FileProblem
         If the file cannot be read.
     """
-    import shapely
-    from osmium import osm
-    from osmium.filter import EntityFilter, KeyFilter
-
-    pbf = Path(pbf)
-    processor = opened(pbf).with_locations()
-    processor.with_filter(EntityFilter(osm.WAY)).with_filter(KeyFilter("highway"))
-    found = [_line(cast(osm.Way, way)) for way in objects(pbf, processor)]
-    lines: NDArray[np.object_] = np.array(found, dtype=np.object_)
-    lost = int(shapely.is_missing(lines).sum())
+    found = [known_parts(way) for way in _ways(pbf, "highway")]
+    lines = np.array([shapely.MultiLineString(parts) for parts in found if parts], np.object_)
+    lost = len(found) - len(lines)
     if lost:
         log.warning("%s: %d roads are left out: their points are missing", pbf, lost)
-        lines = lines[~shapely.is_missing(lines)]
     if bbox is not None:
         lines = lines[shapely.intersects(lines, shapely.box(*bbox.sides))]
     if len(lines) == 0:
@@ -111,16 +104,6 @@ def roads(pbf: str | os.PathLike[str], bbox: Box | None = None) -> Roads:
         msg = f"{pbf} holds no roads (ways with a highway){where}"
         raise BadInput(msg)
     return Roads(lines)
-
-
-def _line(way: "Way") -> "BaseGeometry | None":
-    """What the file knows of a way: all of it, or parts, or nothing."""
-    import shapely
-
-    places = [(one.lon, one.lat) if one.location.valid() else () for one in way.nodes]
-    parts = [list(part) for known, part in groupby(places, bool) if known]
-    parts = [part for part in parts if len(part) > 1]
-    return shapely.MultiLineString(parts) if parts else None
 
 
 def _on_map(lat: Floats, lon: Floats) -> Floats:
@@ -136,3 +119,38 @@ def _scale(lat: Floats) -> Floats:
     across = np.radians(np.clip(lat, -_POLE, _POLE))
     scale: Floats = EQUATOR / radii(across)[1]
     return scale
+
+
+def roads_and_water(pbf: str | os.PathLike[str], bbox: Box) -> tuple[list[Floats], list[Floats]]:
+    """Read the roads and waters that come into a box, as lines to draw behind a map.
+
+    The lines are latitudes and longitudes; those of lakes and wide rivers are their borders.
+    """
+    roads, water = list[Floats](), list[Floats]()
+    for way in _ways(pbf, "highway", "waterway", "natural"):
+        if way.tags.get("highway") in _DRAWN:
+            roads += known_parts(way)
+        elif "waterway" in way.tags or way.tags.get("natural") == "coastline":
+            water += known_parts(way)
+    lakes = TagFilter(("natural", "water"))
+    for area in objects(pbf, lakes, areas=lakes):
+        if isinstance(area, osm.Area):
+            rings = shapely.get_rings(shapely.get_parts(polygons(area)))
+            water += map(shapely.get_coordinates, rings)
+    return _inside(roads, bbox), _inside(water, bbox)
+
+
+def _ways(pbf: str | os.PathLike[str], *keys: str) -> Iterator[osm.Way]:
+    """The ways with one of some keys, with the places of their nodes."""
+    for way in objects(pbf, EntityFilter(osm.WAY), KeyFilter(*keys), locations=True):
+        yield cast(osm.Way, way)
+
+
+def _inside(lines: list[Floats], bbox: Box) -> list[Floats]:
+    """Those that may come into a box, with the latitude first."""
+    west, south, east, north = bbox.sides
+    return [
+        line[:, ::-1]
+        for line in lines
+        if (line.min(axis=0) <= (east, north)).all() and (line.max(axis=0) >= (west, south)).all()
+    ]

@@ -4,6 +4,7 @@ import hashlib
 from functools import partial
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats, Ints
@@ -41,8 +42,6 @@ class Zone:
     """
 
     def __init__(self, surroundings: NDArray[np.object_]) -> None:
-        import shapely
-
         self.places = len(surroundings)
         united = shapely.union_all(surroundings)
         self._shape = united
@@ -56,8 +55,6 @@ class Zone:
 
     def contains(self, lat: Floats, lon: Floats) -> Bools:
         """Tell which points (degrees) lie inside, shape (n,)."""
-        import shapely
-
         shapely.prepare(self._parts)
         point, part = self._tree.query(shapely.points(lon, lat))
         met = shapely.intersects_xy(self._parts[part], lon[point], lat[point])
@@ -76,8 +73,6 @@ def around(places: NDArray[np.object_], radius: float) -> NDArray[np.object_]:
     They are drawn on a plane of each place's own, on which no way is longer than on Earth: a degree
     is as many metres as it is where it is shortest. So nothing nearer is left out.
     """
-    import shapely
-
     north, east = _metres_a_degree(shapely.bounds(places), radius)
 
     def stretched(shapes: NDArray[np.object_], undo: bool) -> NDArray[np.object_]:
@@ -105,8 +100,6 @@ def _metres_a_degree(bounds: Floats, radius: float) -> tuple[Floats, Floats]:
 
 def _on_earth(shapes: NDArray[np.object_]) -> NDArray[np.object_]:
     """Add what reaches over the antimeridian on the other side."""
-    import shapely
-
     west, _, east, _ = shapely.bounds(shapes).T
     for over, turn in ((west < -180, 360.0), (east > 180, -360.0)):
         moved = shapely.transform(shapes[over], partial(np.add, [turn, 0.0]))

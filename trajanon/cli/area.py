@@ -5,10 +5,11 @@ from pathlib import Path
 
 from trajanon.errors import BadInput
 from trajanon.extract.earth.areas import areas
-from trajanon.extract.earth.limits import Area, Zone
-from trajanon.extract.earth.osm_file import boundary
+from trajanon.extract.earth.boundaries import boundary
+from trajanon.extract.earth.box import Area
 from trajanon.extract.earth.places import hidden
 from trajanon.extract.earth.regions import read_outline
+from trajanon.extract.earth.zones import Zone
 
 RADIUS = 150.0
 """Metres that are cut out around sensitive places, if nobody says more or less."""

@@ -164,8 +164,8 @@ def _behind(shown: "Trajectories", pbf: Path | None) -> "maps.Background | None"
     if pbf is None or len(shown) == 0:
         return None
     from trajanon import maps
-    from trajanon.extract.earth.background import roads_and_water
     from trajanon.extract.earth.box import Box
+    from trajanon.extract.earth.roads import roads_and_water
 
     south, west = shown.points.min(axis=(0, 1)).tolist()
     north, east = shown.points.max(axis=(0, 1)).tolist()

@@ -5,8 +5,7 @@ from urllib.parse import urlsplit
 
 from shapely import get_parts
 
-from trajanon.extract.earth.box import Box
-from trajanon.extract.earth.limits import Area
+from trajanon.extract.earth.box import Area, Box
 from trajanon.extract.earth.regions import Region
 from trajanon.extract.sources.osm import trackpoints
 from trajanon.extract.sources.osm.osm_api import MAX_AREA, NumberedPages, Pages
