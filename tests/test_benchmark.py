@@ -11,10 +11,11 @@ import pytest
 from commands import Run
 
 from trajanon.benchmark import benchmark as module
-from trajanon.benchmark.benchmark import TABLES, benchmark
+from trajanon.benchmark.benchmark import benchmark
 from trajanon.benchmark.datasets import Dataset, find_datasets
 from trajanon.benchmark.measurement import Measurement, spread
 from trajanon.benchmark.published import beside, read_published
+from trajanon.benchmark.tables import TABLES
 from trajanon.benchmark.writing import markdown
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.trajectories import write_trajectories

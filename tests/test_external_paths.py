@@ -17,9 +17,8 @@ from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.paths import tsplib
 from trajanon.paths.concorde import concorde
-from trajanon.paths.length import path_length
 from trajanon.paths.lkh import lkh
-from trajanon.paths.tours import shortest
+from trajanon.paths.tours import path_length, shortest
 from trajanon.paths.tsplib import cut, read_tour, write_problem
 
 seeds = st.integers(0, 10**6)

@@ -20,7 +20,7 @@ from trajanon.neighbours import Neighbours
 from trajanon.partition import dense
 from trajanon.paths import in_blocks
 from trajanon.paths.in_blocks import joined
-from trajanon.paths.length import path_length
+from trajanon.paths.tours import path_length
 from trajanon.problem import SearchLog
 from trajanon.refine.descend import descend
 from trajanon.refine.schedule import schedule
@@ -227,7 +227,7 @@ def test_sums_in_parts_are_those_of_the_whole(seed: int, n: int, groups: int) ->
     whole = loss.group_means(records, labels)
     lost, long = loss.sse(records, labels), path_length(records, path)
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("loss", "paths.length"):
+        for name in ("loss", "paths.tours"):
             patch.setattr(import_module(f"trajanon.{name}"), "_AT_ONCE", 7)
         assert np.array_equal(loss.group_means(records, labels), whole)
         assert loss.sse(records, labels) == pytest.approx(lost)

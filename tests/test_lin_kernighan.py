@@ -13,9 +13,8 @@ from trajanon._kernels.search import LIN_KERNIGHAN, TWO_OPT, improve
 from trajanon._kernels.tour import Tour, after, between, enqueue, reverse_stretch, take_back
 from trajanon.methods.mdav import mdav
 from trajanon.neighbours import exact_neighbours
-from trajanon.paths.length import path_length
 from trajanon.paths.through_groups import chain as chain_of_groups
-from trajanon.paths.tours import NEIGHBOURS
+from trajanon.paths.tours import NEIGHBOURS, path_length
 
 seeds = st.integers(0, 10**6)
 sizes = st.integers(5, 30)

@@ -12,7 +12,7 @@ from trajanon._kernels.nearest_neighbour import shortest_walk, walk
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import principal_axes, turn
 from trajanon.neighbours import exact_neighbours
-from trajanon.paths.length import path_length
+from trajanon.paths.tours import path_length
 
 seeds = st.integers(0, 10**6)
 

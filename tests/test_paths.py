@@ -18,9 +18,8 @@ from trajanon.microaggregation import microaggregate
 from trajanon.neighbours import exact_neighbours
 from trajanon.partition import dense
 from trajanon.paths import HEURISTICS
-from trajanon.paths.length import path_length
 from trajanon.paths.or_opt import greedy, or_opt
-from trajanon.paths.tours import NEIGHBOURS, closed, from_any_start
+from trajanon.paths.tours import NEIGHBOURS, closed, from_any_start, path_length
 from trajanon.problem import Problem
 
 seeds = st.integers(0, 10**6)
@@ -319,7 +318,6 @@ def test_the_start_stands_before_the_nearer_end(seed: int, n: int) -> None:
 def losses(dataset: str, heuristic: str, seeds: Iterable[int]) -> Floats:
     """IL of hm2 averaged over seeds, k = 3..6: its path does not depend on k."""
     records = standardise(reference(dataset.lower()))
-    n = len(records)
     found = []
     for seed in seeds:
         path = HEURISTICS[heuristic](problem(records, seed=seed, kicks=10), None)

@@ -1,32 +1,14 @@
 """The benchmark: tables over data sets, measured and put beside the papers."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from trajanon.benchmark.compression import compression
-from trajanon.benchmark.datasets import Dataset, find_datasets
-from trajanon.benchmark.decomposition import decomposition
-from trajanon.benchmark.hm2 import hm2
+from trajanon.benchmark.datasets import find_datasets
 from trajanon.benchmark.measurement import Measurement
-from trajanon.benchmark.mf_tsp import mf_tsp
 from trajanon.benchmark.published import beside, read_published
-from trajanon.benchmark.rcs import rcs
-from trajanon.benchmark.timing import timing
+from trajanon.benchmark.tables import TABLES
 from trajanon.errors import BadInput
 from trajanon.progress import Progress, silent
-
-Table = Callable[[Dataset, int, Progress], Iterator[Measurement]]
-"""(data set, repeats, progress) to what was measured; nothing for a data set that the
-table does not have."""
-
-TABLES: Mapping[str, Table] = {
-    "hm2": hm2,
-    "compression": compression,
-    "rcs": rcs,
-    "mf-tsp": mf_tsp,
-    "decomposition": decomposition,
-    "timing": timing,
-}
 
 ALL = "all"
 

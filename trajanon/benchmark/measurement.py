@@ -1,26 +1,32 @@
-"""One measured number, beside the published one."""
+"""One measured number, beside the published one, and how runs are timed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from time import perf_counter
+from typing import ParamSpec, TypeVar
 
 import numpy as np
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
     """One number of a table."""
 
-    table: str  # where it stands, in the words of the published table
-    dataset: str  # where it stands, in the words of the published table
-    method: str  # where it stands, in the words of the published table
+    # Where it stands, in the words of the published table:
+    table: str
+    dataset: str
+    method: str
     by: str  # how we reached it: method and heuristic, in the words of trajanon
     setting: str  # further parameters, in the words of `trajanon.benchmark.published`
-    k: int | None  # group size; None where there is none
-    statistic: str  # ``il`` (percent)
+    k: int | None  # group size; None for all of them
+    statistic: str  # ``il`` and ``avg`` (percent), ``path_length``, ``seconds``, ...
     ours: float  # the number
-    runs: int  # of how many runs it comes, each with another seed
-    published: float | None = None  # the published number and its table
-    source: str = ""  # the published number and its table; None and empty where there is none
+    runs: int = 1  # of how many runs it comes, each with another seed
+    published: float | None = None  # the published number, if there is one
+    source: str = ""  # the table that prints it
 
     @property
     def difference(self) -> float | None:
@@ -37,3 +43,12 @@ def spread(values: Sequence[float]) -> Iterator[tuple[str, float]]:
         yield "sigma", float(np.std(values, ddof=1))
         yield "min", min(values)
         yield "max", max(values)
+
+
+def timed(
+    run: Callable[Given, Result], *given: Given.args, **named: Given.kwargs
+) -> tuple[Result, float]:
+    """Run with what is given, and measure the seconds."""
+    since = perf_counter()
+    result = run(*given, **named)
+    return result, perf_counter() - since

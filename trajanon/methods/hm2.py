@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 
 from trajanon._kernels.mhm import latest_starts, optimal_cut
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Ints
 from trajanon.loss import group_means
 from trajanon.methods.mdav import mdav
 from trajanon.paths import HEURISTICS
-from trajanon.paths.length import path_length
+from trajanon.paths.tours import path_length
 from trajanon.problem import Problem
 
 
@@ -30,12 +30,12 @@ def hm2(problem: Problem) -> Ints:
     path = find_path(problem)
     problem.log.end_step("path")
     problem.log.path_length = path_length(problem.records, path)
-    return cut(problem.records, path, problem.k, problem.subjects)
+    return cut(problem, path)
 
 
-def cut(records: Floats, path: Ints, k: int, subjects: Ints) -> Ints:
+def cut(problem: Problem, path: Ints) -> Ints:
     """Cut a path by MHM: the group of each record, shape (n,)."""
-    starts = optimal_cut(records[path], latest_starts(subjects[path], k))
+    starts = optimal_cut(problem.records[path], latest_starts(problem.subjects[path], problem.k))
     labels = np.empty(len(path), dtype=np.int64)
     labels[path] = np.cumsum(starts) - 1
     return labels

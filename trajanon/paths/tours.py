@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 from itertools import permutations
+from threading import Event
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from trajanon._kernels.tour import Tour, enqueue
 from trajanon.arrays import Floats, Ints
 from trajanon.neighbours import Neighbours, neighbours_of
 from trajanon.problem import Problem
+from trajanon.workers import in_parts
 
 NEIGHBOURS = 16
 """Candidates of a move. Ten are filled by the twelve months of one utility (EIA), and
@@ -20,6 +22,8 @@ FEW = 5
 """Fewer records are tried in every order: a kick needs two stretches."""
 
 _JOURNAL = 100_000  # reversals that can be taken back
+
+_AT_ONCE = 10_000  # steps that a thread measures
 
 Heuristic = Callable[[Problem, int | None], Ints]
 """A problem, and the record that the path begins with or None to leave that open, to the order of
@@ -105,3 +109,13 @@ def shortest(records: Floats, start: int | None = None) -> Ints:
     lengths = between[orders[:, :-1], orders[:, 1:]].sum(axis=1)
     order: Ints = orders[lengths.argmin()]
     return order
+
+
+def path_length(records: Floats, path: Ints) -> float:
+    """Length of a path through standardised records."""
+
+    def length(places: Ints, stop: Event) -> float:
+        steps = np.diff(records[path[places[0] : places[-1] + 2]], axis=0)
+        return float(np.sqrt((steps**2).sum(axis=1)).sum())
+
+    return sum(in_parts(length, np.arange(max(len(path) - 1, 1)), _AT_ONCE))

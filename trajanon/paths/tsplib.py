@@ -16,8 +16,7 @@ import numpy as np
 from trajanon.arrays import Floats, Ints
 from trajanon.drafts import drafting
 from trajanon.errors import BadInput, FileProblem
-from trajanon.paths.length import path_length
-from trajanon.paths.tours import shortest
+from trajanon.paths.tours import path_length, shortest
 from trajanon.problem import Problem
 
 Command = Callable[[Path, Path, int], Sequence[str]]
