@@ -33,19 +33,17 @@ BATCH = 200_000
 """Points that are worked on at once: enough for arrays to pay, few for memory."""
 
 _PLACES = 10
-"""Places a spacing apart that a point may bring, for memory; where a longer hop may
-bring more, ways are measured before."""
+"""Places, a spacing apart, that a point may bring; longer hops count as more points."""
 
 
 def batches(traces: Iterable[Trace], rules: Rules) -> Iterator[list[Trace]]:
     """Gather traces to batches; the result does not depend on their size."""
-    measure = rules.longest_hop > _PLACES * rules.spacing
     some: list[Trace] = []
     size = 0
     for trace in traces:
         some.append(trace)
         size += 1 + len(trace)
-        if measure:
+        if rules.longest_hop > _PLACES * rules.spacing:
             size += _spacings(trace, rules) // _PLACES
         if size >= BATCH:
             yield some
@@ -55,7 +53,7 @@ def batches(traces: Iterable[Trace], rules: Rules) -> Iterator[list[Trace]]:
 
 
 def _spacings(trace: Trace, rules: Rules) -> int:
-    """Spacings that the hops of a trace are long, at most."""
+    """Estimate how many spacings the hops of a trace are long; more rather than fewer."""
     with np.errstate(over="ignore", invalid="ignore"):  # of what will be dropped
         hops = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
     metres = DEGREE * np.where(hops < 720.0, hops, 0.0)
@@ -88,28 +86,20 @@ class Cutter:
         self.swapped = 0
 
     def cut(self, some: Sequence[Trace]) -> tuple[Trajectories, Fingerprints]:
-        """Cut a batch of traces.
+        """Cut a batch of traces; give the trajectories, and what `recordings` learnt of the traces.
 
-        Returns
-        -------
-        tuple[Trajectories, Fingerprints]
-            The trajectories, in the order of the traces, their subjects numbered as yet: two
-            numbers may turn out to be one person's. And what `recordings` was told, to tell another
-            one.
+        Numbers of subjects are not final: two of them may turn out to be one person's.
         """
-        points = batch(some)
-        told = fingerprints(some, points, subjects_exact=self.rules.subjects_exact)
-        entered = self.recordings.enter(told)
+        points, counts = batch(some), self.counts
+        prints = fingerprints(some, points, subjects_exact=self.rules.subjects_exact)
+        entered = self.recordings.enter(prints)
         sizes = np.array([len(one) for one in some])
-        self.counts["recordings read"] += int(entered.new.sum())
-        unknown = int((entered.new & told.nameless).sum())
-        self.counts[NAMELESS] += unknown
-        self.counts["points read"] += len(points)
-        self.counts["recordings repeated"] += int(entered.repeated.sum())
-        again = int(sizes[entered.repeated].sum())
-        self.counts["points of repeated recordings"] += again
-        if again:
-            points = points.take(~entered.repeated[points.trace])
+        counts["recordings read"] += int(entered.new.sum())
+        counts[NAMELESS] += int((entered.new & prints.nameless).sum())
+        counts["points read"] += len(points)
+        counts["recordings repeated"] += int(entered.repeated.sum())
+        counts["points of repeated recordings"] += int(sizes[entered.repeated].sum())
+        points = points.take(~entered.repeated[points.trace])
         found = self._windows(self._tracked(points))
         cut = Trajectories(
             points=found.points,
@@ -117,45 +107,39 @@ class Cutter:
             trace=entered.trace[found.trace],
             tracks=found.tracks,
         )
-        return cut, told
+        return cut, prints
 
     def _tracked(self, points: Points) -> Points:
         """Clean points and cut them to unbroken pieces of track that may be shown."""
-        rules, counts = self.rules, self.counts
-        for step, dropped in (
-            (clean.drop_impossible, "points impossible"),
-            (clean.settle_times, "points without time in a timed recording"),
-            (clean.sort_by_time, None),
-            (clean.average_equal_times, "points merged (equal times)"),
-            (clean.drop_zero_hops, "points repeated in place"),
-        ):
-            before = len(points)
-            points = step(points)
-            if dropped is not None:
-                counts[dropped] += before - len(points)
-        points = split(points, rules, counts)
+        rules, kept = self.rules, self._kept
+        points = kept("points impossible", points, clean.drop_impossible(points))
+        name = "points without time in a timed recording"
+        points = kept(name, points, clean.settle_times(points))
+        points = clean.sort_by_time(points)
+        points = kept("points merged (equal times)", points, clean.average_equal_times(points))
+        points = kept("points repeated in place", points, clean.drop_zero_hops(points))
+        points = split(points, rules, self.counts)
         if rules.trim_ends:
-            before = len(points)
-            points = trim(points, rules, self.anchors)
-            counts["points near the ends of a trace"] += before - len(points)
+            trimmed = trim(points, rules, self.anchors)
+            points = kept("points near the ends of a trace", points, trimmed)
         if self.hidden is not None:
-            before = len(points)
-            points = hide(points, self.hidden)
-            counts["points near hidden places"] += before - len(points)
+            points = kept("points near hidden places", points, hide(points, self.hidden))
         if self.area is not None:
-            swapped = self.area.bounds.contains(points.lon, points.lat)
-            self.swapped += int(swapped.sum())
-            before = len(points)
-            points = clip(points, self.area)
-            counts["points outside the area"] += before - len(points)
-        counts["points used"] += len(points)
+            self.swapped += int(self.area.bounds.contains(points.lon, points.lat).sum())
+            points = kept("points outside the area", points, clip(points, self.area))
+        self.counts["points used"] += len(points)
         return points
 
+    def _kept(self, what: str, before: Points, after: Points) -> Points:
+        """Count the points that a step dropped, and give those that are left."""
+        self.counts[what] += len(before) - len(after)
+        return after
+
     def _windows(self, points: Points) -> Windows:
-        """Cut windows, and keep those that are worth it."""
+        """Cut windows; leave out those that stand still, and those on lines nobody recorded."""
         rules, counts = self.rules, self.counts
         found = windows(points, rules, keep_tracks=self.tracks)
-        # Whole metres of each piece: a sum of others would depend on the batches.
+        # Whole metres of each piece: a sum of fractions would depend on the batches.
         counts["metres of track"] += int(np.rint(found.track_length).sum())
         self.longest = max(self.longest, float(found.track_length.max(initial=0.0)))
         stands = found.displacement < rules.min_displacement * rules.length
@@ -164,22 +148,19 @@ class Cutter:
             counts["trajectories that stand still"] += int(stands.sum())
         if rules.max_fill < 1.0:
             counts["trajectories on lines nobody recorded"] += int(filled.sum())
-        found = _taken(found, ~(stands | filled))
+        found = found.take(~(stands | filled))
         counts["points placed"] += len(found.points) * rules.points
-        windows_so_far = counts["points placed"] // rules.points
-        counts["metres used"] = round(windows_so_far * rules.length)
+        counts["metres used"] = round(counts["points placed"] // rules.points * rules.length)
         counts["points placed far from a fix"] += int(found.filled.sum())
-        return found if self.area is None else self._inside(found, self.area)
-
-    def _inside(self, found: Windows, area: Area) -> Windows:
-        """Put back the millimetres that a geodesic bulges over a border."""
-        west, south, east, north = area.bounds.sides
-        points = np.clip(found.points, (south, west), (north, east))
+        if self.area is None:
+            return found
+        # A geodesic may bulge over a border by millimetres: put its places back.
+        west, south, east, north = self.area.bounds.sides
+        low, high = (south, west), (north, east)
         tracks = found.tracks
         if tracks is not None:
-            inside = np.clip(tracks.points, (south, west), (north, east))
-            tracks = replace(tracks, points=inside)
-        return replace(found, points=points, tracks=tracks)
+            tracks = replace(tracks, points=np.clip(tracks.points, low, high))
+        return replace(found, points=np.clip(found.points, low, high), tracks=tracks)
 
     def choose(self, subject: Ints, trace: Ints) -> tuple[Bools, Ints]:
         """Choose among all windows, when all recordings are known; count what is taken."""
@@ -187,7 +168,7 @@ class Cutter:
         person = dense(people[subject])
         self.counts["subjects read"] = len(np.unique(people))
         merged = self.recordings.merged().counts
-        self.counts.update({what: many for what, many in merged.items() if many})
+        self.counts.update({what: count for what, count in merged.items() if count})
         taken = select(person, trace, self.rules, self.counts)
         self.counts["subjects of trajectories"] = len(np.unique(person[taken]))
         self.counts["trajectories"] = int(taken.sum())
@@ -195,24 +176,16 @@ class Cutter:
 
     def provenance(self) -> dict[str, Any]:
         """Say how the trajectories came about, ready for JSON."""
-        area = self.area
-        rules = asdict(self.rules)
+        area, counts = self.area, {**self.read, **self.counts}
+        columns = [name for name in counts if name.startswith(COLUMNS)]
         far = self.counts["points placed far from a fix"]
         return {
             "area": None if area is None else str(area),
             "box": None if area is None else list(area.bounds.sides),
-            **rules,
+            **asdict(self.rules),
             "fill": far / max(1, self.counts["points placed"]),
-            "columns": {
-                name.removeprefix(COLUMNS): tables
-                for name, tables in self.read.items()
-                if name.startswith(COLUMNS)
-            },
-            "counts": {
-                name: count
-                for name, count in {**self.read, **self.counts}.items()
-                if not name.startswith(COLUMNS)
-            },
+            "columns": {name.removeprefix(COLUMNS): counts.pop(name) for name in columns},
+            "counts": counts,
         }
 
     def why_nothing(self) -> str:
@@ -265,17 +238,3 @@ def finished(parts: Sequence[Trajectories], cutter: Cutter) -> Trajectories:
         *(np.concatenate([getattr(part, name) for part in parts]) for name in ("subject", "trace"))
     )
     return replace(joined(parts).take(taken), subject=person[taken], provenance=cutter.provenance())
-
-
-def _taken(found: Windows, which: Bools) -> Windows:
-    """Keep some windows."""
-    if which.all():
-        return found
-    return replace(
-        found,
-        points=found.points[which],
-        trace=found.trace[which],
-        filled=found.filled[which],
-        displacement=found.displacement[which],
-        tracks=None if found.tracks is None else found.tracks.take(which),
-    )

@@ -28,10 +28,23 @@ class Windows:
 
     points: Floats  # latitude and longitude in degrees, shape (windows, points, 2)
     trace: Ints  # which trace of the batch a window was cut from, shape (windows,)
-    filled: Ints
+    filled: Ints  # points of a window farther than a spacing from both fixes of their hop
     displacement: Floats  # metres from the first to the last point of a window, shape (windows,)
     tracks: Tracks | None  # the runs of the windows
     track_length: Floats  # metres of each piece of track, those without a window included
+
+    def take(self, which: Bools) -> "Windows":
+        """Keep some windows."""
+        if which.all():
+            return self
+        return Windows(
+            self.points[which],
+            self.trace[which],
+            self.filled[which],
+            self.displacement[which],
+            None if self.tracks is None else self.tracks.take(which),
+            self.track_length,
+        )
 
 
 def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> Windows:
