@@ -1,28 +1,17 @@
 """Slow twins of the attacks: shorter, and obviously right. And small cities."""
 
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
 
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Floats
+from trajanon.privacy.published import Published
 from trajanon.utility import displacement
-
-Ints = Ints
-
-
-class City(NamedTuple):
-    """Originals, the lines that stand for them, and whose they are."""
-
-    points: Floats
-    lines: Floats
-    labels: Ints
-    subjects: Ints
 
 
 @st.composite
-def cities(draw: st.DrawFn, most: int = 7, points: int = 4) -> City:
+def cities(draw: st.DrawFn, most: int = 7, points: int = 4) -> Published:
     """Few crossings, some 50 m apart, so that much coincides; lines are anywhere."""
     n = draw(st.integers(1, most))
     p = draw(st.integers(2, points))
@@ -38,18 +27,13 @@ def cities(draw: st.DrawFn, most: int = 7, points: int = 4) -> City:
         away: Floats = np.array([40.0, -3.0]) + steps * 0.0005
         return away
 
-    return City(
+    return Published(
         somewhere(n),
         somewhere(g),
         np.array(labels),
+        2,
         np.array([random.randrange(-1, 3) for _ in range(n)]),
     )
-
-
-def naive_release(city: City) -> City:
-    """The originals, as if they were published."""
-    n = len(city.points)
-    return City(city.points, city.points, np.arange(n), city.subjects)
 
 
 def within(point: Floats, other: Floats, tolerance: float) -> bool:
@@ -66,19 +50,19 @@ def passes(line: Floats, known: Floats, tolerance: float, order: bool) -> bool:
     )
 
 
-def picked(city: City, target: int, compatible: list[int]) -> tuple[float, float]:
+def picked(city: Published, target: int, compatible: list[int]) -> tuple[float, float]:
     """The chance that a row of these lines is of the subject, and of the own line."""
     rows = [row for row, label in enumerate(city.labels) if label in compatible]
     if not rows:
         return 0.0, 0.0
-    subject, label = city.subjects[target], city.labels[target]
+    subject, label = city.owners[target], city.labels[target]
     return (
-        float(np.mean([city.subjects[row] == subject for row in rows])),
+        float(np.mean([city.owners[row] == subject for row in rows])),
         float(np.mean([city.labels[row] == label for row in rows])),
     )
 
 
-def known_points(city: City, known: int, tolerance: float, order: bool) -> Floats:
+def known_points(city: Published, known: int, tolerance: float, order: bool) -> Floats:
     """Mean chance, mean chance of the own line, and highest chance, (n, 3)."""
     told = []
     for target, points in enumerate(city.points):
@@ -99,7 +83,7 @@ def known_points(city: City, known: int, tolerance: float, order: bool) -> Float
     return np.array(told)
 
 
-def known_ends(city: City, tolerance: float) -> Floats:
+def known_ends(city: Published, tolerance: float) -> Floats:
     """Chance of a row of the subject, and of the own line, (n, 2)."""
     return np.array(
         [
@@ -118,7 +102,7 @@ def known_ends(city: City, tolerance: float) -> Floats:
     )
 
 
-def nearest_lines(city: City) -> list[list[int]]:
+def nearest_lines(city: Published) -> list[list[int]]:
     """The lines nearest to each original, in standardised columns."""
     table = city.points.reshape(len(city.points), -1)
     other = city.lines.reshape(len(city.lines), -1)
@@ -131,22 +115,22 @@ def nearest_lines(city: City) -> list[list[int]]:
     return found
 
 
-def nearest_record(city: City) -> Floats:
+def nearest_record(city: Published) -> Floats:
     """Chance of a row of the subject, and of the own line, (n, 2)."""
     return np.array(
         [picked(city, target, lines) for target, lines in enumerate(nearest_lines(city))]
     )
 
 
-def other_tracks(city: City, target: int, share: float) -> tuple[float, float]:
+def other_tracks(city: Published, target: int, share: float) -> tuple[float, float]:
     """Mean and highest chance to find more of a subject, from one trajectory on.
 
     All that the adversary may know besides is tried, and rows are counted one by one.
     """
     rest = [
         row
-        for row, subject in enumerate(city.subjects)
-        if subject == city.subjects[target] and row != target
+        for row, subject in enumerate(city.owners)
+        if subject == city.owners[target] and row != target
     ]
     besides = min(max(round(share * (len(rest) + 1)), 1), len(rest)) - 1
     lines = nearest_lines(city)[target]
@@ -156,6 +140,6 @@ def other_tracks(city: City, target: int, share: float) -> tuple[float, float]:
         left = [
             row for row, label in enumerate(city.labels) if label in lines and row not in known_rows
         ]
-        right = [row for row in left if city.subjects[row] == city.subjects[target]]
+        right = [row for row in left if city.owners[row] == city.owners[target]]
         chances.append(len(right) / len(left) if left else 0.0)
     return float(np.mean(chances)), max(chances)

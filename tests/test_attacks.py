@@ -5,6 +5,7 @@ import json
 import numpy as np
 
 import trajanon
+from trajanon.privacy.published import Published
 from trajanon.privacy.suite import attacks
 from trajanon.trajectories import Trajectories
 
@@ -14,15 +15,14 @@ def test_a_release_of_the_sample_hides_what_its_originals_would_not(madrid: Traj
     k = 4
     groups = trajanon.microaggregate(madrid.records, k, subjects=madrid.subject, refine="none")
     lines = np.round(groups.centroids.reshape(-1, *madrid.points.shape[1:]), 7)
-    found = {
-        (attack.name, attack.against): attack
-        for attack in attacks(madrid.points, lines, groups.labels, k, subjects=madrid.subject)
-    }
+    release = Published(madrid.points, lines, groups.labels, k, madrid.subject)
+    done = attacks(release) + attacks(release.originals)
+    found = {(attack.name, attack.against): attack for attack in done}
     assert len(found) == 8
     for name in ("2 known points", "2 known points, in order", "both ends"):
-        release, originals = found[name, "release"], found[name, "originals"]
-        assert 0.0 < release.expected < originals.expected / 2
-        assert originals.worst_case == 1.0
+        hidden, naked = found[name, "release"], found[name, "originals"]
+        assert 0.0 < hidden.expected < naked.expected / 2
+        assert naked.worst_case == 1.0
     linked = found["nearest record", "release"]
     assert 0.0 < linked.expected <= 1 / k
     for attack in found.values():
@@ -34,8 +34,7 @@ def test_without_subjects_no_chance_is_above_1_in_k(madrid: Trajectories) -> Non
     k = 4
     groups = trajanon.microaggregate(madrid.records, k, refine="none")
     lines = np.round(groups.centroids.reshape(-1, *madrid.points.shape[1:]), 7)
-    found = attacks(madrid.points, lines, groups.labels, k)
-    release = [attack for attack in found if attack.against == "release"]
+    release = attacks(Published(madrid.points, lines, groups.labels, k))
     assert [attack.name for attack in release] == [
         "nearest record",
         "2 known points",

@@ -15,7 +15,7 @@ from trajanon.evaluation.cost import (
     TRIPS_LOST,
     cost,
 )
-from trajanon.evaluation.names import AS_SLID, MDAV, RELEASE
+from trajanon.evaluation.evidence import AS_SLID, MDAV, RELEASE
 from trajanon.trajectories import Trajectories
 from trajanon.utility.usefulness import Usefulness, usefulness
 

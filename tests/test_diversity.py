@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_attacks import City, cities
+from naive_attacks import cities
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.privacy.diversity import diversity, too_tight
+from trajanon.privacy.published import Published
 from trajanon.utility import displacement
 
 METRE = 1.0 / float(displacement(np.array([44.5, 7.0]), np.array([45.5, 7.0])))
@@ -16,9 +17,9 @@ METRE = 1.0 / float(displacement(np.array([44.5, 7.0]), np.array([45.5, 7.0])))
 
 
 @given(cities(), st.floats(0.0, 500.0))
-def test_the_radius_is_that_of_the_farthest_point(city: City, tight: float) -> None:
-    points, lines, labels, _ = city
-    found = diversity(points, lines, labels, tight=tight)
+def test_the_radius_is_that_of_the_farthest_point(city: Published, tight: float) -> None:
+    points, lines, labels = city.points, city.lines, city.labels
+    found = diversity(city, tight=tight)
     for group, line in enumerate(lines):
         members = points[labels == group]
         away = [displacement(m[i], line[i]) for m in members for i in range(len(line))]
@@ -48,7 +49,7 @@ def test_by_hand() -> None:
     )
     labels = np.array([0, 0, 0, 0, 1, 1])
     lines = np.array([points[:4].mean(axis=0), points[4:].mean(axis=0)])
-    found = diversity(points, lines, labels, cell=100.0, tight=45.0)
+    found = diversity(Published(points, lines, labels, 2), cell=100.0, tight=45.0)
     assert found.origins.tolist() == [2, 1]
     assert found.destinations.tolist() == [2, 1]
     assert found.origins_entropy == pytest.approx([2.0, 1.0])
@@ -72,7 +73,9 @@ def test_cells_are_as_wide_as_they_say(latitude: float) -> None:
     metre = 1.0 / float(displacement(np.array([latitude, 0.0]), np.array([latitude, 1.0])))
     along = np.arange(1_000) * 10.0 * metre
     points = np.stack([np.full_like(along, latitude + 1e-6), along], axis=-1)[:, None]
-    found = diversity(points, points.mean(axis=0)[None], np.zeros(1_000, int), cell=100.0)
+    found = diversity(
+        Published(points, points.mean(axis=0)[None], np.zeros(1_000, int), 2), cell=100.0
+    )
     assert 99 <= found.origins[0] <= 101
     assert found.origins_entropy[0] == pytest.approx(100.0, rel=0.02)
 
@@ -82,7 +85,7 @@ def test_entropy_never_exceeds_the_number_of_cells() -> None:
     points = 40.0 + random.normal(0.0, 0.004, (300, 3, 2))
     labels = np.arange(300) % 50
     lines = np.array([points[labels == group].mean(axis=0) for group in range(50)])
-    found = diversity(points, lines, labels)
+    found = diversity(Published(points, lines, labels, 2))
     assert (found.origins_entropy <= found.origins + 1e-9).all()
     assert (found.origins_entropy >= 1.0 - 1e-9).all()
     assert (found.origins <= found.sizes).all()
@@ -100,6 +103,6 @@ def test_entropy_never_exceeds_the_number_of_cells() -> None:
 def test_lengths_out_of_range_are_refused(asked: dict[str, float], message: str) -> None:
     points = np.zeros((2, 2, 2))
     with pytest.raises(BadInput, match=message):
-        diversity(points, points, np.arange(2), **asked)
+        diversity(Published(points, points, np.arange(2), 2), **asked)
     with pytest.raises(BadInput, match="radius must be 0 metres or more"):
         too_tight(points, np.arange(2), points, float("nan"))

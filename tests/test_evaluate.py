@@ -16,7 +16,7 @@ import trajanon
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.evaluation.evaluation import Evaluation
-from trajanon.evaluation.names import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE, SLID
+from trajanon.evaluation.evidence import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE, SLID
 from trajanon.evaluation.price import price
 from trajanon.files.release import write_release
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories

@@ -11,7 +11,7 @@ from toy import toy
 
 import trajanon
 from trajanon.errors import FileProblem
-from trajanon.evaluation.names import NOTICE
+from trajanon.evaluation.evidence import NOTICE
 
 
 @pytest.fixture

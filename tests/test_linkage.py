@@ -2,23 +2,22 @@ import naive_attacks as naive
 import numpy as np
 import pytest
 from hypothesis import given
-from naive_attacks import City, cities
+from naive_attacks import cities
 
 from trajanon import workers
 from trajanon.arrays import Floats
-from trajanon.errors import BadInput
 from trajanon.privacy.linkage import nearest_record
+from trajanon.privacy.published import Published
 
 
-def told(city: City) -> Floats:
-    points, lines, labels, subjects = city
-    found = nearest_record(points, lines, labels, 2, subjects=subjects)
+def told(city: Published) -> Floats:
+    found = nearest_record(city)
     np.testing.assert_array_equal(found.worst, found.rates)
     return np.column_stack([found.rates, found.line_rates])
 
 
 @given(cities(most=9))
-def test_it_is_the_slow_twin(city: City) -> None:
+def test_it_is_the_slow_twin(city: Published) -> None:
     np.testing.assert_allclose(told(city), naive.nearest_record(city), rtol=1e-12)
 
 
@@ -27,7 +26,7 @@ def test_it_is_the_slow_twin_where_nothing_coincides() -> None:
     points = 40.0 + np.cumsum(random.normal(0.0, 0.001, (60, 6, 2)), axis=1)
     labels = np.arange(60) % 13
     lines = np.array([points[labels == group].mean(axis=0) for group in range(13)])
-    city = City(points, lines, labels, np.arange(60) // 4)
+    city = Published(points, lines, labels, 2, np.arange(60) // 4)
     found = told(city)
     np.testing.assert_allclose(found, naive.nearest_record(city), rtol=1e-12)
     assert 0.0 < found[:, 1].mean() < 1.0
@@ -39,7 +38,7 @@ def test_by_hand() -> None:
     points = np.stack([40.0 + place / 1000.0, 0.0 * place], axis=-1)[:, None]
     labels = np.array([0, 0, 0, 1, 1])
     lines = np.array([[[40.003, 0.0]], [[40.0105, 0.0]]])
-    found = nearest_record(points, lines, labels, 2)
+    found = nearest_record(Published(points, lines, labels, 2))
     np.testing.assert_allclose(found.rates, [1 / 3, 1 / 3, 0.0, 1 / 2, 1 / 2])
     np.testing.assert_allclose(found.line_rates, [1.0, 1.0, 0.0, 1.0, 1.0])
     assert found.expected == pytest.approx((1 / 3 + 1 / 3 + 1 / 2 + 1 / 2) / 5)
@@ -49,7 +48,7 @@ def test_by_hand() -> None:
 def test_equal_lines_share_the_chance() -> None:
     points = np.array([[[0.0, 0.0]], [[0.0, 0.0]], [[1.0, 1.0]], [[1.0, 1.0]]])
     lines = np.array([[[0.5, 0.5]], [[0.5, 0.5]]])
-    found = nearest_record(points, lines, np.array([0, 1, 0, 1]), 2)
+    found = nearest_record(Published(points, lines, np.array([0, 1, 0, 1]), 2))
     np.testing.assert_allclose(found.rates, 1 / 4)
     np.testing.assert_allclose(found.line_rates, 1 / 2)
 
@@ -57,7 +56,7 @@ def test_equal_lines_share_the_chance() -> None:
 def test_one_group_of_all() -> None:
     points = np.random.default_rng(0).normal(40.0, 0.1, (5, 3, 2))
     labels = np.zeros(5, dtype=int)
-    found = nearest_record(points, points.mean(axis=0)[None], labels, 5)
+    found = nearest_record(Published(points, points.mean(axis=0)[None], labels, 5))
     np.testing.assert_allclose(found.rates, 1 / 5)
     assert found.exposed == 0.0
 
@@ -66,7 +65,7 @@ def test_one_subject_is_always_found() -> None:
     points = np.random.default_rng(0).normal(40.0, 0.1, (4, 3, 2))
     labels = np.array([0, 0, 1, 1])
     lines = np.array([points[:2].mean(axis=0), points[2:].mean(axis=0)])
-    found = nearest_record(points, lines, labels, 2, subjects=np.full(4, -7))
+    found = nearest_record(Published(points, lines, labels, 2, np.full(4, -7)))
     assert found.rates.tolist() == [1.0] * 4
     assert found.at_fault.tolist() == [0, 1]
     assert found.subject_rates.tolist() == [1.0]
@@ -75,7 +74,7 @@ def test_one_subject_is_always_found() -> None:
 def test_originals_that_are_all_one() -> None:
     points = np.full((4, 3, 2), 40.0)
     lines = np.array([points[0], points[0] + 1.0])
-    found = nearest_record(points, lines, np.array([0, 0, 1, 1]), 2)
+    found = nearest_record(Published(points, lines, np.array([0, 0, 1, 1]), 2))
     np.testing.assert_allclose(found.rates, 1 / 4)
 
 
@@ -83,7 +82,7 @@ def test_far_from_the_origin_nothing_is_lost() -> None:
     """Metres apart at 180 degrees: squares of degrees would not tell them apart."""
     points = 179.0 + np.array([0.0, 1e-7, 5e-7, 6e-7])[:, None, None] * np.ones((3, 2))
     lines = np.array([points[:2].mean(axis=0), points[2:].mean(axis=0)])
-    found = nearest_record(points, lines, np.array([0, 0, 1, 1]), 2)
+    found = nearest_record(Published(points, lines, np.array([0, 0, 1, 1]), 2))
     np.testing.assert_allclose(found.rates, 1 / 2)
 
 
@@ -91,15 +90,9 @@ def test_any_number_of_threads_finds_the_same(monkeypatch: pytest.MonkeyPatch) -
     points = np.random.default_rng(1).normal(40.0, 0.01, (1_200, 4, 2))
     labels = np.arange(1_200) // 5
     lines = np.array([points[labels == group].mean(axis=0) for group in range(240)])
-    city = City(points, lines, labels, np.arange(1_200) // 3)
+    city = Published(points, lines, labels, 2, np.arange(1_200) // 3)
     found = []
     for cores in (1, 3):
         monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
         found.append(told(city))
     np.testing.assert_array_equal(found[0], found[1])
-
-
-def test_what_cannot_be_used_is_refused() -> None:
-    points = np.zeros((2, 2, 2))
-    with pytest.raises(BadInput, match="labels must number the 1 released lines"):
-        nearest_record(points, points[:1], np.arange(2), 2)

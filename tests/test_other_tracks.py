@@ -3,16 +3,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_attacks import City, cities
+from naive_attacks import cities
 
 from trajanon.errors import BadInput
-from trajanon.privacy.other_tracks import other_tracks
+from trajanon.privacy.linkage import other_tracks
+from trajanon.privacy.published import Published
 
 
 @given(cities(most=9, points=2), st.sampled_from([0.01, 0.3, 0.5, 0.7, 0.99]))
-def test_it_is_the_slow_twin(city: City, share: float) -> None:
-    points, lines, labels, subjects = city
-    found = other_tracks(points, lines, labels, 2, subjects, share=share)
+def test_it_is_the_slow_twin(city: Published, share: float) -> None:
+    found, subjects = other_tracks(city, share=share), city.owners
     tracks = [int((subjects == subject).sum()) for subject in subjects]
     assert found.targets.tolist() == [i for i, t in enumerate(tracks) if t > 1]
     expected = [naive.other_tracks(city, int(i), share) for i in found.targets]
@@ -21,7 +21,6 @@ def test_it_is_the_slow_twin(city: City, share: float) -> None:
     links = naive.nearest_record(city)[found.targets, 1]
     np.testing.assert_allclose(found.line_rates, links)
     np.testing.assert_array_equal(found.subjects, subjects[found.targets])
-    np.testing.assert_array_equal(found.groups, labels[found.targets])
 
 
 def test_by_hand() -> None:
@@ -30,7 +29,7 @@ def test_by_hand() -> None:
     subjects = np.array([0, 0, 0, 1, 2, 0, 3])
     points = 40.0 + labels[:, None, None] * np.ones((2, 2))
     lines = points[[0, 5]]
-    found = other_tracks(points, lines, labels, 2, subjects, share=0.5)
+    found = other_tracks(Published(points, lines, labels, 2, subjects), share=0.5)
     # He knows 2 of 4. Of the other 4 rows of the group, 2 are the subject's; if the
     # second that he knows is one of them, as in 2 of 3 cases, 1 of 3 is left.
     in_group = 2 / 3 * 1 / 3 + 1 / 3 * 2 / 4
@@ -45,14 +44,15 @@ def test_by_hand() -> None:
 def test_groups_of_different_subjects_give_nothing_away() -> None:
     labels = np.repeat(np.arange(5), 4)
     points = 40.0 + labels[:, None, None] * np.ones((2, 2))
-    found = other_tracks(points, points[::4], labels, 4, np.tile(np.arange(4), 5))
+    subjects = np.tile(np.arange(4), 5)
+    found = other_tracks(Published(points, points[::4], labels, 4, subjects))
     assert found.worst_case == 0.0
     assert found.line_found == 1.0
 
 
 def test_without_a_subject_of_several_there_is_no_target() -> None:
     points = np.zeros((3, 2, 2))
-    found = other_tracks(points, points[:1], np.zeros(3, int), 2, np.arange(3))
+    found = other_tracks(Published(points, points[:1], np.zeros(3, int), 2, np.arange(3)))
     assert len(found.targets) == 0
     assert found.expected == 0.0
 
@@ -61,4 +61,4 @@ def test_without_a_subject_of_several_there_is_no_target() -> None:
 def test_a_share_out_of_range_is_refused(share: float) -> None:
     points = np.zeros((2, 2, 2))
     with pytest.raises(BadInput, match="share must lie above 0 and below 1"):
-        other_tracks(points, points, np.arange(2), 2, np.zeros(2, int), share=share)
+        other_tracks(Published(points, points, np.arange(2), 2, np.zeros(2, int)), share=share)

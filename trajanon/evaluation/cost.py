@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from trajanon.evaluation.names import AS_SLID, BAD, CAUTION, GOOD, MDAV, RELEASE
+from trajanon.evaluation.evidence import AS_SLID, MDAV, RELEASE
 from trajanon.utility.usefulness import FLOW_CELL, Usefulness
 from trajanon.words import metres, percent
+
+GOOD, CAUTION, BAD = "good", "caution", "bad"
 
 # Good up to the first share, bad beyond the second.
 # Own length: the points of a straight line lie a quarter of its length from its middle

@@ -1,38 +1,39 @@
 """Evaluation: originals, release and report -> the evidence, on one page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.evaluation.datasheet import datasheet
-from trajanon.evaluation.names import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE, SLID
-from trajanon.evaluation.page import page
-from trajanon.evaluation.price import Price, price
+from trajanon.evaluation.evidence import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE, SLID, Evidence
+from trajanon.evaluation.pages import datasheet, page
+from trajanon.evaluation.price import price
 from trajanon.evaluation.verdict import verdict
-from trajanon.files.report import Report, checked, promise_in, released_of
+from trajanon.files.report import checked, promise_in, released_of
 from trajanon.loss import group_means, loss_to
 from trajanon.microaggregation import microaggregate
-from trajanon.partition import dense, subjects_per_group
+from trajanon.partition import broken_promises, dense
 from trajanon.privacy.attack import Attack
-from trajanon.privacy.diversity import Diversity, diversity
+from trajanon.privacy.diversity import diversity
 from trajanon.privacy.findings import Findings
 from trajanon.privacy.originals import Matched, matched
+from trajanon.privacy.published import Published
 from trajanon.privacy.source_order import by_line, told_by_source_order
-from trajanon.privacy.suite import attacks, attacks_on_release
+from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
-from trajanon.releases import Release, too_few, with_report
+from trajanon.releases import Release, with_report
 from trajanon.subjects import nameless
 from trajanon.trajectories import Trajectories
 from trajanon.utility.shape import length_change
-from trajanon.utility.usefulness import ROAD, ToRoad, Usefulness, share_on_roads, usefulness
+from trajanon.utility.usefulness import ROAD, ToRoad, share_on_roads, usefulness
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evaluation:
+class Evaluation(Evidence):
     """What a release protects, and what it costs.
 
     Attributes
@@ -81,53 +82,6 @@ class Evaluation:
     report
         The holder's report of the release.
     """
-
-    file: str | None
-    date: date
-    area: tuple[float, float, float, float]
-    spacing: float | None
-    k: int
-    counted: str
-    trajectories: int
-    points: int
-    subjects: int | None
-    left_out: int
-    nameless: int
-    sizes: Ints
-    violations: Mapping[str, int | None]
-    problems: Sequence[str] | None
-    loss: Mapping[str, float]
-    usefulness: Mapping[str, Usefulness]
-    length_kept: float
-    price: Sequence[Price] | None
-    attacks: Sequence[Attack]
-    diversity: Diversity
-    diversity_as_slid: Diversity
-    roads_before: float | None
-    report: Report
-
-    @property
-    def holds(self) -> bool:
-        """Whether k stand behind each line, and nothing else is in the file.
-
-        k different subjects, if anything is known of them: also where the report promises records
-        alone.
-        """
-        few = self.violations["subjects"]
-        if few is None and self.counted == "records":
-            few = self.violations["records"]
-        return not self.problems and few == 0
-
-    @property
-    def too_few(self) -> str:
-        """Say how many groups are too small; empty if none is."""
-        records, people = self.violations["records"], self.violations["subjects"]
-        return too_few(self.k, len(self.sizes), records=records, people=people)
-
-    @property
-    def aligned(self) -> bool:
-        """Whether windows slid before they were averaged."""
-        return AS_SLID in self.usefulness
 
     @property
     def verdict(self) -> list[tuple[str, str]]:
@@ -227,112 +181,91 @@ def evaluate(
     release, report = with_report(release, report)
     told = checked(report)
     k, counted = promise_in(told)
-    task, steps = "Evaluating", 5
-    progress(task, 0, steps)
-    all_of_them = len(trajectories)
-    trajectories = released_of(trajectories, told)
-    found = matched(trajectories, release.points, told)
-    labels, subjects = found.labels, None
-    if trajectories.subject is not None:
-        subjects = dense(trajectories.subject)
-    original = trajectories.points
-    progress(task, 1, steps, "attacks")
-    attacked = _attacks(trajectories, found, k, subjects)
-    progress(task, 2, steps, "diversity")
-    diverse = diverse_as_slid = diversity(original, found.lines, labels)
-    if found.slid is not trajectories:
-        diverse_as_slid = diversity(found.slid.points, found.lines, labels)
-    progress(task, 3, steps, "MDAV")
-    by_subject = subjects if counted == "subjects" else None
-    ways = _ways(trajectories, found, _by_mdav(trajectories, k, by_subject))
-    progress(task, 4, steps, "utility")
-    sizes = np.bincount(labels)
+    step = partial(progress, "Evaluating")
+    step(0, 5)
+    kept = released_of(trajectories, told)
+    found = matched(kept, release.points, told)
+    subjects = None if kept.subject is None else dense(kept.subject)
+    as_cut = Published(kept.points, found.lines, found.labels, k, subjects)
+    as_slid = None if found.slid is kept else replace(as_cut, points=found.slid.points)
+    step(1, 5, "attacks")
+    attacked = _attacks(as_cut, as_slid)
+    step(2, 5, "diversity")
+    diverse = diversity(as_cut)
+    diverse_as_slid = diverse if as_slid is None else diversity(as_slid)
+    step(3, 5, "MDAV")
+    mdav = _by_mdav(kept.records, k, subjects if counted == "subjects" else None)
+    ways = _ways(as_cut, as_slid, mdav)
+    step(4, 5, "utility")
+    few = None if subjects is None else broken_promises(found.labels, subjects, k)
+    problems = None
+    if findings is not None:
+        rows = by_line(release.points, found.lines, found.labels)
+        problems = [*findings.problems, *told_by_source_order(*rows)]
     return Evaluation(
         file=file,
         date=date.today(),
         area=_area(release.points),
-        spacing=_spacing(trajectories),
+        spacing=_spacing(kept),
         k=k,
         counted=counted,
-        trajectories=len(trajectories),
-        points=original.shape[1],
+        trajectories=len(kept),
+        points=kept.points.shape[1],
         subjects=None if subjects is None else int(subjects.max()) + 1,
-        left_out=all_of_them - len(trajectories),
-        nameless=nameless(trajectories.provenance),
-        sizes=sizes,
-        violations={
-            "records": int((sizes < k).sum()),
-            "subjects": (
-                None if subjects is None else int((subjects_per_group(labels, subjects) < k).sum())
-            ),
-        },
-        problems=(
-            None
-            if findings is None
-            else [
-                *findings.problems,
-                *told_by_source_order(*by_line(release.points, found.lines, labels)),
-            ]
-        ),
+        left_out=len(trajectories) - len(kept),
+        nameless=nameless(kept.provenance),
+        sizes=as_cut.sizes,
+        violations={"records": int((as_cut.sizes < k).sum()), "subjects": few},
+        problems=problems,
         loss={
             name: loss_to(*(each.reshape(len(each), -1) for each in pair))
             for name, pair in ways.items()
         },
         usefulness={
-            name: usefulness(*pair, tracks=trajectories.tracks, to_road=to_road, seed=seed)
+            name: usefulness(*pair, tracks=kept.tracks, to_road=to_road, seed=seed)
             for name, pair in ways.items()
         },
         length_kept=_length_kept(found),
-        price=None if subjects is None else price(trajectories.records, k, subjects),
+        price=None if subjects is None else price(kept.records, k, subjects),
         attacks=attacked,
         diversity=diverse,
         diversity_as_slid=diverse_as_slid,
-        roads_before=(None if to_road is None else share_on_roads(original, to_road, ROAD)),
+        roads_before=None if to_road is None else share_on_roads(kept.points, to_road, ROAD),
         report=told,
     )
 
 
-def _attacks(
-    trajectories: Trajectories, found: Matched, k: int, subjects: Ints | None
-) -> list[Attack]:
-    """Run all attacks; where windows slid, those on the release also from these."""
-    groups = (found.lines, found.labels, k)
-    done = attacks(trajectories.points, *groups, subjects=subjects)
-    if found.slid is trajectories:
-        return done
-    from_slid = {
-        one.name: replace(one, name=one.name + SLID, knows=f"{one.knows}, as windows slid")
-        for one in attacks_on_release(found.slid.points, *groups, subjects=subjects)
-    }
-    shown = []
-    for one in done:
-        shown.append(one)
-        if one.against == "release":
-            shown.append(from_slid[one.name])
-    return shown
+def _attacks(as_cut: Published, as_slid: Published | None) -> list[Attack]:
+    """Run all attacks: on the release, there also from windows as slid, and on the originals."""
+    done = attacks(as_cut)
+    order = [one.name for one in done]
+    if as_slid is not None:
+        done += [
+            replace(one, name=one.name + SLID, knows=f"{one.knows}, as windows slid")
+            for one in attacks(as_slid)
+        ]
+    done += attacks(as_cut.originals)
+    return sorted(done, key=lambda one: order.index(one.name.removesuffix(SLID)))
 
 
-def _by_mdav(trajectories: Trajectories, k: int, subjects: Ints | None) -> Floats | None:
+def _by_mdav(records: Floats, k: int, subjects: Ints | None) -> Floats | None:
     """What MDAV would release for each original; None where no k can be grouped."""
-    different = len(trajectories) if subjects is None else int(subjects.max()) + 1
+    different = len(records) if subjects is None else int(subjects.max()) + 1
     if different < k:
         return None
-    partition = microaggregate(
-        trajectories.records, k, method="mdav", refine="none", subjects=subjects
-    )
-    return partition.aggregated.reshape(trajectories.points.shape)
+    return microaggregate(records, k, method="mdav", refine="none", subjects=subjects).aggregated
 
 
 def _ways(
-    trajectories: Trajectories, found: Matched, mdav: Floats | None
+    as_cut: Published, as_slid: Published | None, mdav: Floats | None
 ) -> dict[str, tuple[Floats, Floats]]:
     """Originals and what stands for them, for each way to publish."""
-    original, released = trajectories.points, found.lines[found.labels]
+    original, released = as_cut.points, as_cut.lines[as_cut.labels]
     ways = {RELEASE: (original, released)}
-    if found.slid is not trajectories:
-        ways[AS_SLID] = (found.slid.points, released)
+    if as_slid is not None:
+        ways[AS_SLID] = (as_slid.points, released)
     if mdav is not None:
-        ways[MDAV] = (original, mdav)
+        ways[MDAV] = (original, mdav.reshape(original.shape))
     return {**ways, NOTHING: (original, original)}
 
 

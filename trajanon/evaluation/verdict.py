@@ -1,23 +1,19 @@
 """The verdict, in words that need no explanation."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from trajanon.evaluation.cost import cost
-from trajanon.evaluation.names import BAD, CAUTION, GOOD
+from trajanon.evaluation.cost import BAD, CAUTION, GOOD, cost
+from trajanon.evaluation.evidence import Evidence
 from trajanon.words import percent
 
-if TYPE_CHECKING:
-    from trajanon.evaluation.evaluation import Evaluation
 
-
-def verdict(evaluation: "Evaluation") -> list[tuple[str, str]]:
+def verdict(evidence: Evidence) -> list[tuple[str, str]]:
     """Say what holds, what remains at risk, and what it costs; the promise first."""
     return [
-        *_promise(evaluation),
-        *_attacks(evaluation),
-        *_diversity(evaluation),
-        *cost(evaluation.usefulness, evaluation.length_kept),
+        *_promise(evidence),
+        *_attacks(evidence),
+        *_diversity(evidence),
+        *cost(evidence.usefulness, evidence.length_kept),
         (
             CAUTION,
             "k-anonymity is not differential privacy. It does not hold against "
@@ -27,13 +23,13 @@ def verdict(evaluation: "Evaluation") -> list[tuple[str, str]]:
     ]
 
 
-def _promise(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
-    k, sizes = evaluation.k, evaluation.sizes
-    by_subjects = evaluation.counted == "subjects"
-    few = evaluation.violations["subjects"]
+def _promise(evidence: Evidence) -> Iterator[tuple[str, str]]:
+    k, sizes = evidence.k, evidence.sizes
+    by_subjects = evidence.counted == "subjects"
+    few = evidence.violations["subjects"]
     what = "trajectories" if few is None else "different subjects"
     groups = f"{len(sizes):,} groups of {sizes.min()} to {sizes.max()} trajectories"
-    if evaluation.holds:
+    if evidence.holds:
         yield (
             GOOD,
             f"The promise holds: at least {k} {what} stand behind each "
@@ -41,37 +37,37 @@ def _promise(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
         )
     else:
         yield BAD, "This release must not be published."
-        if sentence := evaluation.too_few:
+        if sentence := evidence.too_few:
             yield BAD, f"{sentence}."
         elif by_subjects and few is None:
             yield (BAD, "The report promises different subjects, and these trajectories name none.")
-        for problem in evaluation.problems or []:
+        for problem in evidence.problems or []:
             yield BAD, f"In the released file: {problem}."
     if few is None:
         yield (
             CAUTION,
             "Nothing is known of subjects: several trajectories of one person may fill a group.",
         )
-    elif evaluation.nameless:
+    elif evidence.nameless:
         yield (
             CAUTION,
-            f"{evaluation.nameless:,} recordings of the source name no subject, and "
+            f"{evidence.nameless:,} recordings of the source name no subject, and "
             "each of them counts as a subject of its own: several may be of one "
             "person.",
         )
-    if evaluation.left_out:
+    if evidence.left_out:
         yield (
             CAUTION,
-            f"{evaluation.left_out:,} of "
-            f"{evaluation.left_out + evaluation.trajectories:,} trajectories were left "
+            f"{evidence.left_out:,} of "
+            f"{evidence.left_out + evidence.trajectories:,} trajectories were left "
             "out of the release, and nothing said here is of them.",
         )
-    if evaluation.problems is None:
+    if evidence.problems is None:
         yield CAUTION, "No released file was looked at: run trajanon check on it."
 
 
-def _attacks(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
-    on_release = [one for one in evaluation.attacks if one.against == "release"]
+def _attacks(evidence: Evidence) -> Iterator[tuple[str, str]]:
+    on_release = [one for one in evidence.attacks if one.against == "release"]
     tried = [one for one in on_release if len(one.targets)]
     if not tried:
         return
@@ -98,15 +94,15 @@ def _attacks(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
         yield GOOD, "No trajectory is found more often than 1/k by any of them."
 
 
-def _diversity(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
-    told, groups = evaluation.diversity.account, len(evaluation.sizes)
-    slid = evaluation.diversity_as_slid.account
+def _diversity(evidence: Evidence) -> Iterator[tuple[str, str]]:
+    told, groups = evidence.diversity.account, len(evidence.sizes)
+    slid = evidence.diversity_as_slid.account
     if tight := slid["alarms"]:
         yield (
             CAUTION,
             f"In {tight:,} of {groups:,} groups every member stays within "
             f"{slid['tight']:g} m of the released line all along"
-            f"{', as its window slid' if evaluation.aligned else ''}: the release "
+            f"{', as its window slid' if evidence.aligned else ''}: the release "
             "shows where all of them went. anonymize --min-radius "
             f"{slid['tight']:g} leaves these groups out.",
         )
@@ -119,7 +115,7 @@ def _diversity(evaluation: "Evaluation") -> Iterator[tuple[str, str]]:
                 f"cell of {told['cell']:g} m: the release does not hide that place. "
                 "extract --trim-ends leaves the ends of traces out.",
             )
-    for name, one in ends if evaluation.aligned else ():
+    for name, one in ends if evidence.aligned else ():
         if slid[one]:
             yield (
                 CAUTION,

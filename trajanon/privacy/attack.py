@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
+from trajanon.privacy.published import Published
 
 _ROUNDING = 1e-9  # a chance that exceeds 1/k by less is 1/k
 
@@ -15,26 +16,34 @@ _ROUNDING = 1e-9  # a chance that exceeds 1/k by less is 1/k
 class Attack:
     """How well an adversary finds his targets.
 
-    He arrives at some rows of what was published that he cannot tell apart, and picks one at
-    random.
+    The adversary arrives at some published rows that he cannot tell apart, and picks one at random.
     """
 
     name: str  # of the attack
     knows: str  # what the adversary knows, in words
-    against: str  # ``release``, or ``originals`` for what publishing these would give away
-    k: int  # the group size promised
+    published: Published  # what he sees: a release, or the originals as if they were published
+    targets: Ints  # the trajectories attacked, (t,)
     rates: Floats  # for each target, the chance that the row picked is of its subject, (t,)
-    worst: Floats  # the same for what betrays the target most, (t,)
-    line_rates: Floats  # the chance that the row picked lies on the line of the target's own group
-    targets: Ints  # the trajectory attacked, its group, and its subject, (t,)
-    groups: Ints  # the trajectory attacked, its group, and its subject, (t,)
-    subjects: Ints  # the trajectory attacked, its group, and its subject, (t,)
+    line_rates: (
+        Floats  # the chance that the row picked lies on the line of the target's group, (t,)
+    )
+    worst: Floats  # the same as `rates`, for what betrays the target most, (t,)
     sampled: bool = False  # whether only some of what he may know was tried
+
+    @property
+    def against(self) -> str:
+        """``release``, or ``originals`` for what publishing these would give away."""
+        return self.published.against
+
+    @property
+    def subjects(self) -> Ints:
+        """The subject of each target, (t,)."""
+        return self.published.owners[self.targets]
 
     @property
     def baseline(self) -> float:
         """The chance in a group of k rows of different subjects: 1/k."""
-        return 1.0 / self.k
+        return 1.0 / self.published.k
 
     @property
     def expected(self) -> float:
@@ -87,7 +96,7 @@ class Attack:
         """Groups with a target whose worst chance is above 1/k; none in originals."""
         if self.against != "release":
             return np.empty(0, dtype=np.int64)
-        return np.unique(self.groups[self.above])
+        return np.unique(self.published.labels[self.targets[self.above]])
 
     @property
     def account(self) -> dict[str, Any]:
@@ -97,7 +106,7 @@ class Attack:
             "name": self.name,
             "knows": self.knows,
             "against": self.against,
-            "k": self.k,
+            "k": self.published.k,
             "targets": len(self.targets),
             "subjects": len(self.subject_numbers),
             "expected": self.expected,

@@ -1,4 +1,4 @@
-"""What the members of a group have in common: their ends, and the ground they share."""
+"""What the members of a group have in common: where they begin, end and pass."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.privacy.published import check_groups
+from trajanon.privacy.published import Published
 from trajanon.utility import displacement
 from trajanon.utility.displacements import metres_of_degrees
 
@@ -23,12 +23,12 @@ class Diversity:
     cell: float  # side of a cell, metres
     tight: float  # radius up to which a group is an alarm, metres
     sizes: Ints  # members of each group, (g,)
-    origins: Ints  # different cells of the members' first, and last, points, (g,)
-    destinations: Ints  # different cells of the members' first, and last, points, (g,)
-    origins_entropy: Floats  # effective number of cells, (g,)
-    destinations_entropy: Floats  # effective number of cells, (g,)
-    radius: Floats  # metres from the members' points to those of their line, (g,)
-    mean_radius: Floats  # metres from the members' points to those of their line, (g,)
+    origins: Ints  # different cells of the members' first points, (g,)
+    destinations: Ints  # the same of their last points, (g,)
+    origins_entropy: Floats  # effective number of these cells, exp of the entropy, (g,)
+    destinations_entropy: Floats  # the same of their last points, (g,)
+    radius: Floats  # largest distance of a member's point from that of the line, metres, (g,)
+    mean_radius: Floats  # mean of these distances, metres, (g,)
 
     @property
     def alarms(self) -> Ints:
@@ -68,22 +68,20 @@ class Diversity:
         }
 
 
-def diversity(
-    points: Floats, released: Floats, labels: Ints, *, cell: float = 200.0, tight: float = 50.0
-) -> Diversity:
+def diversity(published: Published, *, cell: float = 200.0, tight: float = 50.0) -> Diversity:
     """Measure how much the members of each group differ."""
-    check_groups(points, released, labels)
+    points, labels = published.points, published.labels
     if not (np.isfinite(cell) and cell > 0.0):
         msg = f"cell must be longer than 0 metres (got {cell})"
         raise BadInput(msg)
     _check_radius("tight", tight)
     origins, origins_entropy = _cells(points[:, 0], labels, cell)
     destinations, destinations_entropy = _cells(points[:, -1], labels, cell)
-    radius, mean_radius = _radii(points, released, labels)
+    radius, mean_radius = _radii(points, published.lines, labels)
     return Diversity(
         cell=float(cell),
         tight=float(tight),
-        sizes=np.bincount(labels),
+        sizes=published.sizes,
         origins=origins,
         destinations=destinations,
         origins_entropy=origins_entropy,
@@ -95,7 +93,6 @@ def diversity(
 
 def too_tight(points: Floats, labels: Ints, released: Floats, radius: float) -> Bools:
     """Tell the groups whose members all stay near their line, all along."""
-    check_groups(points, released, labels)
     _check_radius("radius", radius)
     return _radii(points, released, labels)[0] <= radius
 

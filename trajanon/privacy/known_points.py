@@ -1,12 +1,11 @@
-"""An adversary who knows some points of his target's trajectory."""
+"""An adversary who knows some points of the target's trajectory, or where it begins and ends."""
 
 from dataclasses import replace
-from math import comb
 from threading import Event
 
 import numpy as np
 
-from trajanon._kernels.known import Members, Places, Question, ask
+from trajanon._kernels.known import Known, Lines, attack_targets
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.partition import dense
@@ -18,196 +17,55 @@ from trajanon.workers import in_parts
 
 _AT_ONCE = 64  # targets of a part at most, and one with 2 s of work
 _CHOICES_AT_ONCE = 10_000_000
-_MOST_CHOICES = 100_000_000  # of one target: some seconds
 _LEAST_CELL = 1.0  # metres: also a tolerance of 0 needs cells that can be counted
-_MOST_POINTS = 1_000  # beyond that, choices are more than a float can count
+_EXACT = 2  # known points up to which every choice is tried
 
 
 def known_points(
-    points: Floats,
-    released: Floats,
-    labels: Ints,
-    k: int,
-    *,
+    published: Published,
     known: int = 2,
+    *,
     tolerance: float = 100.0,
     order: bool = False,
-    subjects: Ints | None = None,
-    sample: int | None = None,
+    sample: int = 1_000,
     seed: int = 0,
 ) -> Attack:
-    """Attack a release with some points of each original trajectory.
+    """Attack with some points of each original trajectory.
 
-    The adversary knows ``known`` of the target's original points.
+    The adversary knows ``known`` of the target's original points. A released line is compatible if
+    it has a point within ``tolerance`` metres of each of them; in order, if it passes them one
+    after another, each at a later point of the line than the one before. He picks one of the rows
+    of all compatible lines. Of one point or two, every choice is tried: the mean chance and the
+    highest are exact. Of more, ``sample`` choices are drawn for each target; ``seed`` repeats them.
+
+    Raises
+    ------
+    BadInput
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Without tolerance, and against the originals, this is the measure of location and sequence
+    attacks in Pellungrini et al. (ACM TIST 9, 2018), "A data mining approach to assess privacy risk
+    in human mobility data"; they take the worst choice.
     """
-    published = Published.release(points, released, labels, k, subjects)
-    return _attack(published, known, tolerance, order, sample, seed)
-
-
-def known_points_in_originals(
-    points: Floats,
-    k: int,
-    *,
-    known: int = 2,
-    tolerance: float = 100.0,
-    order: bool = False,
-    subjects: Ints | None = None,
-    sample: int | None = None,
-    seed: int = 0,
-) -> Attack:
-    """Attack the originals themselves, as if they were published without names.
-
-    The chance is 1 / (trajectories that pass all the points known), where each is of its own
-    subject. Arguments, result and errors are those of `known_points`.
-    """
-    published = Published.originals(points, k, subjects)
-    return _attack(published, known, tolerance, order, sample, seed)
-
-
-def passing(published: Published, question: Question, seed: int = 0) -> Floats:
-    """Ask every target's question."""
-    p = published.points.shape[1]
-    places = _places(published.lines, published.points, question.tolerance)
-    order = np.argsort(published.labels, kind="stable")
-    first = np.concatenate([[0], np.cumsum(published.sizes)])
-    # Kernels compare whole numbers: names, as they are, would never be equal.
-    subjects = dense(published.subjects)
-    members = Members(first, subjects[order])
-    state = np.random.default_rng(seed).integers(1, 2**63, len(published.points))
-    whose = np.column_stack([published.labels, subjects, state])
-
-    def some(rows: Ints, stop: Event) -> Floats:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        out = np.empty((len(rows), 3))
-        targets = _where(published.points[rows])
-        ask(targets, whose[rows].astype(np.uint64), places, members, question, out)
-        return out
-
-    choices = question.sample or comb(p, question.known)
-    many = min(max(_CHOICES_AT_ONCE // choices, 1), _AT_ONCE)
-    return np.concatenate(in_parts(some, np.arange(len(published.points)), many))
-
-
-def check_tolerance(tolerance: float) -> None:
-    """Refuse a tolerance that is no length."""
-    if not (np.isfinite(tolerance) and tolerance >= 0.0):
-        msg = f"tolerance must be 0 metres or more (got {tolerance})"
-        raise BadInput(msg)
-
-
-def question_of(
-    published: Published, known: int, tolerance: float, order: bool, sample: int | None = None
-) -> Question:
-    """Put what the adversary knows as kernels take it."""
-    p = published.points.shape[1]
-    ways = [[float(comb(a, b)) for b in range(known + 1)] for a in range(p + 1)]
-    drawn = 0 if sample is None or sample >= comb(p, known) else sample
-    return Question(
-        known=int(known),
-        tolerance=float(tolerance),
-        in_order=bool(order),
-        itself=published.against == "originals",
-        ways=np.array(ways),
-        sample=drawn,
-    )
-
-
-def _attack(
-    published: Published, known: int, tolerance: float, order: bool, sample: int | None, seed: int
-) -> Attack:
-    p = published.points.shape[1]
-    _check_number("known", known, p)
-    check_tolerance(tolerance)
-    if sample is not None:
-        _check_number("sample", sample, None)
-    if p > _MOST_POINTS:
-        msg = f"trajectories have {p} points; take at most {_MOST_POINTS} of them"
-        raise BadInput(msg)
-    question = question_of(published, known, tolerance, order, sample)
-    if not question.sample and comb(p, known) > _MOST_CHOICES:
-        msg = (
-            f"{known} of {p} points can be chosen in {comb(p, known):,} ways, too many "
-            "to try for each trajectory; name how many to draw as sample"
-        )
-        raise BadInput(msg)
+    most = published.points.shape[1]
+    _check_number("known", known, most, f"from 1 to {most}, the points of a trajectory")
+    _check_number("sample", sample, np.inf, "1 or more")
     points = number_of(known, "point")
-    name = points.replace(" ", " known ")
-    knows = f"{points} of the target's trajectory"
+    name, knows = points.replace(" ", " known "), f"{points} of the target's trajectory"
     if order:
         name, knows = f"{name}, in order", f"{knows} and their order"
-    return published.attack(
-        name,
-        f"{knows}, within {tolerance:g} m",
-        passing(published, question, seed),
-        sampled=question.sample > 0,
-    )
+    asked = Known(int(known), float(tolerance), bool(order), sample if known > _EXACT else 0)
+    return _attack(published, published, asked, seed, name, knows)
 
 
-def _check_number(name: str, value: int, most: int | None) -> None:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if whole and value >= 1 and (most is None or value <= most):
-        return
-    limits = "1 or more" if most is None else f"from 1 to {most}, the points there are"
-    msg = f"{name} must be a whole number, {limits} (got {value!r})"
-    raise BadInput(msg)
-
-
-def _where(points: Floats) -> Floats:
-    """Add to each point what a degree measures there, (..., 4)."""
-    return np.concatenate([points, metres_of_degrees(points[..., 0])], axis=-1)
-
-
-def _places(lines: Floats, targets: Floats, tolerance: float) -> Places:
-    """Sort the points of lines into cells no smaller than the tolerance.
-
-    Two points within the tolerance of each other then lie in neighbouring cells.
-    """
-    where = _where(lines).reshape(-1, 4)
-    corner = where[:, :2].min(axis=0)
-    wide = max(tolerance, _LEAST_CELL) * 1.001  # for rounding
-    latitudes = np.concatenate([lines[..., 0].ravel(), targets[..., 0].ravel()])
-    extremes = np.array([latitudes.min(), latitudes.max(), 0.0])
-    smallest = metres_of_degrees(extremes).min(axis=0)
-    cell = np.minimum(wide / np.maximum(smallest, 1e-9), 360.0)
-    row, column = ((where[:, :2] - corner) // cell).astype(np.int64).T
-    columns = int(column.max()) + 1
-    key = row * columns + column
-    order = np.argsort(key, kind="stable")
-    line, position = np.divmod(order, lines.shape[1])
-    return Places(where[order], key[order], line, position, corner, cell, columns)
-
-
-def known_ends(
-    points: Floats,
-    released: Floats,
-    labels: Ints,
-    k: int,
-    *,
-    tolerance: float = 100.0,
-    subjects: Ints | None = None,
-) -> Attack:
-    """Attack a release with both ends of each original trajectory, as home and work.
+def known_ends(published: Published, *, tolerance: float = 100.0) -> Attack:
+    """Attack with both ends of each original trajectory, as home and work.
 
     A released line is compatible if its first point lies within ``tolerance`` metres of the
-    target's first point, and its last within as many of the target's last.
+    target's first point, and its last point as near to the target's last.
     """
-    published = Published.release(points, released, labels, k, subjects)
-    return _attack_ends(published, tolerance)
-
-
-def known_ends_in_originals(
-    points: Floats, k: int, *, tolerance: float = 100.0, subjects: Ints | None = None
-) -> Attack:
-    """Attack the originals themselves, as if they were published without names.
-
-    Arguments, result and errors are those of `known_ends`.
-    """
-    return _attack_ends(Published.originals(points, k, subjects), tolerance)
-
-
-def _attack_ends(published: Published, tolerance: float) -> Attack:
-    check_tolerance(tolerance)
     # Two points known in order, of lines that are their two ends: the first of these
     # has to be passed at the first.
     ends = replace(
@@ -215,6 +73,86 @@ def _attack_ends(published: Published, tolerance: float) -> Attack:
         points=np.ascontiguousarray(published.points[:, [0, -1]]),
         lines=np.ascontiguousarray(published.lines[:, [0, -1]]),
     )
-    told = passing(ends, question_of(ends, 2, tolerance, order=True))
-    knows = f"both ends of the target's trajectory, within {tolerance:g} m"
-    return published.attack("both ends", knows, told)
+    knows = "both ends of the target's trajectory"
+    return _attack(published, ends, Known(2, float(tolerance), True, 0), 0, "both ends", knows)
+
+
+def _attack(
+    published: Published, seen: Published, known: Known, seed: int, name: str, knows: str
+) -> Attack:
+    """Attack every trajectory, by the points seen of it and of the lines."""
+    if not (np.isfinite(known.tolerance) and known.tolerance >= 0.0):
+        msg = f"tolerance must be 0 metres or more (got {known.tolerance})"
+        raise BadInput(msg)
+    n, p, _ = seen.points.shape
+    subjects = dense(seen.owners)  # kernels compare whole numbers, and no names
+    lines = _in_cells(seen, subjects, known.tolerance)
+    states = np.random.default_rng(seed).integers(1, 2**63, (n, 1)).astype(np.uint64)
+
+    def some(rows: Ints, stop: Event) -> Floats:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        out = np.empty((len(rows), 3))
+        targets = _with_degrees(seen.points[rows])
+        whose = seen.labels[rows], subjects[rows], states[rows]
+        attack_targets(targets, *whose, lines, known, out)
+        return out
+
+    choices = known.sample or p**known.points
+    many = min(max(_CHOICES_AT_ONCE // choices, 1), _AT_ONCE)
+    found = np.concatenate(in_parts(some, np.arange(n), many))
+    rates, line_rates, worst = found.T
+    return Attack(
+        name=name,
+        knows=f"{knows}, within {known.tolerance:g} m",
+        published=published,
+        targets=np.arange(n),
+        rates=rates,
+        line_rates=line_rates,
+        worst=worst,
+        sampled=known.sample > 0,
+    )
+
+
+def _check_number(name: str, value: int, most: float, limits: str) -> None:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not (whole and 1 <= value <= most):
+        msg = f"{name} must be a whole number, {limits} (got {value!r})"
+        raise BadInput(msg)
+
+
+def _with_degrees(points: Floats) -> Floats:
+    """Add to each point the metres of a degree north and east there, (..., 4)."""
+    return np.concatenate([points, metres_of_degrees(points[..., 0])], axis=-1)
+
+
+def _in_cells(seen: Published, subjects: Ints, tolerance: float) -> Lines:
+    """Sort the points of lines into cells no smaller than the tolerance.
+
+    Two points within the tolerance of each other then lie in neighbouring cells.
+    """
+    points = _with_degrees(seen.lines)
+    where = points.reshape(-1, 4)
+    corner = where[:, :2].min(axis=0)
+    wide = max(tolerance, _LEAST_CELL) * 1.001  # for rounding
+    latitudes = np.concatenate([seen.lines[..., 0].ravel(), seen.points[..., 0].ravel()])
+    extremes = np.array([latitudes.min(), latitudes.max(), 0.0])
+    smallest = metres_of_degrees(extremes).min(axis=0)
+    side = np.minimum(wide / np.maximum(smallest, 1e-9), 360.0)
+    row, column = ((where[:, :2] - corner) // side).astype(np.int64).T
+    columns = int(column.max()) + 1
+    cell = row * columns + column
+    order = np.argsort(cell, kind="stable")
+    line, position = np.divmod(order, seen.lines.shape[1])
+    return Lines(
+        points=points,
+        where=where[order],
+        cell=cell[order],
+        line=line,
+        position=position,
+        corner=corner,
+        side=side,
+        columns=columns,
+        first=np.concatenate([[0], np.cumsum(seen.sizes)]),
+        subjects=subjects[np.argsort(seen.labels, kind="stable")],
+    )

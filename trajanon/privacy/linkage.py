@@ -1,4 +1,4 @@
-"""Record linkage: who takes the released row nearest to what he knows."""
+"""Record linkage: an adversary who knows whole trajectories, and takes the nearest released row."""
 
 from dataclasses import dataclass
 from threading import Event
@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
+from scipy.stats import hypergeom
 
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import principal_axes, turn
+from trajanon.errors import BadInput
 from trajanon.privacy.attack import Attack
 from trajanon.privacy.published import Published
 from trajanon.workers import in_parts
@@ -18,34 +20,100 @@ _TIED = 1e-9  # distances that differ by less, as a share, are equal but for rou
 _SAME = 1e-12  # a distance of 0 but for rounding, in standard deviations
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Links:
-    """The lines nearest to each original; several where distances are equal."""
-
-    original: Ints  # pairs, (l,), sorted by original, then by line
-    line: Ints  # pairs, (l,), sorted by original, then by line
-
-
-def nearest_record(
-    points: Floats, released: Floats, labels: Ints, k: int, *, subjects: Ints | None = None
-) -> Attack:
+def nearest_record(published: Published) -> Attack:
     """Link each original to the released row nearest to it, as the papers do.
 
-    The adversary knows the whole of his target's trajectory. He takes the released rows at the
+    The adversary knows the whole of the target's trajectory. He takes the released rows at the
     smallest Euclidean distance of the standardised records, and picks one.
     """
-    published = Published.release(points, released, labels, k, subjects)
-    links = nearest_lines(published)
-    n = len(points)
-    rows, own = rows_linked(published, links)
-    right = links.line == labels[links.original]
-    home = np.bincount(links.original, right * published.sizes[links.line], n)
-    told = np.column_stack([own / rows, home / rows, own / rows])
-    return published.attack("nearest record", "the target's whole trajectory", told)
+    linked = _link(published)
+    rates = linked.own / linked.rows
+    return Attack(
+        name="nearest record",
+        knows="the target's whole trajectory",
+        published=published,
+        targets=np.arange(len(rates)),
+        rates=rates,
+        line_rates=linked.home / linked.rows,
+        worst=rates,
+    )
 
 
-def nearest_lines(published: Published) -> Links:
-    """Find the lines at the smallest distance from each original, exactly."""
+def other_tracks(published: Published, *, share: float = 0.5) -> Attack:
+    """Look for a subject's other trajectories where those known lead.
+
+    Of a subject with t trajectories the adversary knows some: ``share`` of t, rounded, but at least
+    one and at most all but one. From each of them he goes to the nearest released line, sets aside
+    the rows of all that he knows, and picks among the rows left there. All choices are counted.
+    """
+    if not 0.0 < share < 1.0:
+        msg = f"share must lie above 0 and below 1 (got {share})"
+        raise BadInput(msg)
+    linked = _link(published)
+    at_home = linked.home > 0
+    _, subject, tracks = np.unique(published.owners, return_inverse=True, return_counts=True)
+    targets = np.flatnonzero(tracks[subject] > 1)
+    place = np.column_stack([linked.rows - at_home, linked.own - at_home, tracks[subject]])[targets]
+    # Most subjects are alike in this: each kind is worked out once.
+    kinds, which = np.unique(place, axis=0, return_inverse=True)
+    chances = np.array([_chances(a, b, t, share) for a, b, t in kinds.tolist()])
+    mean, highest = chances.reshape(-1, 2)[which.ravel()].T
+    return Attack(
+        name="other tracks",
+        knows=f"{100.0 * share:.3g} % of the trajectories of the target's subject",
+        published=published,
+        targets=targets,
+        rates=mean,
+        line_rates=(linked.home / linked.rows)[targets],
+        worst=highest,
+    )
+
+
+def _chances(rows: int, own: int, tracks: int, share: float) -> tuple[float, float]:
+    """The mean chance and the highest, for one known trajectory from which he starts.
+
+    ``rows`` are those nearest to it, and ``own`` those of its subject among them, without itself.
+    """
+    if own == 0:
+        return 0.0, 0.0
+    besides = min(max(round(share * tracks), 1), tracks - 1) - 1
+    # How many of these rows are of other trajectories that he knows.
+    fewest = max(0, besides - (tracks - 1 - own))
+    set_aside = np.arange(fewest, min(own, besides) + 1)
+    chance = (own - set_aside) / np.maximum(rows - set_aside, 1)
+    likely = hypergeom.pmf(set_aside, tracks - 1, own, besides)
+    return float(likely @ chance), float(chance.max())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Linked:
+    """Rows of all the lines nearest to each original, (n,)."""
+
+    rows: Ints
+    own: Ints  # of its subject
+    home: Ints  # on the line of its group; 0 if that is not among the nearest
+
+
+def _link(published: Published) -> _Linked:
+    """Count the rows that each original is linked to."""
+    n, g = len(published.points), len(published.lines)
+    found = _nearest_lines(published)
+    count = np.fromiter(map(len, found), dtype=np.int64, count=n)
+    original = np.repeat(np.arange(n), count)
+    line = np.concatenate(found).astype(np.int64)
+    # How many rows a subject has on a line: a pair as one number.
+    _, subject = np.unique(published.owners, return_inverse=True)
+    pairs, held = np.unique(subject * g + published.labels, return_counts=True)
+    asked = subject[original] * g + line
+    place = np.minimum(np.searchsorted(pairs, asked), len(pairs) - 1)
+    rows = published.sizes[line]
+    own = np.where(pairs[place] == asked, held[place], 0)
+    home = rows * (line == published.labels[original])
+    return _Linked(*(np.bincount(original, each, n).astype(np.int64) for each in (rows, own, home)))
+
+
+def _nearest_lines(published: Published) -> Any:
+    """Find the lines at the smallest distance from each original, exactly: lists, (n,)."""
     originals, lines = _standardised(published)
     axes = principal_axes(originals)
     tree = cKDTree(turn(lines, axes))
@@ -55,33 +123,13 @@ def nearest_lines(published: Published) -> Links:
             raise KeyboardInterrupt
         some = turn(originals[rows], axes)
         away, _ = tree.query(some)
-        reach = away * (1.0 + _TIED) + _SAME
-        return tree.query_ball_point(some, reach, return_sorted=True)
+        return tree.query_ball_point(some, away * (1.0 + _TIED) + _SAME)
 
-    found = np.concatenate(in_parts(link, np.arange(len(originals)), _AT_ONCE))
-    count = np.fromiter(map(len, found), dtype=np.int64, count=len(found))
-    return Links(
-        original=np.repeat(np.arange(len(found)), count),
-        line=np.concatenate(found).astype(np.int64),
-    )
-
-
-def rows_linked(published: Published, links: Links) -> tuple[Ints, Ints]:
-    """Count the rows on the lines linked to each original, and its subject's of them."""
-    n, g = len(published.points), len(published.lines)
-    _, subject = np.unique(published.subjects, return_inverse=True)
-    # How many rows a subject has on a line: a pair as one number.
-    pairs, count = np.unique(subject * g + published.labels, return_counts=True)
-    asked = subject[links.original] * g + links.line
-    place = np.minimum(np.searchsorted(pairs, asked), len(pairs) - 1)
-    theirs = np.where(pairs[place] == asked, count[place], 0)
-    rows = np.bincount(links.original, published.sizes[links.line], n)
-    own = np.bincount(links.original, theirs, n)
-    return rows.astype(np.int64), own.astype(np.int64)
+    return np.concatenate(in_parts(link, np.arange(len(originals)), _AT_ONCE))
 
 
 def _standardised(published: Published) -> tuple[Floats, Floats]:
-    """Both as records, by the means and deviations of the originals; see `loss`."""
+    """Both as records, by the means and deviations of the originals; see `loss.standardise`."""
     originals = published.points.reshape(len(published.points), -1)
     lines = published.lines.reshape(len(published.lines), -1)
     origin = originals[:1]

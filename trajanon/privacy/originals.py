@@ -1,4 +1,4 @@
-"""Whether originals, release and report belong together, and which line is whose."""
+"""Which released line stands for which original."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from trajanon.loss import group_means
 from trajanon.partition import dense
 from trajanon.trajectories import Trajectories
 
-_OFF = 1.01  # the last decimal of a mean may be computed otherwise than it was
+_OFF = 1.01  # units of the last decimal: a mean may be computed otherwise than it was
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,21 +23,24 @@ class Matched:
     Groups with equal lines are one: nobody who sees the release can tell them apart.
     """
 
-    labels: Ints  # group of each original, shape (n,), numbered 0..g-1
-    lines: Floats  # released latitude and longitude of each group, shape (g, m, 2)
-    slid: Trajectories  # the originals as they were averaged
+    labels: Ints  # group of each original, (n,), numbered 0..g-1
+    lines: Floats  # released latitude and longitude of each group, (g, m, 2)
+    slid: Trajectories  # the originals where they were when they were averaged
 
 
 def matched(trajectories: Trajectories, released: Floats, report: Report) -> Matched:
     """Find each group's line in the release, which holds it once for each member."""
-    labels = labels_in(report)
+    labels, slid = labels_in(report), trajectories
     if len(labels) != len(trajectories) or trajectories.points.shape != released.shape:
         raise BadInput(NOT_TOGETHER)
-    slid = _as_slid(trajectories, report)
+    if (alignment := report.get("alignment")) is not None:
+        try:
+            slid = trajectories.slid(np.array(alignment["starts"], dtype=np.int64))
+        except BadInput as error:
+            raise BadInput(NOT_TOGETHER) from error
     digits = digits_in(report)
     means = rounded(group_means(slid.records, labels), digits)
-    records = released.reshape(len(released), -1)
-    lines, copies = np.unique(records, axis=0, return_counts=True)
+    lines, copies = np.unique(released.reshape(len(released), -1), axis=0, return_counts=True)
     off = _OFF * 10.0**-digits
     _, nearest = KDTree(lines).query(means, p=np.inf, distance_upper_bound=off)
     if (nearest == len(lines)).any():  # what the tree answers where there is none
@@ -48,14 +51,3 @@ def matched(trajectories: Trajectories, released: Floats, report: Report) -> Mat
     labels, found = dense(line), np.empty_like(copies)
     found[labels] = line
     return Matched(labels, lines[found].reshape(-1, *released.shape[1:]), slid)
-
-
-def _as_slid(trajectories: Trajectories, report: Report) -> Trajectories:
-    """Move trajectories to where they were when they were averaged."""
-    alignment = report.get("alignment")
-    if alignment is None:
-        return trajectories
-    try:
-        return trajectories.slid(np.array(alignment["starts"], dtype=np.int64))
-    except BadInput as error:
-        raise BadInput(NOT_TOGETHER) from error
