@@ -100,13 +100,11 @@ def find_passing(target, subject, lines, known, passing):
             while place < lines.cell.shape[0] and lines.cell[place] <= last:
                 if near(target[point], lines.where[place], known.tolerance):
                     line = lines.line[place]
-                    entry = passing.number[line]
-                    if entry < 0:
-                        entry = np.int64(count)
-                        passing.number[line] = entry
-                        passing.line[entry] = line
-                        passing.latest[entry] = -1
+                    if passing.number[line] < 0:
+                        passing.number[line], passing.line[count] = count, line
+                        passing.latest[count] = -1
                         count += 1
+                    entry = passing.number[line]
                     position = lines.position[place] * known.in_order
                     if passing.latest[entry, point] < 0:
                         passing.earliest[entry, point] = position
@@ -115,9 +113,8 @@ def find_passing(target, subject, lines, known, passing):
                 place += 1
     for entry in range(count):
         first, end = lines.first[passing.line[entry]], lines.first[passing.line[entry] + 1]
-        passing.rows[entry], passing.own[entry] = end - first, 0
-        for row in range(first, end):
-            passing.own[entry] += lines.subjects[row] == subject
+        passing.rows[entry] = end - first
+        passing.own[entry] = (lines.subjects[first:end] == subject).sum()
     return count
 
 
