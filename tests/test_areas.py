@@ -64,7 +64,7 @@ def test_what_is_no_area_is_answered_with_those_there_are(text: str) -> None:
         area(text)
     said = str(caught.value)
     assert said.startswith(f"{text!r} is not an area: name barcelona, madrid, tarraco ")
-    for way_out in (*CITIES, "one of 30 more (", "W,S,E,N", "--bbox="):
+    for way_out in (*CITIES, "one of 30 more (", "W,S,E,N", "`area='"):
         assert way_out in said
     assert "\n" not in said
 
@@ -85,7 +85,7 @@ def test_a_name_near_a_city_is_answered_with_that_city(text: str, near: str) -> 
         area(text)
     said = str(caught.value)
     assert said.startswith(f"{text!r} is not an area: did you mean {near}")
-    assert "--bbox=" in said
+    assert "`area='" in said
     assert len(said) < 160
 
 
@@ -187,8 +187,8 @@ def test_a_box_over_the_antimeridian_is_answered_with_the_two_to_give() -> None:
     with pytest.raises(BadInput) as caught:
         area("170,-20,-170,-10")
     said = str(caught.value)
-    assert "--bbox=170,-20,180,-10 --bbox=-180,-20,-170,-10" in said
-    fiji, _ = areas([word[7:] for word in said.split() if word[:6] == "--bbox"])
+    assert "`area='170,-20,180,-10'` `area='-180,-20,-170,-10'`" in said
+    fiji, _ = areas(re.findall("`area='(.*?)'`", said))
     lat, lon = np.full(3, -17.0), np.array([179.5, -179.5, 0.0])
     assert fiji.contains(lat, lon).tolist() == [True, True, False]
 
@@ -196,7 +196,7 @@ def test_a_box_over_the_antimeridian_is_answered_with_the_two_to_give() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("179.9,-17,-179.9,-16", "west > east.*antimeridian, give two: --bbox="),
+        ("179.9,-17,-179.9,-16", "west > east.*antimeridian, give two: `area="),
         ("3,40,2,41", "west > east"),
         ("2,41,3,40", "south > north"),
         ("2,40,2,41", "is empty"),

@@ -74,8 +74,8 @@ def test_several_boundaries_of_one_name_are_listed_with_the_way_out(land: Path) 
     assert said.startswith("3 boundaries in ")
     assert said.count("Nova: level 8, relation ") == 2
     assert said.count("Nova: level 6, relation ") == 1
-    assert "--admin-level N" in said
-    assert "--area " in said
+    assert "`admin_level=N`" in said
+    assert "give a relation such as " in said
     said = refused(land, "Nova", 8)
     assert said.startswith("2 boundaries in ")
     assert "level 6" not in said
@@ -143,7 +143,7 @@ def test_an_incomplete_boundary_is_said_to_be_incomplete(tmp_path: Path, missing
     said = refused(osm.write(tmp_path / "land.osm"), "Nova")
     assert f"the boundary of Nova (relation {relation}) is incomplete in" in said
     assert "larger extract" in said
-    assert "--bbox=W,S,E,N" in said
+    assert "give four degrees W,S,E,N" in said
 
 
 def test_a_boundary_has_holes_and_parts(tmp_path: Path) -> None:

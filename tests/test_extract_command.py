@@ -68,7 +68,7 @@ def test_tracks_are_kept_unless_they_are_not_wanted(run: Run, here: Path) -> Non
         (["--bbox", "1,2,3"], "four degrees W,S,E,N such as --bbox=-3.75,40.38"),
         (["--bbox", "1,2,3,4,5"], "is not an area"),
         (["--bbox=179,-17,-179,-16", "--spacing", "9"], "west > east"),
-        (["--bbox=179,-17,-179,-16", "--spacing", "9"], "give two: --bbox=179,-17,180,-16"),
+        (["--bbox=179,-17,-179,-16", "--spacing", "9"], "two: --bbox 179,-17,180,-16 --bbox=-180,"),
         (["--bbox", "2,41,3,40", "--spacing", "9"], "south > north"),
         (["--bbox", "2,40,2,41", "--spacing", "9"], "is empty"),
         (["--bbox", "2,40,nan,41", "--spacing", "9"], "not a number"),

@@ -134,7 +134,7 @@ def test_tags_that_are_none_are_answered_with_an_example(town: Path, tags: str) 
 
 @pytest.mark.parametrize("radius", [0.0, -1.0, np.nan, np.inf, 100_001.0])
 def test_a_radius_that_makes_no_sense_is_refused(town: Path, radius: float) -> None:
-    with pytest.raises(BadInput, match=r"--radius must be .* \(got .*\), at most 100,0"):
+    with pytest.raises(BadInput, match=r"`radius` must be .* \(got .*\), at most 100,0"):
         hidden(town, "amenity=*", radius)
 
 

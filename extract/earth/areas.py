@@ -82,7 +82,7 @@ def area(text: str) -> tuple[Box, float | None]:
         cities = f"did you mean {' or '.join(near)}?" if near else f"name {KNOWN};"
         msg = (
             f"{text!r} is not an area: {cities} Any other box is four degrees "
-            "W,S,E,N such as --bbox=-3.75,40.38,-3.65,40.48"
+            "W,S,E,N such as `area='-3.75,40.38,-3.65,40.48'`"
         )
         raise BadInput(msg) from None
     return Box(west, south, east, north), None

@@ -61,7 +61,7 @@ def boundary(pbf: str | os.PathLike[str], name: str, *, admin_level: int | None 
         msg = (
             f"the boundary of {one.names[0]} (relation {one.relation}) is incomplete "
             f"in {pbf}: some of its lines are missing or do not close; take a larger "
-            "extract of OpenStreetMap, or a box with --bbox=W,S,E,N"
+            "extract of OpenStreetMap, or give four degrees W,S,E,N"
         )
         raise BadInput(msg)
     return Region(shape, f"{one.names[0]} (relation {one.relation})")
@@ -110,7 +110,7 @@ def _chosen(
         msg = (
             f"{len(at_level) or 'no'} boundaries in {pbf} are called {name!r}"
             f"{'' if admin_level is None else f' at level {admin_level}'} ({there}): "
-            f"choose with --admin-level N, or with --area {called[0].relation}"
+            f"choose with `admin_level=N`, or give a relation such as {called[0].relation}"
         )
         raise BadInput(msg)
     by_name = {text.casefold(): text for one in known for text in one.names}

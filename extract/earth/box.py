@@ -59,8 +59,8 @@ class Box:
             west, south, east, north = str(self).split(",")
             msg = (
                 f"the box {self} has west > east (order: W,S,E,N); if it crosses the "
-                f"antimeridian, give two: --bbox={west},{south},180,{north} "
-                f"--bbox=-180,{south},{east},{north}"
+                f"antimeridian, give two: `area='{west},{south},180,{north}'` "
+                f"`area='-180,{south},{east},{north}'`"
             )
             raise BadInput(msg)
         if self.south > self.north:

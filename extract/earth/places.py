@@ -58,7 +58,7 @@ def hidden(
     """
     wanted = _tags(tags)
     if not 0.0 < radius <= WIDEST:
-        msg = f"--radius must be a positive number of metres (got {radius}), at most {WIDEST:,.0f}"
+        msg = f"`radius` must be a positive number of metres (got {radius}), at most {WIDEST:,.0f}"
         raise BadInput(msg)
     places = _places(pbf, wanted)
     if len(places) == 0:

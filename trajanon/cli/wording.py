@@ -30,7 +30,8 @@ def with_flags(message: str) -> str:
     def flag(found: re.Match[str]) -> str:
         name = _OPTIONS.get(found[1], found[1]).replace("_", "-")
         value = (found[2] or "").strip("='\"")
-        return f"{'-' if len(name) == 1 else '--'}{name}{' ' * bool(value)}{value}"
+        between = "=" if value.startswith("-") else " " * bool(value)
+        return f"{'-' if len(name) == 1 else '--'}{name}{between}{value}"
 
     return re.sub(r"`([a-z_]+)(=[^`\s]+)?`", flag, message)
 
