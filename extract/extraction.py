@@ -17,7 +17,7 @@ from trajanon.extract.earth.zones import Zone
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources import files
 from trajanon.extract.sources.formats import SourceFile
-from trajanon.extract.sources.osm import osm_api, osm_traces
+from trajanon.extract.sources.osm import osm_api
 from trajanon.extract.sources.source import Numbered, Source
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.untimed import check_untimed, ordered
@@ -170,7 +170,7 @@ class Extraction:
     def _numbered(self) -> Numbered:
         if self._place is None or self.files:
             return files.numbered(self.files, self._reading, jobs=self.jobs, progress=self.progress)
-        return osm_traces.numbered(
+        return osm_api.numbered(
             self._place,
             url=self.api_url,
             max_pages=self.max_pages,
@@ -181,7 +181,7 @@ class Extraction:
     def _origin(self) -> dict[str, Any]:
         """Say where the traces come from, and who must be named with them."""
         if not self.files:
-            name = f"OSM API, {osm_traces.public_url(self.api_url)}"
+            name = f"OSM API, {osm_api.public_url(self.api_url)}"
             return {"source": name, "attribution": OSM_ATTRIBUTION}
         names = [os.fsencode(file.path.name).decode("utf-8", "replace") for file in self.files]
         name = ", ".join(names[:3])

@@ -19,7 +19,7 @@ from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem, NoTrajectories
 from trajanon.extract import Box, Extraction, Rules, extract
 from trajanon.extract.earth.areas import CITIES, Given
-from trajanon.extract.sources.osm import osm_traces
+from trajanon.extract.sources.osm import osm_api
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 MADRID = CITIES["madrid"].box
@@ -127,7 +127,7 @@ def test_no_file_at_all_does_not_ask_the_server(monkeypatch: pytest.MonkeyPatch)
     def asked(**_: object) -> None:
         pytest.fail("the server was asked")
 
-    monkeypatch.setattr(osm_traces, "NumberedPages", asked)
+    monkeypatch.setattr(osm_api, "NumberedPages", asked)
     with pytest.raises(BadInput):
         extract([], "madrid")
 

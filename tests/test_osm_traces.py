@@ -11,7 +11,7 @@ from osm_server import OsmServer, serving
 
 from trajanon.errors import BadInput
 from trajanon.extract import Box, Region, areas
-from trajanon.extract.sources.osm.osm_traces import boxes_of, numbered, public_url
+from trajanon.extract.sources.osm.osm_api import boxes_of, numbered, public_url
 from trajanon.extract.sources.source import Source
 from trajanon.progress import silent
 

@@ -20,7 +20,7 @@ def segment(track: int, url: str | None, times: Sequence[float | None]) -> Segme
 
 
 def page(*segments: Segment) -> Document:
-    return Document("OpenStreetMap.org", "1.0", segments)
+    return Document(segments)
 
 
 class Asked:

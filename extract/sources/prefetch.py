@@ -7,8 +7,9 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
+from typing import NamedTuple
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.formats import SourceFile, read_file
@@ -23,14 +24,13 @@ is held until its turn has come."""
 Item = Trace | Document
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+class _Read(NamedTuple):
     """What a process found in a file."""
 
     items: list[Item]
     counts: Counter[str]
-    size: int
-    said: list[tuple[str, int, str, str]]
+    size: int  # bytes
+    records: list[logging.LogRecord]  # what was logged
     problem: BadInput | FileProblem | None
 
 
@@ -58,53 +58,59 @@ def _begun(pool: ProcessPoolExecutor, file: SourceFile, how: Reading) -> Future[
     """Have a file read by a process, if it is of a size to be held whole."""
     if file.size > LARGE or file.format == "gpx-archive":
         return None
-    return pool.submit(_whole, file, replace(how, counts=Counter(), read=_unheard))
+    try:
+        return pool.submit(_whole, file, replace(how, counts=Counter(), read=_silent))
+    except BrokenProcessPool:  # what is lost with it, the result that is waited for says
+        return None
 
 
-def _given(future: "Future[_Read]", how: Reading) -> Iterator[Item]:
+def _given(future: Future[_Read], how: Reading) -> Iterator[Item]:
     try:
         found = future.result()
     except BrokenProcessPool as error:
-        msg = "a reading process was ended; is there memory for `jobs` so many?"
+        msg = "a reading process was ended: if memory ran out, lower `jobs`"
         raise FileProblem(msg) from error
     how.counts.update(found.counts)
     how.read(found.size)
-    for name, level, message, once in found.said:
-        if once:
-            how.warn(logging.getLogger(name), once, message)
+    for record in found.records:
+        logger = logging.getLogger(record.name)
+        if once := getattr(record, "once", ""):
+            how.warn(logger, once, record.getMessage())
         else:
-            logging.getLogger(name).log(level, "%s", message)
+            logger.handle(record)
     yield from found.items
     if found.problem is not None:
         raise found.problem
 
 
 def _whole(file: SourceFile, how: Reading) -> _Read:
-    """Read a file in a process of its own; what it says is said by the parent."""
-    said = _Said()
+    """Read a file in a process of its own; the parent logs what is logged here."""
+    kept = _Kept()
     logger = logging.getLogger("trajanon")
-    logger.handlers, logger.propagate = [said], False
+    logger.handlers, logger.propagate = [kept], False
     items: list[Item] = []
     problem = None
     try:
         items.extend(read_file(file, how))
     except (BadInput, FileProblem) as error:
         problem = error
-    return _Read(items, how.counts, file.size, said.records, problem)
+    return _Read(items, how.counts, file.size, kept.records, problem)
 
 
-class _Said(logging.Handler):
+class _Kept(logging.Handler):
+    """Keeps records so that they can be sent to another process."""
+
     def __init__(self) -> None:
         super().__init__()
-        self.records: list[tuple[str, int, str, str]] = []
+        self.records: list[logging.LogRecord] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        once = getattr(record, "once", "")
-        self.records.append((record.name, record.levelno, record.getMessage(), once))
+        record.msg, record.args = record.getMessage(), ()
+        self.records.append(record)
 
 
-def _unheard(size: int) -> None:
-    """Progress is told of the file as a whole."""
+def _silent(size: int) -> None:
+    """Tell no progress: the parent counts the file as a whole."""
 
 
 def _leave_ctrl_c_to_the_parent() -> None:

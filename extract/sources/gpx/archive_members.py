@@ -11,6 +11,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -80,29 +81,23 @@ def _in_zip(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
     with archive:
         for info in archive.infolist():
             if not info.is_dir():
-                kind = stat.S_IFMT(info.external_attr >> 16)
-                member = _ZipMember(archive, info, path)
-                regular = kind in (0, stat.S_IFREG)
-                yield Member(printable(info.filename), regular, member.open)
+                regular = stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
+                opened = partial(_opened, archive, info, path)
+                yield Member(printable(info.filename), regular, opened)
 
 
-@dataclass(frozen=True, slots=True)
-class _ZipMember:
-    archive: zipfile.ZipFile
-    info: zipfile.ZipInfo
-    path: Path
-
-    def open(self) -> io.BufferedReader:
-        name = f"{self.path}/{printable(self.info.filename)}"
-        if self.info.flag_bits & _ENCRYPTED:
-            msg = f"{name} is encrypted: unpack it, and name the folder"
-            raise FileProblem(msg)
-        try:
-            stream = self.archive.open(self.info)
-        except (*DAMAGED, *_BAD_ZIP) as error:
-            msg = f"{name} cannot be unpacked ({error}): download the archive again"
-            raise FileProblem(msg) from error
-        return _guarded(stream.read, _BAD_ZIP, EOFError)
+def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> io.BufferedReader:
+    """Open a member of a zip archive."""
+    name = f"{path}/{printable(info.filename)}"
+    if info.flag_bits & _ENCRYPTED:
+        msg = f"{name} is encrypted: unpack it, and name the folder"
+        raise FileProblem(msg)
+    try:
+        stream = archive.open(info)
+    except (*DAMAGED, *_BAD_ZIP) as error:
+        msg = f"{name} cannot be unpacked ({error}): download the archive again"
+        raise FileProblem(msg) from error
+    return _guarded(stream.read, _BAD_ZIP, EOFError)
 
 
 def _in_tar(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
@@ -115,19 +110,15 @@ def _in_tar(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
     with archive:
         while (info := _next(archive)) is not None:
             if not info.isdir():
-                member = _TarMember(archive, info)
-                yield Member(printable(info.name), info.isreg(), member.open)
+                opened = partial(_taken_out, archive, info)
+                yield Member(printable(info.name), info.isreg(), opened)
 
 
-@dataclass(frozen=True, slots=True)
-class _TarMember:
-    archive: tarfile.TarFile
-    info: tarfile.TarInfo
-
-    def open(self) -> io.BufferedReader:
-        stream = self.archive.extractfile(self.info)
-        assert stream is not None  # a regular file
-        return _guarded(stream.read, _BAD_TAR, CutOff)
+def _taken_out(archive: tarfile.TarFile, info: tarfile.TarInfo) -> io.BufferedReader:
+    """Open a member of a tar archive."""
+    stream = archive.extractfile(info)
+    assert stream is not None  # a regular file
+    return _guarded(stream.read, _BAD_TAR, CutOff)
 
 
 class _Tar(tarfile.TarFile):
@@ -164,12 +155,11 @@ class _Header(tarfile.TarInfo):
 def _guarded(
     read: Callable[[int], bytes], expected: tuple[type[Exception], ...], instead: type[Exception]
 ) -> io.BufferedReader:
+    """Read a stream, and raise one kind of error instead of those that are expected."""
     return io.BufferedReader(_Guarded(read, expected, instead), CHUNK)
 
 
 class _Guarded(io.RawIOBase):
-    """A stream that says in one way what is wrong with another one."""
-
     def __init__(
         self,
         read: Callable[[int], bytes],
@@ -177,18 +167,17 @@ class _Guarded(io.RawIOBase):
         instead: type[Exception],
     ) -> None:
         super().__init__()
-        self._read = read
-        self._expected = expected
-        self._instead = instead
+        self._guard = read, expected, instead
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
         view = memoryview(buffer)
+        read, expected, instead = self._guard
         try:
-            data = self._read(len(view))
-        except self._expected as error:
-            raise self._instead(str(error)) from error
+            data = read(len(view))
+        except expected as error:
+            raise instead(str(error)) from error
         view[: len(data)] = data
         return len(data)

@@ -9,7 +9,7 @@ from pathlib import Path
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.gpx import planet
 from trajanon.extract.sources.gpx.archive_members import ZIP, CutOff, Member, members
-from trajanon.extract.sources.gpx.gpx_document import Document, GpxStream, is_from_osm
+from trajanon.extract.sources.gpx.gpx_document import Document, GpxStream, beginning
 from trajanon.extract.sources.gpx.gpx_files import recordings
 from trajanon.extract.sources.gpx.xml_parser import CHUNK
 from trajanon.extract.sources.streams import DAMAGED, Reading, unpacked
@@ -56,7 +56,7 @@ def from_osm(path: Path) -> bool:
                     metadata.feed(member.open().read(CHUNK))
                 return metadata.generator in planet.GENERATORS
             if _is_gpx(member):
-                return is_from_osm(unpacked(member.open()))
+                return beginning(unpacked(member.open())).is_from_osm
     return False
 
 
@@ -105,7 +105,7 @@ class _Archive:
             self._given = True
             yield found
         self._whole += 1
-        if not document.points and not document.so_far().is_api_answer:
+        if not document.points and not document.is_api_answer:
             self._how.counts[EMPTY] += 1
 
     def _content(self, member: Member) -> io.BufferedReader:

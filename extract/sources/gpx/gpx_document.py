@@ -10,9 +10,8 @@ import numpy as np
 
 from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.gpx.gpx_parser import GpxParser
 from trajanon.extract.sources.gpx.gpx_points import degrees, seconds
-from trajanon.extract.sources.gpx.xml_parser import CHUNK
+from trajanon.extract.sources.gpx.xml_parser import CHUNK, LONGEST_TEXT, XmlParser, by_name
 from trajanon.extract.sources.streams import DAMAGED, unpacked
 
 API = "OpenStreetMap.org"
@@ -25,7 +24,7 @@ class Readable(Protocol):
     """A stream of bytes."""
 
     def read(self, size: int, /) -> bytes:
-        """Give at most so many bytes, and none at the end."""
+        """Give at most `size` bytes, and none at the end."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,94 +40,213 @@ class Segment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
-    """What one GPX document holds: a file, or a page of the server."""
+    """A page of the server's trackpoints, perhaps saved to a file: the segments with a point."""
 
-    creator: str  # as the document says of itself; empty if it does not
-    version: str  # as the document says of itself; empty if it does not
-    segments: Sequence[Segment]  # the segments that hold a point, in order
-    contents: frozenset[str] = frozenset()  # which of trk, trkseg, rte and wpt occur
+    segments: Sequence[Segment]
+
+
+class GpxStream(XmlParser):
+    """A GPX document whose segments are read one after the other.
+
+    As little of it as possible is looked at: once a point has told its time, the rest of it is
+    passed over.
+    """
+
+    def __init__(self, stream: Readable, name: str) -> None:
+        super().__init__(name)
+        self.is_gpx = self.synthetic = False
+        self.creator = self.version = ""  # as the document says of itself
+        self.contents: set[str] = set()  # which of trk, trkseg, rte and wpt occur
+        self.points = 0  # of the segments that were given
+        self._stream = stream
+        self._path: list[str] = []  # down to a segment, not into it
+        self._track = 0
+        self._url: str | None = None
+        self._depth = 0  # inside of a segment
+        self._child = ""  # the tag of the segment's element, most likely a point
+        self._point_tag = self._time_tag = ""
+        self._wants_time = False
+        self._passing = 0  # bytes of chunks that ended in what is passed over
+        self._text = ""
+        self._texts: tuple[list[str | None], ...] = ([], [], [])  # lat, lon, time of each point
+        self._ends: list[tuple[int, int, str | None]] = []  # points before it, track, url
+        self._rest: list[Floats] = []  # columns of a segment that goes on
+        self._parser.CommentHandler = self._comment
+        self._outside()
 
     @property
     def is_api_answer(self) -> bool:
         """Whether this is a page of the API's trackpoints, perhaps saved to a file."""
         return self.creator == API and self.version == "1.0"
 
-
-class GpxStream:
-    """A GPX document whose segments are read one after the other."""
-
-    def __init__(self, stream: Readable, name: str) -> None:
-        self.points = 0
-        self._stream = stream
-        self._name = name
-        self._parser = GpxParser(name)
-        self._begun: list[Floats] = []  # of a segment that goes on
+    @property
+    def is_from_osm(self) -> bool:
+        """Whether OpenStreetMap must be named with the document."""
+        return self.creator in (API, _PLANET) and not self.synthetic
 
     def __iter__(self) -> Iterator[Segment]:
         """Read the segments that hold a point, in order; once."""
         at_end = False
         while not at_end:
             try:
-                chunk = _read(self._stream, self._name)
-                self._parser.feed(chunk)
+                at_end = self.read_chunk()
             except FileProblem:
                 yield from self._ended()
                 raise
             yield from self._ended()
-            at_end = not chunk
 
-    def so_far(self, segments: Sequence[Segment] = ()) -> Document:
-        """What the document has said of itself so far, with some of its segments."""
-        return Document(
-            creator=self._parser.creator,
-            version=self._parser.version,
-            segments=segments,
-            contents=frozenset(self._parser.contents),
-        )
+    def read_chunk(self) -> bool:
+        """Read on, at most `CHUNK` bytes; tell whether this is the end of the document."""
+        try:
+            chunk = self._stream.read(CHUNK)
+        except DAMAGED as error:
+            msg = f"{self._name} cannot be read to its end ({error}): download it again"
+            raise FileProblem(msg) from error
+        self.feed(chunk)
+        if self._parser.StartElementHandler is None:
+            self._passing += len(chunk)
+        if self._passing > CHUNK:  # nobody counts how deep it goes there
+            self._refuse(f"one track point of it is larger than {CHUNK:,} bytes")
+        return not chunk
 
     def _ended(self) -> Iterator[Segment]:
         """Give the segments that have ended; keep what there is of the one after."""
-        points = self._parser.take()
-        texts = (degrees(points.lat), degrees(points.lon), seconds(points.time))
-        columns = np.stack(texts)
+        whole = len(self._texts[0])
+        whole -= self._depth > 0 and self._child == self._point_tag  # its time may come yet
+        lat, lon, time = (texts[:whole] for texts in self._texts)
+        ends, self._ends = self._ends, []
+        for texts in self._texts:
+            del texts[:whole]
+        columns = np.stack((degrees(lat), degrees(lon), seconds(time)))
         first = 0
-        for end in points.ends:
-            rest = columns[:, first : end.point]
-            lat, lon, time = np.concatenate([*self._begun, rest], axis=1)
-            self._begun, first = [], end.point
-            self.points += len(lat)
-            if len(lat):
-                yield Segment(end.track, end.url, lat, lon, time)
-        if first < len(points.lat):
-            self._begun.append(columns[:, first:])
+        for end, track, url in ends:
+            points = np.concatenate([*self._rest, columns[:, first:end]], axis=1)
+            self._rest, first = [], end
+            self.points += points.shape[1]
+            if points.size:
+                yield Segment(track, url, *points)
+        if first < whole:
+            self._rest.append(columns[:, first:])
+
+    def _outside(self) -> None:
+        self._parser.StartElementHandler = self._start_outside
+        self._parser.EndElementHandler = self._end_outside
+
+    def _inside(self) -> None:
+        self._depth = self._passing = 0
+        self._parser.StartElementHandler = self._start_inside
+        self._parser.EndElementHandler = self._end_inside
+
+    def _pass_over(self) -> None:
+        self._parser.StartElementHandler = None
+        self._parser.EndElementHandler = self._end_passed
+
+    def _start_outside(self, tag: str, attributes: list[str]) -> None:
+        self._path.append(_local(tag))
+        self._check_depth(len(self._path))
+        match self._path:
+            case ["gpx"]:
+                said = by_name(attributes)
+                self.is_gpx = True
+                self.creator = said.get("creator", "")
+                self.version = said.get("version", "")
+            case [root]:
+                self._refuse(f"it begins with <{root}>, not with <gpx>")
+            case ["gpx", ("trk" | "rte" | "wpt") as kind]:
+                self.contents.add(kind)
+                self._track += kind == "trk"
+                self._url = None
+            case ["gpx", "trk", "trkseg"]:
+                self.contents.add("trkseg")
+                prefix = tag.removesuffix("trkseg")
+                self._point_tag, self._time_tag = prefix + "trkpt", prefix + "time"
+                self._inside()
+            case ["gpx", "trk", "url"]:
+                self._gather()
+
+    def _end_outside(self, tag: str) -> None:
+        self._check_end(tag)
+        if self._path == ["gpx", "trk", "url"]:
+            self._url = self._gathered().strip() or None
+        self._path.pop()
+
+    def _start_inside(self, tag: str, attributes: list[str]) -> None:
+        self._depth += 1
+        if self._depth == 1:
+            self._child = tag
+            self._wants_time = tag == self._point_tag
+            if self._wants_time:
+                self._place(attributes)
+        elif not self._wants_time:
+            self._pass_over()
+        elif self._depth == 2 and tag == self._time_tag:
+            self._gather()
+        else:
+            self._check_depth(self._depth)
+
+    def _place(self, attributes: list[str]) -> None:
+        lat, lon, time = self._texts
+        if attributes[::2] == ["lat", "lon"]:  # as nearly everybody writes it
+            lat.append(attributes[1])
+            lon.append(attributes[3])
+        else:
+            place = by_name(attributes)
+            lat.append(place.get("lat"))
+            lon.append(place.get("lon"))
+        time.append(None)
+
+    def _end_inside(self, tag: str) -> None:
+        if self._depth == 0:
+            self._check_end(tag)
+            self._ends.append((len(self._texts[0]), self._track, self._url))
+            self._path.pop()
+            self._outside()
+            return
+        if self._depth == 2 and self._wants_time and tag == self._time_tag:
+            self._texts[2][-1] = self._gathered()
+            self._wants_time = False
+        self._depth -= 1
+
+    def _end_passed(self, tag: str) -> None:
+        if tag == self._child:
+            self._inside()
+
+    def _check_end(self, tag: str) -> None:
+        # After passing over a point that holds another one, the ends are one too many.
+        if not self._path or self._path[-1] != _local(tag):
+            self._refuse("its track points stand in each other")
+
+    def _gather(self) -> None:
+        """Begin to keep the text of an element."""
+        self._text = ""
+        self._parser.CharacterDataHandler = self._add_text
+
+    def _add_text(self, text: str) -> None:
+        if len(self._text) < LONGEST_TEXT:
+            self._text += text
+
+    def _gathered(self) -> str:
+        self._parser.CharacterDataHandler = None
+        return self._text
+
+    def _comment(self, text: str) -> None:
+        # The bundled sample has the form of an answer, but nobody to be credited.
+        self.synthetic |= text.strip().startswith("synthetic:")
 
 
 def read(source: bytes, name: str) -> Document:
     """Read one whole GPX document, packed or not."""
-    document = GpxStream(unpacked(io.BufferedReader(io.BytesIO(source))), name)
-    return document.so_far(list(document))
+    return Document(list(GpxStream(unpacked(io.BufferedReader(io.BytesIO(source))), name)))
 
 
-def is_gpx(head: bytes) -> bool:
-    """Say whether a document is GPX, by its first lines."""
-    parser = GpxParser("")
+def beginning(stream: Readable) -> GpxStream:
+    """Read no more than the first lines of a document, whatever is wrong with the rest."""
+    document = GpxStream(stream, "")
     with suppress(FileProblem):
-        parser.feed(head)
-    return parser.is_gpx
+        document.read_chunk()
+    return document
 
 
-def is_from_osm(stream: Readable) -> bool:
-    """Say whether a document came from OpenStreetMap, by its first lines alone."""
-    parser = GpxParser("")
-    # What is wrong with it, `GpxStream` says; here the creator is all that counts.
-    with suppress(FileProblem):
-        parser.feed(_read(stream, ""))
-    return parser.creator in (API, _PLANET) and not parser.synthetic
-
-
-def _read(stream: Readable, name: str) -> bytes:
-    try:
-        return stream.read(CHUNK)
-    except DAMAGED as error:
-        msg = f"{name} cannot be read to its end ({error}): download it again"
-        raise FileProblem(msg) from error
+def _local(tag: str) -> str:
+    """Give the name of a tag without its prefix."""
+    return tag.rpartition(":")[2]

@@ -1,5 +1,6 @@
 """GPX files: track segments in file order; routes and waypoints are left out."""
 
+import io
 import logging
 from collections.abc import Iterator
 from contextlib import suppress
@@ -10,7 +11,7 @@ import numpy as np
 
 from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.gpx.gpx_document import Document, GpxStream, is_from_osm, is_gpx
+from trajanon.extract.sources.gpx.gpx_document import Document, GpxStream, beginning
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
@@ -19,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 def looks_like(name: str, head: bytes) -> bool:
     """Tell whether a file is GPX, by its name or by its first element."""
-    return name.endswith(".gpx") or is_gpx(head)
+    return name.endswith(".gpx") or beginning(io.BytesIO(head)).is_gpx
 
 
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
@@ -31,15 +32,14 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
     with how.unpacked(path) as stream:
         document = GpxStream(stream, str(path))
         yield from recordings(document, label)
-    said = document.so_far()
-    if not document.points and not said.is_api_answer:
-        logger.warning("%s holds no track points (%s)", path, _why_empty(said))
+    if not document.points and not document.is_api_answer:
+        logger.warning("%s holds no track points (%s)", path, _why_empty(document.contents))
 
 
 def from_osm(path: Path) -> bool:
     """Say whether a GPX file came from OpenStreetMap, by its first lines alone."""
     with suppress(FileProblem), Reading().unpacked(path) as stream:
-        return is_from_osm(stream)
+        return beginning(stream).is_from_osm
     return False
 
 
@@ -49,8 +49,8 @@ def recordings(
     """Read a document as one recording, or as the answer of the OSM API that it is."""
     segments = iter(document)
     first = list(islice(segments, 1))  # what the document is, stands before it
-    if document.so_far().is_api_answer:
-        yield document.so_far([*first, *segments])
+    if document.is_api_answer:
+        yield Document([*first, *segments])
         return
     for segment in chain(first, segments):
         time = _believable(segment.time)
@@ -64,11 +64,11 @@ def _believable(time: Floats) -> Floats:
     return time
 
 
-def _why_empty(document: Document) -> str:
-    if "trkseg" in document.contents:
+def _why_empty(contents: set[str]) -> str:
+    if "trkseg" in contents:
         return "every <trkseg> is empty"
-    if "trk" in document.contents:
+    if "trk" in contents:
         return "a <trk> without <trkseg>"
-    if document.contents:
+    if contents:
         return "only routes or waypoints, which nobody recorded on the way"
     return "it is empty"

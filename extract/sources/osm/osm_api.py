@@ -1,19 +1,23 @@
-"""GPS points of a box from the OSM API, page by page, kept on disk."""
+"""Traces of an area from the OSM API, box after box and page by page, kept on disk."""
 
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 from urllib.parse import urlsplit
 
 import requests
+from shapely import get_parts
 
 from trajanon.errors import BadInput, FileProblem, ServerProblem
-from trajanon.extract.earth.box import Box
+from trajanon.extract.earth.box import Area, Box
+from trajanon.extract.earth.regions import Region
 from trajanon.extract.sources.gpx.gpx_document import Document, read
+from trajanon.extract.sources.osm import trackpoints
 from trajanon.extract.sources.osm.page_cache import PageCache
 from trajanon.extract.sources.osm.server import Server, TryAgain
+from trajanon.extract.sources.source import LeftOut, Numbered
+from trajanon.extract.trace import Trace
 from trajanon.progress import Progress, silent
 
 logger = logging.getLogger(__name__)
@@ -25,13 +29,6 @@ MAX_AREA = 0.25
 
 PAUSE = 1.0
 """Seconds between two requests: the API is for editing, and we are guests."""
-
-
-class Pages(Protocol):
-    """What the server knows of a box, in its order, however it is paged."""
-
-    def __iter__(self) -> Iterator[Document]:
-        """Give page after page; whoever reads them knows when to stop."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,8 +48,7 @@ class NumberedPages:
     pause: float = PAUSE  # seconds between two requests
 
     def __post_init__(self) -> None:
-        area = (self.box.east - self.box.west) * (self.box.north - self.box.south)
-        if area > MAX_AREA:
+        if (area := _square_degrees(self.box)) > MAX_AREA:
             msg = (
                 f"the box {self.box} has {area:.3g} square degrees, the server gives "
                 f"at most {MAX_AREA}; take a smaller box, or GPX files of the area"
@@ -67,13 +63,10 @@ class NumberedPages:
         """Give the pages, from the cache where it has them."""
         bbox = _bbox(self.box)
         kept = PageCache(self.cache, self.url, bbox, refresh=self.refresh)
-        kept.open()
         with requests.Session() as session:
             server = Server(session, self.url, self.pause)
             for number in range(self.max_pages):
-                page = kept.read(number)
-                if page is None:
-                    page = _download(server, kept, bbox, number)
+                page = kept.read(number) or _download(server, kept, bbox, number)
                 self.progress("Reading pages of the OSM server", number + 1, None)
                 yield page
         # Whoever takes the last page and asks for one more has not seen the end.
@@ -86,11 +79,10 @@ class NumberedPages:
 def _download(server: Server, kept: PageCache, bbox: str, number: int) -> Document:
     try:
         content = server.page(bbox, number)
+        page = read(content, f"page {number}")
     except TryAgain as again:
         msg = f"{again}; {kept.way_on()}"
         raise ServerProblem(msg) from again
-    try:
-        page = read(content, f"page {number}")
     except FileProblem as error:
         msg = f"{server.name} sent something else than GPX as page {number}; {kept.way_on()}"
         raise ServerProblem(msg) from error
@@ -109,7 +101,43 @@ def _check_url(url: str) -> None:
         raise BadInput(msg)
 
 
+def public_url(url: str) -> str:
+    """Give a server's address without the name and password that may stand in it."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
 def _bbox(box: Box) -> str:
     # Never 1e-05, which the server need not understand; it has seven decimals itself.
     sides = (f"{side:.7f}".rstrip("0").rstrip(".") for side in box.sides)
     return ",".join(sides)
+
+
+def numbered(
+    area: Area, *, url: str, max_pages: int, refresh: bool, progress: Progress
+) -> Numbered:
+    """Ask the server for the traces of an area, each box of it a unit."""
+    boxes = [
+        NumberedPages(box=box, url=url, max_pages=max_pages, refresh=refresh, progress=progress)
+        for box in boxes_of(area)
+    ]
+
+    def traces(begin: int, left_out: LeftOut) -> Iterator[tuple[int, Trace]]:
+        for number, pages in enumerate(boxes[begin:], start=begin):
+            # Trackable recordings have no other name than their place in a row.
+            for trace in trackpoints.traces(pages, left_out(number), f"box {number + 1}: "):
+                yield number, trace
+
+    return traces
+
+
+def boxes_of(area: Area) -> list[Box]:
+    """Give the boxes to ask for: one for all, if the server takes it, or one a part."""
+    whole = area.bounds
+    if _square_degrees(whole) > MAX_AREA and isinstance(area, Region):
+        return [Box(*part.bounds) for part in get_parts(area.shape)]
+    return [whole]  # which is refused, with the numbers, if it is too large
+
+
+def _square_degrees(box: Box) -> float:
+    return (box.east - box.west) * (box.north - box.south)

@@ -3,6 +3,7 @@
 import gzip
 import logging
 import re
+from contextlib import suppress
 from datetime import datetime
 from itertools import count, takewhile
 from pathlib import Path
@@ -17,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 
 class PageCache:
-    """The pages of one box of one server, a file each; nothing, if no disk will."""
+    """The pages of one box of one server, a file each; empty where no folder can be made."""
 
     def __init__(self, root: Path | None, url: str, bbox: str, *, refresh: bool) -> None:
         root = root or platformdirs.user_cache_path("trajanon") / "osm-api"
@@ -27,9 +28,6 @@ class PageCache:
         self._folder = root / re.sub(r"[^\w.-]", "_", name)
         self._refresh = refresh
         self._reads = self._writes = True
-
-    def open(self) -> None:
-        """Make the folder; discard or announce what is in it."""
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._folder.chmod(0o700)  # an earlier version made it for everybody
@@ -51,12 +49,9 @@ class PageCache:
     def read(self, number: int) -> Document | None:
         """Read a page; None if it is not there, or damaged."""
         path = self._path(number)
-        if not self._reads:
-            return None
-        try:
-            return read(path.read_bytes(), str(path))
-        except OSError:
-            return None
+        with suppress(OSError):  # a `FileProblem` among them
+            return read(path.read_bytes(), str(path)) if self._reads else None
+        return None
 
     def write(self, number: int, content: bytes) -> None:
         """Keep a page, if the disk lets us."""

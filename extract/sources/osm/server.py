@@ -1,12 +1,13 @@
 """Asking the OSM server: one connection, slowly, and with patience."""
 
 import logging
+import math
 import re
 import time
 from importlib.metadata import version
 
 import requests
-from urllib3.exceptions import InvalidHeader, MaxRetryError
+from urllib3.exceptions import InvalidHeader
 from urllib3.util import Retry
 
 from trajanon.errors import ServerProblem
@@ -17,17 +18,14 @@ TIMEOUT = (10.0, 310.0)
 """Seconds to connect and to wait; the server itself gives up after 300."""
 
 LONGEST_WAIT = 3600.0
-"""Seconds; who asks for more is not waited for."""
+"""Seconds; a server that asks for more is not waited for."""
 
 BUSY = {429, 503, 509}
 FAILED = {408, 500, 502, 504}
 
-
-class _Patience(Retry):
-    """Counts tries; waits before the second one already, then twice as long."""
-
-    def get_backoff_time(self) -> float:
-        return float(self.backoff_factor * 2 ** (len(self.history) - 1))
+WAITS_WHERE_BUSY = (60.0, 120.0, 240.0, 480.0)
+WAITS_AFTER_FAILURES = (5.0, 10.0)
+"""Seconds before each further try, where the server does not say how long."""
 
 
 class TryAgain(Exception):
@@ -53,22 +51,16 @@ class Server:
 
     def page(self, bbox: str, number: int) -> bytes:
         """Download a page of a box; raise TryAgain when patience is at its end."""
-        patience: dict[bool, Retry] = {
-            True: _Patience(total=4, backoff_factor=60),
-            False: _Patience(total=2, backoff_factor=5),
-        }
+        waits = {True: iter(WAITS_WHERE_BUSY), False: iter(WAITS_AFTER_FAILURES)}
         while True:
             try:
                 return self._try(bbox, number)
             except TryAgain as again:
-                try:
-                    left = patience[again.busy].increment("GET", self.name)
-                except MaxRetryError:
-                    raise again from None
-                wait = again.wait or left.get_backoff_time()
+                wait = next(waits[again.busy], math.inf)
+                if wait < math.inf and again.wait:
+                    wait = again.wait
                 if wait > LONGEST_WAIT:
                     raise
-                patience[again.busy] = left
                 logger.warning("%s; trying again in %.0f s", again, wait)
                 time.sleep(wait)
 
