@@ -37,7 +37,7 @@ from trajanon.partition import Partition
 from trajanon.privacy.originals import matched
 from trajanon.progress import Progress, silent
 from trajanon.settings import EFFORTS
-from trajanon.suppression import Grouped
+from trajanon.suppression import TrajectoryGroups
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement, moved_to
@@ -303,7 +303,7 @@ def measured(cut: Trajectories, k: int) -> dict[str, Any]:
     clock("", 0, None)
     busy, between = process_time() - busy, perf_counter()
     at_most = peak()
-    account(Grouped(cut, groups, DIGITS), Grouped(slid, others, DIGITS))
+    account(TrajectoryGroups(cut, groups, DIGITS), TrajectoryGroups(slid, others, DIGITS))
     was, now = moved(cut, groups), moved(slid, others)
     return {
         "n": len(cut),

@@ -40,7 +40,7 @@ def test_a_table_is_microaggregated(run: Run, table: Path) -> None:
         "Information loss after descent ",
         "Information loss after annealing ",
         "The rows keep the order of people.csv: whoever knows that order knows whose",
-        "k counts rows: if several can be of one person or company, name the column",
+        "k counts rows: if one person or company can have several, name the column",
     ):
         assert said in words(answer), said
     assert "kept" not in answer.out

@@ -215,8 +215,6 @@ def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, s
     answer = run(*given)
     assert answer.code == 130
     assert answer.out == ""
-    assert answer.err == (
-        "trajanon: stopped; nothing was released, and what stood in anonymized is as it was\n"
-    )
+    assert answer.err == ("trajanon: stopped; nothing was released, and anonymized is as it was\n")
     assert sorted(path.name for path in Path().iterdir()) == there
     assert released(Path("anonymized")) == before

@@ -217,10 +217,10 @@ def test_nothing_left_is_refused() -> None:
     with pytest.raises(BadInput, match=r"all groups lie within 1e\+06 m, and nothing"):
         trajanon.anonymize(trajectories, 3, min_radius=1e6, effort="fast")
     for share in (-0.1, 1.0, float("nan")):
-        with pytest.raises(BadInput, match="--suppress must be a share"):
+        with pytest.raises(BadInput, match="suppress must be a number from 0 to below 1"):
             trajanon.anonymize(trajectories, 3, suppress=share)
     for radius in (-1.0, float("inf"), float("nan")):
-        with pytest.raises(BadInput, match="--min-radius must be metres"):
+        with pytest.raises(BadInput, match="min_radius must be a number from 0 on"):
             trajanon.anonymize(trajectories, 3, min_radius=radius)
 
 
@@ -233,9 +233,9 @@ def test_the_command_line_leaves_out(run: Run) -> None:
     assert "Information loss with them" in answer.out
     assert "Left out in groups within 40 m" in answer.out
     for value in ("5", "a lot", "%"):
-        says = f"--suppress must be a percentage, such as 1% (got '{value}')"
+        says = f"--suppress must be a percentage below 100%, such as 1% (got '{value}')"
         assert says in run(*given, "--suppress", value).sentence
-    assert "below 100 %" in run(*given, "--suppress", "100%").sentence
+    assert "below 100%" in run(*given, "--suppress", "100%").sentence
     Path("trips").mkdir()
     answer = run("anonymize", "trips", "-k", "3", "--suppress", "1%")
     assert "are for files" in answer.sentence

@@ -2,29 +2,33 @@
 
 import random
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
-from trajanon.arrays import Floats
+from trajanon.arrays import Ints
 from trajanon.errors import BadInput, TooFewSubjects
-from trajanon.files.release_lines import DIGITS, check_digits, line_numbers, unknown_attribution
+from trajanon.files.release_lines import DIGITS, line_numbers, unknown_attribution
 from trajanon.microaggregation import microaggregate
-from trajanon.partition import Partition, subjects_per_group
+from trajanon.partition import subjects_per_group
 from trajanon.privacy.wide_groups import wide_groups
 from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, Release, versions
-from trajanon.settings import EFFORTS, Settings
+from trajanon.settings import EFFORTS, ReleaseSettings, Settings
 from trajanon.subjects import Merged, nameless, recordings
-from trajanon.suppression import Grouped, Suppression, costly, regrouped, without_tight_groups
-from trajanon.suppression import account as account_of
+from trajanon.suppression import (
+    Found,
+    TrajectoryGroups,
+    suppression_account,
+    without_costly,
+    without_tight_groups,
+)
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
-from trajanon.utility import moved_to, summary
+from trajanon.utility import summary
 from trajanon.utility.displacements import from_runs
-
-COUNTS = ("subjects", "records")
 
 
 def anonymize(
@@ -87,108 +91,52 @@ def anonymize(
     TooFewSubjects
         If they come from fewer than k subjects, and subjects are counted.
     """
-    if count not in COUNTS:
-        msg = f"count {count!r} is not known; choose from {', '.join(COUNTS)}"
-        raise BadInput(msg)
-    if not isinstance(align, bool):
-        msg = f"align must be True or False (got {align!r})"
-        raise BadInput(msg)
-    settings = Settings(**options)
-    check_digits(digits)
-    _refuse_antimeridian(trajectories.points)
-    if align and trajectories.tracks is not None:
-        _refuse_antimeridian(trajectories.tracks.points)
-    _refuse_unknown_attribution(trajectories.attribution)
-    suppression = Suppression(suppress, min_radius)
-    suppression.check()
-    counts_subjects = count == "subjects" and trajectories.subject is not None
-
-    def grouped(some: Trajectories) -> tuple[Grouped, Grouped]:
-        return _grouped(some, k, counts_subjects, align, digits, settings, progress)
-
-    cut, aligned = grouped(trajectories)
-    before, declined = None, 0
-    left_out = np.zeros(len(trajectories), dtype=np.bool_)
-    if suppress > 0.0:
-        left_out = costly(aligned, suppress, k, counts_subjects=counts_subjects)
-    if left_out.any():
-        found = regrouped((cut, aligned), left_out, k, grouped, counts_subjects=counts_subjects)
-        if found is None:
-            declined, left_out[:] = int(left_out.sum()), False
-        else:
-            before, (cut, aligned) = aligned, found
-    alignment = account(cut, aligned)
-    left, tight = aligned, np.zeros(len(trajectories), dtype=np.bool_)
-    if min_radius > 0.0:
-        left, tight[~left_out] = without_tight_groups(aligned, min_radius)
-    tracks = left.trajectories.tracks
-    if alignment is not None and tracks is not None:
-        points = trajectories.points[~(left_out | tight)]
-        alignment["as_cut"] = as_cut(points, left.released, left.partition.labels)
-        alignment["starts"] = tracks.start.tolist()
-    suppressed = account_of(suppression, left_out, tight, before, declined)
-    skipped = align and trajectories.tracks is not None and cut.partition.stopped
-    order = left.partition.labels.tolist()
-    random.SystemRandom().shuffle(order)
-    return Release(
-        Trajectories(
-            points=left.released[order], provenance={"attribution": trajectories.attribution}
-        ),
-        _report(left, k, counts_subjects, alignment, suppressed, skipped=skipped),
+    settings = ReleaseSettings(
+        count=count, align=align, suppress=suppress, min_radius=min_radius, digits=digits
     )
+    searched = Settings(**options)
+    _refuse_unreleasable(trajectories, align)
+    subjects = trajectories.subject if count == "subjects" else None
+    search = partial(_group_and_slide, k, settings, searched, progress)
 
+    first = search(trajectories, subjects)
+    found, costly, declined = without_costly(first, suppress, k, subjects, search)
+    kept, among_kept = without_tight_groups(found.slid, min_radius)
+    tight = np.zeros_like(costly)
+    tight[~costly] = among_kept
 
-def _grouped(
-    trajectories: Trajectories,
-    k: int,
-    counts_subjects: bool,
-    align: bool,
-    digits: int,
-    settings: Settings,
-    progress: Progress,
-) -> tuple[Grouped, Grouped]:
-    """Group trajectories as they were cut, and as they slid, if they may."""
-    try:
-        partition = microaggregate(
-            trajectories.records,
-            k,
-            subjects=trajectories.subject if counts_subjects else None,
-            progress=progress,
-            **asdict(settings),
-        )
-    except TooFewSubjects as error:
-        msg = f"{error}, or count trajectories with --count records"
-        raise TooFewSubjects(msg) from error
-    cut = Grouped(trajectories, partition, digits)
-    if not align or partition.stopped:
-        return cut, cut
-    slid = _align(trajectories, partition, k, counts_subjects, settings, progress)
-    return cut, Grouped(*slid, digits)
-
-
-def _align(
-    trajectories: Trajectories,
-    partition: Partition,
-    k: int,
-    counts_subjects: bool,
-    settings: Settings,
-    progress: Progress,
-) -> tuple[Trajectories, Partition]:
-    """Slide trajectories to their groups, with the options of the search for these."""
-    annealed = settings.refine == "anneal"
-    return slide_to_groups(
-        trajectories,
-        partition,
+    lines, labels = kept.released, kept.partition.labels
+    alignment = account(found.cut, found.slid)
+    if alignment is not None and kept.trajectories.tracks is not None:
+        alignment["as_cut"] = as_cut(trajectories.points[~(costly | tight)], lines, labels)
+        alignment["starts"] = kept.trajectories.tracks.start.tolist()
+    skipped = align and trajectories.tracks is not None and found.cut.partition.stopped
+    report = _report(
+        kept,
         k,
-        subjects=trajectories.subject if counts_subjects else None,
-        regroup=settings.refine != "none",
-        moves_per_record=EFFORTS[settings.effort].moves_per_record * annealed,
-        seed=settings.seed,
-        progress=progress,
+        by_subjects=subjects is not None,
+        alignment=alignment,
+        alignment_skipped=skipped,
+        suppressed=suppression_account(costly, tight, first.slid, settings, declined),
     )
+    order = labels.tolist()
+    random.SystemRandom().shuffle(order)
+    provenance = {"attribution": trajectories.attribution}
+    return Release(Trajectories(points=lines[order], provenance=provenance), report)
 
 
-def _refuse_unknown_attribution(attribution: str | None) -> None:
+def _refuse_unreleasable(trajectories: Trajectories, align: bool) -> None:
+    """Refuse what has no mean, and a text that a release must not hold."""
+    tracks = trajectories.tracks if align else None
+    for points in (trajectories.points, *([] if tracks is None else [tracks.points])):
+        longitude = points[..., 1]
+        if longitude.size and np.ptp(longitude) > 180.0:
+            msg = (
+                "the trajectories span more than 180 degrees of longitude, which cannot be "
+                "averaged across the antimeridian: anonymise smaller areas on their own"
+            )
+            raise BadInput(msg)
+    attribution = trajectories.attribution
     if attribution is not None and (unknown := unknown_attribution(attribution)):
         msg = (
             f"the trajectories carry {unknown[0]}, and a release holds no text but "
@@ -197,41 +145,54 @@ def _refuse_unknown_attribution(attribution: str | None) -> None:
         raise BadInput(msg)
 
 
-def _refuse_antimeridian(points: Floats) -> None:
-    longitude = points[..., 1]
-    if longitude.size and np.ptp(longitude) > 180.0:
-        msg = (
-            "the trajectories span more than 180 degrees of longitude, which cannot be "
-            "averaged across the antimeridian: anonymise smaller areas on their own"
-        )
-        raise BadInput(msg)
-
-
-def _report(
-    grouped: Grouped,
+def _group_and_slide(
     k: int,
-    counts_subjects: bool,
-    alignment: dict[str, Any] | None,
-    suppressed: dict[str, Any] | None,
-    *,
-    skipped: bool,
-) -> dict[str, Any]:
-    trajectories, partition, digits = grouped
-    released, tracks = grouped.released, trajectories.tracks
-    moved = moved_to(trajectories.points, released, partition.labels)
+    settings: ReleaseSettings,
+    search: Settings,
+    progress: Progress,
+    trajectories: Trajectories,
+    subjects: Ints | None,
+) -> Found:
+    """Group trajectories as they were cut, and as they slid, if they may."""
+    try:
+        partition = microaggregate(
+            trajectories.records, k, subjects=subjects, progress=progress, **asdict(search)
+        )
+    except TooFewSubjects as error:
+        msg = f"{error}, or count trajectories with `count='records'`"
+        raise TooFewSubjects(msg) from error
+    cut = TrajectoryGroups(trajectories, partition, settings.digits)
+    if not settings.align or partition.stopped:
+        return Found(cut, cut)
+    slid = slide_to_groups(
+        trajectories,
+        partition,
+        k,
+        subjects=subjects,
+        regroup=search.refine != "none",
+        moves_per_record=EFFORTS[search.effort].moves_per_record * (search.refine == "anneal"),
+        seed=search.seed,
+        progress=progress,
+    )
+    return Found(cut, TrajectoryGroups(*slid, settings.digits))
+
+
+def _report(kept: TrajectoryGroups, k: int, *, by_subjects: bool, **told: Any) -> dict[str, Any]:
+    """Say what was released and what it costs; ``told`` has three entries ready for JSON."""
+    trajectories, partition, digits = kept
+    released, labels, subjects = kept.released, partition.labels, trajectories.subject
+    tracks, provenance = trajectories.tracks, trajectories.provenance
     line = line_numbers(released)
     together = [np.flatnonzero(line == one) for one in np.flatnonzero(np.bincount(line) > 1)]
-    sizes = partition.sizes
-    subjects = trajectories.subject
-    per_group = None if subjects is None else subjects_per_group(partition.labels, subjects)
+    per_group = None if subjects is None else subjects_per_group(labels, subjects)
     counted = Counted(
         k=k,
-        by_subjects=counts_subjects,
+        by_subjects=by_subjects,
         known=per_group is not None,
-        groups=len(sizes),
+        groups=len(partition.sizes),
         few=0 if per_group is None else int((per_group < k).sum()),
-        nameless=nameless(trajectories.provenance),
-        read=recordings(trajectories.provenance),
+        nameless=nameless(provenance),
+        read=recordings(provenance),
     )
     return {
         "notice": counted.notice,
@@ -239,26 +200,20 @@ def _report(
         "k": k,
         "counted": counted.word,
         "digits": digits,
-        "groups": len(sizes),
+        "groups": counted.groups,
         "lines": int(line.max()) + 1,
         "information_loss": partition.information_loss,
         "stages": [stage.account for stage in partition.stages],
         "stopped": partition.stopped,
-        "displacement": summary(moved),
-        "from_runs": (
-            None if tracks is None else summary(from_runs(tracks, released, partition.labels))
-        ),
-        "alignment": alignment,
-        "alignment_skipped": skipped,
-        "suppressed": suppressed,
-        "subject_names_merged": Merged.told_by(trajectories.provenance)._asdict(),
-        "wide": wide_groups(
-            trajectories.points, partition.labels, k, subjects, counts_subjects=counts_subjects
-        ),
+        "displacement": summary(kept.moved),
+        "from_runs": None if tracks is None else summary(from_runs(tracks, released, labels)),
+        **told,
+        "subject_names_merged": Merged.told_by(provenance)._asdict(),
+        "wide": wide_groups(trajectories.points, labels, k, subjects, counts_subjects=by_subjects),
         "attribution": trajectories.attribution,
         "versions": versions(),
-        "sizes": sizes.tolist(),
+        "sizes": partition.sizes.tolist(),
         "subjects_per_group": None if per_group is None else per_group.tolist(),
-        "labels": partition.labels.tolist(),
+        "labels": labels.tolist(),
         "groups_of_equal_lines": [groups.tolist() for groups in together],
     }

@@ -1,4 +1,4 @@
-"""The options of the search: their defaults, checks and help, each written once.
+"""The options of the search and of a release: their defaults, checks and help, written once.
 
     settings = Settings(method="mdav", seed=7)     checked; BadInput names what is wrong
     settings.effort, asdict(settings)              read one, or all of them by name
@@ -13,7 +13,9 @@ with ``settings = Settings(**options)``: an unknown name is a TypeError, as of a
 Importing this module loads no library.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from math import inf
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -27,6 +29,9 @@ HEURISTIC_NAMES = (
 )
 EXPANSIONS = ("distance", "row")
 REFINEMENT_NAMES = ("none", "anneal", "descent", "swap", "rcs")
+COUNTS = ("subjects", "records")
+FEWEST_DIGITS, MOST_DIGITS = 4, 7
+"""Decimals of a degree that a release may have; each location to 11 m, or to 1 cm."""
 
 
 class Effort(NamedTuple):
@@ -54,8 +59,27 @@ def _option(default: Any, help: str, shown: str | None = None, **allowed: Any) -
     return field(default=default, metadata={"help": help, "shown": shown, **allowed})
 
 
+class _Checked:
+    """Options that are checked when they are made."""
+
+    def __post_init__(self) -> None:
+        """Refuse options that are not known, or out of their range."""
+        for option in fields(self):
+            value, allowed = getattr(self, option.name), option.metadata
+            if value is None and option.default is None:
+                continue
+            if "choices" in allowed:
+                _check_choice(option.name, value, allowed["choices"])
+            elif option.type is bool:
+                _check_bool(option.name, value)
+            elif option.type in (int, int | None):
+                _check_whole(option.name, value, allowed["least"], allowed["most"])
+            else:
+                _check_within(option.name, value, allowed)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(_Checked):
     """The options of `trajanon.microaggregate`, checked.
 
     Raises
@@ -107,18 +131,36 @@ class Settings:
     )
     seed: int = _option(0, "Repeats the groups bit for bit.", least=0, most=None)
 
-    def __post_init__(self) -> None:
-        """Refuse options that are not known, or out of their range."""
-        for option in fields(self):
-            value, allowed = getattr(self, option.name), option.metadata
-            if value is None and option.default is None:
-                continue
-            if "choices" in allowed:
-                _check_choice(option.name, value, allowed["choices"])
-            elif option.type in (int, int | None):
-                _check_whole(option.name, value, allowed["least"], allowed["most"])
-            else:
-                _check_within(option.name, value, allowed["least"], allowed["most"])
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseSettings(_Checked):
+    """The options of `trajanon.anonymize` beside those of its search, checked.
+
+    Raises
+    ------
+    BadInput
+        If an option is not known, or out of its range.
+    """
+
+    count: str = _option(
+        "subjects", "What k counts: subjects, or records (trajectories).", choices=COUNTS
+    )
+    align: bool = _option(True, "Let trajectories slide on their tracks towards their groups.")
+    suppress: float = _option(
+        0.0, "Leave out the trajectories that cost most: at most this share.", least=0, below=1
+    )
+    min_radius: float = _option(
+        0.0,
+        "Metres; leave out groups whose members all stay this close to the released line.",
+        least=0,
+    )
+    digits: int = _option(
+        FEWEST_DIGITS,
+        "Decimals of released degrees, 4 (11 m) to 7 (1 cm). With each one more, somebody who "
+        "holds all other tracks can tell more easily who is in a group.",
+        least=FEWEST_DIGITS,
+        most=MOST_DIGITS,
+    )
 
 
 def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
@@ -135,8 +177,16 @@ def _check_whole(name: str, value: Any, least: int, most: int | None) -> None:
         raise BadInput(msg)
 
 
-def _check_within(name: str, value: Any, least: float, most: float) -> None:
+def _check_bool(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        msg = f"{name} must be True or False (got {value!r})"
+        raise BadInput(msg)
+
+
+def _check_within(name: str, value: Any, allowed: Mapping[str, Any]) -> None:
     number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not least <= value <= most:
-        msg = f"{name} must be a number from {least:g} to {most:g} (got {value!r})"
+    least, most, below = allowed["least"], allowed.get("most", inf), allowed.get("below", inf)
+    if not number or not least <= value <= most or not value < below:
+        upper = f" to {most:g}" if most < inf else f" to below {below:g}" if below < inf else " on"
+        msg = f"{name} must be a number from {least:g}{upper} (got {value!r})"
         raise BadInput(msg)

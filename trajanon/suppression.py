@@ -1,4 +1,4 @@
-"""Trajectories that are left out of a release, because asked for."""
+"""Suppression: trajectories that cost most, and tight groups, are left out of a release."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,166 +17,168 @@ from trajanon.partition import Partition, dense, measured
 from trajanon.privacy.diversity import too_tight
 from trajanon.privacy.outliers import outliers
 from trajanon.problem import Problem
+from trajanon.settings import ReleaseSettings
 from trajanon.trajectories import Trajectories
 from trajanon.utility import moved_to, summary
 
 
-class Grouped(NamedTuple):
-    """Trajectories, their groups, and the decimals of a degree that are released."""
+class TrajectoryGroups(NamedTuple):
+    """Trajectories and their groups, and the lines that are released of these."""
 
     trajectories: Trajectories
     partition: Partition
-    digits: int
+    digits: int  # decimals of a degree that are released
 
     @property
     def released(self) -> Floats:
         """The mean of each group as it is written, shape (g, m, 2)."""
         return rounded(self.partition.lines(self.trajectories.points), self.digits)
 
-
-class Suppression(NamedTuple):
-    """What is to be left out."""
-
-    share: float  # of the trajectories, those that cost most: 0 or more, below 1
-    radius: float  # metres: groups all of whose members stay within so far of their line
-
-    def check(self) -> None:
-        """Refuse what makes no sense."""
-        if not 0.0 <= self.share < 1.0:
-            msg = (
-                f"--suppress must be a share of the trajectories from 0 % to below "
-                f"100 % (got {self.share:.4g})"
-            )
-            raise BadInput(msg)
-        if not 0.0 <= self.radius < np.inf:
-            msg = f"--min-radius must be metres, 0 or more (got {self.radius})"
-            raise BadInput(msg)
+    @property
+    def moved(self) -> Floats:
+        """Metres from each trajectory's points to those of its released line, on average, (n,)."""
+        return moved_to(self.trajectories.points, self.released, self.partition.labels)
 
 
-def costly(grouped: Grouped, share: float, k: int, *, counts_subjects: bool) -> Bools:
-    """Choose the trajectories without which least is lost, shape (n,)."""
-    trajectories, partition, _ = grouped
-    return outliers(
-        trajectories.points,
-        partition.labels,
-        share,
-        k=k,
-        subjects=trajectories.subject if counts_subjects else None,
-    )
+class Found(NamedTuple):
+    """What a search found: groups of trajectories as they were cut, and as they slid."""
+
+    cut: TrajectoryGroups
+    slid: TrajectoryGroups  # those of ``cut``, if nothing may slide
 
 
-def regrouped(
-    before: tuple[Grouped, Grouped],
-    out: Bools,
+def without_costly(
+    found: Found,
+    share: float,
     k: int,
-    search: Callable[[Trajectories], tuple[Grouped, Grouped]],
-    *,
-    counts_subjects: bool,
-) -> tuple[Grouped, Grouped] | None:
-    """Group those that are kept: anew, or in the groups there are.
+    subjects: Ints | None,
+    search: Callable[[Trajectories, Ints | None], Found],
+) -> tuple[Found, Bools, int]:
+    """Leave out at most a share of the trajectories: those without which least is lost.
 
-    The first of the two by which those that are kept lose less than before; None if neither does.
-    After Ctrl-C, the groups there are in any case.
+    The others are grouped anew. If they do not lose less by it, nothing is left out. Returns what
+    was found, who is left out, shape (n,), and how many were not because nothing was gained.
     """
-    cut, aligned = before
+    groups = found.slid
+    points, labels = groups.trajectories.points, groups.partition.labels
+    out = outliers(points, labels, share, k=k, subjects=subjects)
+    if not out.any():
+        return found, out, 0
+    others = _regrouped(found, ~out, k, None if subjects is None else subjects[~out], search)
+    if others is None:
+        return found, np.zeros_like(out), int(out.sum())
+    return others, out, 0
 
-    def there() -> tuple[Grouped, Grouped]:
-        left = without(aligned, out, k, counts_subjects=counts_subjects)
-        if aligned.trajectories is cut.trajectories:
-            return left, left
-        return without(cut, out, k, counts_subjects=counts_subjects), left
 
-    if aligned.partition.stopped:
-        return there()
+def _regrouped(
+    found: Found,
+    kept: Bools,
+    k: int,
+    subjects: Ints | None,
+    search: Callable[[Trajectories, Ints | None], Found],
+) -> Found | None:
+    """Group those that are kept anew, or else leave the others out of the groups as they are.
+
+    Takes the first of the two by which those that are kept lose less than before; None if neither
+    does. After Ctrl-C takes the groups as they are, whatever they lose.
+    """
+    cut, slid = found
+
+    def shrunk() -> Found:
+        left = _shrunk(slid, kept, k, subjects)
+        if slid.trajectories is cut.trajectories:
+            return Found(left, left)
+        return Found(_shrunk(cut, kept, k, subjects), left)
+
+    if slid.partition.stopped:
+        return shrunk()
     try:
-        anew = search(cut.trajectories.take(~out))
-        if _gains(aligned, ~out, anew[1]):
+        anew = search(cut.trajectories.take(kept), subjects)
+        if _gains(slid, kept, anew.slid):
             return anew
-        cut_left, left = there()
+        old = shrunk()
     except (TooFewRecords, TooFewSubjects):
         return None
-    if anew[1].partition.stopped:
-        stopped = replace(left.partition, stopped=True)
-        return cut_left, left._replace(partition=stopped)
-    return (cut_left, left) if _gains(aligned, ~out, left) else None
+    if anew.slid.partition.stopped:
+        stopped = replace(old.slid.partition, stopped=True)
+        return old._replace(slid=old.slid._replace(partition=stopped))
+    return old if _gains(slid, kept, old.slid) else None
 
 
-def _gains(before: Grouped, kept: Bools, after: Grouped) -> bool:
+def _gains(before: TrajectoryGroups, kept: Bools, after: TrajectoryGroups) -> bool:
     """Whether those kept are moved less than before, and lose less, on average."""
-    was, now = _moved(before)[kept], _moved(after)
+    was, now = before.moved[kept], after.moved
     return bool(now.mean() < was.mean() and (now**2).mean() < (was**2).mean())
 
 
-def _moved(grouped: Grouped) -> Floats:
-    trajectories, partition, _ = grouped
-    return moved_to(trajectories.points, grouped.released, partition.labels)
-
-
-def without_tight_groups(grouped: Grouped, radius: float) -> tuple[Grouped, Bools]:
-    """Leave out groups so tight that their line is as good as any member."""
+def _shrunk(
+    groups: TrajectoryGroups, kept: Bools, k: int, subjects: Ints | None
+) -> TrajectoryGroups:
+    """Leave trajectories out of groups; members of a group that then is too small join others."""
     since = perf_counter()
-    trajectories, partition, _ = grouped
+    left, labels = groups.trajectories.take(kept), groups.partition.labels[kept]
+    own = np.arange(len(left)) if subjects is None else dense(subjects)
+    check_enough(len(left), own, k, counted=subjects is not None)
+    problem = Problem(records=loss.standardise(left.records), subjects=own, k=k)
+    labels = mended(problem, labels)
+    return _remeasured(left, groups, labels, since)
+
+
+def without_tight_groups(groups: TrajectoryGroups, radius: float) -> tuple[TrajectoryGroups, Bools]:
+    """Leave out groups so tight that their line is as good as any member; 0 m leaves out none."""
+    since = perf_counter()
+    trajectories, partition, _ = groups
     tight = np.zeros(len(partition.sizes), dtype=np.bool_)
-    for lines in (partition.lines(trajectories.points), grouped.released):
-        tight |= too_tight(trajectories.points, partition.labels, lines, radius)
+    if radius > 0.0:
+        for lines in (partition.lines(trajectories.points), groups.released):
+            tight |= too_tight(trajectories.points, partition.labels, lines, radius)
     if tight.all():
         msg = (
             f"all groups lie within {radius:g} m, and nothing would be released: lower "
-            "--min-radius, or raise -k"
+            "`min_radius`, or raise `k`"
         )
         raise BadInput(msg)
     out = tight[partition.labels]
     if not out.any():
-        return grouped, out
-    left = trajectories.take(~out)
-    return _measured(left, grouped, dense(partition.labels[~out]), since), out
+        return groups, out
+    labels = dense(partition.labels[~out])
+    return _remeasured(trajectories.take(~out), groups, labels, since), out
 
 
-def without(grouped: Grouped, out: Bools, k: int, *, counts_subjects: bool) -> Grouped:
-    """Leave trajectories out of groups that nobody searches anew.
-
-    Where a group then holds too few, its other members join the nearest group.
-    """
-    since = perf_counter()
-    left, labels = grouped.trajectories.take(~out), grouped.partition.labels[~out]
-    subjects = np.arange(len(left))
-    if counts_subjects and left.subject is not None:
-        subjects = dense(left.subject)
-    check_enough(len(left), subjects, k, counted=counts_subjects)
-    problem = Problem(records=loss.standardise(left.records), subjects=subjects, k=k)
-    labels = mended(problem, labels)
-    return _measured(left, grouped, labels, since)
-
-
-def _measured(left: Trajectories, before: Grouped, labels: Ints, since: float) -> Grouped:
-    """Measure the groups of what is left."""
-    found = measured(left.records, labels, "suppression", since)
-    stages = (*before.partition.stages, *found.stages)
-    path, stopped = before.partition.path_length, before.partition.stopped
-    changed = replace(found, stages=stages, path_length=path, stopped=stopped)
-    return Grouped(left, changed, before.digits)
+def _remeasured(
+    left: Trajectories, before: TrajectoryGroups, labels: Ints, since: float
+) -> TrajectoryGroups:
+    found, was = measured(left.records, labels, "suppression", since), before.partition
+    partition = replace(
+        was,
+        labels=labels,
+        centroids=found.centroids,
+        sse=found.sse,
+        sst=found.sst,
+        stages=(*was.stages, *found.stages),
+    )
+    return TrajectoryGroups(left, partition, before.digits)
 
 
-def account(
-    suppression: Suppression, costly: Bools, tight: Bools, before: Grouped | None, declined: int
+def suppression_account(
+    costly: Bools, tight: Bools, before: TrajectoryGroups, settings: ReleaseSettings, declined: int
 ) -> dict[str, Any] | None:
-    """Tell what was left out, ready for JSON."""
-    if suppression == (0.0, 0.0):
+    """Tell what was left out, and what was lost before, ready for JSON."""
+    if settings.suppress == settings.min_radius == 0.0:
         return None
-    without = None
-    if before is not None:
-        moved = _moved(before)
-        without = {
+    with_outliers = None
+    if costly.any():
+        with_outliers = {
             "information_loss": before.partition.information_loss,
-            "displacement": summary(moved),
-            "displacement_of_others": summary(moved[~costly]),
+            "displacement": summary(before.moved),
+            "displacement_of_others": summary(before.moved[~costly]),
         }
     return {
-        "share": suppression.share,
-        "min_radius": suppression.radius,
+        "share": settings.suppress,
+        "min_radius": settings.min_radius,
         "outliers": int(costly.sum()),
         "declined": declined,
         "in_tight_groups": int(tight.sum()),
-        "with_outliers": without,
+        "with_outliers": with_outliers,
         "rows": np.flatnonzero(costly | tight).tolist(),
     }

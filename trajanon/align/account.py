@@ -11,7 +11,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import in_space
 from trajanon.loss import loss_to
 from trajanon.neighbours import nearest_points
-from trajanon.suppression import Grouped
+from trajanon.suppression import TrajectoryGroups
 from trajanon.tracks import STEPS, Tracks
 from trajanon.utility import displacement, moved_to, summary
 from trajanon.workers import in_parts
@@ -29,7 +29,7 @@ _LINES = 5_000  # in a tree
 _PLACES = 1_000_000  # of a large table's tracks that are looked at, about
 
 
-def account(before: Grouped, after: Grouped) -> dict[str, Any] | None:
+def account(before: TrajectoryGroups, after: TrajectoryGroups) -> dict[str, Any] | None:
     """Tell how alignment changed trajectories, ready for JSON."""
     tracks, slid = before.trajectories.tracks, after.trajectories.tracks
     if tracks is None or slid is None or before.trajectories is after.trajectories:

@@ -1,14 +1,16 @@
 """trajanon bound."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from trajanon.cli.options import Effort, Json, Missing, Seed, names_of
+from trajanon.cli.options import Json, Missing, names_of, with_options
 from trajanon.cli.wording import announce_compilation, tell
+from trajanon.settings import Settings
 
 
+@with_options(Settings, "effort", "seed", effort="best")
 def bound(
     file: Annotated[Path, typer.Argument(help="CSV or Parquet with a header, a record a row.")],
     *,
@@ -21,9 +23,8 @@ def bound(
         ),
     ] = None,
     missing: Missing = "refuse",
-    effort: Effort = "best",
-    seed: Seed = 0,
     as_json: Json = False,
+    **options: Any,
 ) -> None:
     """Say how far the groups found can be from the best: a lower bound, with proof.
 
@@ -41,9 +42,8 @@ def bound(
             k,
             columns=None if columns is None else names_of(columns),
             missing=missing,
-            effort=effort,
-            seed=seed,
             progress=progress,
+            **options,
         )
     if as_json:
         show_json(certificate.account)

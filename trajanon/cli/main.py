@@ -19,7 +19,7 @@ from trajanon.cli.extract import extract
 from trajanon.cli.figures import figures
 from trajanon.cli.map import draw
 from trajanon.cli.microaggregate import microaggregate
-from trajanon.cli.wording import STOPPED, log_to_screen, say
+from trajanon.cli.wording import INTERRUPTED, log_to_screen, say
 from trajanon.errors import TrajanonError, printable
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def main() -> NoReturn:
     try:
         code = app(standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort) as stop:
-        code = STOPPED
+        code = INTERRUPTED
         if isinstance(stop.__cause__, EOFError):  # typer takes both for Ctrl-C
             code = _defect()
     except TrajanonError as error:
@@ -139,6 +139,6 @@ def main() -> NoReturn:
             sys.exit(_defect())
         say(f"{error.format_message().rstrip('.')}; see trajanon --help")
         code = 2
-    if code == STOPPED:
+    if code == INTERRUPTED:
         say("stopped; no file was left half-written")
     sys.exit(code)

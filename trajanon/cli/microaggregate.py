@@ -1,31 +1,23 @@
 """trajanon microaggregate."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from trajanon.cli.options import (
     MICROAGGREGATED,
-    Compression,
-    Effort,
-    Expansion,
-    Gamma,
-    Heuristic,
     Json,
-    MaxEvents,
-    Method,
     Missing,
-    Refine,
-    Seed,
-    ShuffleProbability,
     SubjectsExact,
-    Subsets,
     names_of,
+    with_options,
 )
 from trajanon.cli.wording import announce_compilation, tell, with_flags
+from trajanon.settings import Settings
 
 
+@with_options(Settings)
 def microaggregate(
     file: Annotated[Path, typer.Argument(help="CSV or Parquet with a header, a record a row.")],
     *,
@@ -52,19 +44,9 @@ def microaggregate(
         str | None, typer.Option(help="Form groups within each value of this column.")
     ] = None,
     missing: Missing = "refuse",
-    method: Method = "hm2",
-    heuristic: Heuristic = "or-opt",
-    compression: Compression = 1,
-    expansion: Expansion = "distance",
-    gamma: Gamma = None,
-    subsets: Subsets = None,
-    refine: Refine = "anneal",
-    shuffle_probability: ShuffleProbability = 0.001,
-    max_events: MaxEvents = 10,
-    effort: Effort = "balanced",
-    seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Ends in .csv or .parquet.")] = MICROAGGREGATED,
     as_json: Json = False,
+    **options: Any,
 ) -> None:
     """Replace the rows of a table of numbers by the means of groups of at least k.
 
@@ -88,18 +70,8 @@ def microaggregate(
             subjects_exact=subjects_exact,
             strata=strata,
             missing=missing,
-            method=method,
-            heuristic=heuristic,
-            compression=compression,
-            expansion=expansion,
-            gamma=gamma,
-            subsets=subsets,
-            refine=refine,
-            shuffle_probability=shuffle_probability,
-            max_events=max_events,
-            effort=effort,
-            seed=seed,
             progress=progress,
+            **options,
         )
         result.write_draft(draft)
     if as_json:

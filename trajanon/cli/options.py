@@ -1,8 +1,11 @@
 """Options that several commands share, and the names files have by default."""
 
 import csv
+from collections.abc import Callable
+from dataclasses import fields
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -16,41 +19,8 @@ MAP = Path("map.html")
 MICROAGGREGATED = Path("microaggregated.csv")
 BENCHMARK = Path("benchmark.csv")
 
+Command = TypeVar("Command", bound=Callable[..., None])
 
-Method = Annotated[str, typer.Option(help="hm2, mdav, v-mdav, md, cbfs, mf-tsp or decomposition.")]
-Heuristic = Annotated[
-    str,
-    typer.Option(
-        help="Path of hm2 and mf-tsp: or-opt, two-opt, nearest-neighbor, "
-        "repetitive-nn, nearest-insertion, farthest-insertion, cheapest-insertion, "
-        "arbitrary-insertion, mdav-lk, npn, md, mdav, cbfs, concorde or lkh."
-    ),
-]
-Compression = Annotated[
-    int, typer.Option(help="Records behind each point of hm2's path; 1 for none.")
-]
-Expansion = Annotated[
-    str, typer.Option(help="How compressed records come back: by distance or row.")
-]
-Gamma = Annotated[
-    float | None,
-    typer.Option(help="How readily groups of v-mdav grow.", show_default="the best of several"),
-]
-Subsets = Annotated[
-    int | None,
-    typer.Option(help="Parts that decomposition solves.", show_default="of some 1,500 / k records"),
-]
-Refine = Annotated[str, typer.Option(help="anneal, descent, swap, rcs or none.")]
-ShuffleProbability = Annotated[
-    float, typer.Option(help="Of rcs: chance of a shuffle after each record.")
-]
-MaxEvents = Annotated[int, typer.Option(help="Of rcs: shuffles at most.")]
-Effort = Annotated[
-    str,
-    typer.Option(
-        help="fast (no annealing), balanced, or best (minutes; Ctrl-C takes the best so far)."
-    ),
-]
 SubjectsExact = Annotated[
     bool,
     typer.Option(
@@ -61,8 +31,38 @@ SubjectsExact = Annotated[
 Missing = Annotated[
     str, typer.Option(help="Rows with missing values: refuse the table, or drop the rows.")
 ]
-Seed = Annotated[int, typer.Option(help="Repeats the groups bit for bit.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def with_options(kind: type, *names: str, **defaults: Any) -> Callable[[Command], Command]:
+    """Let a command take in its ``**options`` those of a class of settings: all, or those named."""
+
+    def extend(command: Command) -> Command:
+        own = signature(command)
+        taken = list(own.parameters.values())
+        more = [
+            Parameter(
+                option.name,
+                Parameter.KEYWORD_ONLY,
+                default=defaults.get(option.name, option.default),
+                annotation=Annotated[
+                    option.type,
+                    typer.Option(
+                        help=option.metadata["help"], show_default=option.metadata["shown"] or True
+                    ),
+                ],
+            )
+            for option in fields(kind)
+            if option.name not in own.parameters and (not names or option.name in names)
+        ]
+        place = next(n for n, given in enumerate(taken) if given.name in ("out", "as_json"))
+        taken = [given for given in taken if given.kind is not Parameter.VAR_KEYWORD]
+        command.__signature__ = own.replace(  # type: ignore[attr-defined]
+            parameters=[*taken[:place], *more, *taken[place:]]
+        )
+        return command
+
+    return extend
 
 
 def names_of(text: str) -> list[str]:

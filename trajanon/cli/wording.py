@@ -11,7 +11,7 @@ import typer
 
 from trajanon.errors import printable
 
-STOPPED = 130
+INTERRUPTED = 130
 """The shell's exit code for Ctrl-C."""
 
 _OPTIONS = {"area": "bbox"}

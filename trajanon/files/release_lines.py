@@ -9,14 +9,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
-from trajanon.errors import BadInput
+from trajanon.settings import ReleaseSettings
 from trajanon.trajectories import OSM_ATTRIBUTION
 
-DIGITS = 4
-"""Decimals of a degree that a release has by default: 11 metres."""
-
-FEWEST, MOST = 4, 7
-"""Decimals that may be asked for; OpenStreetMap itself writes 7."""
+DIGITS = ReleaseSettings.digits
 
 LINE = "LineString"
 
@@ -38,10 +34,7 @@ _KINDS = np.array(
 
 def check_digits(digits: int) -> None:
     """Refuse a number of decimals that no release has."""
-    whole = isinstance(digits, int | np.integer) and not isinstance(digits, bool)
-    if not whole or not FEWEST <= digits <= MOST:
-        msg = f"digits must be a whole number from {FEWEST} to {MOST} (got {digits!r})"
-        raise BadInput(msg)
+    ReleaseSettings(digits=digits)
 
 
 def rounded(degrees: Floats, digits: int) -> Floats:

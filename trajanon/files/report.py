@@ -9,9 +9,10 @@ import numpy as np
 from trajanon.arrays import Bools, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.json_types import parsed, typed
-from trajanon.files.release_lines import MOST, check_digits
+from trajanon.files.release_lines import check_digits
 from trajanon.inputs import regular
 from trajanon.partition import check_k
+from trajanon.settings import MOST_DIGITS
 from trajanon.trajectories import Trajectories
 
 NOT_TOGETHER = (
@@ -127,7 +128,7 @@ def promise_in(report: Report) -> tuple[int, str]:
 
 def digits_in(report: Report) -> int:
     """Take the decimals of a release from its report; all had 7 before one said so."""
-    digits = report.get("digits", MOST)
+    digits = report.get("digits", MOST_DIGITS)
     check_digits(digits)
     return digits
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
-from trajanon.files.release_lines import DIGITS, check_digits, unknown_attribution
+from trajanon.files.release_lines import DIGITS, unknown_attribution
 from trajanon.loss import information_loss
 from trajanon.outputs import json_report
 from trajanon.partition import Stage, check_k
@@ -32,7 +32,7 @@ from trajanon.parts.survey import Survey, look, origin_of, survey
 from trajanon.parts.trace_subjects import with_names
 from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, versions
-from trajanon.settings import Settings
+from trajanon.settings import ReleaseSettings, Settings
 from trajanon.subjects import Merged
 from trajanon.words import number_of
 
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from distributed import Client
 
 _LOG = logging.getLogger(__name__)
-
-COUNTS = ("subjects", "records")
 
 
 def anonymize_parts(
@@ -103,11 +101,8 @@ def anonymize_parts(
     ServerProblem
         If the cluster is lost.
     """
-    if count not in COUNTS:
-        msg = f"count {count!r} is not known; choose from {', '.join(COUNTS)}"
-        raise BadInput(msg)
+    ReleaseSettings(count=count, digits=digits)
     check_k(k)
-    check_digits(digits)
     settings = Settings(**options)
     memory = bytes_of(memory)
     folder, release = Folder(source), Folder(out).real

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from trajanon.arrays import Ints
-from trajanon.files.release_lines import LINE, MOST, Lines, rounded
+from trajanon.files.release_lines import LINE, Lines, rounded
+from trajanon.settings import MOST_DIGITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +78,14 @@ def too_fine(lines: Lines, digits: int) -> list[str]:
     """Say how many decimals coordinates have, if it is more than a release claims."""
     degrees = lines.coordinates
     decimals = digits
-    while decimals <= MOST and (rounded(degrees, decimals) != degrees).any():
+    while decimals <= MOST_DIGITS and (rounded(degrees, decimals) != degrees).any():
         decimals += 1
     if decimals == digits:
         return []
-    many = f"{decimals}" if decimals <= MOST else f"more than {MOST}"
+    many = f"{decimals}" if decimals <= MOST_DIGITS else f"more than {MOST_DIGITS}"
     way_out = f"if the release was made with --digits {decimals}, check it with that"
-    if decimals > MOST:
-        way_out = f"a release has {MOST} at most"
+    if decimals > MOST_DIGITS:
+        way_out = f"a release has {MOST_DIGITS} at most"
     return [
         f"a coordinate has {many} decimals, more than the {digits} it claims: each one "
         f"more helps to tell who is in a group; {way_out}"
