@@ -1,11 +1,11 @@
-"""The ends of traces, which tell where people live and work, are cut out.
+"""Cutting out the ends of traces, which reveal where people live and work.
 
-Around each place at which a trace begins, ends or stops a circle is cut out of it. A circle about
-the place itself would give it away: it is the centre. So the circle has two and a half times the
-radius asked for, and its centre lies off the place by a random way, as `trajanon.extract.anchors`
-draws it: all within the radius asked for is always cut out, all beyond four times that stays, and
-the circle, however well it is known, tells of the place no more than a disc of the radius asked
-for.
+Around each place where a trace begins, ends or stops, a circle is cut out. A circle about the place
+itself would reveal it: it is the centre. So the circle has two and a half times the radius asked
+for, and its centre lies off the place by a random way, as `trajanon.extract.anchors` draws it.
+Everything within the radius asked for is always cut out, everything beyond four times that radius
+stays, and whoever knows the circle exactly knows of the place only that it lies in a disc of the
+radius asked for.
 """
 
 from collections.abc import Sequence
@@ -23,18 +23,18 @@ from trajanon.extract.stops import parts
 from trajanon.geodesy import radii
 
 _RADIUS = 2.5
-"""Over what was asked for: one, one for the way to the centre, half for the anchor."""
+"""Times the radius asked for: one, one for the way to the centre, half for the anchor."""
 
 _SURE = 1.01
-"""The plane about each centre is right to some thousandths: rather cut more."""
+"""A factor: the plane about each centre is right to some thousandths, so cut more."""
 
 _BULGE = 2.5e7
-"""Metres; square of a way over this is what it may lie off a straight line in the
-plane, at most, times 1 + the tangent of its latitude."""
+"""Metres. A geodesic of length L lies off a straight line in the plane by at most
+L^2 / _BULGE, times 1 + the tangent of its latitude."""
 
 
 def trim(points: Points, rules: Rules, anchors: Anchors) -> Points:
-    """Cut out what lies about the ends of traces, and where they stop."""
+    """Cut out the surroundings of the ends of traces, and of the places where they stop."""
     if len(points) == 0:
         return points
     metres = rules.trim_ends
@@ -49,7 +49,7 @@ def trim(points: Points, rules: Rules, anchors: Anchors) -> Points:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Circles:
-    """Centres in degrees, and metres to a degree there, each of shape (parts,)."""
+    """Centres in degrees, and metres of a degree there, each of shape (parts,)."""
 
     lat: Floats
     lon: Floats
@@ -69,7 +69,7 @@ class _Circles:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ends:
-    """A zone for the very points it was made of: for each the circles of its part."""
+    """An exclusion of the points it was made of: for each point the circles of its part."""
 
     part: Ints
     circles: Sequence[_Circles]
@@ -85,7 +85,7 @@ class _Ends:
     def meets(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
         """Tell which ways, each from a point to the next, come into a circle.
 
-        A way over the border of two parts leads past a stop, and is cut as well.
+        A way from one part to the next leads past a stop, and is cut as well.
         """
         part = self.part[start]
         near = np.asarray(part != self.part[start + 1], dtype=np.bool_)
@@ -94,10 +94,10 @@ class _Ends:
             there = circles.plane(lat[start + 1], lon[start + 1], part)
             way = there - here
             length = np.abs(way)
-            # How far along the way its place next to the centre is, from 0 to 1.
+            # Where on the way the centre is nearest, from 0 to 1.
             with np.errstate(divide="ignore", invalid="ignore"):
                 along = -(here * way.conj()).real / length**2
-            next_to = here + np.clip(np.nan_to_num(along), 0.0, 1.0) * way
+            nearest = here + np.clip(np.nan_to_num(along), 0.0, 1.0) * way
             steep = 1.0 + np.abs(np.tan(np.radians(lat[start])))
-            near |= np.abs(next_to) <= self.radius + length**2 / _BULGE * steep
+            near |= np.abs(nearest) <= self.radius + length**2 / _BULGE * steep
         return near

@@ -1,4 +1,4 @@
-"""Geodesics between places: how long they are, and where on them one is."""
+"""Geodesics between places: their lengths, and the places along them."""
 
 from dataclasses import dataclass
 
@@ -11,15 +11,15 @@ from trajanon.geodesy import ECCENTRICITY_SQUARED, EQUATOR
 WGS84 = Geod(ellps="WGS84")
 
 _SHORT = 3e12
-"""Cubic metres; up to here a short way's series is right to half a millimetre.
+"""Cubic metres; a way is short, and its series right to half a millimetre, up to this.
 
-What it leaves out is 0.0067 L^3 (1 + 3 t^2) / R^2 at most, with L the length of the
-way, t the tangent of its latitude and R the radius of the Earth. So ways are short up
-to 14 km on the equator, 6.7 km at 60 degrees, 670 m at 89.
+The series leaves out 0.0067 L^3 (1 + 3 t^2) / R^2 at most, with L the length of the way, t the
+tangent of its latitude and R the radius of the Earth. So ways are short up to 14 km on the equator,
+6.7 km at 60 degrees, 670 m at 89.
 """
 
 _STEEP = 1e3
-"""Tangent of 89.94 degrees: nearer to a pole no series is trusted."""
+"""Tangent of 89.94 degrees: nearer to a pole, the series is not used."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,17 +27,17 @@ class Geodesics:
     """The shortest ways between pairs of places.
 
     After a share u of a short way, the latitude is ``lat + u (dlat + (1 - u) bend_lat)``, and the
-    longitude likewise: both ends are met, and no place is a millimetre off.
+    longitude likewise: exact at both ends, and less than a millimetre off between them.
     """
 
-    lat: Floats  # where the ways begin, in degrees, shape (ways,)
-    lon: Floats  # where the ways begin, in degrees, shape (ways,)
-    dlat: Floats  # degrees to where they end
-    dlon: Floats  # degrees to where they end
-    bend_lat: Floats  # degrees; four times what the middle of a way lies off a straight line
-    bend_lon: Floats  # degrees; four times what the middle of a way lies off a straight line
+    lat: Floats  # degrees, where the ways begin, shape (ways,) as all others
+    lon: Floats  # degrees, where the ways begin
+    dlat: Floats  # degrees from begin to end
+    dlon: Floats  # degrees from begin to end, by the shorter way round
+    bend_lat: Floats  # degrees; four times the distance of the middle from a straight line
+    bend_lon: Floats  # degrees; as bend_lat
     length: Floats  # metres
-    long: Bools  # which ways are long, shape (ways,)
+    long: Bools  # whether a way is too long for the series
     azimuth: Floats  # degrees, where a long way begins; 0 for a short one
 
     @classmethod
@@ -85,7 +85,7 @@ class Geodesics:
         )
 
     def at(self, way: Ints, metres: Floats) -> tuple[Floats, Floats]:
-        """Find the places so many metres along some of the ways."""
+        """Find the place at a distance, in metres, along each of some ways."""
         share = metres / np.maximum(self.length[way], 1e-9)  # a way may have no length
         rest = 1 - share
         lat = self.lat[way] + share * (self.dlat[way] + rest * self.bend_lat[way])

@@ -12,14 +12,14 @@ from trajanon.tracks import STEPS, Tracks
 
 _AT_ONCE = 50_000
 """Places that are worked on at once, so that they stay in the processor's cache: at a
-metre's step a batch may have some hundred times as many places as points."""
+step of a metre, a batch has about a hundred times as many places as points."""
 
 _GRAIN = 2.0**-26
-"""Metres, some 15 nanometres: lengths are added up in whole grains, so that a sum does
-not depend on what was added before it."""
+"""Metres, about 15 nanometres: lengths are added up in whole grains, so that a sum does
+not depend on the lengths of other pieces."""
 
 _FORGIVEN = 1e-6
-"""Spacings that rounding may have taken from an exact fit."""
+"""Spacings; a window may be longer than its track by this, for rounding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,10 +48,7 @@ class Windows:
 
 
 def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> Windows:
-    """Walk along each piece and cut consecutive windows.
-
-    The way between two fixes is their geodesic.
-    """
+    """Walk along each piece, from fix to fix on geodesics, and cut consecutive windows."""
     ways = _Ways.of(points)
     spacings = ways.total / rules.spacing + _FORGIVEN
     count = (np.floor(spacings).astype(np.int64) + 1) // rules.points
@@ -80,7 +77,7 @@ def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> Window
 
 
 def _tracks(places: Floats, size: Ints, count: Ints, m: int) -> Tracks:
-    """Take the places on each piece that has a window for a run."""
+    """Make a run of the places on each piece that has a window."""
     size, count = size[count > 0], count[count > 0]
     run = np.repeat(np.arange(len(count)), count)
     number = np.arange(len(run)) - np.repeat(np.cumsum(count) - count, count)
@@ -95,8 +92,8 @@ class _Ways:
     hops: Geodesics  # the ways from each fix to the next of its piece
     start: Ints  # the fix that each hop begins at
     walked: Floats  # metres from the beginning of its piece to each fix
-    first: Ints  # the first and the last fix of each piece
-    last: Ints  # the first and the last fix of each piece
+    first: Ints  # the first fix of each piece
+    last: Ints  # the last fix of each piece
 
     @classmethod
     def of(cls, points: Points) -> "_Ways":
@@ -116,8 +113,11 @@ class _Ways:
         return self.walked[self.last]
 
     def walk(self, size: Ints, step: float, spacing: float) -> tuple[Floats, Bools]:
-        """Walk along the pieces from their beginnings, and stop every step metres."""
-        # How many of its piece's places lie before a fix; before the last one, all.
+        """Give the places at every step (metres) of the pieces, and which lie far from both fixes.
+
+        ``size`` is the number of places on each piece; far is more than a spacing.
+        """
+        # The number of places on a piece that lie before each fix; before the last fix, all.
         before = np.ceil(self.walked / step)
         before = np.minimum(before, np.repeat(size, self.last - self.first + 1))
         before[self.last] = size

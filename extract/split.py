@@ -12,7 +12,7 @@ from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 
 Breaks = Callable[[Floats, Floats, Ints], Bools]
-"""Of points (lat, lon) and starts: which ways from there to the next point break."""
+"""Given points (lat, lon) and starts: which ways, from a start to the next point, break."""
 
 
 class Exclusion(Protocol):
@@ -26,7 +26,7 @@ class Exclusion(Protocol):
 
 
 _JITTER = 50.0
-"""Metres; a shorter hop never counts as too fast: noise over a second is no speed."""
+"""Metres; a shorter hop is never too fast: within a second, noise looks like speed."""
 
 
 def split(points: Points, rules: Rules, counts: Counter[str]) -> Points:
@@ -58,7 +58,7 @@ def hide(points: Points, zone: Exclusion) -> Points:
 
 
 def _keep(points: Points, kept: Bools, breaks: Breaks) -> Points:
-    """Drop points, and cut where some were, or where the way between two breaks."""
+    """Drop points; cut where some were dropped, and where the way between two breaks."""
     begins = np.zeros(len(points), dtype=np.bool_)
     begins[1:] = kept[1:] & ~kept[:-1]
     both = points.follows & kept

@@ -1,4 +1,4 @@
-"""Where traces begin, end and stop: the places that tell where people live and work."""
+"""Where traces begin, end and stop."""
 
 import numpy as np
 
@@ -8,14 +8,15 @@ from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 
 _STAY = 300.0
-"""Seconds near one place that make a stop, also where longer pauses are allowed."""
+"""Seconds near one place that make a stop, even if longer pauses are allowed."""
 
 
 def parts(points: Points, rules: Rules, near: float, stub: float) -> Ints:
     """Number the parts of traces that lie between one stop and the next.
 
-    A trace stops where it was split at a pause, and where it stays near a place for 300 s, or as
-    long as a shorter pause may be.
+    A trace stops where it was split at a pause, and where it stays within ``near`` metres of a
+    place for 300 s, or for the longest pause if that is shorter. Pieces shorter than ``stub``
+    metres at either end of a part are parts of their own.
     """
     border = np.flatnonzero(~points.follows)
     ends = np.append(border[1:], len(points))
@@ -55,16 +56,16 @@ def _are_stops(points: Points, border: Ints, rules: Rules) -> Bools:
 
 
 def _stays(points: Points, size: Ints, seconds: float, near: float) -> Bools:
-    """Mark points of a time, longer than so many seconds, spent near one place.
+    """Mark the points of stays: of some seconds within ``near`` metres of one place.
 
-    Halfway and at its end a stay is near where it began.
+    Halfway and at its end, a stay is near where it began.
     """
     piece = np.repeat(np.arange(len(size)), size)
     timed = np.isfinite(points.time)
     marks = np.zeros(len(points) + 1, dtype=np.int64)
     if not timed.any():
         return marks[1:] > 0
-    # One clock for all pieces: each runs when the one before has long stood still.
+    # One clock for all pieces: each begins long after the one before has ended.
     time = np.where(timed, points.time - np.min(points.time[timed]), 0.0)
     clock = time + piece * (time.max() + 2.0 * seconds)
     start = np.flatnonzero(timed)
