@@ -16,10 +16,9 @@ from test_paths import records_of
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.paths import tsplib
-from trajanon.paths.concorde import concorde
-from trajanon.paths.lkh import lkh
+from trajanon.paths.external import concorde, lkh
 from trajanon.paths.tours import path_length, shortest
-from trajanon.paths.tsplib import cut, read_tour, write_problem
+from trajanon.paths.tsplib import cut_at_dummy, read_tour, write_problem
 
 seeds = st.integers(0, 10**6)
 kinds = st.sampled_from(["normal", "grid", "line", "clusters", "far", "heavy"])
@@ -201,7 +200,7 @@ def test_the_shortest_tour_leads_from_the_dummy_to_the_start(
     for tour, length in zip(tours, lengths, strict=True):
         if length == min(lengths):
             assert start + 1 in (tour[1], tour[-1])
-            path = cut(np.array(tour), records, start)
+            path = cut_at_dummy(np.array(tour), records, start)
             assert path[0] == start
             assert path_length(records, path) == pytest.approx(
                 least_length(records, start), rel=1e-6
@@ -249,7 +248,7 @@ def test_what_is_no_tour_of_all_cities_is_none(tmp_path: Path, text: str) -> Non
 def test_a_tour_is_cut_at_the_dummy(seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)
     tour, records = rng.permutation(n + 1), rng.normal(size=(n, 2))
-    path = cut(tour, records, None)
+    path = cut_at_dummy(tour, records, None)
     assert_is_path(path, n, None)
     links = {frozenset(pair) for pair in zip(tour, np.roll(tour, 1), strict=True)}
     for a, b in pairwise(path.tolist()):
@@ -261,8 +260,8 @@ def test_a_tour_past_the_start_is_mended_by_one_jump(seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)
     tour, records = rng.permutation(n + 1), rng.normal(size=(n, 2))
     start = int(rng.integers(n))
-    whole = cut(tour, records, None)
-    path = cut(tour, records, start)
+    whole = cut_at_dummy(tour, records, None)
+    path = cut_at_dummy(tour, records, start)
     assert_is_path(path, n, start)
     jump = naive.distance(records[whole[0]], records[whole[-1]])
     assert path_length(records, path) <= path_length(records, whole) + jump + 1e-9
@@ -374,14 +373,14 @@ def test_the_seed_reaches_concorde(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ("sys.stdout.buffer.write(b'\\xff\\n')", "said '\ufffd'"),
     ],
 )
-def test_where_concorde_finds_no_tour_its_last_words_are_told(
+def test_where_concorde_finds_no_tour_its_last_line_is_told(
     code: str, words: str, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install_program(code, tmp_path, monkeypatch)
     with pytest.raises(
         BadInput,
         match=rf"^Concorde {words} and found no tour; choose the heuristic or-opt, or "
-        r"mend Concorde$",
+        r"repair Concorde$",
     ):
         concorde(problem(records_of("normal", 0, 9)))
     assert list(temporary.iterdir()) == []
@@ -426,7 +425,7 @@ def test_ctrl_c_ends_concorde_and_removes_its_files(tmp_path: Path, temporary: P
     code = (
         "import sys; sys.modules['concorde'] = None\n"
         "import numpy as np\n"
-        "from trajanon.paths.concorde import concorde\n"
+        "from trajanon.paths.external import concorde\n"
         "from trajanon.problem import Problem\n"
         "random = np.random.default_rng(0)\n"
         "records = random.normal(size=(9, 2))\n"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from naive_paths import ARBITRARY, FARTHEST, NEAREST
 from test_paths import losses, of_published
 
-from trajanon._kernels.insertion import _KEPT, cheapest_insertion, forget, insertion, remember
+from trajanon._kernels.insertion import _KEPT, forget, insert_by_rule, insert_cheapest, remember
 from trajanon.arrays import Floats
 
 seeds = st.integers(0, 10**6)
@@ -50,7 +50,7 @@ def turn_of(seed: int, n: int) -> list[int]:
 def test_insertion_is_its_slow_twin(seed: int, n: int, p: int, rule: int) -> None:
     records = np.random.default_rng(seed).normal(size=(n, p))
     turn = turn_of(seed, n)
-    path = tuple(insertion(records, np.array(turn), rule).tolist())
+    path = tuple(insert_by_rule(records, np.array(turn), rule).tolist())
     assert path in naive_paths.insertion(records, turn, rule)
 
 
@@ -58,7 +58,7 @@ def test_insertion_is_its_slow_twin(seed: int, n: int, p: int, rule: int) -> Non
 def test_cheapest_insertion_is_its_slow_twin(seed: int, n: int, p: int) -> None:
     records = np.random.default_rng(seed).normal(size=(n, p))
     turn = turn_of(seed, n)
-    path = tuple(cheapest_insertion(records, np.array(turn)).tolist())
+    path = tuple(insert_cheapest(records, np.array(turn)).tolist())
     assert path in naive_paths.cheapest_insertion(records, turn)
 
 
@@ -72,9 +72,9 @@ def test_of_equal_cities_the_first_in_turn_is_inserted(
     kind: str, seed: int, n: int, rule: int
 ) -> None:
     records, turn = exact(kind, seed, n), turn_of(seed, n)
-    path = tuple(insertion(records, np.array(turn), rule).tolist())
+    path = tuple(insert_by_rule(records, np.array(turn), rule).tolist())
     assert path in naive_paths.insertion(records, turn, rule)
-    path = tuple(cheapest_insertion(records, np.array(turn)).tolist())
+    path = tuple(insert_cheapest(records, np.array(turn)).tolist())
     assert path in naive_paths.cheapest_insertion(records, turn)
 
 
@@ -82,7 +82,7 @@ def test_of_equal_cities_the_first_in_turn_is_inserted(
 def test_on_a_grid_insertion_is_its_slow_twin(seed: int, n: int, rule: int) -> None:
     records = np.random.default_rng(seed).integers(0, 4, (n, 2)).astype(float)
     turn = turn_of(seed, n)
-    path = tuple(insertion(records, np.array(turn), rule).tolist())
+    path = tuple(insert_by_rule(records, np.array(turn), rule).tolist())
     assert path in naive_paths.insertion(records, turn, rule)
 
 
@@ -95,7 +95,7 @@ def test_cheapest_insertion_forgets_and_finds_places_again(kind: str, seed: int)
     if kind == "clusters":
         records = records * 0.01 + np.arange(n)[:, None] % 3 * 9.0
     turn = turn_of(seed, n)
-    path = tuple(cheapest_insertion(records, np.array(turn)).tolist())
+    path = tuple(insert_cheapest(records, np.array(turn)).tolist())
     assert path in naive_paths.cheapest_insertion(records, turn)
 
 

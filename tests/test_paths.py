@@ -18,7 +18,7 @@ from trajanon.microaggregation import microaggregate
 from trajanon.neighbours import exact_neighbours
 from trajanon.partition import dense
 from trajanon.paths import HEURISTICS
-from trajanon.paths.or_opt import greedy, or_opt
+from trajanon.paths.local_search import greedy, or_opt
 from trajanon.paths.tours import NEIGHBOURS, closed, from_any_start, path_length
 from trajanon.problem import Problem
 

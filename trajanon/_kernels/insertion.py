@@ -52,7 +52,7 @@ def insert(records, following, start, city):
 
 
 @kernel
-def insertion(records, turn, rule):
+def insert_by_rule(records, turn, rule):
     """The path that nearest (-1), farthest (1) or arbitrary (0) insertion finds."""
     cities = turn.shape[0]
     following = np.full(cities, -1, dtype=np.int64)
@@ -131,7 +131,7 @@ def look_for_places(records, following, start, places, longer, known, beyond, ci
 
 
 @kernel
-def cheapest_insertion(records, turn):
+def insert_cheapest(records, turn):
     """The path that cheapest insertion finds.
 
     ``turn`` holds the cities, the dummy too, in random order, (n + 1,): the first one starts the

@@ -5,19 +5,17 @@ from collections.abc import Mapping
 from trajanon.methods.md import md
 from trajanon.methods.mdav import mdav
 from trajanon.methods.v_mdav import cbfs
-from trajanon.paths.concorde import concorde
+from trajanon.paths.external import concorde, lkh
 from trajanon.paths.insertion import (
     arbitrary_insertion,
     cheapest_insertion,
     farthest_insertion,
     nearest_insertion,
 )
-from trajanon.paths.lkh import lkh
+from trajanon.paths.local_search import mdav_lk, or_opt, two_opt
 from trajanon.paths.nearest_neighbour import nearest_neighbour, repetitive_nn
-from trajanon.paths.or_opt import or_opt
-from trajanon.paths.through_groups import mdav_lk, npn, through_groups
+from trajanon.paths.through_groups import npn, through_groups
 from trajanon.paths.tours import Heuristic
-from trajanon.paths.two_opt import two_opt
 
 HEURISTICS: Mapping[str, Heuristic] = {
     "or-opt": or_opt,

@@ -9,6 +9,7 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.neighbours import BATCHES, Approximate, Neighbours
+from trajanon.paths.tours import NearLists
 from trajanon.progress import Progress, silent
 from trajanon.workers import in_threads
 
@@ -16,8 +17,8 @@ BLOCK = 1_000
 """Records of a block, about. Joining the first links takes time with the square of it;
 and what is lost at a border, the search that follows mends."""
 
-Visit = Callable[[Floats, Ints, Floats], Ints]
-"""(records, which are near each, at what distances) to a path through them, (n,)."""
+Visit = Callable[[Floats, NearLists], Ints]
+"""The records of a block, and those near each of them, to a path through them, (n,)."""
 
 
 def path_in_blocks(neighbours: Neighbours, visit: Visit, progress: Progress = silent) -> Ints:
@@ -53,12 +54,8 @@ def _paths(near: Approximate, place: Ints, borders: Ints, visit: Visit, stop: Ev
         away = np.where(outside, np.inf, np.sqrt(near.squared[rows]))
         within = np.where(outside, np.arange(len(rows))[:, None], neighbours)
         inner = np.argsort(outside, axis=1, kind="stable")
-        path = visit(
-            near.points[rows],
-            np.take_along_axis(within, inner, axis=1),
-            np.take_along_axis(away, inner, axis=1),
-        )
-        paths.append(rows[path])
+        lists = NearLists(*(np.take_along_axis(part, inner, axis=1) for part in (within, away)))
+        paths.append(rows[visit(near.points[rows], lists)])
     return paths
 
 

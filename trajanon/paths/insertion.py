@@ -4,12 +4,16 @@ Each is inserted where it lengthens the tour least. As in the published experime
 city like the others: once the tour holds it every record is at distance 0 from the tour. Nearest
 insertion then takes records at random, as arbitrary insertion does, while farthest insertion comes
 to the dummy last. Random choices, and those between equals, come from the seed.
+
+References
+----------
+Maya-López, thesis (URV 2023), section 2.2.3; Rosenkrantz, Stearns, Lewis (1977), "An analysis of
+several heuristics for the traveling salesman problem".
 """
 
 import numpy as np
 
-from trajanon._kernels.insertion import cheapest_insertion as cheapest
-from trajanon._kernels.insertion import insertion
+from trajanon._kernels.insertion import insert_by_rule, insert_cheapest
 from trajanon.arrays import Ints
 from trajanon.paths.tours import from_any_start
 from trajanon.problem import Problem
@@ -19,52 +23,32 @@ _NEAREST, _ARBITRARY, _FARTHEST = -1, 0, 1
 
 @from_any_start
 def nearest_insertion(problem: Problem) -> Ints:
-    """Insert the city nearest to the tour next.
-
-    References
-    ----------
-    Maya-López, thesis (URV 2023), section 2.2.3; Rosenkrantz, Stearns, Lewis (1977),
-    "An analysis of several heuristics for the traveling salesman problem".
-    """
-    return _insertion(problem, _NEAREST)
+    """Insert the city nearest to the tour next."""
+    return _inserted(problem, _NEAREST)
 
 
 @from_any_start
 def farthest_insertion(problem: Problem) -> Ints:
-    """Insert the city farthest from the tour next.
-
-    References
-    ----------
-    As for `nearest_insertion`.
-    """
-    return _insertion(problem, _FARTHEST)
+    """Insert the city farthest from the tour next."""
+    return _inserted(problem, _FARTHEST)
 
 
 @from_any_start
 def arbitrary_insertion(problem: Problem) -> Ints:
-    """Insert the cities in random order.
-
-    References
-    ----------
-    As for `nearest_insertion`.
-    """
-    return _insertion(problem, _ARBITRARY)
+    """Insert the cities in random order."""
+    return _inserted(problem, _ARBITRARY)
 
 
 @from_any_start
 def cheapest_insertion(problem: Problem) -> Ints:
-    """Insert the city that lengthens the tour least next.
-
-    References
-    ----------
-    As for `nearest_insertion`.
-    """
-    return np.asarray(cheapest(problem.records, _turn(problem)))
+    """Insert the city that lengthens the tour least next."""
+    return np.asarray(insert_cheapest(problem.records, _turn(problem)))
 
 
-def _insertion(problem: Problem, rule: int) -> Ints:
-    return np.asarray(insertion(problem.records, _turn(problem), rule))
+def _inserted(problem: Problem, rule: int) -> Ints:
+    return np.asarray(insert_by_rule(problem.records, _turn(problem), rule))
 
 
 def _turn(problem: Problem) -> Ints:
+    """Draw the order in which cities wait, the dummy too, (n + 1,)."""
     return problem.random.permutation(len(problem.records) + 1)

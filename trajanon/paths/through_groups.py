@@ -7,12 +7,10 @@ import numpy as np
 
 from trajanon._kernels.mdav import farthest
 from trajanon._kernels.nearest_neighbour import walk
-from trajanon._kernels.search import LIN_KERNIGHAN, improve_everywhere
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import group_means
-from trajanon.methods.mdav import mdav
 from trajanon.paths.nearest_neighbour import nearest_neighbour
-from trajanon.paths.tours import FEW, Heuristic, closed, from_any_start, opened, shortest
+from trajanon.paths.tours import Heuristic, from_any_start
 from trajanon.problem import Problem
 
 Method = Callable[[Problem], Ints]
@@ -48,24 +46,6 @@ def through_groups(method: Method) -> Heuristic:
     return path
 
 
-@from_any_start
-def mdav_lk(problem: Problem) -> Ints:
-    """Lead through the groups of MDAV, and shorten that by Lin-Kernighan.
-
-    References
-    ----------
-    MDAV-LK-MHM: Heaton, Mukherjee (2011), "Record ordering heuristics for disclosure
-    control through microaggregation". Lin, Kernighan (1973), "An effective heuristic
-    algorithm for the traveling-salesman problem".
-    """
-    if len(problem.records) < FEW:
-        return shortest(problem.records)
-    first = through_groups(mdav)(problem, None)
-    tour = closed(problem.records, lambda *_: first, problem.random)
-    improve_everywhere(tour, LIN_KERNIGHAN)
-    return opened(tour)
-
-
 def chain(records: Floats, labels: Ints) -> Ints:
     """Lead through groups: on to the nearest centroid, inside to the nearest record.
 
@@ -76,12 +56,11 @@ def chain(records: Floats, labels: Ints) -> Ints:
     path: list[Ints] = []
     for group in _nearest_point_next(group_means(records, labels)):
         rows = members[group]
-        here = records[path[-1][-1]] if path else None
         inside = records[rows]
-        if here is None:
-            first = _farthest_from_centroid(inside, records.mean(axis=0))
+        if path:
+            first = int(((inside - records[path[-1][-1]]) ** 2).sum(axis=1).argmin())
         else:
-            first = int(((inside - here) ** 2).sum(axis=1).argmin())
+            first = _farthest(inside, records.mean(axis=0))
         path.append(rows[walk(inside, first, np.zeros(len(rows), dtype=np.bool_))])
     return np.concatenate(path)
 
@@ -89,9 +68,9 @@ def chain(records: Floats, labels: Ints) -> Ints:
 def _nearest_point_next(points: Floats) -> Ints:
     # Two points are equally far from their centroid: rounding shall not choose.
     two = len(points) == 2
-    first = 0 if two else _farthest_from_centroid(points, points.mean(axis=0))
+    first = 0 if two else _farthest(points, points.mean(axis=0))
     return np.asarray(walk(points, first, np.zeros(len(points), dtype=np.bool_)))
 
 
-def _farthest_from_centroid(points: Floats, centroid: Floats) -> int:
-    return int(farthest(points, np.arange(len(points)), centroid))
+def _farthest(points: Floats, point: Floats) -> int:
+    return int(farthest(points, np.arange(len(points)), point))

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import wraps
 from itertools import permutations
 from threading import Event
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,9 +19,6 @@ NEIGHBOURS = 16
 """Candidates of a move. Ten are filled by the twelve months of one utility (EIA), and
 the links between utilities then stay bad; twice as many change little."""
 
-FEW = 5
-"""Fewer records are tried in every order: a kick needs two stretches."""
-
 _JOURNAL = 100_000  # reversals that can be taken back
 
 _AT_ONCE = 10_000  # steps that a thread measures
@@ -29,8 +27,16 @@ Heuristic = Callable[[Problem, int | None], Ints]
 """A problem, and the record that the path begins with or None to leave that open, to the order of
 the records on the path, (n,)."""
 
-FirstOrder = Callable[[Ints, Floats], Ints]
-"""(nearest records of each record, their distances, (n, c)) to a first path, (n,)."""
+
+class NearLists(NamedTuple):
+    """The nearest records of each record, (n, c), the nearest first, and how far they are."""
+
+    nearest: Ints
+    away: Floats  # not squared; infinite where there is no such record
+
+
+FirstPath = Callable[[NearLists], Ints]
+"""Near records to the order of all records on a first path, (n,)."""
 
 
 def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
@@ -62,25 +68,23 @@ def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
 
 
 def closed(
-    records: Floats, order: FirstOrder, random: np.random.Generator, known: Neighbours | None = None
+    records: Floats,
+    first: FirstPath,
+    random: np.random.Generator,
+    known: Neighbours | None = None,
+    lists: NearLists | None = None,
 ) -> Tour:
     """Make a first path a tour through the dummy, every city to be looked at."""
-    neighbours = neighbours_of(records, NEIGHBOURS, known)
-    away = records[:, None, :] - records[neighbours]
-    near = np.sqrt((away**2).sum(axis=2))
-    return closed_among(records, neighbours, near, order, random)
-
-
-def closed_among(
-    records: Floats, neighbours: Ints, near: Floats, order: FirstOrder, random: np.random.Generator
-) -> Tour:
-    """Make a first path a tour, where the neighbours are known."""
+    if lists is None:
+        nearest = neighbours_of(records, NEIGHBOURS, known)
+        away = records[:, None, :] - records[nearest]
+        lists = NearLists(nearest, np.sqrt((away**2).sum(axis=2)))
     n = len(records)
     tour = Tour(
         records=records,
-        neighbours=neighbours,
-        near=near,
-        order=np.append(order(neighbours, near), n),
+        neighbours=lists.nearest,
+        near=lists.away,
+        order=np.append(first(lists), n),
         position=np.empty(n + 1, dtype=np.int64),
         queue=np.zeros(n + 3, dtype=np.int64),
         queued=np.zeros(n + 1, dtype=np.bool_),

@@ -1,13 +1,13 @@
-"""A path by a solver of another house: its problem, its process and its tour.
+"""A path by an external solver: the file it reads, its process, and the tour it writes.
 
 The solver finds a tour through the records and a dummy city; the path is the tour cut there. It
-reads a TSPLIB file and writes a file that begins with the number of cities and goes on with their
-numbers, from 0, as Concorde does.
+reads a TSPLIB file, with distances as whole numbers, and holds an n x n matrix of them. It writes
+the number of cities and then their numbers, from 0, as Concorde does.
 """
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import gettempdir
 
@@ -19,23 +19,28 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.paths.tours import path_length, shortest
 from trajanon.problem import Problem
 
-Command = Callable[[Path, Path, int], Sequence[str]]
-"""(problem to read, solution to write, seed) to a command line."""
+PROBLEM, SOLUTION, SEED = "PROBLEM", "SOLUTION", "SEED"
+"""What stands in a command for the file to read, the file to write, and the seed."""
 
 MOST_RECORDS = 20_000
 """Then the file has 3 GB, and a solver with a copy of it needs more than twice that."""
 
-FEW = 9
+FEWEST = 9
 """Fewer records are tried in every order: below ten cities Concorde turns to another
 method, which takes no length above 2^15, and pyconcorde may crash."""
 
 _SUMS_BELOW = 2**31 - 1
 
 
-def solve(problem: Problem, start: int | None, solver: str, command: Command) -> Ints:
+def python(code: str) -> list[str]:
+    """Command of a solver that is a Python library; its output comes line by line."""
+    return [sys.executable, "-u", "-c", code, PROBLEM, SOLUTION, SEED]
+
+
+def solve(problem: Problem, start: int | None, solver: str, command: Sequence[str]) -> Ints:
     """Find a short path by a solver that runs in a process and a folder of its own.
 
-    So Ctrl-C ends it at once, and neither its files nor its words, nor its crash, reach anybody.
+    So Ctrl-C ends it at once, and its files, its output and its crash stay there.
     """
     records = problem.records
     n = len(records)
@@ -45,7 +50,7 @@ def solve(problem: Problem, start: int | None, solver: str, command: Command) ->
             f"pairs; give at most {MOST_RECORDS} or choose the heuristic or-opt"
         )
         raise BadInput(msg)
-    if n < FEW:
+    if n < FEWEST:
         return shortest(records, start)
     if np.array_equal(records, np.broadcast_to(records[0], records.shape)):
         return np.roll(np.arange(n), -(start or 0))  # no distance to scale by
@@ -54,9 +59,10 @@ def solve(problem: Problem, start: int | None, solver: str, command: Command) ->
     try:
         with drafting(Path(gettempdir(), "trajanon-tour")) as draft:
             folder = draft.path.parent
-            asked, solution = Path(folder, "problem.tsp"), Path(folder, "problem.sol")
+            asked, solution = folder / "problem.tsp", folder / "problem.sol"
             write_problem(asked, records, start)
-            last_words = _run(solver, command(asked, solution, seed), folder)
+            given = {PROBLEM: str(asked), SOLUTION: str(solution), SEED: str(seed)}
+            last_line = _run(solver, [given.get(word, word) for word in command], folder)
             tour = read_tour(solution, n + 1)
     except OSError as error:
         msg = (
@@ -65,8 +71,8 @@ def solve(problem: Problem, start: int | None, solver: str, command: Command) ->
         )
         raise FileProblem(msg) from error
     if tour is None:
-        raise _no_tour(solver, last_words)
-    return cut(tour, records, start)
+        raise _no_tour(solver, last_line)
+    return cut_at_dummy(tour, records, start)
 
 
 def write_problem(file: Path, records: Floats, start: int | None = None) -> None:
@@ -108,7 +114,7 @@ def read_tour(file: Path, cities: int) -> Ints | None:
     return np.array(numbers[1:], dtype=np.int64)
 
 
-def cut(tour: Ints, records: Floats, start: int | None) -> Ints:
+def cut_at_dummy(tour: Ints, records: Floats, start: int | None) -> Ints:
     """Cut a tour at the dummy city 0 into a path, which begins with the start."""
     path = np.roll(tour, -int(np.flatnonzero(tour == 0)[0]))[1:] - 1
     if start is None:
@@ -118,11 +124,6 @@ def cut(tour: Ints, records: Floats, start: int | None) -> Ints:
     onward = np.roll(path, -place)
     back = np.concatenate([path[place::-1], path[place + 1 :]])
     return min(onward, back, key=lambda order: path_length(records, order))
-
-
-def python(code: str, problem: Path, solution: Path, seed: int) -> list[str]:
-    """Command line of a solver that is a Python library; its last words come last."""
-    return [sys.executable, "-u", "-c", code, str(problem), str(solution), str(seed)]
 
 
 def _distances(records: Floats, point: Floats) -> Floats:
@@ -135,7 +136,7 @@ def _line(first: int, others: Ints) -> str:
 
 
 def _run(solver: str, command: Sequence[str], folder: Path) -> str:
-    """Run a solver to its end, and not beyond ours; give the last line it wrote."""
+    """Run a solver, and end it when we end; the last line it wrote."""
     try:
         process = subprocess.Popen(
             command,
@@ -148,24 +149,24 @@ def _run(solver: str, command: Sequence[str], folder: Path) -> str:
         )
     except OSError as error:
         raise _no_tour(solver, error.strerror or str(error)) from error
-    last_words = ""
+    last_line = ""
     with process:
         try:
             for line in process.stdout or ():  # it is a pipe
-                last_words = line.strip() or last_words
-                if last_words.startswith("FATAL ERROR"):
+                last_line = line.strip() or last_line
+                if last_line.startswith("FATAL ERROR"):
                     break  # Concorde would sleep for an hour now, for a debugger
             else:
                 if process.wait() == 0:
-                    return last_words
+                    return last_line
         finally:
             process.kill()
             process.wait()  # it writes no more where all is removed now
-    raise _no_tour(solver, last_words)
+    raise _no_tour(solver, last_line)
 
 
-def _no_tour(solver: str, last_words: str) -> BadInput:
-    said = f"said {last_words!r}" if last_words else "said nothing"
+def _no_tour(solver: str, last_line: str) -> BadInput:
+    said = f"said {last_line!r}" if last_line else "said nothing"
     return BadInput(
-        f"{solver} {said} and found no tour; choose the heuristic or-opt, or mend {solver}"
+        f"{solver} {said} and found no tour; choose the heuristic or-opt, or repair {solver}"
     )
