@@ -7,13 +7,14 @@ from time import perf_counter
 import numpy as np
 
 from trajanon import loss
-from trajanon.align.aligned import Aligned, Best
-from trajanon.align.search import search
-from trajanon.align.windows import build_windows, start_ranges
+from trajanon.align.search import WindowLog, search
+from trajanon.align.windows import Aligned, build_windows, start_ranges
 from trajanon.arrays import Ints
 from trajanon.errors import TrajanonError
 from trajanon.partition import Partition, Stage, broken_promises, dense
+from trajanon.problem import Problem
 from trajanon.progress import Progress, silent
+from trajanon.settings import Effort
 from trajanon.trajectories import Trajectories
 from trajanon.utility import moved_to
 
@@ -44,24 +45,23 @@ def align(
     if (first == last).all():
         return trajectories, partition
     own = np.arange(len(trajectories)) if subjects is None else dense(subjects)
-    best = Best(windows, Aligned(tracks.start, partition.labels))
+    log = WindowLog(windows, Aligned(tracks.start, partition.labels))
+    problem = Problem(
+        records=np.empty((len(own), 0)),  # they change as windows slide
+        subjects=own,
+        k=k,
+        random=np.random.default_rng([seed, 1]),  # not the numbers of the search before
+        budget=Effort(moves_per_record=moves_per_record),
+        log=log,
+        progress=progress,
+    )
     stopped = False
     try:
-        search(
-            windows,
-            best,
-            k,
-            own,
-            regroup=regroup,
-            moves_per_record=moves_per_record,
-            # Not the numbers of the search before.
-            random=np.random.default_rng([seed, 1]),
-            progress=progress,
-        )
+        search(problem, windows, log, regroup=regroup)
     except KeyboardInterrupt:
         _LOG.info("stopping: the best windows and groups so far are taken")
         stopped = True
-    start, labels = best.aligned
+    start, labels = log.aligned
     labels = dense(labels)
     if broken_promises(labels, own, k):
         msg = f"alignment left a group of fewer than {k}; please report it"

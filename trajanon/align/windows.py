@@ -1,7 +1,9 @@
 """Where on its run each window may start, and its records there."""
 
 from collections.abc import Callable
+from functools import partial
 from threading import Event
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,8 +11,10 @@ from trajanon._kernels.sliding import SIGHT
 from trajanon._kernels.windows import Windows
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import turn
+from trajanon.loss import sse
+from trajanon.partition import dense
 from trajanon.tracks import STEPS, Tracks
-from trajanon.workers import in_parts
+from trajanon.workers import in_parts, in_threads
 
 AT_ONCE = 10_000
 """Windows whose records a thread reads."""
@@ -102,34 +106,26 @@ def centred(windows: Windows, start: Ints) -> Windows:
     return windows._replace(mean=windows.mean + off)
 
 
-def start_ranges(windows: Windows, start: Ints) -> tuple[Ints, Ints]:
+def start_ranges(
+    windows: Windows, start: Ints, random: np.random.Generator | None = None
+) -> tuple[Ints, Ints]:
     """Find the first and the last start of each window while all others stay.
 
-    Each within two lengths of a window from where it is: where few windows were kept of long
-    tracks, there would be too much to look at.
+    If random, what lies between the windows of a run is shared out among them, so that all may
+    slide at once. Each stays within two lengths of a window from where it is: where few windows
+    were kept of long tracks, there would be too much to look at.
     """
-    first, last = np.zeros_like(start), windows.most.copy()
-    later = np.flatnonzero(windows.before >= 0)
-    first[later] = start[windows.before[later]] + windows.apart[later]
-    earlier = windows.before[later]
-    last[earlier] = start[later] - windows.apart[later]
-    return _in_sight(windows, start, first, last)
-
-
-def _in_sight(windows: Windows, start: Ints, first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    far = SIGHT * windows.stride * (len(windows.mean) // 2)
-    return np.maximum(first, start - far), np.minimum(last, start + far)
-
-
-def shared_ranges(windows: Windows, start: Ints, random: np.random.Generator) -> tuple[Ints, Ints]:
-    """Share out what lies between the windows of each run, at random; as in `start_ranges`."""
     first, last = np.zeros_like(start), windows.most.copy()
     later = np.flatnonzero(windows.before >= 0)
     earlier = windows.before[later]
     free = start[later] - windows.apart[later] - start[earlier]
-    last[earlier] = start[earlier] + random.integers(0, free, endpoint=True)
-    first[later] = last[earlier] + windows.apart[later]
-    return _in_sight(windows, start, first, last)
+    behind, ahead = np.zeros_like(free), free
+    if random is not None:
+        behind = ahead = random.integers(0, free, endpoint=True)
+    first[later] = start[earlier] + behind + windows.apart[later]
+    last[earlier] = start[earlier] + ahead
+    far = SIGHT * windows.stride * (len(windows.mean) // 2)
+    return np.maximum(first, start - far), np.minimum(last, start + far)
 
 
 def take(windows: Windows, rows: Ints) -> Windows:
@@ -137,22 +133,15 @@ def take(windows: Windows, rows: Ints) -> Windows:
     return windows._replace(place=windows.place[rows])
 
 
-def part_of(windows: Windows, rows: Ints, first: Ints, last: Ints) -> tuple[Windows, Ints]:
-    """Take some windows, each for itself from its first start on."""
-    alone, begin = np.full(len(rows), -1), first[rows]
-    own = windows._replace(
-        place=windows.place[rows] + begin,
-        most=last[rows] - begin,
-        before=alone,
-        after=alone,
-        apart=np.zeros_like(alone),
-    )
-    return own, begin
+def part_of(
+    windows: Windows, rows: Ints, first: Ints, last: Ints, *, chained: bool
+) -> tuple[Windows, Ints]:
+    """Take some windows, and where on their runs the starts of these are counted from.
 
-
-def chained_part_of(windows: Windows, rows: Ints, first: Ints, last: Ints) -> tuple[Windows, Ints]:
-    """Take some windows, where neighbours on a run share what is free."""
-    before = windows.before[rows]
+    Each for itself from its first start to its last; or, if chained, neighbours on a run share what
+    is free.
+    """
+    before = windows.before[rows] if chained else np.full(len(rows), -1)
     found = np.searchsorted(rows, before).clip(max=len(rows) - 1)
     follows = (before >= 0) & (rows[found] == before)
     before = np.where(follows, found, -1)
@@ -175,3 +164,28 @@ def _ends(following: Ints) -> Ints:
     while (ends[ends] != ends).any():
         ends = ends[ends]
     return ends
+
+
+class Aligned(NamedTuple):
+    """Windows, and their groups."""
+
+    start: Ints  # of each window on its run, (n,)
+    labels: Ints  # group of each window, (n,)
+
+
+def lost_at(windows: Windows, aligned: Aligned) -> float:
+    """Sum up what windows lose in groups that are numbered 0..g-1.
+
+    Some groups after the others: the records of all would take a table's memory.
+    """
+    start, labels = aligned
+    sizes = np.bincount(labels)
+    members = np.argsort(labels, kind="stable")
+    batch = np.cumsum(sizes) // AT_ONCE
+    last = np.cumsum(sizes)[np.append(np.flatnonzero(np.diff(batch)), -1)]
+
+    def lost(rows: Ints, stop: Event) -> float:
+        return sse(records_at(take(windows, rows), start[rows]), dense(labels[rows]))
+
+    parts = np.split(members, last[:-1])
+    return sum(in_threads([partial(lost, np.sort(rows)) for rows in parts]))

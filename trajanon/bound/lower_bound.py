@@ -16,10 +16,10 @@ from trajanon.bound.subset_row_cuts import tighten
 from trajanon.errors import BadInput, TooFewRecords
 from trajanon.methods.mdav import mdav
 from trajanon.neighbours import exact_neighbours
-from trajanon.partition import check_k, dense
+from trajanon.partition import check_k
 from trajanon.problem import Problem
 from trajanon.progress import Progress, silent
-from trajanon.refine.descent import descent
+from trajanon.refine.descent import descend
 
 PAIRWISE = 5_000
 """Records up to which all their distances are held, at 16 bytes a pair."""
@@ -191,7 +191,7 @@ def _some_groups(records: Floats, k: int) -> Ints:
     """A partition to begin with: MDAV, then descent."""
     every = np.arange(len(records))
     problem = Problem(records=records, subjects=every, k=k)
-    return dense(descent(problem, mdav(problem)))
+    return descend(problem, mdav(problem))
 
 
 def _priced(pricing: PricingProblem, labels: Ints, upper: float, progress: Progress) -> Relaxation:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from trajanon.arrays import Ints
 from trajanon.partition import dense
 from trajanon.problem import Problem
-from trajanon.refine.anneal import anneal
-from trajanon.refine.descend import descend
+from trajanon.refine.annealing import anneal
+from trajanon.refine.descent import descend
 from trajanon.refine.rcs import rcs
 from trajanon.refine.swap import swap
 
@@ -16,7 +16,7 @@ different subjects."""
 
 
 def in_steps(**steps: Refinement) -> Refinement:
-    """Refine by one step after the other; the course is told of each."""
+    """Refine by one step after the other; the log is told of each."""
 
     def refinement(problem: Problem, labels: Ints) -> Ints:
         for name, step in steps.items():
@@ -33,4 +33,4 @@ REFINEMENTS: Mapping[str, Refinement] = {
     "swap": in_steps(swap=swap, descent=descend),
     "rcs": in_steps(rcs=rcs, descent=descend),
 }
-"""By the names in the options; each tells its course of its steps."""
+"""By the names in the options; each tells the log of its steps."""

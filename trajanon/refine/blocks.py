@@ -1,19 +1,28 @@
-"""Blocks: parts of a table that can be searched on their own, all at once."""
+"""Blocks: parts of a table that are searched on their own, all at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from threading import Event
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import group_means
 from trajanon.partition import dense
+from trajanon.problem import NullLog, Problem
 
 BLOCK = 2_500
 """Records of a block: with them in its cache, a core is at its fastest."""
 
 
+def block_count(n: int) -> int:
+    """Count the blocks that a table of n records is searched in."""
+    return -(-n // BLOCK)
+
+
 def draw_blocks(
-    records: Floats, labels: Ints, random: np.random.Generator, most: int = BLOCK
+    records: Floats, labels: Ints, random: np.random.Generator, most: int | None = None
 ) -> Iterator[Ints]:
     """Part records into blocks of whole groups that are near each other.
 
@@ -22,7 +31,7 @@ def draw_blocks(
     """
     centroids, sizes = group_means(records, labels), np.bincount(labels)
     members, behind = np.argsort(labels, kind="stable"), np.cumsum(sizes)
-    waiting = [(np.arange(len(sizes)), -(-len(labels) // most))]
+    waiting = [(np.arange(len(sizes)), -(-len(labels) // (most or BLOCK)))]
     while waiting:
         part, blocks = waiting.pop()
         if blocks == 1 or len(part) == 1:
@@ -40,11 +49,45 @@ def draw_blocks(
         waiting += [(part[cut:], blocks - fewer), (part[:cut], fewer)]
 
 
-def put_together(blocks: Sequence[tuple[Ints, Ints]]) -> Ints:
-    """Put the groups of all blocks together."""
+def put_together(blocks: Iterable[tuple[Ints, Ints]]) -> Ints:
+    """Put the groups of all blocks together: each is its rows, and their groups from 0."""
+    blocks = list(blocks)
     labels = np.empty(sum(len(rows) for rows, _ in blocks), dtype=np.int64)
     groups = 0
     for rows, theirs in blocks:
         labels[rows] = groups + theirs
         groups += int(theirs.max()) + 1
     return dense(labels)
+
+
+def random_word(random: np.random.Generator) -> np.uint64:
+    """Draw what the random moves of a block begin with: 64 bits, not all 0."""
+    return random.integers(1, 2**63, dtype=np.uint64)
+
+
+def in_thread(problem: Problem, stop: Event, rows: Ints | None = None) -> Problem:
+    """Let a problem, or some of its subjects, be searched in a thread.
+
+    Nobody is told of its steps, and Ctrl-C ends it.
+    """
+
+    def look_up(task: str, done: float, total: float | None, note: str = "") -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+
+    subjects = problem.subjects if rows is None else problem.subjects[rows]
+    return replace(problem, subjects=subjects, log=NullLog(), progress=look_up)
+
+
+def block_of(problem: Problem, rows: Ints, stop: Event) -> Problem:
+    """Make the problem of a block, to be searched in a thread."""
+    return replace(in_thread(problem, stop, rows), records=problem.records[rows])
+
+
+def neighbours_within(neighbours: NDArray[np.integer], rows: Ints) -> Ints:
+    """Find the neighbours of a block's records in it, as places in the block."""
+    place = np.full(len(neighbours), -1)
+    place[rows] = np.arange(len(rows))
+    within = place[neighbours[rows]]
+    # A neighbour in another block is out of reach: the record itself stands for it.
+    return np.where(within < 0, np.arange(len(rows))[:, None], within)

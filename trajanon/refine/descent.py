@@ -1,36 +1,105 @@
-"""Descent: moves of few records lower the SSE till none does any more."""
+"""Descent: moves of few records lower the SSE until none does any more."""
 
 from collections.abc import Callable, Sequence
-
-import numpy as np
+from functools import partial
+from threading import Event
 
 from trajanon._kernels.descent import Descent, creation_pass, group_pass, record_pass
-from trajanon._kernels.groups import Groups, refresh_centroids
-from trajanon.arrays import Ints
-from trajanon.neighbours import neighbour_count, neighbours_of
+from trajanon._kernels.groups import refresh_centroids
+from trajanon.arrays import Floats, Ints
+from trajanon.loss import sse
+from trajanon.neighbours import Neighbours, neighbour_count, neighbours_of
 from trajanon.partition import dense
 from trajanon.problem import Problem
-from trajanon.refine.grouped import lay_out
+from trajanon.refine.blocks import block_of, draw_blocks, neighbours_within, put_together
+from trajanon.refine.groups import build_descent
+from trajanon.workers import in_threads
 
-_TINY = 1e-12  # of the largest squared distance to the mean: a gain below is rounding
+SETTLED = 0.03
+"""A block is left when a pass makes fewer moves than this share of its records: the last moves
+gain a thousandth, for a fifth of the time."""
+
 _CHUNK = 3_000  # records times k, looked at between two words about progress
-
-
-def descent(problem: Problem, labels: Ints) -> Ints:
-    """Make moves that lower the SSE until there are none.
-
-    A group is near a record if it holds one of its 16 nearest records, or of its 2k nearest beyond
-    k = 8. The moves:
-    """
-    n = len(labels)
-    groups = lay_out(problem.records, labels, problem.subjects, n // problem.k + 1)
-    descent = begin(groups, near_records(problem))
-    settle(problem, descent, looks_of(descent))
-    return groups.labels
-
 
 Look = Callable[[Descent, int, int, int, int], int]
 """The moves of records or groups, with k, from a number to another; counts moves on."""
+
+
+def descend(problem: Problem, labels: Ints) -> Ints:
+    """Make moves that lower the SSE until there are none, or few within blocks.
+
+    A group is near a record if it holds one of its 16 nearest records, or of its 2k nearest beyond
+    k = 8. The moves:
+
+    - a record leaves its group, which can spare it, and joins a near one;
+    - two records change places, where the group of one is near the other;
+    - x takes the place of z in a near group, and z joins a group near z: a chain;
+    - x takes the place of z, z that of v, and v that of x, each in a near group: a cycle. Beyond
+      k = 16 there are too many of both, and neither is tried;
+    - a group is dissolved: its members, in their order, each join the near group where that costs
+      least;
+    - a group is created of a record and the nearest of these that can be spared;
+    - a group of 2k different subjects is cut in two, across the line between two members that are
+      far apart.
+
+    A group can spare a record if k different subjects stay. Each move is measured by what it
+    changes in its groups, from their centroids: joining a group of b records with centroid B costs
+    b/(b+1) |x - B|², leaving one of a saves a/(a-1) |x - A|², and taking the place of z there
+    changes the SSE by |x - A|² - |z - A|² - |x - z|²/a.
+
+    A large table is searched in blocks of whole groups, all at once, in two rounds with other
+    borders. The first one sees the leading principal axes, the second one all columns.
+
+    Parameters
+    ----------
+    problem
+        The records.
+    labels
+        Groups of at least k different subjects, shape (n,).
+
+    Returns
+    -------
+    Ints
+        Labels, shape (n,), of an SSE that is no larger.
+    """
+    if problem.large is not None:
+        labels = descend_in_blocks(problem, labels, problem.large.approximate.points)
+        return descend_in_blocks(problem, labels, problem.records)
+    near = neighbours_of(problem.records, neighbour_count(problem.k), problem.neighbours)
+    descent = build_descent(problem.records, labels, problem.subjects, problem.k, near)
+    settle(problem, descent, looks_of(descent))
+    return dense(descent.groups.labels)
+
+
+def descend_in_blocks(problem: Problem, labels: Ints, seen: Floats) -> Ints:
+    """Descend once in each block of a large table, with all records seen so, (n, q)."""
+    large = problem.large
+    assert large is not None
+
+    def tell() -> None:
+        problem.progress("Moving records", 0, None, problem.log.note)
+
+    tell()
+    blocks = list(draw_blocks(large.approximate.points, labels, problem.random))
+    jobs = [partial(_descend_in_block, problem, labels, large, seen, rows) for rows in blocks]
+    found, lost = zip(*in_threads(jobs, tell), strict=True)
+    labels = put_together(zip(blocks, found, strict=True))
+    problem.log.offer(labels, sum(lost))
+    return labels
+
+
+def _descend_in_block(
+    problem: Problem, labels: Ints, large: Neighbours, seen: Floats, rows: Ints, stop: Event
+) -> tuple[Ints, float]:
+    """Descend in a block: the better groups of before and after, and their SSE."""
+    block, before = block_of(problem, rows, stop), dense(labels[rows])
+    near = neighbours_within(large.nearest, rows)
+    descent = build_descent(seen[rows], before, block.subjects, block.k, near)
+    settle(block, descent, looks_of(descent), enough=SETTLED * len(rows))
+    after = dense(descent.groups.labels)
+    lost, as_it_was = sse(block.records, after), sse(block.records, before)
+    # It may have risen in columns that were not seen.
+    return (before, as_it_was) if lost > as_it_was else (after, lost)
 
 
 def looks_of(descent: Descent) -> list[tuple[Look, int]]:
@@ -39,20 +108,32 @@ def looks_of(descent: Descent) -> list[tuple[Look, int]]:
     return [(record_pass, n), (group_pass, places), (creation_pass, n)]
 
 
-def settle(problem: Problem, descent: Descent, looks: Sequence[tuple[Look, int]]) -> None:
-    """Make moves in groups that are laid out until none gains."""
+def settle(
+    problem: Problem,
+    descent: Descent,
+    looks: Sequence[tuple[Look, int]],
+    task: str = "Moving records",
+    enough: float | None = None,
+) -> None:
+    """Make moves in groups that are laid out until none gains.
+
+    Or until a pass makes no more than ``enough``: then moves of three groups that have become
+    possible out of a record's sight are left to what follows, which sees other blocks anyway.
+    """
     chunk = max(_CHUNK // problem.k, 1)
     moves, passes, complete = 0, 0, True
     while True:
         before = moves
         for look, count in looks:
             for start in range(0, count, chunk):
-                problem.progress("Moving records", passes, None, problem.log.note)
-                stop = min(start + chunk, count)
-                moves = look(descent, problem.k, moves, start, stop)
+                problem.progress(task, passes, None, problem.log.note)
+                moves = look(descent, problem.k, moves, start, min(start + chunk, count))
         passes += 1
         problem.log.offer(dense(descent.groups.labels))
-        if moves > before:
+        if enough is not None:
+            if moves - before <= enough:
+                return
+        elif moves > before:
             complete = False
         elif complete:
             return
@@ -61,23 +142,3 @@ def settle(problem: Problem, descent: Descent, looks: Sequence[tuple[Look, int]]
             descent.looked[:] = -1
             refresh_centroids(descent.groups)
             complete = True
-
-
-def near_records(problem: Problem) -> Ints:
-    """Find the records whose groups a record may move to: 16 nearest, or 2k."""
-    return neighbours_of(problem.records, neighbour_count(problem.k), problem.neighbours)
-
-
-def begin(groups: Groups, neighbours: Ints) -> Descent:
-    """Lay out what moves of groups need; no record has been looked at."""
-    n, places = len(groups.labels), len(groups.sizes)
-    return Descent(
-        groups=groups,
-        neighbours=neighbours,
-        changed=np.zeros(places, dtype=np.int64),
-        looked=np.full(n, -1, dtype=np.int64),
-        gathered=np.zeros(n, dtype=np.int64),
-        origins=np.zeros(n, dtype=np.int64),
-        along=np.zeros(n),
-        tiny=_TINY * float((groups.records**2).sum(axis=1).max()),
-    )

@@ -1,6 +1,7 @@
-"""Random moves in a part of a table, and what all parts have in common."""
+"""Random moves in a block of a table, and what all blocks have in common."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from threading import Event
@@ -14,13 +15,14 @@ from trajanon._kernels.annealing import anneal as make_random_moves
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import leading_axes, turn
 from trajanon.loss import sse, sums_of_products
+from trajanon.neighbours import neighbour_count, neighbours_of
 from trajanon.partition import dense
 from trajanon.problem import Problem
-from trajanon.refine.descent import begin, near_records
-from trajanon.refine.grouped import lay_out
+from trajanon.refine.blocks import neighbours_within
+from trajanon.refine.groups import build_descent
 
 PASS = 500
-"""Moves per record between two looks at what else is to be done."""
+"""Moves per record of a pass at most; then blocks are drawn anew."""
 
 DROPPED = 0.01
 """Share of the SSE that the axes left out of the search may hold."""
@@ -32,6 +34,15 @@ NEARNESS = 5.0
 """The farthest neighbours are drawn e^-5 times as often as the nearest, which more of
 the good moves lead to. At 0 as many moves lose a tenth of a percent more, and take a
 tenth more time; at 8 some tables lose more again."""
+
+
+def cooling(moves: int, most: int, fewest: int, hot: float, cold: float) -> tuple[int, Floats]:
+    """Split moves per record into passes of so many at most, and no fewer than some.
+
+    Returns the moves per record of each pass, and the heats before and after each.
+    """
+    passes = max(moves // most, fewest) if moves else 0
+    return -(-moves // max(passes, 1)), np.geomspace(hot, cold, passes + 1)
 
 
 @cache
@@ -47,27 +58,27 @@ def nearest_most(count: int) -> Ints:
 
 
 class Field(NamedTuple):
-    """What random moves in all parts of a table have in common."""
+    """What random moves in all blocks of a table have in common."""
 
-    records: Floats  # in their leading principal axes, shape (n, q)
     neighbours: NDArray[np.integer]  # the nearest records of each one, shape (n, c)
     warmth: Floats  # square root of the temperature that suits each record, shape (n,)
 
 
-def lay_field(problem: Problem, labels: Ints) -> Field:
-    """Find axes, neighbours and temperatures; the SSE of the groups must not be 0."""
-    records, large = problem.records, problem.large
+def build_field(problem: Problem, labels: Ints) -> tuple[Problem, Field]:
+    """Find leading axes, neighbours and temperatures; the SSE of the groups must not be 0.
+
+    Returns the problem as random moves see it, along the axes, too.
+    """
+    records, large, k = problem.records, problem.large, problem.k
     lost = sse(records, labels)
     if large is not None:
-        near = large.approximate
-        warm = tempered(near.squared.T, large.count, problem.k, lost)
-        return Field(large.turned(DROPPED * lost), near.nearest, warm)
-    neighbours = near_records(problem)
-    return Field(
-        records=turn(records, leading_axes(sums_of_products(records), DROPPED * lost)),
-        neighbours=neighbours,
-        warmth=warmth(records, neighbours, problem.k, lost),
-    )
+        turned, near = large.turned(DROPPED * lost), large.nearest
+        warm = tempered(large.approximate.squared.T, large.count, k, lost)
+    else:
+        near = neighbours_of(records, neighbour_count(k), problem.neighbours)
+        turned = turn(records, leading_axes(sums_of_products(records), DROPPED * lost))
+        warm = warmth(records, near, k, lost)
+    return replace(problem, records=turned), Field(near, warm)
 
 
 def warmth(records: Floats, neighbours: Ints, k: int, lost: float) -> Floats:
@@ -89,17 +100,22 @@ def tempered(away: Iterable[Floats], count: int, k: int, lost: float) -> Floats:
     return np.sqrt(np.sqrt(apart * lost / len(apart)))
 
 
-def neighbours_within(neighbours: NDArray[np.integer], rows: Ints) -> Ints:
-    """Find the neighbours of a part's records in it, as places in the part."""
-    place = np.full(len(neighbours), -1)
-    place[rows] = np.arange(len(rows))
-    within = place[neighbours[rows]]
-    # A neighbour in another part is out of reach: the record itself stands for it.
-    return np.where(within < 0, np.arange(len(rows))[:, None], within)
+def build_annealing(
+    problem: Problem, field: Field, records: Floats, labels: Ints, rows: Ints, word: np.uint64
+) -> Annealing:
+    """Lay out the groups of a block for random moves, which begin with a word of random bits."""
+    near = neighbours_within(field.neighbours, rows)
+    return Annealing(
+        descent=build_descent(records, labels, problem.subjects[rows], problem.k, near),
+        warmth=field.warmth[rows],
+        quantiles=QUANTILES,
+        ranks=nearest_most(near.shape[1]),
+        random=np.array([word]),
+    )
 
 
-def anneal_part(
-    problem: Problem,
+def anneal_block(
+    seen: Problem,
     field: Field,
     labels: Ints,
     rows: Ints,
@@ -108,20 +124,10 @@ def anneal_part(
     heats: Floats,
     stop: Event,
 ) -> Ints:
-    """Make random moves in a part of a table while the heat falls."""
-    neighbours = neighbours_within(field.neighbours, rows)
-    groups = lay_out(
-        field.records[rows], labels, problem.subjects[rows], len(rows) // problem.k + 1
-    )
-    annealing = Annealing(
-        descent=begin(groups, neighbours),
-        warmth=field.warmth[rows],
-        quantiles=QUANTILES,
-        ranks=nearest_most(neighbours.shape[1]),
-        random=np.array([word]),
-    )
+    """Make random moves in a block, so many per record between each two heats."""
+    annealing = build_annealing(seen, field, seen.records[rows], labels, rows, word)
     for hot, cold in pairwise(heats):
         if stop.is_set():
             raise KeyboardInterrupt
-        make_random_moves(annealing, problem.k, moves * len(rows), hot, cold)
-    return dense(groups.labels)
+        make_random_moves(annealing, seen.k, moves * len(rows), hot, cold)
+    return dense(annealing.descent.groups.labels)

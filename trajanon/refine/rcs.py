@@ -7,7 +7,7 @@ from trajanon.arrays import Ints
 from trajanon.loss import sse
 from trajanon.partition import dense
 from trajanon.problem import Problem
-from trajanon.refine.grouped import lay_out
+from trajanon.refine.groups import build_groups
 
 STANDSTILL = 1e-4
 """Squared standard deviations: a pass that changes the SSE by less is the last."""
@@ -50,18 +50,20 @@ def rcs(problem: Problem, labels: Ints) -> Ints:
     ----------
     Maya-López, thesis (URV 2023), chapter 6, Algorithm 4.
     """
-    shuffle = _start(problem, labels)
-    n = len(labels)
+    n, k, settings = len(labels), problem.k, problem.settings
+    shuffle = Shuffle(
+        groups=build_groups(problem.records, labels, problem.subjects, places=n // k),
+        bound=np.zeros(n, dtype=np.int64),
+        random=problem.random.integers(1, 2**63, size=1, dtype=np.uint64),
+    )
     best = dense(labels)
     least = now = sse(shuffle.groups.records, best)
-    left, passes, change = problem.settings.max_events, 0, np.inf
+    left, passes, change = settings.max_events, 0, np.inf
     while change >= STANDSTILL:
         for start in range(0, n, _CHUNK):
             problem.progress("Shuffling groups", passes + start / n, None)
             stop = min(start + _CHUNK, n)
-            left = shuffling_pass(
-                shuffle, problem.k, problem.settings.shuffle_probability, left, start, stop
-            )
+            left = shuffling_pass(shuffle, k, settings.shuffle_probability, left, start, stop)
         passes += 1
         labels = dense(shuffle.groups.labels)
         before, now = now, sse(shuffle.groups.records, labels)
@@ -70,12 +72,3 @@ def rcs(problem: Problem, labels: Ints) -> Ints:
             best, least = labels, now
             problem.log.offer(best)
     return best
-
-
-def _start(problem: Problem, labels: Ints) -> Shuffle:
-    """Lay out the groups, with a place for each that can ever be."""
-    return Shuffle(
-        groups=lay_out(problem.records, labels, problem.subjects, places=len(labels) // problem.k),
-        bound=np.zeros(len(labels), dtype=np.int64),
-        random=problem.random.integers(1, 2**63, size=1, dtype=np.uint64),
-    )

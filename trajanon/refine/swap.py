@@ -5,7 +5,7 @@ import numpy as np
 from trajanon._kernels.swap import Swaps, exchanges, find_partners, measure
 from trajanon.arrays import Ints
 from trajanon.problem import Problem
-from trajanon.refine.grouped import lay_out
+from trajanon.refine.groups import build_groups
 
 _TINY = 1e-12  # of the largest squared distance to the mean: a gain below is rounding
 _PAIRS = 10_000_000  # at most compared between two words about progress
@@ -41,7 +41,16 @@ def swap(problem: Problem, labels: Ints) -> Ints:
     Castro, Gentile and Spagnolo-Arrizabalaga (PSD 2022), "An optimization-based
     decomposition heuristic for the microaggregation problem", section 3 and Fig. 1.
     """
-    swaps = _start(problem, labels)
+    groups = build_groups(problem.records, labels, problem.subjects)
+    swaps = Swaps(
+        groups=groups,
+        away=np.zeros(len(labels)),
+        radius=np.zeros(len(groups.sizes)),
+        partner=np.full(len(labels), -1),
+        change=np.zeros(len(labels)),
+    )
+    for group in range(len(groups.sizes)):
+        measure(swaps, group)
     n = len(labels)
     rows = max(_PAIRS // n, 1)
     for start in range(0, n, rows):
@@ -55,19 +64,3 @@ def swap(problem: Problem, labels: Ints) -> Ints:
         made += last
         problem.log.offer(swaps.groups.labels)
     return swaps.groups.labels
-
-
-def _start(problem: Problem, labels: Ints) -> Swaps:
-    """Lay out the groups; no record has a partner yet."""
-    groups = lay_out(problem.records, labels, problem.subjects)
-    n, g = len(groups.labels), len(groups.sizes)
-    swaps = Swaps(
-        groups=groups,
-        away=np.zeros(n),
-        radius=np.zeros(g),
-        partner=np.full(n, -1, dtype=np.int64),
-        change=np.zeros(n),
-    )
-    for group in range(g):
-        measure(swaps, group)
-    return swaps

@@ -17,7 +17,7 @@ from trajanon.loss import sse
 from trajanon.partition import dense
 from trajanon.problem import Problem
 from trajanon.progress import Progress
-from trajanon.refine.blocks import BLOCK, draw_blocks
+from trajanon.refine.blocks import BLOCK, block_of, draw_blocks, put_together
 from trajanon.workers import in_threads
 
 SIZES = {4: (200, 300, 400, 500, BLOCK), 5: (200, 300, 400, 500), 6: (150, 250, 400)}
@@ -74,13 +74,6 @@ class _Pool(NamedTuple):
 
     members: Ints  # of each group after the other
     first: Ints  # place of each group's first member
-
-
-class _Regrouped(NamedTuple):
-    """A region, reproblem."""
-
-    labels: Ints  # the new group of each of its records, numbered from 0
-    solved: bool  # whether its columns were found and chosen from without meeting a limit
 
 
 def recombine(problem: Problem, labels: Ints, optima: Sequence[Ints]) -> Ints:
@@ -191,38 +184,31 @@ def _round(
         note = problem.log.note
         problem.progress("Recombining groups", finished, number[1], note)
 
-    new, groups, solved = np.empty_like(labels), 0, 0
-    for rows, found in zip(regions, in_threads(jobs, watch), strict=True):
-        new[rows] = groups + found.labels
-        groups += int(found.labels.max()) + 1
-        solved += len(rows) if found.solved else 0
-    return dense(new), solved
+    found, ended = zip(*in_threads(jobs, watch), strict=True)
+    solved = sum(len(rows) for rows, end in zip(regions, ended, strict=True) if end)
+    return put_together(zip(regions, found, strict=True)), solved
 
 
 def _regroup(
     problem: Problem, labels: Ints, pool: _Pool, rows: Ints, done: list[int], room: int, stop: Event
-) -> _Regrouped:
-    """Regroup a region."""
-
-    def look_up(task: str, done: float, total: float | None, note: str = "") -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-
-    look_up("", 0, None)
+) -> tuple[Ints, bool]:
+    """Regroup a region; and whether its columns were found and chosen without meeting a limit."""
+    region = block_of(problem, rows, stop)
+    watch = partial(region.progress, "", 0, None)
+    watch()
     before = dense(labels[rows])
     groups = int(before.max()) + 1
     inside = np.zeros(len(labels), dtype=bool)
     inside[rows] = True
     place = np.cumsum(inside) - 1
-    records = problem.records[rows]
-    pricing = pricing_problem(records, problem.k, dense(problem.subjects[rows]))
+    records = region.records
+    pricing = pricing_problem(records, region.k, dense(region.subjects))
     master = Master(pricing.distances)
     # First of all, so that the first columns are the groups as they are.
     master.add(np.flatnonzero(before == group) for group in range(groups))
     master.add(place[group] for group in _groups_inside(pool, inside))
-    watch = partial(look_up, "", 0, None)
     if room:
-        relaxation = _price(master, pricing, groups, room, look_up)
+        relaxation = _price(master, pricing, groups, room, region.progress)
     else:
         value, prices = master.relax(watch)
         relaxation = Relaxation(value, pricing._replace(prices=prices), proven=False)
@@ -245,7 +231,7 @@ def _regroup(
     # But for rounding, they stay as they are.
     if sse(records, after) >= sse(records, before):
         after = before
-    return _Regrouped(after, solved)
+    return after, solved
 
 
 def _price(

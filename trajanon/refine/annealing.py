@@ -1,6 +1,5 @@
 """Annealing: random moves, at first hot, then ever colder, and descent at the end."""
 
-from dataclasses import replace
 from functools import partial, reduce
 from threading import Event
 
@@ -9,19 +8,34 @@ import numpy as np
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import sse
 from trajanon.partition import dense
-from trajanon.problem import NullLog, Problem
-from trajanon.refine.blocks import BLOCK, draw_blocks, put_together
-from trajanon.refine.crossing import cross
-from trajanon.refine.descend import descend, descend_along_axes, descend_in_blocks
-from trajanon.refine.descent import descent
-from trajanon.refine.random_moves import Field, anneal_part, lay_field
+from trajanon.problem import Problem
+from trajanon.refine.blocks import block_count, draw_blocks, in_thread, put_together, random_word
+from trajanon.refine.crossover import cross
+from trajanon.refine.descent import descend, descend_in_blocks
+from trajanon.refine.random_moves import PASS, Field, anneal_block, build_field, cooling
 from trajanon.refine.regions import anneal_regions
-from trajanon.refine.schedule import schedule
 from trajanon.workers import in_threads
 
+COURSE = ((0.0, 1.4), (0.15, 0.6), (0.9, 0.12), (1.0, 0.07))
+"""Shares of a run that have passed, and the heat by then, a multiple of the temperature that suits
+the place of a move; in between it falls geometrically. Most is gained in the middle, where it falls
+slowly. The hot part finds where whole groups belong; it is short, as most moves are made then."""
+
+LARGE_HOT, LARGE_COLD = 1.4, 0.1
+"""Of a large table. Moves are few, and none are spent on what descent does as well: half a percent
+less is lost than between the other two."""
+
+LEAST, FULL = 0.01875, 5_625
+"""A large table gets this share of the moves per record, and besides, in all, those of so many
+records: of 8,000 a record 2,400 with 20,000 records, and 195 with a million, where they still take
+most of the time."""
+
+LARGE_PASS, FEWEST = 250, 4
+"""Moves per record of a large table's pass at most, and passes at least. Its blocks need other
+borders often: 300 moves in 3 passes lose 0.9 % more than in 6."""
+
 AT_ONCE = 4
-"""Passes of a table in one block between two looks at its runs: whichever is first
-waits for the others."""
+"""Passes of a table in one block between two looks at its runs: the first waits for the others."""
 
 SOLVED = 5
 """Up to this k recombination solves regions, or comes near it, and none is annealed."""
@@ -39,7 +53,7 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
     changes places with a member of it; and 1 % of the moves dissolve or create a group. A move that
     raises the SSE by d is made with the probability exp(-d / T).
 
-    T is the heat, which falls as `trajanon.refine.schedule` says, times the temperature that suits
+    T is the heat, which falls from pass to pass, times the temperature that suits
     the place: sqrt(s_x s_y) for a move between records x and y, where s is the root mean square
     distance to the k nearest, times that of a record to its centroid at the start. One temperature
     for all would freeze the outskirts, where distances are large, long after the middle, or melt
@@ -68,9 +82,9 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
     """
     log, large = problem.log, problem.large
     if large is None or problem.budget.moves_per_record == 0:
-        labels = dense(descend(problem, labels))
+        labels = descend(problem, labels)
     else:
-        labels = descend_along_axes(problem, labels, large)
+        labels = descend_in_blocks(problem, labels, large.approximate.points)
     log.end_step("descent", labels)
     if problem.budget.moves_per_record == 0:
         return labels
@@ -79,15 +93,15 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
     log.end_step("annealing", best)
     if not problem.budget.recombined:
         return best
-    from trajanon.refine.recombine import recombine  # loads HiGHS: nothing else does
+    from trajanon.refine.recombination import recombine  # loads HiGHS: nothing else does
 
     best = recombine(problem, best, optima)
     log.offer(best)
-    best = dense(descend(problem, best))
+    best = descend(problem, best)
     log.end_step("recombination", best)
     if problem.k > SOLVED:
         best = anneal_regions(problem, best)
-        best = dense(descend(problem, best))
+        best = descend(problem, best)
         log.end_step("regions", best)
     return best
 
@@ -97,13 +111,12 @@ def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
 
     A table of several blocks keeps the cores busy by itself, and gets fewer runs.
     """
-    lost = sse(problem.records, labels)
-    large = problem.large
-    blocks = -(-len(problem.records) // BLOCK)
+    blocks = block_count(len(labels))
     runs = [labels] * max(problem.budget.runs // blocks, 1)
-    if lost == 0.0 or np.count_nonzero(np.bincount(problem.subjects)) < 2 * problem.k:
-        return runs  # nothing can be better, or all is one group
-    field = lay_field(problem, labels)
+    few = np.count_nonzero(np.bincount(problem.subjects)) < 2 * problem.k
+    if few or sse(problem.records, labels) == 0.0:
+        return runs  # all is one group, or nothing can be better
+    seen, field = build_field(problem, labels)
     moves, heats = schedule(problem)
     passes = len(heats) - 1
     together = AT_ONCE if blocks == 1 else 1  # no borders, no need for others
@@ -111,52 +124,51 @@ def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
     for number in range(0, passes, together):
         problem.progress("Annealing", number, passes, problem.log.note)
         between = heats[number : number + together + 1]
-        runs = _passes(problem, field, runs, moves, between)
+        runs = anneal_passes(seen, field, runs, moves, between)
         for run, labels in enumerate(runs):
             lost = sse(problem.records, labels)
             problem.log.offer(labels, lost)
             if lost < least[run]:
                 best[run], least[run] = labels, lost
-    if large is not None:
-        return [descend_in_blocks(problem, one, large) for one in best]
-    return in_threads([partial(_descend, problem, labels) for labels in best])
+    if problem.large is not None:
+        return [descend_in_blocks(problem, one, problem.records) for one in best]
+
+    def descend_in_thread(labels: Ints, stop: Event) -> Ints:
+        return descend(in_thread(problem, stop), labels)
+
+    return in_threads([partial(descend_in_thread, labels) for labels in best])
 
 
-def _passes(
-    problem: Problem, field: Field, runs: list[Ints], moves: int, heats: Floats
+def anneal_passes(
+    seen: Problem, field: Field, runs: list[Ints], moves: int, heats: Floats
 ) -> list[Ints]:
     """Anneal each block of each run between some heats; the labels of each run then."""
-    blocks = [
-        (run, rows)
-        for run, labels in enumerate(runs)
-        for rows in draw_blocks(field.records, labels, problem.random)
-    ]
+    blocks = [list(draw_blocks(seen.records, labels, seen.random)) for labels in runs]
     jobs = [
         partial(
-            anneal_part,
-            problem,
+            anneal_block,
+            seen,
             field,
-            dense(runs[run][rows]),
+            dense(labels[rows]),
             rows,
-            problem.random.integers(1, 2**63, dtype=np.uint64),
+            random_word(seen.random),
             moves,
             heats,
         )
-        for run, rows in blocks
+        for labels, parts in zip(runs, blocks, strict=True)
+        for rows in parts
     ]
-    done = list(zip(blocks, in_threads(jobs), strict=True))
-    return [
-        put_together([(rows, found) for (of, rows), found in done if of == run])
-        for run in range(len(runs))
-    ]
+    found = iter(in_threads(jobs))
+    return [put_together([(rows, next(found)) for rows in parts]) for parts in blocks]
 
 
-def _descend(problem: Problem, labels: Ints, stop: Event) -> Ints:
-    """Descend, unless the search has ended meanwhile."""
-
-    def look_up(task: str, done: float, total: float | None, note: str = "") -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-
-    alone = replace(problem, log=NullLog(), progress=look_up)
-    return dense(descent(alone, labels))
+def schedule(problem: Problem) -> tuple[int, Floats]:
+    """Find the moves per record of each pass, and the heats before and after it."""
+    moves = problem.budget.moves_per_record
+    if problem.large is not None:
+        moves = int(moves * (LEAST + FULL / len(problem.records)))
+        return cooling(moves, LARGE_PASS, FEWEST, LARGE_HOT, LARGE_COLD)
+    passes = max(moves // PASS, 1)
+    passed, heats = np.transpose(COURSE)
+    now = np.linspace(0.0, 1.0, passes + 1)
+    return min(PASS, moves), np.exp(np.interp(now, passed, np.log(heats)))

@@ -1,0 +1,146 @@
+"""Windows slide and change groups: until nothing gains, or at random, in blocks."""
+
+from collections.abc import Callable
+from functools import partial
+from threading import Event
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.descent import Descent
+from trajanon._kernels.sliding import anneal_sliding, slide_pass
+from trajanon._kernels.windows import Slides, Windows, build_rows, build_rows_at_once, find_meetings
+from trajanon.align.windows import Aligned, centred, part_of, records_at, start_ranges, turned_at
+from trajanon.arrays import Floats, Ints
+from trajanon.partition import dense
+from trajanon.problem import Problem
+from trajanon.refine.blocks import draw_blocks, put_together, random_word
+from trajanon.refine.descent import Look, looks_of, settle
+from trajanon.refine.groups import build_descent
+from trajanon.refine.random_moves import Field, build_annealing
+from trajanon.workers import in_threads, unwatched
+
+
+class Block(NamedTuple):
+    """Some of the windows, with start ranges of their own."""
+
+    rows: Ints  # which of all windows they are, rising
+    windows: Windows  # as of all, for these
+    aligned: Aligned  # as of all, for these
+    begin: Ints  # where on their runs the starts are counted from, (n,)
+    word: np.uint64  # random bits, not all 0
+
+
+def work_in_blocks(
+    problem: Problem,
+    windows: Windows,
+    aligned: Aligned,
+    axes: Floats,
+    work: Callable[[Block, Event], Aligned],
+    *,
+    chained: bool = False,
+    watch: Callable[[], None] = unwatched,
+) -> Aligned:
+    """Work in blocks of whole groups that are near each other in axes, all at once.
+
+    What lies between the windows of a run is shared out among them at random first, so that those
+    in several blocks never meet; if chained, those in one block share their parts again.
+    """
+    first, last = start_ranges(windows, aligned.start, problem.random)
+    blocks = []
+    records = turned_at(windows, aligned.start, axes)
+    for rows in draw_blocks(records, aligned.labels, problem.random):
+        own, begin = part_of(windows, rows, first, last, chained=chained)
+        mine = Aligned(aligned.start[rows] - begin, dense(aligned.labels[rows]))
+        blocks.append(Block(rows, own, mine, begin, random_word(problem.random)))
+    del records
+
+    def centred_first(block: Block, stop: Event) -> Aligned:
+        here = centred(block.windows, block.aligned.start)
+        return work(block._replace(windows=here), stop)
+
+    start = np.empty_like(first)
+    found = in_threads([partial(centred_first, block) for block in blocks], watch)
+    for block, slid in zip(blocks, found, strict=True):
+        start[block.rows] = block.begin + slid.start
+    labels = ((block.rows, slid.labels) for block, slid in zip(blocks, found, strict=True))
+    return Aligned(start, put_together(labels))
+
+
+def settle_windows(
+    problem: Problem,
+    windows: Windows,
+    aligned: Aligned,
+    near: Ints | None,
+    start: Ints,
+    enough: float | None = None,
+) -> Aligned:
+    """Slide windows, and regroup them if neighbours are given, until neither gains.
+
+    ``start`` is changed as they slide, for those who watch.
+    """
+    n = len(start)
+    start[:] = aligned.start
+    windows = centred(windows, start)
+    neighbours = np.empty((n, 0), np.int64) if near is None else near
+    records = records_at(windows, start)
+    descent = build_descent(records, aligned.labels, problem.subjects, problem.k, neighbours)
+    looked = np.full(n, -1)
+
+    def slide(_: Descent, k: int, moves: int, first: int, end: int) -> int:
+        return int(slide_pass(descent, windows, start, looked, moves, first, end))
+
+    looks: list[tuple[Look, int]] = [(slide, n)]
+    looks += [] if near is None else looks_of(descent)
+    settle(problem, descent, looks, "Settling windows", enough)
+    return Aligned(start, dense(descent.groups.labels))
+
+
+def anneal_windows(
+    problem: Problem,
+    field: Field,
+    axes: Floats,
+    moves: int,
+    heats: Floats,
+    large: bool,
+    block: Block,
+    stop: Event,
+) -> Aligned:
+    """Make random moves of the windows of a block, so many for each, between two heats."""
+    _, windows, aligned, _, word = block
+    starts = windows.most + 1
+    first = np.cumsum(starts) - starts
+    # In single precision twice as many fit into a core's cache; settling is exact.
+    rows = np.empty((starts.sum(), axes.shape[1]), dtype=np.float32)
+    build = build_rows_in_single if large else build_rows
+    build(windows, np.ascontiguousarray(axes), first, rows)
+    start = aligned.start.copy()
+    records = rows[first + start].astype(np.float64)
+    annealing = build_annealing(problem, field, records, aligned.labels, block.rows, word)
+    near = annealing.descent.neighbours
+    slides = Slides(rows, first, starts, start, np.empty_like(near), start.copy())
+    find_meetings(slides, near)
+    if stop.is_set():
+        raise KeyboardInterrupt
+    anneal_sliding(annealing, slides, problem.k, moves * len(start), *heats)
+    return Aligned(start, dense(annealing.descent.groups.labels))
+
+
+def build_rows_in_single(
+    windows: Windows, axes: Floats, first: Ints, rows: NDArray[np.float32]
+) -> None:
+    """Read all windows at all their starts, as `build_rows`, faster and less exactly."""
+    m = len(windows.mean) // 2
+    # About a place near all of them, single precision is enough.
+    centre = windows.mean.reshape(m, 2).mean(axis=0)
+    weights = windows.share[:, None] * axes
+    rest = ((np.tile(centre, m) - windows.mean)[:, None] * weights).sum(axis=0)
+    build_rows_at_once(
+        windows,
+        np.ascontiguousarray(weights.T, dtype=np.float32),
+        centre,
+        rest.astype(np.float32),
+        first,
+        rows,
+    )
