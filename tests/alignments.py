@@ -11,11 +11,15 @@ from naive_sliding import room, tracks_of
 
 import trajanon
 from trajanon.align.alignment import align
-from trajanon.arrays import Floats
+from trajanon.align.search import WindowLog, search
+from trajanon.align.windows import Aligned, build_windows
+from trajanon.arrays import Floats, Ints
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, dense
+from trajanon.problem import Problem
 from trajanon.progress import Progress, silent
 from trajanon.refine.random_moves import PASS
+from trajanon.settings import Effort
 from trajanon.tracks import STEPS
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
@@ -50,6 +54,31 @@ def aligned(
         seed=seed,
         progress=progress,
     )
+
+
+def searched(
+    before: Trajectories,
+    labels: Ints,
+    k: int,
+    *,
+    moves: int = 0,
+    seed: int = 0,
+    regroup: bool = True,
+) -> WindowLog:
+    """What a search among windows alone finds."""
+    windows = build_windows(tracks_of(before), before.points.shape[1])
+    log = WindowLog(windows, Aligned(tracks_of(before).start, labels))
+    whose = before.subject
+    problem = Problem(
+        records=np.empty((len(before), 0)),
+        subjects=np.arange(len(before)) if whose is None else dense(whose),
+        k=k,
+        random=np.random.default_rng(seed),
+        budget=Effort(moves_per_record=moves),
+        log=log,
+    )
+    search(problem, windows, log, regroup=regroup)
+    return log
 
 
 def mean_metres(trajectories: Trajectories, partition: Partition) -> float:

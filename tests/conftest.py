@@ -12,7 +12,7 @@ import pytest
 from browsing import CHROMIUM
 from commands import Answer, Run
 from hypothesis import HealthCheck, settings
-from naive_sliding import slide_in_blocks
+from naive_refine import search_in_blocks
 
 import trajanon
 from trajanon.cli.main import main
@@ -99,7 +99,7 @@ def few_moves() -> Iterator[None]:
 def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Windows of a block at most: all are one, or they fall into several."""
     size: int = request.param
-    slide_in_blocks(monkeypatch, size)
+    search_in_blocks(monkeypatch, size)
     return size
 
 

@@ -1,15 +1,12 @@
 """Tables of a few dozen records, searched as large ones are."""
 
-from functools import partial
-from importlib import import_module
-
 import numpy as np
 import pytest
 
 from trajanon import neighbours
 from trajanon.arrays import Floats
 from trajanon.paths import in_blocks
-from trajanon.refine.blocks import draw_blocks
+from trajanon.refine import annealing, blocks
 
 WHOLE = 50
 
@@ -20,11 +17,8 @@ def search_as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(neighbours, "LEAF", 8)
     monkeypatch.setattr(neighbours, "CROWD", 3)
     monkeypatch.setattr(in_blocks, "BLOCK", 50)
-    for name in ("anneal", "descend"):
-        module = import_module(f"trajanon.refine.{name}")
-        monkeypatch.setattr(module, "draw_blocks", partial(draw_blocks, most=30))
-    schedule = import_module("trajanon.refine.schedule")
-    monkeypatch.setattr(schedule, "FULL", 0)
+    monkeypatch.setattr(blocks, "BLOCK", 30)
+    monkeypatch.setattr(annealing, "FULL", 0)
 
 
 def clustered(n: int, p: int, seed: int = 0) -> Floats:

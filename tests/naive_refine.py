@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from importlib import import_module
 from itertools import combinations
 
 import numpy as np
@@ -13,7 +11,7 @@ from naive import group_sse, holds, squared_distance, sse
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.problem import Problem
-from trajanon.refine.blocks import draw_blocks
+from trajanon.refine import blocks
 from trajanon.settings import Settings
 
 
@@ -49,11 +47,8 @@ def grouped(
 
 
 def search_in_blocks(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    """Let annealing search in blocks of so many records at most."""
-    # By the module: of the package, the name is the function's.
-    module = import_module("trajanon.refine.anneal")
-    monkeypatch.setattr(module, "draw_blocks", partial(draw_blocks, most=most))
-    monkeypatch.setattr(module, "BLOCK", most)
+    """Let tables be searched in blocks of so many records, or windows, at most."""
+    monkeypatch.setattr(blocks, "BLOCK", most)
 
 
 def random_groups(
@@ -162,7 +157,7 @@ TIE = 1e-9
 class Neighbourhood:
     """Groups, and everything that one move of the descent makes of some of them.
 
-    Moves are those of the docstring of `trajanon.refine.descent.descent`; what they
+    Moves are those of the docstring of `trajanon.refine.descent.descend`; what they
     gain is computed from the members alone. Where rounding may decide between equals,
     nothing is offered.
     """

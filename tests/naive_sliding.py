@@ -2,33 +2,24 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import pytest
 from naive import distance, group_sse, holds, sse
 
 from trajanon._kernels.annealing import RARE, Annealing, draw_move, other_bits, other_member
 from trajanon._kernels.groups import Groups
 from trajanon._kernels.sliding import draw_start
 from trajanon._kernels.windows import Slides
-from trajanon.align import parts
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
-from trajanon.refine.blocks import draw_blocks
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import Trajectories
 
 MADRID = (40.4, -3.7)
 STEP = 1e-4
 """Degrees between two points of a track: some ten metres."""
-
-
-def slide_in_blocks(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    """Let windows slide in parts of so many at most."""
-    monkeypatch.setattr(parts, "draw_blocks", partial(draw_blocks, most=most))
 
 
 def tracks_of(trajectories: Trajectories) -> Tracks:

@@ -9,11 +9,10 @@ from naive_sliding import MADRID, STEP, random_labels, rows_at, town, tracks_of
 from trajanon._kernels.annealing import Annealing
 from trajanon._kernels.windows import Slides, Windows, build_rows, find_meetings
 from trajanon.align.near import near_windows
-from trajanon.align.windows import build_windows, centred, part_of, shared_ranges
+from trajanon.align.windows import build_windows, centred, part_of, start_ranges
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
-from trajanon.refine.descent import begin
-from trajanon.refine.grouped import lay_out
+from trajanon.refine.groups import build_descent
 from trajanon.refine.random_moves import QUANTILES, nearest_most
 from trajanon.trajectories import Trajectories
 
@@ -73,9 +72,9 @@ def scene(
     rng = np.random.default_rng(seed)
     tracks = tracks_of(town(seed, n, 3, noise=noise))
     whole = build_windows(tracks, 3)
-    first, last = shared_ranges(whole, tracks.start, rng)
+    first, last = start_ranges(whole, tracks.start, rng)
     start = tracks.start - first
-    windows = centred(part_of(whole, np.arange(n), first, last)[0], start)
+    windows = centred(part_of(whole, np.arange(n), first, last, chained=False)[0], start)
     axes = np.linalg.qr(rng.normal(size=(6, 6)))[0][:, : rng.integers(1, 7)].copy()
     near = near_windows(windows, start, axes, 8)
     slides = laid(windows, start, axes, near, kind)
@@ -83,9 +82,8 @@ def scene(
     subjects = np.arange(n) if people is None else dense(rng.integers(0, people, n))
     k = min(k, int(subjects.max()) + 1)
     labels = random_labels(seed, n, k, subjects)
-    groups = lay_out(rows_at(slides, start), labels, subjects, n // k + 1)
     annealing = Annealing(
-        descent=begin(groups, near),
+        descent=build_descent(rows_at(slides, start), labels, subjects, k, near),
         warmth=rng.uniform(0.2, 2.0, n),
         quantiles=QUANTILES,
         ranks=nearest_most(near.shape[1]),

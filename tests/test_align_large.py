@@ -10,6 +10,7 @@ import pytest
 from alignments import aligned, bits, cut, lie_well, loses_what_it_says, mean_metres
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from naive_refine import search_in_blocks
 from naive_sliding import (
     gaps,
     on_runs,
@@ -17,7 +18,6 @@ from naive_sliding import (
     room,
     share_near,
     single_slides_that_gain,
-    slide_in_blocks,
     standardised,
     town,
     tracks_of,
@@ -26,14 +26,12 @@ from naive_sliding import (
 import trajanon
 from trajanon import neighbours, workers
 from trajanon._kernels.windows import build_rows, keep_nearest
-from trajanon.align import account, large, near, windows
-from trajanon.align import aligned as groups_of
-from trajanon.align import parts as align_parts
+from trajanon.align import account, near, search, sliding, windows
 from trajanon.align.account import near_lines, step_lengths
-from trajanon.align.aligned import Aligned, lost_at
-from trajanon.align.large import axes_of, lay_at_once, schedule
 from trajanon.align.near import near_in_trees, near_windows
-from trajanon.align.windows import build_windows, centred, chained_part_of, shared_ranges
+from trajanon.align.search import axes_of, schedule
+from trajanon.align.sliding import build_rows_in_single
+from trajanon.align.windows import Aligned, build_windows, centred, lost_at, part_of, start_ranges
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import leading_axes
 from trajanon.loss import sums_of_products
@@ -52,16 +50,15 @@ def _large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(neighbours, "WHOLE", 5)
     monkeypatch.setattr(neighbours, "LEAF", 8)
     monkeypatch.setattr(neighbours, "CROWD", 0)
-    monkeypatch.setattr(large, "PASS", 10)
-    monkeypatch.setattr(large, "FULL", 2)
-    slide_in_blocks(monkeypatch, 9)
+    monkeypatch.setattr(search, "LARGE_PASS", 10)
+    monkeypatch.setattr(search, "FULL", 2)
+    search_in_blocks(monkeypatch, 9)
     in_batches(monkeypatch, 7)
 
 
 def in_batches(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     for module, name in (
         (windows, "AT_ONCE"),
-        (groups_of, "AT_ONCE"),
         (displacements, "_AT_ONCE"),
         (near, "_AT_ONCE"),
         (account, "_RUNS"),
@@ -110,25 +107,26 @@ def test_windows_only_slide_and_groups_keep_k(
 def test_more_than_so_many_windows_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[int] = []
 
-    def note(grouped: Any, *_: Any) -> None:
-        searched.append(len(grouped.subjects))
+    def note(windows: Any, start: Ints, *_: Any) -> Ints:
+        searched.append(len(start))
+        return np.tile(np.arange(len(start))[:, None], 16)
 
-    monkeypatch.setattr("trajanon.align.search.search_large", note)
+    monkeypatch.setattr(search, "near_in_trees", note)
     monkeypatch.setattr(neighbours, "WHOLE", 20)
     for n in (20, 21):
         before = town(3, n, 3)
         aligned(before, cut(before, 3), 3)
-    assert searched == [21]
+    assert set(searched) == {21}
     monkeypatch.setattr(neighbours, "LEAF", 30)  # no tree would part them
     before = town(3, 25, 3)
     aligned(before, cut(before, 3), 3)
-    assert searched == [21]
+    assert set(searched) == {21}
 
 
 def test_parts_end_about_as_near_as_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     before = town(11, 120, 3)
     partition = cut(before, 3, refine="descent")
-    slide_in_blocks(monkeypatch, 60)
+    search_in_blocks(monkeypatch, 60)
     in_parts = mean_metres(*aligned(before, partition, 3, moves=20 * PASS))
     monkeypatch.setattr(neighbours, "WHOLE", 1_000)
     whole = mean_metres(*aligned(before, partition, 3, moves=20 * PASS))
@@ -138,8 +136,8 @@ def test_parts_end_about_as_near_as_the_whole(monkeypatch: pytest.MonkeyPatch) -
 
 def test_windows_of_one_part_slide_as_far_as_gains(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is shared out, and slides go on until none gains."""
-    monkeypatch.setattr(large, "SETTLED", 0.0)
-    slide_in_blocks(monkeypatch, 1_000)
+    monkeypatch.setattr(search, "SETTLED", 0.0)
+    search_in_blocks(monkeypatch, 1_000)
     for seed in range(5):
         before = town(seed, 12, 3, most=1)
         partition = cut(before, 3)
@@ -159,7 +157,7 @@ def test_a_seed_repeats_every_bit_on_any_cores(monkeypatch: pytest.MonkeyPatch) 
     for cores in (1, 2, 5, 1):
         monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
         found.append(bits(aligned(before, partition, 3, moves=MOVES)))
-    for module in (align_parts, near):
+    for module in (sliding, near):
         monkeypatch.setattr(module, "in_threads", backwards)
     found.append(bits(aligned(before, partition, 3, moves=MOVES)))
     assert len(set(found)) == 1
@@ -189,7 +187,7 @@ def test_ctrl_c_in_a_thread_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(align_parts, "anneal_sliding", interrupted)
+    monkeypatch.setattr(sliding, "anneal_sliding", interrupted)
     before = town(7, 60, 3)
     after, found = aligned(before, cut(before, 3), 3, moves=MOVES)
     assert found.stopped
@@ -212,14 +210,14 @@ def test_a_release_of_many_windows_is_told_of_as_ever() -> None:
 
 
 def test_a_large_table_gets_fewer_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(large, "PASS", 60)
-    monkeypatch.setattr(large, "FULL", 9_000)
+    monkeypatch.setattr(search, "LARGE_PASS", 60)
+    monkeypatch.setattr(search, "FULL", 9_000)
     for n, moves, passes in ((10_001, 4_799, 79), (41_233, 1_391, 23), (10**6, 345, 6)):
-        each, heats = schedule(5_000, n)
+        each, heats = schedule(8_000, n, large=True)
         assert len(heats) == passes + 1
         assert moves <= each * passes < moves + passes
         assert heats[[0, -1]].tolist() == pytest.approx([0.7, 0.03])
-    assert [len(part) for part in schedule(0, 10_001)[1:]] == [1]
+    assert [len(part) for part in schedule(0, 10_001, large=True)[1:]] == [1]
 
 
 # Windows
@@ -232,10 +230,10 @@ def test_neighbours_of_a_part_share_what_is_free(seed: int, m: int) -> None:
     rng = np.random.default_rng(seed)
     trajectories = town(seed, 24, m)
     tracks, whole = tracks_of(trajectories), build_windows(tracks_of(trajectories), m)
-    first, last = shared_ranges(whole, tracks.start, rng)
+    first, last = start_ranges(whole, tracks.start, rng)
     rows = np.flatnonzero(rng.random(24) < 0.6)
     assume(len(rows))
-    part, begin = chained_part_of(whole, rows, first, last)
+    part, begin = part_of(whole, rows, first, last, chained=True)
     pairs = gaps(tracks, tracks.start)
     for place, x in enumerate(rows.tolist()):
         behind = [b for a, b in pairs if a == x and b in rows]
@@ -271,8 +269,8 @@ def test_records_are_read_at_once_as_one_by_one(seed: int, m: int) -> None:
     rng = np.random.default_rng(seed)
     tracks = tracks_of(town(seed, 20, m))
     whole = build_windows(tracks, m)
-    first, last = shared_ranges(whole, tracks.start, rng)
-    part, begin = chained_part_of(whole, np.arange(20), first, last)
+    first, last = start_ranges(whole, tracks.start, rng)
+    part, begin = part_of(whole, np.arange(20), first, last, chained=True)
     part = centred(part, tracks.start - begin)
     axes = np.linalg.qr(rng.normal(size=(2 * m, 2 * m)))[0][:, : rng.integers(1, m + 1)]
     axes = np.ascontiguousarray(axes)
@@ -280,7 +278,7 @@ def test_records_are_read_at_once_as_one_by_one(seed: int, m: int) -> None:
     begins = np.cumsum(starts) - starts
     slow, fast = np.empty((2, starts.sum(), axes.shape[1]), dtype=np.float32)
     build_rows(part, axes, begins, slow)
-    lay_at_once(part, axes, begins, fast)
+    build_rows_in_single(part, axes, begins, fast)
     np.testing.assert_allclose(fast, slow, rtol=1e-4, atol=1e-4)
 
 
@@ -293,9 +291,9 @@ def test_what_is_lost_is_summed_up_in_batches(seed: int, k: int) -> None:
     records = standardised(tracks, 3, tracks.start)
     exact = naive.sse(records, groups.labels)
     assert lost_at(whole, groups) == pytest.approx(exact, rel=1e-9, abs=1e-12)
-    spread = np.linalg.svd(
-        leading_axes(sums_of_products(records), DROPPED * exact).T @ axes_of(whole, groups)
-    )
+    one = leading_axes(sums_of_products(records), DROPPED * exact)
+    other = axes_of(centred(whole, tracks.start), tracks.start, exact)
+    spread = np.linalg.svd(one.T @ other)
     np.testing.assert_allclose(spread.S, 1.0, rtol=1e-6)
 
 

@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from naive_sliding import MADRID, STEP, on_runs, standardised, town, tracks_of
 
 import trajanon
-from trajanon.align.aligned import Aligned, Best
+from trajanon.align.search import WindowLog
+from trajanon.align.windows import Aligned
 from trajanon.arrays import Ints
 from trajanon.microaggregation import METHODS
 from trajanon.refine import REFINEMENTS
@@ -172,9 +173,9 @@ def test_a_search_that_ends_farther_away_is_thrown_away(monkeypatch: pytest.Monk
     before = town(3, 24, 3)
     partition = cut(before, 3)
 
-    def lost(windows: object, best: Best, *_: object, **__: object) -> None:
-        start, labels = best.aligned
-        best.aligned = Aligned(start, labels[::-1].copy())
+    def lost(problem: object, windows: object, log: WindowLog, **_: object) -> None:
+        start, labels = log.aligned
+        log.aligned = Aligned(start, labels[::-1].copy())
 
     monkeypatch.setattr("trajanon.align.alignment.search", lost)
     after, found = aligned(before, partition, 3)
@@ -188,8 +189,8 @@ def test_groups_that_break_the_promise_are_never_returned(monkeypatch: pytest.Mo
     before = town(3, 24, 3, people=6)
     partition = cut(before, 3)
 
-    def breaks(windows: object, best: Best, *_: object, **__: object) -> None:
-        best.aligned = Aligned(best.aligned.start, np.arange(24))
+    def breaks(problem: object, windows: object, log: WindowLog, **_: object) -> None:
+        log.aligned = Aligned(log.aligned.start, np.arange(24))
 
     monkeypatch.setattr("trajanon.align.alignment.search", breaks)
     with pytest.raises(trajanon.TrajanonError, match="left a group of fewer than 3"):

@@ -6,7 +6,7 @@ from pathlib import Path
 import naive
 import numpy as np
 import pytest
-from alignments import ROUNDING, aligned, cut, lie_well, lines, mean_metres, seeds
+from alignments import ROUNDING, aligned, cut, lie_well, lines, mean_metres, searched, seeds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_sliding import (
@@ -22,12 +22,10 @@ from naive_sliding import (
 )
 
 import trajanon
-from trajanon.align import search
-from trajanon.align.aligned import Aligned, Best
-from trajanon.align.windows import build_windows
+from trajanon.align.search import WindowLog
+from trajanon.align.windows import Aligned
 from trajanon.extract import extract
 from trajanon.partition import dense
-from trajanon.progress import silent
 from trajanon.refine import REFINEMENTS
 from trajanon.refine.random_moves import PASS
 from trajanon.tracks import STEPS
@@ -90,21 +88,11 @@ def test_no_single_slide_gains_in_the_end(block: int, regroup: bool, people: int
         tracks, whose = tracks_of(before), before.subject
         own = np.arange(n) if whose is None else dense(whose)
         k = min(k, int(own.max()) + 1)
-        windows = build_windows(tracks, 3)
-        best = Best(windows, Aligned(tracks.start, random_labels(seed, n, k, own)))
-        search.search(
-            windows,
-            best,
-            k,
-            own,
-            regroup=regroup,
-            moves_per_record=0,
-            random=np.random.default_rng(seed),
-            progress=silent,
-        )
-        start, labels = best.aligned
+        labels = random_labels(seed, n, k, own)
+        log = searched(before, labels, k, seed=seed, regroup=regroup)
+        start, labels = log.aligned
         lost = naive.sse(standardised(tracks, 3, start), labels)
-        assert best.lost == pytest.approx(lost, rel=1e-9, abs=1e-9)
+        assert log.lost == pytest.approx(lost, rel=1e-9, abs=1e-9)
         assert not single_slides_that_gain(tracks, 3, start, labels)
 
     test()
@@ -128,12 +116,12 @@ def test_the_search_slides_windows_while_they_change_groups(
     partition = cut(before, 3, refine="descent")
     lost: list[float] = []
 
-    def offer(best: Best, found: Aligned) -> None:
-        told(best, found)
-        lost.append(best.lost)
+    def offer(log: WindowLog, found: Aligned) -> None:
+        told(log, found)
+        lost.append(log.lost)
 
-    told = Best.offer
-    monkeypatch.setattr(Best, "offer", offer)
+    told = WindowLog.offer_windows
+    monkeypatch.setattr(WindowLog, "offer_windows", offer)
     aligned(before, partition, 3, moves=12 * PASS)
     assert lost == sorted(lost, reverse=True)
     assert len(set(lost)) > 3

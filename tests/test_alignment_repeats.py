@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from alignments import aligned, bits, cut, same_but_for_order
-from naive_sliding import slide_in_blocks, town, tracks_of
+from alignments import aligned, bits, cut, same_but_for_order, searched
+from naive_refine import search_in_blocks
+from naive_sliding import town, tracks_of
 
 import trajanon
 from trajanon import workers
-from trajanon.align import parts, search
-from trajanon.align.aligned import Aligned, Best
-from trajanon.align.windows import build_windows
+from trajanon.align import search, sliding
+from trajanon.align.search import WindowLog
+from trajanon.align.windows import Aligned
 from trajanon.partition import dense
-from trajanon.progress import silent
 from trajanon.refine.random_moves import PASS
 
 pytestmark = pytest.mark.usefixtures("few_moves")
@@ -38,11 +38,11 @@ def test_the_order_in_which_parts_are_done_leaves_every_bit(
     def backwards(jobs: Sequence[Callable[[Event], object]], *_: object) -> list[object]:
         return [job(Event()) for job in reversed(jobs)][::-1]
 
-    slide_in_blocks(monkeypatch, 9)
+    search_in_blocks(monkeypatch, 9)
     before = town(7, 60, 3, people=20)
     partition = cut(before, 3)
     once = bits(aligned(before, partition, 3))
-    monkeypatch.setattr(parts, "in_threads", backwards)
+    monkeypatch.setattr(sliding, "in_threads", backwards)
     assert bits(aligned(before, partition, 3)) == once
 
 
@@ -59,14 +59,14 @@ def test_a_seed_repeats_a_release() -> None:
 
 
 def test_parts_are_as_few_as_can_be_and_of_one_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    slide_in_blocks(monkeypatch, 9)
-    settle, seen = search._settle_part, []
+    search_in_blocks(monkeypatch, 9)
+    settle, seen = search._settle_block, []
 
-    def look(grouped: Any, field: Any, part: Any, stop: Event) -> Aligned:
-        seen.append(part.rows)
-        return settle(grouped, field, part, stop)
+    def look(problem: Any, near: Any, large: bool, block: Any, stop: Event) -> Aligned:
+        seen.append(block.rows)
+        return settle(problem, near, large, block, stop)
 
-    monkeypatch.setattr(search, "_settle_part", look)
+    monkeypatch.setattr(search, "_settle_block", look)
     before = town(7, 60, 3)
     aligned(before, cut(before, 3), 3)
     assert len(seen) % 7 == 0  # of 60 records in parts of 9
@@ -75,28 +75,18 @@ def test_parts_are_as_few_as_can_be_and_of_one_size(monkeypatch: pytest.MonkeyPa
 
 
 def test_parts_that_do_nothing_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    slide_in_blocks(monkeypatch, 9)
-    monkeypatch.setattr(search, "_settle_part", lambda *given: given[2].aligned)
+    search_in_blocks(monkeypatch, 9)
+    monkeypatch.setattr(search, "_settle_block", lambda *given: given[3].aligned)
     before, told = town(7, 60, 3), []
-    tracks = tracks_of(before)
-    best = Best(build_windows(tracks, 3), Aligned(tracks.start, cut(before, 3).labels))
-    # Slides alone come first, then parts, and all of them again in the end.
-    monkeypatch.setattr(search, "_settle", lambda *given: given[2])
-    monkeypatch.setattr(Best, "offer", lambda _, found: told.append(found))
-    search.search(
-        build_windows(tracks, 3),
-        best,
-        3,
-        np.arange(60),
-        regroup=True,
-        moves_per_record=0,
-        random=np.random.default_rng(0),
-        progress=silent,
-    )
+    # Slides alone come first, then blocks, and all of them again in the end.
+    monkeypatch.setattr(search, "settle_windows", lambda *given: given[2])
+    monkeypatch.setattr(WindowLog, "offer_windows", lambda _, found: told.append(found))
+    labels = cut(before, 3).labels
+    searched(before, labels, 3)
     assert told
     for found in told:
-        assert np.array_equal(found.start, best.aligned.start)
-        assert np.array_equal(dense(found.labels), best.aligned.labels)
+        assert np.array_equal(found.start, tracks_of(before).start)
+        assert np.array_equal(dense(found.labels), labels)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +106,7 @@ def test_random_moves_are_made_where_annealing_is_asked_for(
     def count(annealing: Any, slides: Any, k: int, moves: int, *heats: float) -> None:
         made.append(moves)
 
-    monkeypatch.setattr(parts, "anneal_sliding", count)
+    monkeypatch.setattr(sliding, "anneal_sliding", count)
     trajanon.anonymize(town(7, 60, 3), 3, **options)
-    # Half of the moves that the search for groups was given.
-    assert sum(made) == (2 * PASS * 60 if moved else 0)
+    # A share of the moves that the search for groups was given.
+    assert sum(made) == (2.5 * PASS * 60 if moved else 0)

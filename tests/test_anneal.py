@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import import_module
 from threading import Event
+from typing import Any
 
 import naive
 import numpy as np
@@ -15,21 +15,18 @@ from naive_refine import Grouped, both, grouped, random_groups, search_in_blocks
 from trajanon import loss, workers
 from trajanon._kernels.annealing import Annealing
 from trajanon._kernels.annealing import anneal as make_random_moves
-from trajanon._kernels.groups import Groups
 from trajanon.arrays import Floats, Ints
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense
 from trajanon.problem import SearchLog
-from trajanon.refine.anneal import anneal, anneal_runs
+from trajanon.refine import annealing as annealings
+from trajanon.refine import random_moves
+from trajanon.refine.annealing import anneal, anneal_runs, schedule
 from trajanon.refine.blocks import draw_blocks
-from trajanon.refine.descent import begin, descent
-from trajanon.refine.grouped import lay_out
-from trajanon.refine.random_moves import PASS, QUANTILES, nearest_most
-from trajanon.refine.schedule import schedule
+from trajanon.refine.descent import descend
+from trajanon.refine.groups import build_descent
+from trajanon.refine.random_moves import PASS, QUANTILES, build_annealing, nearest_most
 from trajanon.settings import Effort
-
-MODULE = import_module("trajanon.refine.anneal")  # the package's name is the function's
-MOVES = import_module("trajanon.refine.random_moves")
 
 seeds = st.integers(0, 10**6)
 
@@ -98,14 +95,14 @@ def test_annealing_never_ends_worse_than_descent(
     after = anneal(work, work.labels)
     assert np.array_equal(work.labels, before), "the input was changed"
     assert np.array_equal(after, dense(after))
-    lost = loss.sse(work.records, dense(descent(work, work.labels)))
+    lost = loss.sse(work.records, descend(work, work.labels))
     assert loss.sse(work.records, after) <= lost
 
 
 def test_annealing_finds_what_descent_does_not() -> None:
     work = searched(random_groups(3, 300, 3, None, grid=False), 10_000)
     gained = loss.sse(work.records, anneal(work, work.labels)) / loss.sse(
-        work.records, dense(descent(work, work.labels))
+        work.records, descend(work, work.labels)
     )
     assert gained < 0.99
 
@@ -123,17 +120,16 @@ def test_a_record_joins_the_group_of_one_whose_neighbour_it_is() -> None:
     # The last record looks to the first, which looks to nobody outside its group.
     records = np.array([0.0, -9.0, -9.5, 1.0, 1.5])[:, None]
     labels = np.array([0, 0, 0, 1, 1])
-    groups = lay_out(records, labels, np.arange(5), 3)
     neighbours = np.array([[1], [2], [1], [0], [3]])
     annealing = Annealing(
-        descent=begin(groups, neighbours),
+        descent=build_descent(records, labels, np.arange(5), 2, neighbours),
         warmth=np.full(5, 1e-3),
         quantiles=QUANTILES,
         ranks=nearest_most(1),
         random=np.array([1], dtype=np.uint64),
     )
     make_random_moves(annealing, 2, 1_000, 1.0, 0.5)
-    assert dense(groups.labels).tolist() == [0, 1, 1, 0, 0]
+    assert dense(annealing.descent.groups.labels).tolist() == [0, 1, 1, 0, 0]
 
 
 @pytest.mark.parametrize("count", [1, 2, 16, 20, 200, 5_000])
@@ -218,7 +214,7 @@ def test_each_run_ends_in_an_optimum_of_descent(runs: int) -> None:
     assert len(optima) == runs
     for labels in optima:
         assert naive.holds(labels, work.subjects, work.k)
-        again = dense(descent(*both(replace(work, labels=labels))))
+        again = dense(descend(*both(replace(work, labels=labels))))
         assert np.array_equal(again, labels)
     assert len({labels.tobytes() for labels in optima}) == runs
 
@@ -272,11 +268,11 @@ def test_a_table_is_searched_in_as_few_blocks_as_can_be(monkeypatch: pytest.Monk
     search_in_blocks(monkeypatch, 20)
     seen: list[int] = []
 
-    def look(records: Floats, labels: Ints, subjects: Ints, places: int) -> Groups:
-        seen.append(len(records))
-        return lay_out(records, labels, subjects, places)
+    def look(*arguments: Any) -> Annealing:
+        seen.append(len(arguments[2]))
+        return build_annealing(*arguments)
 
-    monkeypatch.setattr(MOVES, "lay_out", look)
+    monkeypatch.setattr(random_moves, "build_annealing", look)
     work = searched(random_groups(0, 100, 3, None, grid=False))
     anneal(work, work.labels)
     assert len(seen) == 5 * 4 * 1  # blocks of 20, passes, runs: two become one
@@ -306,7 +302,7 @@ def test_the_order_in_which_blocks_are_done_leaves_every_bit(
     search_in_blocks(monkeypatch, 12)
     work = random_groups(7, 120, 3, 40, grid=True)
     once = anneal(*both(searched(work)))
-    monkeypatch.setattr(MODULE, "in_threads", backwards)
+    monkeypatch.setattr(annealings, "in_threads", backwards)
     again = replace(searched(work), random=np.random.default_rng(7))
     assert np.array_equal(anneal(again, again.labels), once)
 
@@ -336,7 +332,7 @@ def test_equal_records_are_not_annealed(monkeypatch: pytest.MonkeyPatch) -> None
     def never(*_: object) -> None:
         pytest.fail("it was annealed")
 
-    monkeypatch.setattr(MOVES, "make_random_moves", never)
+    monkeypatch.setattr(random_moves, "make_random_moves", never)
     for X in (np.full((30, 2), 0.1), np.repeat([[0.0], [1.0], [5.0]], 10, axis=0)):
         for effort in ("balanced", "best"):
             assert microaggregate(X, 3, effort=effort).sse == 0.0
@@ -344,7 +340,7 @@ def test_equal_records_are_not_annealed(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_without_moves_it_is_descent() -> None:
     work = searched(random_groups(3, 100, 3, None, grid=False), moves=0)
-    assert np.array_equal(anneal(work, work.labels), dense(descent(work, work.labels)))
+    assert np.array_equal(anneal(work, work.labels), descend(work, work.labels))
     assert [stage.name for stage in work.log.stages] == ["descent"]
 
 

@@ -18,9 +18,10 @@ from trajanon._kernels.descent import (
 )
 from trajanon._kernels.descent import near_groups as find_near_groups
 from trajanon.arrays import Ints
+from trajanon.neighbours import exact_neighbours, neighbour_count
 from trajanon.partition import dense
-from trajanon.refine.descent import begin, descent, near_records
-from trajanon.refine.grouped import lay_out
+from trajanon.refine.descent import descend
+from trajanon.refine.groups import build_descent
 
 seeds = st.integers(0, 10**6)
 
@@ -50,11 +51,13 @@ def starts(draw: st.DrawFn, most: int = 30) -> Grouped:
     return grouped(loss.standardise(X), labels, k, subjects)
 
 
+def near_records(work: Grouped) -> Ints:
+    return exact_neighbours(work.records, neighbour_count(work.k))
+
+
 def begun(work: Grouped) -> Descent:
     """A state of the kernels in which nothing has moved."""
-    places = len(work.labels) // work.k + 1
-    groups = lay_out(work.records, work.labels, work.subjects, places)
-    return begin(groups, near_records(work))
+    return build_descent(work.records, work.labels, work.subjects, work.k, near_records(work))
 
 
 def neighbourhood(work: Grouped) -> Neighbourhood:
@@ -74,7 +77,7 @@ def near_of(state: Descent, record: int) -> Ints:
 @given(work=starts())
 def test_descent_ends_where_no_move_gains(work: Grouped) -> None:
     before = work.labels.copy()
-    after = descent(work, work.labels)
+    after = descend(work, work.labels)
     assert np.array_equal(work.labels, before), "the input was changed"
     assert naive.holds(after, work.subjects, work.k)
     assert naive.sse(work.records, after) <= naive.sse(work.records, before) + 1e-9
@@ -86,7 +89,7 @@ def test_descent_ends_where_no_move_gains(work: Grouped) -> None:
 @given(work=starts(), seed=seeds)
 def test_the_numbers_of_the_groups_at_the_start_do_not_matter(work: Grouped, seed: int) -> None:
     order = np.random.default_rng(seed).permutation(int(work.labels.max()) + 1)
-    after = descent(*both(replace(work, labels=order[work.labels])))
+    after = descend(*both(replace(work, labels=order[work.labels])))
     assert naive.holds(after, work.subjects, work.k)
     assert naive.sse(work.records, after) <= naive.sse(work.records, work.labels) + 1e-9
     end = neighbourhood(replace(work, labels=dense(after)))
@@ -95,21 +98,21 @@ def test_the_numbers_of_the_groups_at_the_start_do_not_matter(work: Grouped, see
 
 def test_descent_repeats_itself() -> None:
     work = random_groups(1, 200, 3, 40, grid=False)
-    once = descent(work, work.labels)
-    assert np.array_equal(descent(work, work.labels), once)
-    again = descent(*both(replace(work, labels=dense(once))))
+    once = descend(work, work.labels)
+    assert np.array_equal(descend(work, work.labels), once)
+    again = descend(*both(replace(work, labels=dense(once))))
     assert np.array_equal(again, dense(once))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_one_group_stays_one_group(n: int) -> None:
-    labels = descent(*both(grouped(np.zeros((n, 1)), np.zeros(n, dtype=np.int64), n)))
+    labels = descend(*both(grouped(np.zeros((n, 1)), np.zeros(n, dtype=np.int64), n)))
     assert labels.tolist() == [0] * n
 
 
 def test_two_far_pairs_in_one_group_are_parted() -> None:
     records = np.array([[0.0], [9.0], [0.1], [9.1]])
-    labels = descent(*both(grouped(records, np.zeros(4, dtype=np.int64), 2)))
+    labels = descend(*both(grouped(records, np.zeros(4, dtype=np.int64), 2)))
     assert members(labels) == {frozenset({0, 2}), frozenset({1, 3})}
 
 
@@ -226,5 +229,5 @@ def test_large_groups_are_split_where_they_fall_apart() -> None:
     centres = np.repeat(rng.normal(size=(6, 2)) * 100, 40, axis=0)
     records = centres + rng.normal(size=(240, 2))
     heaps = np.arange(240) // 80  # two heaps of 40 in each group
-    labels = descent(*both(grouped(records, heaps, 40)))
+    labels = descend(*both(grouped(records, heaps, 40)))
     assert sorted(np.bincount(dense(labels)).tolist()) == [40] * 6

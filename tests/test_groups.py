@@ -23,8 +23,7 @@ from trajanon._kernels.groups import (
 from trajanon.arrays import Floats, Ints
 from trajanon.neighbours import exact_neighbours
 from trajanon.partition import dense
-from trajanon.refine.descent import begin
-from trajanon.refine.grouped import lay_out
+from trajanon.refine.groups import build_descent, build_groups
 
 seeds = st.integers(0, 10**6)
 
@@ -69,7 +68,7 @@ def states(draw: st.DrawFn) -> Groups:
         records += 1e6
     subjects = dense(rng.integers(0, n, n)) if draw(st.booleans()) else np.arange(n)
     labels = dense(rng.integers(0, max(n // 3, 1), n))
-    return lay_out(records, labels, subjects, n + 1)
+    return build_groups(records, labels, subjects, n + 1)
 
 
 # What a change of one group adds to its SSE
@@ -155,7 +154,9 @@ def test_groups_are_sound_at_the_start(groups: Groups) -> None:
 def test_groups_stay_sound_whatever_moves(groups: Groups, seed: int, k: int) -> None:
     """Moves, and whole groups dissolved, created and cut, done and taken back."""
     rng = np.random.default_rng(seed)
-    state = begin(groups, exact_neighbours(groups.records, 16))
+    near = exact_neighbours(groups.records, 16)
+    state = build_descent(groups.records, groups.labels, groups.subjects, 1, near)
+    groups = state.groups
     n = len(groups.labels)
     near = np.empty(state.neighbours.shape[1], dtype=np.int64)
     for what in rng.choice(5, 60, p=[0.6, 0.1, 0.1, 0.1, 0.1]):
@@ -209,7 +210,7 @@ def test_centroids_are_exact_again_when_they_are_computed_anew(seed: int, far: b
     rng = np.random.default_rng(seed)
     records = rng.normal(size=(30, 3)) + 1e6 * far
     labels = np.arange(30) % 4
-    groups = lay_out(records, labels, np.arange(30), 5)
+    groups = build_groups(records, labels, np.arange(30), 5)
     groups.centroids[:] += rng.normal(size=groups.centroids.shape)
     refresh_centroids(groups)
     for group in range(4):
@@ -220,7 +221,7 @@ def test_centroids_are_exact_again_when_they_are_computed_anew(seed: int, far: b
 def test_a_hundred_thousand_moves_add_up_little_rounding() -> None:
     rng = np.random.default_rng(0)
     records = rng.normal(size=(60, 3)) + 1e6
-    groups = lay_out(records, np.arange(60) % 10, np.arange(60), 11)
+    groups = build_groups(records, np.arange(60) % 10, np.arange(60), 11)
     for record, target in zip(
         rng.integers(60, size=100_000), rng.integers(10, size=100_000), strict=True
     ):
@@ -233,7 +234,7 @@ def test_a_hundred_thousand_moves_add_up_little_rounding() -> None:
 def test_equal_members_have_their_common_value_as_centroid_again() -> None:
     records = np.full((8, 2), 0.1)
     records[:2] = 5.0
-    groups = lay_out(records, np.array([0, 0, 1, 1, 1, 2, 2, 2]), np.arange(8), 4)
+    groups = build_groups(records, np.array([0, 0, 1, 1, 1, 2, 2, 2]), np.arange(8), 4)
     for _ in range(3):
         move(groups, 0, 1)
         move(groups, 0, 0)
@@ -245,7 +246,7 @@ def test_equal_members_have_their_common_value_as_centroid_again() -> None:
 def test_the_records_given_are_not_changed() -> None:
     records: Floats = np.arange(8.0).reshape(4, 2)
     labels, subjects = np.array([0, 0, 1, 1]), np.arange(4)
-    groups = lay_out(records, labels, subjects, 3)
+    groups = build_groups(records, labels, subjects, 3)
     move(groups, 0, 1)
     assert records.tolist() == [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]]
     assert labels.tolist() == [0, 0, 1, 1]

@@ -22,8 +22,8 @@ from trajanon.paths import in_blocks
 from trajanon.paths.in_blocks import joined
 from trajanon.paths.tours import path_length
 from trajanon.problem import SearchLog
-from trajanon.refine.descend import descend
-from trajanon.refine.schedule import schedule
+from trajanon.refine.annealing import schedule
+from trajanon.refine.descent import descend
 from trajanon.settings import Effort
 
 WAYS: list[dict[str, Any]] = [
@@ -166,18 +166,18 @@ def test_ctrl_c_gives_the_best_groups_so_far(j: int, seed: int, fast: bool) -> N
     assert found.information_loss <= first
 
 
-@pytest.mark.parametrize("name", ["descend", "random_moves"])
+@pytest.mark.parametrize("name", ["descent", "random_moves"])
 def test_ctrl_c_in_a_thread_ends_the_search(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module, count = import_module(f"trajanon.refine.{name}"), [0]
-    lay_out = module.lay_out
+    build_descent = module.build_descent
 
     def interrupted(*arguments: Any) -> Any:
         count[0] += 1
         if count[0] == 4:
             raise KeyboardInterrupt
-        return lay_out(*arguments)
+        return build_descent(*arguments)
 
-    monkeypatch.setattr(module, "lay_out", interrupted)
+    monkeypatch.setattr(module, "build_descent", interrupted)
     found = microaggregate(clustered(150, 4), 3)
     assert found.stopped
     assert found.sizes.min() >= 3

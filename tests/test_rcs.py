@@ -15,7 +15,7 @@ from trajanon import loss
 from trajanon._kernels.shuffle import recut, shuffling_pass
 from trajanon.arrays import Ints
 from trajanon.partition import dense
-from trajanon.refine.rcs import STANDSTILL, _start, rcs
+from trajanon.refine.rcs import STANDSTILL, build_shuffle, rcs
 
 seeds = st.integers(0, 10**6)
 sizes = st.integers(2, 30)
@@ -62,7 +62,7 @@ def test_a_pass_without_events_is_its_slow_twin(
     seed: int, n: int, k: int, people: int | None
 ) -> None:
     groups = random_groups(seed, n, k, people, grid=False)
-    shuffle, expected = _start(groups, groups.labels), groups.labels
+    shuffle, expected = build_shuffle(groups, groups.labels), groups.labels
     for _ in range(3):
         left = shuffling_pass(shuffle, groups.k, 1.0, 0, 0, n)
         expected = naive_refine.shuffling_pass(groups.records, expected, groups.k, groups.subjects)
@@ -75,7 +75,7 @@ def test_two_groups_are_recut_as_by_the_slow_twin(
     seed: int, n: int, k: int, people: int | None
 ) -> None:
     groups = random_groups(seed, n, k, people, grid=False)
-    shuffle, labels = _start(groups, groups.labels), groups.labels
+    shuffle, labels = build_shuffle(groups, groups.labels), groups.labels
     a, b = 0, int(labels.max())
     if a == b:
         return
@@ -119,7 +119,7 @@ def test_what_the_kernels_keep_of_the_groups_stays_true(
     seed: int, n: int, k: int, people: int | None
 ) -> None:
     groups = random_groups(seed, n, k, people, False, (0.5, 20))
-    shuffle = _start(groups, groups.labels)
+    shuffle = build_shuffle(groups, groups.labels)
     for _ in range(3):
         shuffling_pass(shuffle, groups.k, 0.5, 20, 0, n)
     assert naive.holds(shuffle.groups.labels, groups.subjects, groups.k)
@@ -152,9 +152,9 @@ def test_without_events_rcs_ends_at_a_standstill(
 def test_as_many_events_happen_as_are_asked_for() -> None:
     groups = random_groups(0, 3000, 3, None, grid=False)
     args = groups.k, 1.0, 10, 0, 3000
-    assert shuffling_pass(_start(groups, groups.labels), *args) == 0
-    assert shuffling_pass(_start(groups, groups.labels), groups.k, 0.0, 10, 0, 3000) == 10
-    left = shuffling_pass(_start(groups, groups.labels), groups.k, 0.1, 3000, 0, 3000)
+    assert shuffling_pass(build_shuffle(groups, groups.labels), *args) == 0
+    assert shuffling_pass(build_shuffle(groups, groups.labels), groups.k, 0.0, 10, 0, 3000) == 10
+    left = shuffling_pass(build_shuffle(groups, groups.labels), groups.k, 0.1, 3000, 0, 3000)
     assert 3000 - left == pytest.approx(300, abs=5 * np.sqrt(3000 * 0.1 * 0.9))
 
 

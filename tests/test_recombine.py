@@ -14,9 +14,9 @@ from pricings import HOMES, set_limit
 from trajanon.arrays import Floats, Ints
 from trajanon.bound import subset_row_cuts
 from trajanon.partition import dense
-from trajanon.refine import recombine as module
+from trajanon.refine import recombination as module
 from trajanon.refine.blocks import draw_blocks
-from trajanon.refine.recombine import recombine
+from trajanon.refine.recombination import recombine
 
 seeds = st.integers(0, 10**6)
 peoples = st.none() | st.integers(2, 12)

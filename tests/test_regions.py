@@ -17,8 +17,8 @@ from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense
 from trajanon.progress import Progress, silent
 from trajanon.refine import regions
-from trajanon.refine.descent import descent
-from trajanon.refine.random_moves import PASS, anneal_part, lay_field
+from trajanon.refine.descent import descend
+from trajanon.refine.random_moves import PASS, anneal_block, build_field
 from trajanon.refine.regions import GROUPS, anneal_regions
 from trajanon.settings import Effort
 
@@ -57,7 +57,7 @@ def test_nothing_is_lost_and_groups_keep_k(people: int | None) -> None:
 
 def test_regions_find_what_descent_does_not() -> None:
     work = random_groups(3, 300, 7, None, grid=False)
-    work = replace(work, labels=dense(descent(work, work.labels)))
+    work = replace(work, labels=dense(descend(work, work.labels)))
     lost = loss.sse(work.records, anneal_regions(*both(searched(work))))
     assert lost < 0.98 * loss.sse(work.records, work.labels)
 
@@ -78,7 +78,7 @@ def test_regions_are_as_few_as_can_be_and_have_other_borders_every_time(
         seen.append(rows)
         return labels
 
-    monkeypatch.setattr(regions, "anneal_part", look)
+    monkeypatch.setattr(regions, "anneal_block", look)
     work = searched(random_groups(0, 400, 3, None, grid=False), runs=2)
     anneal_regions(work, work.labels)
     assert len(seen) % 6 == 0  # of 400 records in regions of 75
@@ -110,9 +110,9 @@ def test_random_moves_end_between_two_heats() -> None:
     stop = Event()
     stop.set()
     heats = np.geomspace(1.0, 0.1, 3)
-    rows, field = np.arange(120), lay_field(work, work.labels)
+    rows, (seen, field) = np.arange(120), build_field(work, work.labels)
     with pytest.raises(KeyboardInterrupt):
-        anneal_part(work, field, work.labels, rows, np.uint64(1), 1, heats, stop)
+        anneal_block(seen, field, work.labels, rows, np.uint64(1), 1, heats, stop)
 
 
 @pytest.mark.parametrize(("k", "steps"), [(5, 0), (6, 1)])

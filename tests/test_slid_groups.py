@@ -14,7 +14,7 @@ from trajanon._kernels.groups import Groups, exchange
 from trajanon._kernels.sliding import slid_exchange_change, slide, sliding_change
 from trajanon.arrays import Floats
 from trajanon.partition import dense
-from trajanon.refine.grouped import lay_out
+from trajanon.refine.groups import build_groups
 
 
 class State(NamedTuple):
@@ -37,7 +37,7 @@ def states(draw: st.DrawFn) -> State:
     if draw(st.booleans()):
         records, others = records + 1e6, others + 1e6
     labels = dense(rng.integers(0, max(n // 3, 1), n))
-    groups = lay_out(records, labels, np.arange(n), n + 1)
+    groups = build_groups(records, labels, np.arange(n), n + 1)
     frame = records.mean(axis=0)
     return State(groups, records, others - frame, frame)
 

@@ -29,8 +29,7 @@ from trajanon._kernels.sliding import slide_pass
 from trajanon._kernels.windows import Windows
 from trajanon.align.windows import build_windows, centred, records_at
 from trajanon.arrays import Ints
-from trajanon.refine.descent import begin
-from trajanon.refine.grouped import lay_out
+from trajanon.refine.groups import build_descent
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 
@@ -54,8 +53,8 @@ class Slid(NamedTuple):
 def about_to_slide(tracks: Tracks, m: int, labels: Ints) -> Slid:
     n, start = len(labels), tracks.start.copy()
     windows = centred(build_windows(tracks, m), start)
-    groups = lay_out(records_at(windows, start), labels, np.arange(n))
-    descent = begin(groups, np.empty((n, 0), np.int64))
+    near = np.empty((n, 0), np.int64)
+    descent = build_descent(records_at(windows, start), labels, np.arange(n), n, near)
     return Slid(descent, windows, start, np.full(n, -1))
 
 

@@ -14,7 +14,7 @@ from trajanon import loss
 from trajanon._kernels.groups import exchange_change, may_replace
 from trajanon._kernels.swap import exchanges, find_partners, within_reach
 from trajanon.partition import dense
-from trajanon.refine.swap import _start, swap
+from trajanon.refine.swap import build_swaps, swap
 
 seeds = st.integers(0, 10**6)
 peoples = st.none() | st.integers(2, 15)
@@ -39,7 +39,7 @@ def test_swap_makes_the_exchanges_of_its_slow_twin(
 ) -> None:
     groups = random_groups(seed, n, k, people, grid=False)
     expected = naive_refine.two_swapping(groups.records, groups.labels, groups.k, groups.subjects)
-    swaps = _start(groups, groups.labels)
+    swaps = build_swaps(groups, groups.labels)
     find_partners(swaps, 0, n, groups.k)
     course = [groups.labels]
     while exchanges(swaps, groups.k, 1e-9, 1):
@@ -72,7 +72,7 @@ def test_each_pair_is_judged_as_by_making_the_exchange(
     seed: int, n: int, k: int, people: int | None, grid: bool
 ) -> None:
     groups = random_groups(seed, n, k, people, grid)
-    swaps, labels = _start(groups, groups.labels), groups.labels
+    swaps, labels = build_swaps(groups, groups.labels), groups.labels
     before = naive.sse(groups.records, labels)
     for i in range(n):
         for j in range(n):
@@ -101,7 +101,7 @@ def test_the_first_of_equally_good_exchanges_is_made() -> None:
     records = np.array([[0.0], [0.0], [9.0], [9.0], [9.0], [9.0], [0.0], [0.0]])
     labels = np.array([0, 0, 0, 0, 1, 1, 1, 1])
     groups = grouped(records, labels, 2)
-    swaps = _start(groups, groups.labels)
+    swaps = build_swaps(groups, groups.labels)
     find_partners(swaps, 0, 8, 2)
     assert exchanges(swaps, 2, 1e-9, 1) == 1
     assert swaps.groups.labels.tolist() == [1, 0, 0, 0, 0, 1, 1, 1]
@@ -114,7 +114,7 @@ def test_what_the_kernels_keep_stays_true_after_exchanges(
     seed: int, n: int, k: int, people: int | None
 ) -> None:
     groups = random_groups(seed, n, k, people, grid=False)
-    swaps = _start(groups, groups.labels)
+    swaps = build_swaps(groups, groups.labels)
     find_partners(swaps, 0, n, groups.k)
     exchanges(swaps, groups.k, 1e-9, seed % 5)
     labels = swaps.groups.labels.copy()

@@ -16,14 +16,7 @@ from naive_sliding import (
 from sliding_towns import points_of, seeds, towns
 
 from trajanon._kernels.windows import read_record
-from trajanon.align.windows import (
-    build_windows,
-    centred,
-    part_of,
-    records_at,
-    shared_ranges,
-    start_ranges,
-)
+from trajanon.align.windows import build_windows, centred, part_of, records_at, start_ranges
 from trajanon.tracks import STEPS
 from trajanon.trajectories import Trajectories
 
@@ -64,7 +57,7 @@ def test_whatever_all_do_within_their_shares_is_allowed(
 ) -> None:
     tracks, m = tracks_of(trajectories), points_of(trajectories)
     start, rng = slid_at_random(tracks, m, seed), np.random.default_rng(draw)
-    first, last = shared_ranges(build_windows(tracks, m), start, rng)
+    first, last = start_ranges(build_windows(tracks, m), start, rng)
     assert (first <= start).all()
     assert (start <= last).all()
     ways = [first, last, np.where(rng.random(len(start)) < 0.5, first, last)]
@@ -79,7 +72,7 @@ def test_shares_leave_no_ground_and_differ_every_time() -> None:
     windows, rng = build_windows(tracks, 3), np.random.default_rng(0)
     shares = set()
     for _ in range(400):
-        first, last = shared_ranges(windows, tracks.start, rng)
+        first, last = start_ranges(windows, tracks.start, rng)
         assert first[0] == 0
         assert last[1] == windows.most[1] == 45
         assert first[1] - last[0] == STEPS * 3
@@ -93,10 +86,10 @@ def test_a_part_is_the_same_ground_for_each_window_alone(
 ) -> None:
     tracks, m = tracks_of(trajectories), points_of(trajectories)
     windows, rng = build_windows(tracks, m), np.random.default_rng(seed)
-    first, last = shared_ranges(windows, tracks.start, rng)
+    first, last = start_ranges(windows, tracks.start, rng)
     rows = np.flatnonzero(rng.random(len(trajectories)) < 0.5)
     assume(len(rows))
-    part, begin = part_of(windows, rows, first, last)
+    part, begin = part_of(windows, rows, first, last, chained=False)
     assert np.array_equal(begin, first[rows])
     there = rng.integers(first, last, endpoint=True)
     np.testing.assert_array_equal(

@@ -48,7 +48,7 @@ class WindowLog(NullLog):
         super().__init__()
         self._windows = windows
         self._all = float(summed(windows, aligned.start, lambda some: (some**2).sum()))
-        self._least = lost_at(windows, aligned)
+        self.lost = lost_at(windows, aligned)
         self.aligned = aligned
         self.start = aligned.start.copy()  # where windows are that settle
 
@@ -59,14 +59,14 @@ class WindowLog(NullLog):
     def offer_windows(self, aligned: Aligned) -> None:
         """Keep windows and groups that lose less than all before."""
         lost = lost_at(self._windows, aligned)
-        if lost < self._least:
+        if lost < self.lost:
             self.aligned = Aligned(aligned.start.copy(), aligned.labels.copy())
-            self._least = lost
+            self.lost = lost
 
     @property
     def note(self) -> str:
         """What is lost, for those who watch the progress."""
-        return f"IL {information_loss(self._least, self._all):.4g} %"
+        return f"IL {information_loss(self.lost, self._all):.4g} %"
 
 
 def search(problem: Problem, windows: Windows, log: WindowLog, *, regroup: bool) -> None:

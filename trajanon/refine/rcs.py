@@ -51,11 +51,7 @@ def rcs(problem: Problem, labels: Ints) -> Ints:
     Maya-López, thesis (URV 2023), chapter 6, Algorithm 4.
     """
     n, k, settings = len(labels), problem.k, problem.settings
-    shuffle = Shuffle(
-        groups=build_groups(problem.records, labels, problem.subjects, places=n // k),
-        bound=np.zeros(n, dtype=np.int64),
-        random=problem.random.integers(1, 2**63, size=1, dtype=np.uint64),
-    )
+    shuffle = build_shuffle(problem, labels)
     best = dense(labels)
     least = now = sse(shuffle.groups.records, best)
     left, passes, change = settings.max_events, 0, np.inf
@@ -72,3 +68,13 @@ def rcs(problem: Problem, labels: Ints) -> Ints:
             best, least = labels, now
             problem.log.offer(best)
     return best
+
+
+def build_shuffle(problem: Problem, labels: Ints) -> Shuffle:
+    """Lay out the groups, with a place for each that can ever be."""
+    n = len(labels)
+    return Shuffle(
+        groups=build_groups(problem.records, labels, problem.subjects, places=n // problem.k),
+        bound=np.zeros(n, dtype=np.int64),
+        random=problem.random.integers(1, 2**63, size=1, dtype=np.uint64),
+    )

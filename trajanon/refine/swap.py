@@ -41,16 +41,7 @@ def swap(problem: Problem, labels: Ints) -> Ints:
     Castro, Gentile and Spagnolo-Arrizabalaga (PSD 2022), "An optimization-based
     decomposition heuristic for the microaggregation problem", section 3 and Fig. 1.
     """
-    groups = build_groups(problem.records, labels, problem.subjects)
-    swaps = Swaps(
-        groups=groups,
-        away=np.zeros(len(labels)),
-        radius=np.zeros(len(groups.sizes)),
-        partner=np.full(len(labels), -1),
-        change=np.zeros(len(labels)),
-    )
-    for group in range(len(groups.sizes)):
-        measure(swaps, group)
+    swaps = build_swaps(problem, labels)
     n = len(labels)
     rows = max(_PAIRS // n, 1)
     for start in range(0, n, rows):
@@ -64,3 +55,18 @@ def swap(problem: Problem, labels: Ints) -> Ints:
         made += last
         problem.log.offer(swaps.groups.labels)
     return swaps.groups.labels
+
+
+def build_swaps(problem: Problem, labels: Ints) -> Swaps:
+    """Lay out the groups; no record has a partner yet."""
+    groups = build_groups(problem.records, labels, problem.subjects)
+    swaps = Swaps(
+        groups=groups,
+        away=np.zeros(len(labels)),
+        radius=np.zeros(len(groups.sizes)),
+        partner=np.full(len(labels), -1),
+        change=np.zeros(len(labels)),
+    )
+    for group in range(len(groups.sizes)):
+        measure(swaps, group)
+    return swaps
