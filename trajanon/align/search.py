@@ -8,7 +8,7 @@ import numpy as np
 from trajanon import neighbours
 from trajanon._kernels.windows import Windows
 from trajanon.align.near import near_in_trees, near_windows
-from trajanon.align.sliding import Block, anneal_windows, settle_windows, work_in_blocks
+from trajanon.align.sliding import Block, Near, anneal_windows, settle_windows, work_in_blocks
 from trajanon.align.windows import Aligned, centred, lost_at, summed, turned_at
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import leading_axes
@@ -79,10 +79,10 @@ def search(problem: Problem, windows: Windows, log: WindowLog, *, regroup: bool)
     k, n = problem.k, len(problem.subjects)
     large = n > max(neighbours.WHOLE, neighbours.leaf_size(neighbour_count(k)))
 
-    def settle(aligned: Aligned, near: Ints | None) -> Aligned:
+    def settle(aligned: Aligned, near: Near | None) -> Aligned:
         return settle_windows(problem, windows, aligned, near, log.start)
 
-    def settle_in_blocks(aligned: Aligned, axes: Floats, near: Ints | None) -> Aligned:
+    def settle_in_blocks(aligned: Aligned, axes: Floats, near: Near | None) -> Aligned:
         tell = partial(problem.progress, "Settling windows", 0, None, log.note)
         tell()
         work = partial(_settle_block, problem, near, large)
@@ -124,7 +124,7 @@ def schedule(moves: int, n: int, large: bool) -> tuple[int, Floats]:
 
 
 def _settle_block(
-    problem: Problem, near: Ints | None, large: bool, block: Block, stop: Event
+    problem: Problem, near: Near | None, large: bool, block: Block, stop: Event
 ) -> Aligned:
     """Let the windows of a block settle; of a large table, until few moves gain."""
     alone = in_thread(problem, stop, block.rows)

@@ -21,6 +21,9 @@ from trajanon.refine.groups import build_descent
 from trajanon.refine.random_moves import Field, build_annealing
 from trajanon.workers import in_threads, unwatched
 
+Near = NDArray[np.integer]
+"""Neighbours of each window, (n, c)."""
+
 
 class Block(NamedTuple):
     """Some of the windows, with start ranges of their own."""
@@ -72,7 +75,7 @@ def settle_windows(
     problem: Problem,
     windows: Windows,
     aligned: Aligned,
-    near: Ints | None,
+    near: Near | None,
     start: Ints,
     enough: float | None = None,
 ) -> Aligned:
@@ -83,7 +86,7 @@ def settle_windows(
     n = len(start)
     start[:] = aligned.start
     windows = centred(windows, start)
-    neighbours = np.empty((n, 0), np.int64) if near is None else near
+    neighbours = np.empty((n, 0), np.int64) if near is None else near.astype(np.int64, copy=False)
     records = records_at(windows, start)
     descent = build_descent(records, aligned.labels, problem.subjects, problem.k, neighbours)
     looked = np.full(n, -1)

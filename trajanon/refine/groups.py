@@ -1,7 +1,6 @@
 """Groups, laid out for the kernels."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.descent import Descent
 from trajanon._kernels.groups import Groups, chain_members
@@ -41,7 +40,7 @@ def build_groups(records: Floats, labels: Ints, subjects: Ints, places: int = 0)
 
 
 def build_descent(
-    records: Floats, labels: Ints, subjects: Ints, k: int, neighbours: NDArray[np.int64]
+    records: Floats, labels: Ints, subjects: Ints, k: int, neighbours: Ints
 ) -> Descent:
     """Lay out groups and what their moves need; no record has been looked at."""
     groups = build_groups(records, labels, subjects, len(labels) // k + 1)
