@@ -80,7 +80,7 @@ def test_tracks_on_both_sides_of_the_antimeridian_are_refused() -> None:
 
 @pytest.mark.parametrize("align", [None, 1, "no"])
 def test_align_is_true_or_false(align: Any) -> None:
-    with pytest.raises(BadInput, match=f"align must be True or False .got {align!r}"):
+    with pytest.raises(BadInput, match=f"`align` must be True or False .got {align!r}"):
         trajanon.anonymize(town(1, 24, 3), 3, align=align)
 
 

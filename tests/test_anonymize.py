@@ -254,7 +254,7 @@ def test_without_subjects_the_report_says_that_nothing_is_known() -> None:
 
 
 def test_subjects_that_are_few_are_too_few() -> None:
-    says = "the 40 records come from 1 subject, and k = 4 needs 4.*--count records"
+    says = "the 40 records come from 1 subject, and k = 4 needs 4.*`count='records'`"
     with pytest.raises(TooFewSubjects, match=says):
         trajanon.anonymize(trajectories(people=1), 4)
     assert trajanon.anonymize(trajectories(people=1), 4, count="records").report["n"]
@@ -277,7 +277,7 @@ def test_both_sides_of_the_antimeridian_are_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"count": "people"}, "count 'people' is not known; choose from subjects"),
+        ({"count": "people"}, "`count` 'people' is not known; choose from subjects"),
         ({"method": "magic"}, "method 'magic' is not known"),
         ({"k": 1}, "k must be at least 2 (got 1)"),
     ],
@@ -364,15 +364,15 @@ def test_a_release_has_the_decimals_that_were_asked_for(tmp_path: Path, suffix: 
         assert trajanon.check(path, 4).problems == [
             f"a coordinate has {digits} decimals, more than the 4 it claims: each one "
             "more helps to tell who is in a group; if the release was made with "
-            f"--digits {digits}, check it with that"
+            f"`digits={digits}`, check it with that"
         ]
 
 
 @pytest.mark.parametrize("digits", [3, 8, 4.0, True, "4", None])
 def test_other_decimals_are_refused(digits: Any) -> None:
-    with pytest.raises(BadInput, match="digits must be a whole number from 4 to 7"):
+    with pytest.raises(BadInput, match="`digits` must be a whole number from 4 to 7"):
         trajanon.anonymize(trajectories(), 4, digits=digits)
-    with pytest.raises(BadInput, match="digits must be a whole number from 4 to 7"):
+    with pytest.raises(BadInput, match="`digits` must be a whole number from 4 to 7"):
         trajanon.check("r.csv", 4, digits=digits)
 
 

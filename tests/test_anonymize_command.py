@@ -26,7 +26,7 @@ from commands import Run, names
         (["-k", "4", "--heuristic", "x"], "choose from or-opt"),
         (["-k", "4", "--refine", "x"], "choose from none, anneal, descent"),
         (["-k", "4", "--effort", "x"], "choose from fast, balanced, best"),
-        (["-k", "4", "--seed", "-1"], "seed must be a whole number from 0"),
+        (["-k", "4", "--seed", "-1"], "--seed must be a whole number from 0"),
         (["-k", "4", "--seed", "x"], "--seed"),
         (["-k", "4", "--out", "a"], "choose one of .parquet, .gpkg, .geojson"),
         (["-k", "4", "--out", "a.txt"], "a.txt does not end like a release"),

@@ -420,9 +420,9 @@ TABLE = np.arange(12.0).reshape(6, 2)
         ({"X": np.zeros(6)}, BadInput, "shape (n, p) with p >= 1; got (6,)"),
         ({"X": np.zeros((6, 0))}, BadInput, "got (6, 0)"),
         ({"X": [["a"]] * 6}, BadInput, "records must be numbers"),
-        ({"method": "hm3"}, BadInput, "method 'hm3' is not known; choose from hm2"),
+        ({"method": "hm3"}, BadInput, "`method` 'hm3' is not known; choose from hm2"),
         ({"heuristic": "?"}, BadInput, f"choose from {', '.join(HEURISTICS)}"),
-        ({"refine": "rc"}, BadInput, "refine 'rc' is not known; choose from none"),
+        ({"refine": "rc"}, BadInput, "`refine` 'rc' is not known; choose from none"),
         ({"effort": "most"}, BadInput, "choose from fast, balanced, best"),
         ({"expansion": "x"}, BadInput, "'x' is not known; choose from distance, row"),
     ],
@@ -449,14 +449,14 @@ def test_a_k_that_is_no_whole_number_is_refused(k: Any) -> None:
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "x"])
 def test_a_seed_that_is_no_whole_number_from_0_is_refused(seed: Any) -> None:
-    with pytest.raises(BadInput, match="seed must be"):
+    with pytest.raises(BadInput, match="`seed` must be"):
         microaggregate(TABLE, 3, seed=seed)
 
 
 @pytest.mark.parametrize("name", ["method", "heuristic", "expansion", "refine", "effort"])
 @pytest.mark.parametrize("value", [["mdav"], None, 1, True, float("nan"), {"mdav": 1}])
 def test_a_choice_that_is_no_word_is_refused(name: str, value: Any) -> None:
-    says = f"{name} {value!r} is not known; choose from "
+    says = f"`{name}` {value!r} is not known; choose from "
     with pytest.raises(BadInput, match=f"^{re.escape(says)}"):
         microaggregate(TABLE, 3, **{name: value})
 
@@ -474,14 +474,14 @@ def test_a_choice_that_is_no_word_is_refused(name: str, value: Any) -> None:
     "value", [-1, 1.0, 2.5, float("nan"), "2", [2], True, False, 2j, np.array([2])]
 )
 def test_a_count_that_is_no_whole_number_is_refused(name: str, span: str, value: Any) -> None:
-    says = f"{name} must be a whole number from {span} (got {value!r})"
+    says = f"`{name}` must be a whole number from {span} (got {value!r})"
     with pytest.raises(BadInput, match=f"^{re.escape(says)}$"):
         microaggregate(TABLE, 3, **{name: value})
 
 
 @pytest.mark.parametrize("name", ["compression", "subsets"])
 def test_a_count_of_nothing_is_refused(name: str) -> None:
-    says = f"{name} must be a whole number from 1 to 1000000000 (got 0)"
+    says = f"`{name}` must be a whole number from 1 to 1000000000 (got 0)"
     options: dict[str, Any] = {name: 0}
     with pytest.raises(BadInput, match=re.escape(says)):
         microaggregate(TABLE, 3, **options)
@@ -490,7 +490,7 @@ def test_a_count_of_nothing_is_refused(name: str) -> None:
 @pytest.mark.parametrize("name", ["compression", "subsets", "max_events"])
 def test_a_count_beyond_reason_is_refused(name: str) -> None:
     options: dict[str, Any] = {name: 10**30}
-    with pytest.raises(BadInput, match=f"{name} must be a whole number from . to"):
+    with pytest.raises(BadInput, match=f"`{name}` must be a whole number from . to"):
         microaggregate(TABLE, 3, **options)
 
 
@@ -501,14 +501,14 @@ def test_a_count_beyond_reason_is_refused(name: str) -> None:
     "value", [-0.1, float("nan"), float("inf"), 10**400, "0.5", [0.5], {}, 0.5j, True, False]
 )
 def test_a_share_that_is_no_number_is_refused(name: str, span: str, value: Any) -> None:
-    says = f"{name} must be a number from {span} (got {value!r})"
+    says = f"`{name}` must be a number from {span} (got {value!r})"
     with pytest.raises(BadInput, match=f"^{re.escape(says)}$"):
         microaggregate(TABLE, 3, **{name: value})
 
 
 @pytest.mark.parametrize("value", [1.001, 2, float("inf")])
 def test_a_probability_above_1_is_refused(value: float) -> None:
-    says = f"shuffle_probability must be a number from 0 to 1 (got {value!r})"
+    says = f"`shuffle_probability` must be a number from 0 to 1 (got {value!r})"
     with pytest.raises(BadInput, match=re.escape(says)):
         microaggregate(TABLE, 3, shuffle_probability=value)
 

@@ -19,7 +19,7 @@ def test_more_of_one_place_than_memory_holds_is_refused(tmp_path: Path) -> None:
     with (
         shards_of(25),
         patch.object(workflow, "capacity_of", lambda *_: 100),
-        pytest.raises(BadInput, match=r"of few subjects lie in one place.*--memory"),
+        pytest.raises(BadInput, match=r"of few subjects lie in one place.*`memory`"),
     ):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
     assert [path.name for path in tmp_path.iterdir()] == ["trips"]
@@ -47,13 +47,13 @@ def test_too_few_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"count": "heads"}, "count 'heads' is not known"),
-        ({"memory": "much"}, "--memory must be an amount such as 4GB .*'much'"),
-        ({"memory": "1..2GB"}, "--memory must be an amount"),
-        ({"memory": "9" * 400}, "--memory must be an amount"),
-        ({"memory": float("nan")}, "--memory must be an amount .*nan"),
-        ({"memory": "200 MB"}, "--memory 0.2GB is too little"),
-        ({"method": "magic"}, "method 'magic' is not known"),
+        ({"count": "heads"}, "`count` 'heads' is not known"),
+        ({"memory": "much"}, "`memory` must be an amount such as 4GB .*'much'"),
+        ({"memory": "1..2GB"}, "`memory` must be an amount"),
+        ({"memory": "9" * 400}, "`memory` must be an amount"),
+        ({"memory": float("nan")}, "`memory` must be an amount .*nan"),
+        ({"memory": "200 MB"}, "`memory` 0.2GB is too little"),
+        ({"method": "magic"}, "`method` 'magic' is not known"),
         ({"k": 1}, "k must be at least 2"),
     ],
 )

@@ -86,7 +86,7 @@ def test_names_that_differ_in_case_are_kept_apart_if_asked_for(
     (told,) = caplog.messages
     assert told == (
         "Spellings of one name count as one subject: 1 differed in upper and lower "
-        "case (subjects_exact=True keeps these apart), 1 differed in blanks or in the "
+        "case (`subjects_exact=True` keeps these apart), 1 differed in blanks or in the "
         "encoding of accents."
     )
     found = trajanon.microaggregate(X, 3, subjects=subjects, subjects_exact=True)

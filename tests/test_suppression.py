@@ -217,10 +217,10 @@ def test_nothing_left_is_refused() -> None:
     with pytest.raises(BadInput, match=r"all groups lie within 1e\+06 m, and nothing"):
         trajanon.anonymize(trajectories, 3, min_radius=1e6, effort="fast")
     for share in (-0.1, 1.0, float("nan")):
-        with pytest.raises(BadInput, match="suppress must be a number from 0 to below 1"):
+        with pytest.raises(BadInput, match="`suppress` must be a number from 0 to below 1"):
             trajanon.anonymize(trajectories, 3, suppress=share)
     for radius in (-1.0, float("inf"), float("nan")):
-        with pytest.raises(BadInput, match="min_radius must be a number from 0 on"):
+        with pytest.raises(BadInput, match="`min_radius` must be a number from 0 on"):
             trajanon.anonymize(trajectories, 3, min_radius=radius)
 
 

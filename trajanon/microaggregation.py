@@ -203,7 +203,7 @@ def _numbered(subjects: ArrayLike | None, n: int, *, exact: bool) -> Ints:
         msg = f"subjects must have shape ({n},), one for each record; got {given.shape}"
         raise BadInput(msg)
     found = numbered(given, exact=exact)
-    if said := found.merged.told("subjects_exact=True keeps these apart"):
+    if said := found.merged.told():
         _LOG.warning("%s", said)
     return found.number
 

@@ -165,7 +165,7 @@ class ReleaseSettings(_Checked):
 
 def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in choices:
-        msg = f"{name} {value!r} is not known; choose from {', '.join(choices)}"
+        msg = f"`{name}` {value!r} is not known; choose from {', '.join(choices)}"
         raise BadInput(msg)
 
 
@@ -173,13 +173,13 @@ def _check_whole(name: str, value: Any, least: int, most: int | None) -> None:
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or value < least or (most is not None and value > most):
         upper = "" if most is None else f" to {most}"
-        msg = f"{name} must be a whole number from {least}{upper} (got {value!r})"
+        msg = f"`{name}` must be a whole number from {least}{upper} (got {value!r})"
         raise BadInput(msg)
 
 
 def _check_bool(name: str, value: object) -> None:
     if not isinstance(value, bool):
-        msg = f"{name} must be True or False (got {value!r})"
+        msg = f"`{name}` must be True or False (got {value!r})"
         raise BadInput(msg)
 
 
@@ -188,5 +188,5 @@ def _check_within(name: str, value: Any, allowed: Mapping[str, Any]) -> None:
     least, most, below = allowed["least"], allowed.get("most", inf), allowed.get("below", inf)
     if not number or not least <= value <= most or not value < below:
         upper = f" to {most:g}" if most < inf else f" to below {below:g}" if below < inf else " on"
-        msg = f"{name} must be a number from {least:g}{upper} (got {value!r})"
+        msg = f"`{name}` must be a number from {least:g}{upper} (got {value!r})"
         raise BadInput(msg)

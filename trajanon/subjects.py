@@ -77,7 +77,7 @@ class Merged(NamedTuple):
         """As a provenance counts them."""
         return {BY_CASE: self.case, BY_BLANKS: self.blanks}
 
-    def told(self, way_out: str = "--subjects-exact keeps these apart") -> str:
+    def told(self, way_out: str = "`subjects_exact=True` keeps these apart") -> str:
         """Say what was merged, and the way out; empty if nothing was."""
         case = f"{self.case:,} differed in upper and lower case ({way_out})"
         blanks = f"{self.blanks:,} differed in blanks or in the encoding of accents"

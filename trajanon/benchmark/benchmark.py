@@ -37,6 +37,6 @@ def benchmark(
     if not any_measured:
         msg = (
             f"{', '.join(chosen)} has nothing to measure in {data}: see "
-            "trajanon benchmark --help for the data sets, or ask for --table hm2"
+            "trajanon benchmark --help for the data sets, or ask for `table=hm2`"
         )
         raise BadInput(msg)

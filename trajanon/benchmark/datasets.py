@@ -79,7 +79,7 @@ def find_datasets(folder: Path) -> list[Callable[[], Dataset]]:
     if not folder.is_dir():
         msg = (
             f"{folder} is no folder; name the one with census.csv, tarragona.csv and "
-            "eia.csv, or with trajectories, or a table of yours, by --data"
+            "eia.csv, or with trajectories, or a table of yours, as `data`"
         )
         raise FileProblem(msg)
     found: list[Callable[[], Dataset]] = []
@@ -91,7 +91,7 @@ def find_datasets(folder: Path) -> list[Callable[[], Dataset]]:
     if not found:
         msg = (
             f"{folder} has neither census.csv, tarragona.csv or eia.csv nor "
-            "trajectories (.parquet); name another folder by --data"
+            "trajectories (.parquet); name another folder as `data`"
         )
         raise BadInput(msg)
     return found
@@ -130,7 +130,7 @@ def _large_enough(name: str, records: Floats, file: Path) -> Dataset:
     if len(records) < _LEAST:
         msg = (
             f"{file} has {len(records)} records, and the tables need {_LEAST} or more; "
-            "take it out of the folder, or name another one by --data"
+            "take it out of the folder, or name another one as `data`"
         )
         raise BadInput(msg)
     return Dataset(name, records)

@@ -13,7 +13,7 @@ from trajanon.cli.options import (
     names_of,
     with_options,
 )
-from trajanon.cli.wording import announce_compilation, tell, with_flags
+from trajanon.cli.wording import announce_compilation, tell
 from trajanon.settings import Settings
 
 
@@ -81,5 +81,5 @@ def microaggregate(
     if result.report["stopped"]:
         tell(STOPPED)
     for notice in result.report["notices"]:
-        tell(with_flags(notice))
+        tell(notice)
     tell(f"Wrote {len(result.table):,} rows to {out}.")

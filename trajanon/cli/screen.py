@@ -13,6 +13,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from trajanon.cli.wording import with_flags
 from trajanon.errors import printable
 from trajanon.progress import Progress
 
@@ -66,7 +67,10 @@ def show_json(result: Mapping[str, Any]) -> None:
 
 def show(text: str | Table) -> None:
     """Print a table, or a sentence whose markup counts for nothing, on standard output."""
-    Console().print(Text(text) if isinstance(text, str) else text, soft_wrap=isinstance(text, str))
+    if isinstance(text, str):
+        Console().print(Text(with_flags(text)), soft_wrap=True)
+    else:
+        Console().print(text)
 
 
 def show_facts(title: str, rows: Iterable[tuple[str, str | Text]], *, right: bool = False) -> None:

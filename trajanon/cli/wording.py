@@ -30,6 +30,8 @@ def with_flags(message: str) -> str:
     def flag(found: re.Match[str]) -> str:
         name = _OPTIONS.get(found[1], found[1]).replace("_", "-")
         value = (found[2] or "").strip("='\"")
+        if value in ("True", "False"):  # a flag says so by being there
+            name, value = f"{'no-' * (value == 'False')}{name}", ""
         between = "=" if value.startswith("-") else " " * bool(value)
         return f"{'-' if len(name) == 1 else '--'}{name}{between}{value}"
 
@@ -42,8 +44,8 @@ def say(message: str) -> None:
 
 
 def tell(line: str = "") -> None:
-    """Tell a line of the results; names in it cannot steer the terminal."""
-    typer.echo(printable(line))  # noqa: TID251
+    """Print a line of the results; names in it cannot steer the terminal."""
+    typer.echo(with_flags(printable(line)))  # noqa: TID251
 
 
 class _ToScreen(logging.Handler):

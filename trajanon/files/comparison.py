@@ -52,7 +52,7 @@ def _compared(path: Path, anew: Path, contents: Contents | None) -> Compared:
     try:
         (writer, here), (own_writer, own) = contents(path), contents(anew)
     except (ValueError, pa.ArrowException, sqlite3.Error) as error:
-        msg = f"cannot read all of {path}; write its lines alone with --rewrite"
+        msg = f"cannot read all of {path}; write its lines alone with `rewrite`"
         raise FileProblem(msg) from error
     names = sorted(set(here) | set(own))
     if differ := [name for name in names if here.get(name) != own.get(name)]:

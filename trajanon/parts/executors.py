@@ -110,7 +110,7 @@ class Cluster:
         except KilledWorker as error:
             msg = (
                 "several workers were lost over one task, as happens where one takes "
-                "more memory than they have: lower --memory, or give them more"
+                "more memory than they have: lower `memory`, or give them more"
             )
             raise ServerProblem(msg) from error
         except ImportError as error:
@@ -130,7 +130,7 @@ def connected(cluster: str) -> Iterator["Client"]:
     try:
         import_module("distributed")
     except ImportError as error:
-        msg = "--cluster needs Dask: pip install 'trajanon[cluster]'"
+        msg = "`cluster` needs Dask: pip install 'trajanon[cluster]'"
         raise BadInput(msg) from error
     if not cluster.strip():  # as of a variable that is not set
         raise _no_address(cluster)
@@ -140,7 +140,7 @@ def connected(cluster: str) -> Iterator["Client"]:
         return
     workers = cluster.removeprefix(_LOCAL)
     if not workers.isdecimal() or int(workers) < 1:
-        msg = f"--cluster {cluster!r} must be local: and a number of workers: local:4"
+        msg = f"`cluster` {cluster!r} must be local: and a number of workers: local:4"
         raise BadInput(msg)
     with _quiet(), ExitStack() as closing:
         with _ctrl_c_held_back():
@@ -228,7 +228,7 @@ def _ctrl_c_held_back() -> Iterator[None]:
 
 def _no_address(cluster: str) -> BadInput:
     return BadInput(
-        f"--cluster {cluster!r} must be the address of a scheduler, such as "
+        f"`cluster` {cluster!r} must be the address of a scheduler, such as "
         "tcp://10.0.0.1:8786, or local:4"
     )
 

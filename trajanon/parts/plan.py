@@ -52,7 +52,7 @@ class Plan:
 
 def bytes_of(memory: str | float) -> float:
     """Read an amount of memory, such as ``4GB`` or ``500 MB``."""
-    msg = f"--memory must be an amount such as 4GB or 500MB (got {memory!r})"
+    msg = f"`memory` must be an amount such as 4GB or 500MB (got {memory!r})"
     found = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?)i?b?\s*", str(memory).lower())
     try:
         if isinstance(memory, int | float) and not isinstance(memory, bool):
@@ -91,7 +91,7 @@ def capacity_of(memory: float, columns: int, k: int) -> int:
     capacity = int((memory - PROGRAM) / (8 * 3.25 * columns + 16 * neighbours + 300))
     if capacity < 10_000:
         msg = (
-            f"--memory {memory / 1e9:g}GB is too little: the program alone takes "
+            f"`memory` {memory / 1e9:g}GB is too little: the program alone takes "
             f"{PROGRAM / 1e9:g}GB, and each million records of {columns} numbers some "
             "2GB; give it 1GB at least"
         )

@@ -40,16 +40,13 @@ def refuse_places(source: Folder, out: Folder) -> None:
     if out.exists:
         others = [name for name in out.names() if not is_part(name)]
         if others:
-            msg = (
-                f"{out} holds {others[0]}, which is no part of a release: write to "
-                "another folder with --out"
-            )
+            msg = f"{out} holds {others[0]}, which is no part of a release: write to another folder"
             raise FileProblem(msg)
 
 
 def read_as_input(out: Folder) -> BadInput:
     """Say that an output would overwrite an input."""
-    return BadInput(f"{out} is read as input; write to another folder with --out")
+    return BadInput(f"{out} is read as input; write to another folder")
 
 
 @contextmanager
@@ -119,6 +116,6 @@ def _refuse_strange_parts(out: Folder, names: list[str]) -> None:
     for name in filter(is_part, names):
         msg = (
             f"somebody else wrote {out}/{name} during the run, and nothing there was "
-            "replaced: write to another folder with --out"
+            "replaced: write to another folder"
         )
         raise FileProblem(msg)

@@ -177,7 +177,7 @@ def _fitting(parts: Parts, capacity: int) -> Parts:
         msg = (
             f"{parts.folder}/{largest.name} has a row group of {largest.rows:,} "
             f"trajectories, and only {most:,} fit into the memory at once: write "
-            "it with smaller row groups, or raise --memory"
+            "it with smaller row groups, or raise `memory`"
         )
         raise BadInput(msg)
     return parts
@@ -229,7 +229,7 @@ def _shards(plan: Plan, scattered: list[Scattered]) -> list[Shard]:
             f"the {plan.parts.n} trajectories come from "
             f"{number_of(different, 'subject')}, and k = {plan.k} needs "
             f"{plan.k} different ones in each group; lower k, add subjects, or count "
-            "trajectories with --count records"
+            "trajectories with `count='records'`"
         )
         raise TooFewSubjects(msg)
     shards = []
@@ -239,7 +239,7 @@ def _shards(plan: Plan, scattered: list[Scattered]) -> list[Shard]:
         if rows > plan.capacity:
             msg = (
                 f"{rows:,} trajectories of few subjects lie in one place, and only "
-                f"{plan.capacity:,} fit into the memory at once: raise --memory"
+                f"{plan.capacity:,} fit into the memory at once: raise `memory`"
             )
             raise BadInput(msg)
         places = tuple(some.place for some in mine)

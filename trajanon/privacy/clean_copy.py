@@ -62,7 +62,7 @@ def rewrite(
         raise BadInput(msg)
     found = read_as_found(release)
     if clean.exists() and clean.samefile(release):
-        msg = f"{clean} is the file that is checked: name a new one with --rewrite"
+        msg = f"{clean} is the file that is checked: name a new one"
         raise BadInput(msg)
     if amiss := not_trajectories(found.lines):
         return Findings(k, len(found.lines), 0, 0, amiss)

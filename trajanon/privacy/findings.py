@@ -83,7 +83,7 @@ def too_fine(lines: Lines, digits: int) -> list[str]:
     if decimals == digits:
         return []
     many = f"{decimals}" if decimals <= MOST_DIGITS else f"more than {MOST_DIGITS}"
-    way_out = f"if the release was made with --digits {decimals}, check it with that"
+    way_out = f"if the release was made with `digits={decimals}`, check it with that"
     if decimals > MOST_DIGITS:
         way_out = f"a release has {MOST_DIGITS} at most"
     return [
