@@ -17,7 +17,7 @@ from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn, Self, TypedDict
+from typing import Any, Self, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,6 @@ from trajanon.extract.cutting import Cutter
 from trajanon.extract.fingerprints import Fingerprints
 from trajanon.extract.fingerprints import joined as joined_fingerprints
 from trajanon.extract.sources.source import Source
-from trajanon.files import arrow
 from trajanon.files.json_types import parsed
 from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.inputs import regular
@@ -91,8 +90,9 @@ class Checkpoint:
         self._parts: list[Trajectories] = []
         self._prints: list[Fingerprints] = []
         self._anchors: list[tuple[float, float]] = []
+        self._numbers: list[NDArray[Any]] = []  # subject and trace of each trajectory, a batch each
         self._open = ExitStack()
-        self._locked = self._damaged = False
+        self._locked = False
         if not (self.folder / STATE).exists():
             return
         try:
@@ -126,17 +126,16 @@ class Checkpoint:
                 self._keep()
             if not self.state["rows"]:
                 self._remove()
-            elif not self._damaged:
-                logger.warning(
-                    "what was found so far is kept in %s: add `resume` to go on", self.folder
-                )
+            else:
+                what = "what was found so far is kept in %s: add `resume` to go on"
+                logger.warning(what, self.folder)
 
     def restore(self, cutter: Cutter) -> None:
         """Tell a new cutter all that an earlier one knew."""
         for number in range(len(self.state["rows"])):
-            path = self._file(_KNOWN, number)
-            with np.load(path) as arrays:
+            with np.load(self._file(_KNOWN, number)) as arrays:
                 known = dict(arrays)
+            self._numbers.append(known.pop("numbers"))
             cutter.anchors.know(known.pop("anchors"))
             cutter.recordings.enter(Fingerprints(**known))
         cutter.counts.update(self.state["counts"])
@@ -146,6 +145,7 @@ class Checkpoint:
         """Take what a batch of recordings gave, and how far the work is with it."""
         self._parts.append(part)
         self._prints.append(prints)
+        self._numbers.append(np.array((part.subject, part.trace), np.int64))
         known = self.state["anchors"] + len(self._anchors)
         self._anchors += cutter.anchors.places[known:]
         self.state |= {
@@ -160,16 +160,16 @@ class Checkpoint:
 
     def chosen(self, cutter: Cutter) -> Iterator[Trajectories]:
         """Give, part by part, the windows that are taken, once all are known."""
-        numbers = [*self._numbers_on_disk(), *map(_numbers, self._parts)]
-        if not any(len(subject) for subject, _ in numbers):
+        subject, trace = np.concatenate([np.empty((2, 0), np.int64), *self._numbers], axis=1)
+        if not len(subject):
             raise NoTrajectories(cutter.why_nothing())
-        subject, trace = (np.concatenate(some) for some in zip(*numbers, strict=True))
         taken, person = cutter.choose(subject, trace)
         return self._taken(taken, person, trace)
 
     def _taken(self, taken: Bools, person: Ints, trace: Ints) -> Iterator[Trajectories]:
+        files = (self._file(_PART, number) for number, n in enumerate(self.state["rows"]) if n)
         begin = 0
-        for part in chain(self._on_disk(), self._parts):
+        for part in chain(map(read_trajectories, files), self._parts):
             rows = slice(begin, begin + len(part))
             begin += len(part)
             some = taken[rows]
@@ -195,6 +195,7 @@ class Checkpoint:
         prints = joined_fingerprints(self._prints)
         known = {one.name: getattr(prints, one.name) for one in fields(prints)}
         known["anchors"] = np.array(self._anchors).reshape(-1, 2)
+        known["numbers"] = np.concatenate(self._numbers[-len(self._parts) :], axis=1)
         files = [self._file(name, number) for name in (_KNOWN, _PART)]
         try:
             files[0].touch(mode=0o600)
@@ -242,23 +243,22 @@ class Checkpoint:
         path = self.folder / STATE
         try:
             state = parsed(regular(path).read_bytes(), State)
-        except (OSError, ValueError, TypeError) as error:
-            self._refuse(path, error)
-        if state["asked"] != asked:
+            is_the_same = state["asked"] == asked
+            for name, checksum in state["sums"].items() if is_the_same else ():
+                path = self.folder / name
+                if _checksum(regular(path)) != checksum:
+                    msg = "it was changed"
+                    raise ValueError(msg)
+        except (OSError, ValueError) as error:
+            msg = f"cannot read {path}: remove {self.folder} to begin anew"
+            raise FileProblem(msg) from error
+        if not is_the_same:
             msg = (
                 f"{self.folder} is of another extraction: its files, its area or its "
                 "rules were others; ask for the same with `resume`, or remove the "
                 "folder to begin anew"
             )
             raise BadInput(msg)
-        for name, told in state["sums"].items():
-            path = self.folder / name
-            try:
-                found = _checksum(regular(path))
-            except (OSError, BadInput) as error:
-                self._refuse(path, error)
-            if found != told:
-                self._refuse(path, ValueError("it was changed"))
         return state
 
     def _write_state(self, state: State) -> None:
@@ -267,26 +267,6 @@ class Checkpoint:
         draft.touch(mode=0o600)
         draft.write_text(json.dumps(state, indent=1), encoding="utf-8")
         draft.replace(self.folder / STATE)
-
-    def _refuse(self, path: Path, error: Exception) -> NoReturn:
-        self._damaged = True
-        msg = f"cannot read {path}: remove {self.folder} to begin anew"
-        raise FileProblem(msg) from error
-
-    def _on_disk(self) -> Iterator[Trajectories]:
-        yield from map(read_trajectories, self._paths())
-
-    def _numbers_on_disk(self) -> Iterator[tuple[NDArray[Any], ...]]:
-        import pyarrow.parquet as pq
-
-        for path in self._paths():
-            with arrow.opened(path) as file:
-                table = pq.read_table(file, columns=["subject", "trace"])
-            yield tuple(table[name].to_numpy() for name in ("subject", "trace"))
-
-    def _paths(self) -> list[Path]:
-        """The parts on disk that hold trajectories."""
-        return [self._file(_PART, number) for number, rows in enumerate(self.state["rows"]) if rows]
 
     def _file(self, pattern: str, number: int) -> Path:
         return self.folder / pattern.format(f"{number:05d}")
@@ -307,7 +287,3 @@ class Checkpoint:
 def _checksum(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "blake2b").hexdigest()
-
-
-def _numbers(part: Trajectories) -> tuple[NDArray[Any], ...]:
-    return tuple(getattr(part, name) for name in ("subject", "trace"))

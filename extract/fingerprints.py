@@ -132,3 +132,36 @@ def hashes_of(*columns: Floats) -> NDArray[np.uint64]:
         values = np.where(np.isnan(column), np.nan, column + 0.0)
         hashes = bits_mixed(hashes ^ values.view(np.uint64))
     return hashes
+
+
+class Owners:
+    """Remembers who had each of many millions of points first, in sorted arrays of hashes.
+
+    Each array is at least twice as long as the one after it, so that there are few and no point is
+    moved often.
+    """
+
+    def __init__(self) -> None:
+        self._sorted: list[tuple[NDArray[np.uint64], NDArray[np.int32]]] = []
+
+    def of(self, points: NDArray[np.uint64], subject: Ints) -> NDArray[np.int32]:
+        """Give the first owner of each point; a new point belongs to the subject."""
+        found, first, inverse = np.unique(points, return_index=True, return_inverse=True)
+        owner = subject[first].astype(np.int32)
+        new = np.ones(len(found), dtype=np.bool_)
+        for keys, owners in self._sorted:
+            place = np.minimum(np.searchsorted(keys, found), len(keys) - 1)
+            here = keys[place] == found
+            owner[here] = owners[place[here]]
+            new &= ~here
+        if new.any():
+            self._add(found[new], owner[new])
+        return owner[inverse]
+
+    def _add(self, keys: NDArray[np.uint64], owners: NDArray[np.int32]) -> None:
+        while self._sorted and len(self._sorted[-1][0]) < 2 * len(keys):
+            more, theirs = self._sorted.pop()
+            keys, owners = np.append(keys, more), np.append(owners, theirs)
+            order = np.argsort(keys)
+            keys, owners = keys[order], owners[order]
+        self._sorted.append((keys, owners))

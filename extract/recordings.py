@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Ints
-from trajanon.extract.fingerprints import Fingerprints
-from trajanon.extract.owners import Owners
+from trajanon.extract.fingerprints import Fingerprints, Owners
 from trajanon.subjects import Merged
 
 _SHARED = 3

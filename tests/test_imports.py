@@ -127,7 +127,7 @@ EXTRACTION = (
     {"sources/gpx", "sources/source", "sources/untimed", "sources/degrees"},
     {"ends", "diagnosis", "recordings", "resample", "selection", "sources/streams"},
     {"anchors", "split", "stops"},
-    {"clean", "fingerprints", "owners", "earth", "rules"},
+    {"clean", "fingerprints", "earth", "rules"},
     {"points"},
     {"geodesics", "trace"},
 )

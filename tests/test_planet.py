@@ -1,5 +1,6 @@
 """The planet dump: recordings, their visibility and their accounts."""
 
+import io
 import lzma
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_gpx import Slowly
 from test_gpx_archive import names, read, tar, walk, write, zipped
 
 from trajanon.errors import FileProblem
@@ -148,10 +150,9 @@ def test_a_recording_is_known_by_its_folder_and_number(member: str, number: int 
 def test_every_account_is_found_again(accounts: dict[int, int], size: int) -> None:
     rows = "".join(f'<gpxFile uid="{u}" id="{n}"/>' for n, u in accounts.items())
     text = f"<gpxFiles>{rows}</gpxFiles>".encode()
-    metadata = planet.Metadata("metadata.xml")
-    for start in range(0, len(text), size):
-        metadata.feed(text[start : start + size])
-    metadata.feed(b"")
+    metadata = planet.Metadata(Slowly(io.BytesIO(text), size), "metadata.xml")
+    while not metadata.read_chunk():
+        pass
     known = planet.Accounts()
     known.learn(metadata)
     for number in [*accounts, -1, 10**9 + 1]:

@@ -20,7 +20,7 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import Extraction, Rules, Trace, traces
 from trajanon.extract.sources import files, prefetch
 from trajanon.extract.sources.source import Source
-from trajanon.extract.sources.streams import Meter, Reading
+from trajanon.extract.sources.streams import Reading, meter
 from trajanon.files.trajectories import read_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION
 
@@ -301,9 +301,9 @@ def test_progress_goes_from_nothing_to_all(mixed: Path) -> None:
 
 def test_a_meter_never_says_more_than_all() -> None:
     said = []
-    meter = Meter("task", 5, 20, lambda task, done, total, note="": said.append(done))
+    read = meter("task", 5, 20, lambda task, done, total, note="": said.append(done))
     for size in (5, 8, 9):
-        meter(size)
+        read(size)
     assert said == [10, 18, 20]
 
 

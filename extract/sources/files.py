@@ -1,22 +1,23 @@
-"""Files and folders, of whatever kind -> traces, in the order of the files."""
+"""Files and folders of any kind -> traces, in the order of the files."""
 
 import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import starmap
 from pathlib import Path
 
 from trajanon.drafts import UNFINISHED
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.formats import FORMATS, SourceFile, check_format, format_of, read_file
+from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
 from trajanon.extract.sources.geo.geo_files import is_our_own
 from trajanon.extract.sources.gpx import gpx_archive, gpx_files
 from trajanon.extract.sources.gpx.gpx_document import Document
 from trajanon.extract.sources.osm.trackpoints import Joiner
 from trajanon.extract.sources.prefetch import Item, prefetched
 from trajanon.extract.sources.source import LeftOut, Numbered
-from trajanon.extract.sources.streams import Meter, Reading
+from trajanon.extract.sources.streams import Reading, meter
 from trajanon.extract.trace import Trace
 from trajanon.inputs import regular
 from trajanon.progress import Progress, silent
@@ -32,8 +33,9 @@ Found = tuple[Path, str, os.stat_result]
 
 def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) -> list[SourceFile]:
     """List the files that can be read; folders are searched to their depths."""
-    if format_name is not None:
-        check_format(format_name)
+    if format_name not in (None, *FORMATS):
+        msg = f"there is no format {format_name!r}: `format` is one of {', '.join(FORMATS)}"
+        raise BadInput(msg)
     found: list[Found] = []
     for path in paths:
         if path.is_dir():
@@ -82,7 +84,7 @@ def _of_folder(folder: Path, how: Reading, format_name: str | None) -> list[Foun
             continue
         if kind is None or (format_name is not None and kind != format_name):
             how.counts["files of no known kind"] += 1
-        elif _is_release(path):
+        elif path.with_name(f"{path.stem}.report.json").exists():  # `trajanon anonymize` wrote it
             how.counts["releases, which are nobody's traces"] += 1
         elif not is_our_own(path):
             found.append((path, kind, stat))
@@ -103,16 +105,8 @@ def _pass_over(error: BadInput | FileProblem, how: Reading) -> None:
     logger.warning("%s; going on without it", error)
 
 
-def _is_release(path: Path) -> bool:
-    """Tell a release by the report that `trajanon anonymize` writes beside it."""
-    return path.with_name(f"{path.stem}.report.json").exists()
-
-
 def _files_below(folder: Path, how: Reading) -> list[Path]:
-    """List the files of a folder and of those below it, but for hidden ones.
-
-    What an extraction has not finished is hidden, too.
-    """
+    """List the files of a folder and of those below it, but not hidden or unfinished ones."""
 
     def refused(error: OSError) -> None:
         problem = FileProblem(f"cannot read {error.filename}: {error.strerror}")
@@ -124,13 +118,10 @@ def _files_below(folder: Path, how: Reading) -> list[Path]:
             if link.is_symlink() and not link.name.startswith("."):
                 msg = f"{link} is a link to a folder: name the folder as a source, too"
                 _pass_over(FileProblem(msg), how)
-        folders[:] = [name for name in folders if not name.startswith(".") and not _grows(name)]
+        hidden = (name for name in folders if name.startswith(".") or name.endswith(UNFINISHED))
+        folders[:] = sorted(set(folders).difference(hidden))
         files += [Path(where, name) for name in names if not name.startswith(".")]
     return sorted(files, key=_by_number)
-
-
-def _grows(folder: str) -> bool:
-    return folder.endswith(UNFINISHED)
 
 
 def _by_number(path: Path) -> list[tuple[int, str]]:
@@ -162,9 +153,9 @@ def numbered(
         sizes = [file.size for file in files]
         one = len(files) == 1
         title = f"Reading {files[0].label if one else f'{len(files):,} files'}"
-        meter = Meter(title, sum(sizes[:begin]), sum(sizes), progress)
+        read = meter(title, sum(sizes[:begin]), sum(sizes), progress)
         readings = [
-            (file, replace(how, counts=left_out(number), read=meter))
+            (file, replace(how, counts=left_out(number), read=read))
             for number, file in enumerate(files[begin:], start=begin)
         ]
         joiner, first = None, begin
@@ -191,9 +182,7 @@ def _items(
     """Number what the files hold; go on where one of several cannot be read."""
     readable = len(readings) < files  # those before were, or it would have ended
     problem = None
-    contents = (
-        prefetched(readings, jobs) if jobs > 1 else (read_file(file, how) for file, how in readings)
-    )
+    contents = prefetched(readings, jobs) if jobs > 1 else starmap(read_file, readings)
     for number, items in enumerate(contents):
         how = readings[number][1]
         try:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from trajanon.errors import BadInput
 from trajanon.extract.sources.collections import cabspotting, geolife, porto, tdrive
 from trajanon.extract.sources.geo import geo_files
 from trajanon.extract.sources.geo.geo_files import is_geoparquet
@@ -43,7 +42,7 @@ FORMATS: Mapping[str, Format] = {
     "geo": geo_files,
     "table": table_files,
 }
-"""By the names that people give; the first that a file looks like is its own."""
+"""By name; a file is of the first one that it looks like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +50,10 @@ class SourceFile:
     """A file to read."""
 
     path: Path  # where it is
-    label: str  # a name for it that no other one has: its last folders as far as they are needed
+    label: str  # its name, with as many of its folders before it as make it unique
     format: str  # one of `FORMATS`
-    size: int  # bytes, and when they were last changed, in nanoseconds, as the file was found
-    changed: int  # bytes, and when they were last changed, in nanoseconds, as the file was found
+    size: int  # bytes, when it was found
+    changed: int  # when it was last changed: nanoseconds since 1970
 
 
 def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | Document]:
@@ -77,10 +76,3 @@ def format_of(path: Path, how: Reading) -> str | None:
     if found == "table" and "lat" not in how.columns and is_geoparquet(path):
         return "geo"  # what a Parquet file is stands at its end
     return found
-
-
-def check_format(name: str) -> None:
-    """Refuse a format that does not exist."""
-    if name not in FORMATS:
-        msg = f"there is no format {name!r}: `format` is one of {', '.join(FORMATS)}"
-        raise BadInput(msg)

@@ -98,19 +98,15 @@ class _Unpacked(io.RawIOBase):
         super().close()
 
 
-class Meter:
-    """Adds up what is read of files, and tells the progress."""
+def meter(task: str, done: int, total: int, progress: Progress) -> Callable[[int], None]:
+    """Give what adds up the bytes that are read, and tells the progress."""
 
-    def __init__(self, task: str, done: int, total: int, progress: Progress) -> None:
-        self.task = task
-        self.done = done
-        self.total = total
-        self.progress = progress
+    def read(size: int) -> None:
+        nonlocal done
+        done = min(done + size, total)  # a reader may look at some of them twice
+        progress(task, done, total)
 
-    def __call__(self, size: int) -> None:
-        """Count some bytes; a reader may look at some of them twice."""
-        self.done = min(self.done + size, self.total)
-        self.progress(self.task, self.done, self.total)
+    return read
 
 
 class _Metered(io.FileIO):

@@ -9,9 +9,8 @@ from pathlib import Path
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.gpx import planet
 from trajanon.extract.sources.gpx.archive_members import ZIP, CutOff, Member, members
-from trajanon.extract.sources.gpx.gpx_document import Document, GpxStream, beginning
+from trajanon.extract.sources.gpx.gpx_document import Document, GpxStream
 from trajanon.extract.sources.gpx.gpx_files import recordings
-from trajanon.extract.sources.gpx.xml_parser import CHUNK
 from trajanon.extract.sources.streams import DAMAGED, Reading, unpacked
 from trajanon.extract.trace import Trace
 from trajanon.words import number_of
@@ -51,12 +50,10 @@ def from_osm(path: Path) -> bool:
             if not member.regular:
                 continue
             if planet.is_metadata(member.name):
-                metadata = planet.Metadata("")
-                with suppress(FileProblem):
-                    metadata.feed(member.open().read(CHUNK))
+                metadata = planet.Metadata(member.open(), "").read_beginning()
                 return metadata.generator in planet.GENERATORS
             if _is_gpx(member):
-                return beginning(unpacked(member.open())).is_from_osm
+                return GpxStream(unpacked(member.open()), "").read_beginning().is_from_osm
     return False
 
 
@@ -117,15 +114,10 @@ class _Archive:
             raise FileProblem(msg + "download the archive again") from error
 
     def _learn(self, member: Member) -> None:
-        metadata = planet.Metadata(f"{self._path}/{member.name}")
-        stream = member.open()
+        metadata = planet.Metadata(member.open(), f"{self._path}/{member.name}")
         try:
-            while chunk := stream.read(CHUNK):
-                metadata.feed(chunk)
-            metadata.feed(b"")
-        except DAMAGED as error:
-            msg = f"{self._path}/{member.name} cannot be read to its end ({error})"
-            raise FileProblem(msg) from error
+            while not metadata.read_chunk():
+                pass
         finally:
             self.accounts.learn(metadata)
 

@@ -2,29 +2,26 @@
 
 import io
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
-from trajanon.arrays import Floats
+from trajanon.arrays import Bools, Floats
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.gpx.gpx_points import degrees, seconds
-from trajanon.extract.sources.gpx.xml_parser import CHUNK, LONGEST_TEXT, XmlParser, by_name
-from trajanon.extract.sources.streams import DAMAGED, unpacked
+from trajanon.extract.sources.gpx.xml_parser import (
+    CHUNK,
+    LONGEST_TEXT,
+    Readable,
+    XmlParser,
+    by_name,
+)
+from trajanon.extract.sources.streams import unpacked
 
 API = "OpenStreetMap.org"
 """The creator that the server's answers name."""
 
 _PLANET = "OSM gpx_dump.py"
-
-
-class Readable(Protocol):
-    """A stream of bytes."""
-
-    def read(self, size: int, /) -> bytes:
-        """Give at most `size` bytes, and none at the end."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +33,10 @@ class Segment:
     lat: Floats  # degrees, shape (points,); NaN where the document gives no number
     lon: Floats  # degrees, shape (points,); NaN where the document gives no number
     time: Floats  # seconds since 1970-01-01 UTC, shape (points,); NaN where there is none
+
+    def take(self, which: Bools) -> "Segment":
+        """Give some of its points."""
+        return Segment(self.track, self.url, self.lat[which], self.lon[which], self.time[which])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,12 +54,11 @@ class GpxStream(XmlParser):
     """
 
     def __init__(self, stream: Readable, name: str) -> None:
-        super().__init__(name)
+        super().__init__(stream, name)
         self.is_gpx = self.synthetic = False
         self.creator = self.version = ""  # as the document says of itself
         self.contents: set[str] = set()  # which of trk, trkseg, rte and wpt occur
         self.points = 0  # of the segments that were given
-        self._stream = stream
         self._path: list[str] = []  # down to a segment, not into it
         self._track = 0
         self._url: str | None = None
@@ -95,19 +95,12 @@ class GpxStream(XmlParser):
                 raise
             yield from self._ended()
 
-    def read_chunk(self) -> bool:
-        """Read on, at most `CHUNK` bytes; tell whether this is the end of the document."""
-        try:
-            chunk = self._stream.read(CHUNK)
-        except DAMAGED as error:
-            msg = f"{self._name} cannot be read to its end ({error}): download it again"
-            raise FileProblem(msg) from error
-        self.feed(chunk)
+    def _feed(self, chunk: bytes, *, last: bool) -> None:
+        super()._feed(chunk, last=last)
         if self._parser.StartElementHandler is None:
             self._passing += len(chunk)
         if self._passing > CHUNK:  # nobody counts how deep it goes there
             self._refuse(f"one track point of it is larger than {CHUNK:,} bytes")
-        return not chunk
 
     def _ended(self) -> Iterator[Segment]:
         """Give the segments that have ended; keep what there is of the one after."""
@@ -237,14 +230,6 @@ class GpxStream(XmlParser):
 def read(source: bytes, name: str) -> Document:
     """Read one whole GPX document, packed or not."""
     return Document(list(GpxStream(unpacked(io.BufferedReader(io.BytesIO(source))), name)))
-
-
-def beginning(stream: Readable) -> GpxStream:
-    """Read no more than the first lines of a document, whatever is wrong with the rest."""
-    document = GpxStream(stream, "")
-    with suppress(FileProblem):
-        document.read_chunk()
-    return document
 
 
 def _local(tag: str) -> str:

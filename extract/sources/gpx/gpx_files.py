@@ -11,7 +11,7 @@ import numpy as np
 
 from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.gpx.gpx_document import Document, GpxStream, beginning
+from trajanon.extract.sources.gpx.gpx_document import Document, GpxStream
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 def looks_like(name: str, head: bytes) -> bool:
     """Tell whether a file is GPX, by its name or by its first element."""
-    return name.endswith(".gpx") or beginning(io.BytesIO(head)).is_gpx
+    return name.endswith(".gpx") or GpxStream(io.BytesIO(head), "").read_beginning().is_gpx
 
 
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
@@ -39,7 +39,7 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
 def from_osm(path: Path) -> bool:
     """Say whether a GPX file came from OpenStreetMap, by its first lines alone."""
     with suppress(FileProblem), Reading().unpacked(path) as stream:
-        return beginning(stream).is_from_osm
+        return GpxStream(stream, "").read_beginning().is_from_osm
     return False
 
 

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from trajanon.arrays import Ints
-from trajanon.extract.sources.gpx.xml_parser import XmlParser, by_name
+from trajanon.extract.sources.gpx.xml_parser import Readable, XmlParser, by_name
 
 logger = logging.getLogger(__name__)
 
@@ -50,12 +49,12 @@ def is_metadata(member: str) -> bool:
 class Metadata(XmlParser):
     """The accounts of a dump's recordings, as they are read from metadata.xml."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
+    def __init__(self, stream: Readable, name: str) -> None:
+        super().__init__(stream, name)
         self.generator = ""
+        self.numbers = array("q")  # of the recordings
+        self.accounts = array("q")  # of each
         self._depth = 0
-        self._numbers = array("q")
-        self._accounts = array("q")
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
 
@@ -70,17 +69,11 @@ class Metadata(XmlParser):
             said = by_name(attributes)
             number, account = said.get("id", ""), said.get("uid", "")
             if _NUMBER.fullmatch(number) and _NUMBER.fullmatch(account):
-                self._numbers.append(int(number))
-                self._accounts.append(int(account))
+                self.numbers.append(int(number))
+                self.accounts.append(int(account))
 
     def _end(self, _: str) -> None:
         self._depth -= 1
-
-    def sorted(self) -> tuple[Ints, Ints]:
-        """Give the numbers of the recordings, rising, and the account of each."""
-        numbers = np.array(self._numbers, dtype=np.int64)
-        order = np.argsort(numbers, kind="stable")
-        return numbers[order], np.array(self._accounts, dtype=np.int64)[order]
 
 
 class Accounts:
@@ -95,7 +88,10 @@ class Accounts:
     def learn(self, metadata: Metadata) -> None:
         """Take over what was read of the metadata."""
         self._known = True
-        self._numbers, self._accounts = metadata.sorted()
+        numbers = np.array(metadata.numbers, dtype=np.int64)
+        order = np.argsort(numbers, kind="stable")
+        self._numbers = numbers[order]
+        self._accounts = np.array(metadata.accounts, dtype=np.int64)[order]
 
     def subject(self, recording: Recording) -> str | None:
         """Name the account that made a recording; None if nobody says."""
@@ -114,11 +110,12 @@ class Accounts:
         if not self._without:
             return
         counts[TOO_LATE if self._known else NEVER] += self._without
+        count = "1 recording counts as one person's"
+        if self._without > 1:
+            count = f"{self._without:,} recordings count as one person's each"
         logger.warning(
             "%s has %s: %s, even if the account has others; pack metadata.xml first",
             path,
             "its metadata.xml after recordings" if self._known else "no metadata.xml",
-            "1 recording counts as one person's"
-            if self._without == 1
-            else f"{self._without:,} recordings count as one person's each",
+            count,
         )

@@ -1,8 +1,11 @@
 """XML chunk by chunk, without a tree, and with limits to what a document can cost."""
 
+from contextlib import suppress
+from typing import Protocol, Self
 from xml.parsers import expat
 
 from trajanon.errors import FileProblem
+from trajanon.extract.sources.streams import DAMAGED
 
 CHUNK = 1 << 18
 """Bytes to feed at once."""
@@ -17,14 +20,22 @@ _BLANK = b" \t\r\n\xef\xbb\xbf"  # and a byte order mark, wherever it stands
 _BEGINNINGS = (b"<", b"\xff\xfe", b"\xfe\xff")  # the others are of UTF-16
 
 
+class Readable(Protocol):
+    """A stream of bytes."""
+
+    def read(self, size: int, /) -> bytes:
+        """Give at most `size` bytes, and none at the end."""
+
+
 class XmlParser:
-    """Feeds the parser that its subclasses set their handlers on.
+    """Reads a document by the parser that its subclasses set their handlers on.
 
     Document types are refused, for their entities can unfold to gigabytes, and so are tags that the
     parser would have to hold whole.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, stream: Readable, name: str) -> None:
+        self._stream = stream
         self._name = name
         self._fed = 0
         self._above = 0  # lines before the document
@@ -34,14 +45,24 @@ class XmlParser:
         self._parser.ordered_attributes = True
         self._parser.StartDoctypeDeclHandler = self._refuse_doctype
 
-    def feed(self, chunk: bytes) -> None:
-        """Read on; nothing at all is the end of the document.
-
-        Blanks before it, which XML does not allow, are passed over.
-        """
+    def read_chunk(self) -> bool:
+        """Read on, at most `CHUNK` bytes; tell whether this is the end of the document."""
+        try:
+            chunk = self._stream.read(CHUNK)
+        except DAMAGED as error:
+            msg = f"{self._name} cannot be read to its end ({error}): download it again"
+            raise FileProblem(msg) from error
         last = not chunk
-        if not self._fed:
-            chunk = self._begun(chunk)
+        self._feed(chunk if self._fed else self._begun(chunk), last=last)
+        return last
+
+    def read_beginning(self) -> Self:
+        """Read the first lines of a document, whatever is wrong with them."""
+        with suppress(FileProblem):
+            self.read_chunk()
+        return self
+
+    def _feed(self, chunk: bytes, *, last: bool) -> None:
         try:
             self._parser.Parse(chunk, last)
         except expat.ExpatError as error:
@@ -56,6 +77,7 @@ class XmlParser:
             self._refuse("a tag of it goes on for a megabyte")
 
     def _begun(self, chunk: bytes) -> bytes:
+        """Pass over blanks before the document, which XML does not allow."""
         begun = chunk.lstrip(_BLANK)
         self._above += chunk.count(b"\n", 0, len(chunk) - len(begun))
         self._head = begun[:20]

@@ -12,9 +12,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from trajanon.arrays import Bools
-from trajanon.extract.fingerprints import hashes_of
-from trajanon.extract.owners import Owners
+from trajanon.extract.fingerprints import Owners, hashes_of
 from trajanon.extract.sources.gpx.gpx_document import Document, Segment
 from trajanon.extract.trace import Trace
 
@@ -89,7 +87,7 @@ class Joiner:
 
     def _new_parts(self, page: Document) -> list[Segment]:
         """Give what each segment has left of timed points no earlier page had."""
-        timed = [_only(one, np.isfinite(one.time)) for one in page.segments]
+        timed = [one.take(np.isfinite(one.time)) for one in page.segments]
         points = sum(len(one.time) for one in page.segments)
         hashes = [hashes_of(one.lat, one.lon, one.time) for one in timed]
         found = np.concatenate([*hashes, np.empty(0, dtype=np.uint64)])
@@ -101,7 +99,7 @@ class Joiner:
         self.dropped[UNTIMED] += points - len(new)
         self.dropped[REPEATED] += len(new) - self.new_points
         ends = np.cumsum([len(one.time) for one in timed])
-        parts = map(_only, timed, np.split(new, ends[:-1]))
+        parts = map(Segment.take, timed, np.split(new, ends[:-1]))
         return [part for part in parts if len(part.time)]
 
     def _may_go_on(self, part: Segment) -> bool:
@@ -122,16 +120,6 @@ class Joiner:
     def _next_trackable(self) -> str:
         self._trackables += 1
         return f"{self.where}trackable {self._trackables}"
-
-
-def _only(segment: Segment, keep: Bools) -> Segment:
-    return Segment(
-        track=segment.track,
-        url=segment.url,
-        lat=segment.lat[keep],
-        lon=segment.lon[keep],
-        time=segment.time[keep],
-    )
 
 
 def _holds_untimed(page: Document) -> bool:
