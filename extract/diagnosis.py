@@ -1,4 +1,4 @@
-"""Why nothing came of traces: where all the points went, and what to change."""
+"""Why traces gave no trajectories: where all the points went, and what to change."""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -29,7 +29,7 @@ from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 OSM_API = "osm-api"
-"""The source that is a server; all others are files and folders."""
+"""The source that stands for the OSM server; all others are files and folders."""
 
 SAY_WHERE = f"say where: `area` {KNOWN}, or four degrees W,S,E,N"
 """The server needs an area."""

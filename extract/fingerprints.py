@@ -1,7 +1,7 @@
-"""What tells one recording from another, in a few numbers each.
+"""Fingerprints: a few numbers that tell recordings apart, and find equal ones.
 
-Names become hashes, so that nothing of a name need be kept; of the points a few hashes are
-remembered, and one number for all of them.
+Names become hashes, so that no name need be kept; of the points a few hashes are kept, and one
+number for all of them.
 """
 
 import hashlib
@@ -22,16 +22,16 @@ SKETCH = 16
 hashes, so that two recordings that share points remember the same ones."""
 
 _ONE_IN = np.uint64(64)
-"""Of a long recording one in so many points is remembered, those with hashes below a
-bound, so that a small part of it is recognised, too."""
+"""Of a long recording one point in 64 is remembered, those with hashes below a bound, so that a
+small part of it is recognised, too."""
 
 _TRACES = 20
-"""Bits for the number of a trace within its batch; the others are for the hash of a
-point, and the highest of these says that a point cannot tell."""
+"""Bits for the number of a trace within its batch; the others are for the hash of a point. The
+highest of these marks a point that identifies nobody: one without a time or a place."""
 
 _POINT = np.uint64(64 - _TRACES)
 _TRACE = np.uint64(1) << _POINT
-_MUTE = np.uint64(1) << (_POINT - np.uint64(1))
+_UNTELLING = np.uint64(1) << (_POINT - np.uint64(1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,9 +43,9 @@ class Fingerprints:
     nameless: Bools  # whether the source names no subject, shape (traces,)
     content: NDArray[np.uint64]  # equal for equal sets of points, in any order, shape (traces,)
     points: Ints  # different points, shape (traces,)
-    sketch: NDArray[np.uint64]  # hashes of some points of each that tell whose they are
-    size: Ints  # how many of the sketch are of each trace, shape (traces,)
-    spellings: NDArray[np.uint64]  # hashes of each different name of a subject as the source has it
+    sketch: NDArray[np.uint64]  # hashes of some points of each that identify it
+    size: Ints  # hashes of each trace in the sketch, shape (traces,)
+    spellings: NDArray[np.uint64]  # hashes of each name of a subject: as given, as spelled, its key
 
     def __len__(self) -> int:
         return len(self.trace)
@@ -66,7 +66,7 @@ def fingerprints(
     trace = (tells >> _POINT).astype(np.int64)
     telling = np.bincount(trace, minlength=len(traces))
     place = np.arange(len(tells)) - (np.cumsum(telling) - telling)[trace]
-    remembered = (place < SKETCH) | (tells % _TRACE < _MUTE // _ONE_IN)
+    remembered = (place < SKETCH) | (tells % _TRACE < _UNTELLING // _ONE_IN)
     known = {
         name: key_of(name, exact=subjects_exact)
         for name in {name for one in traces for name in _written(one)}
@@ -117,11 +117,11 @@ def _hashes_by_trace(points: Points) -> tuple[NDArray[np.uint64], NDArray[np.uin
     somewhere = (points.lat != 0.0) | (points.lon != 0.0)
     somewhere &= np.isfinite(points.lat + points.lon + points.time)
     hashes >>= np.uint64(_TRACES + 1)
-    hashes[~somewhere] |= _MUTE
+    hashes[~somewhere] |= _UNTELLING
     hashes |= points.trace.astype(np.uint64) << _POINT
     hashes.sort()
     every = hashes[np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)]]
-    return every[every & _MUTE == 0], every
+    return every[every & _UNTELLING == 0], every
 
 
 def hashes_of(*columns: Floats) -> NDArray[np.uint64]:

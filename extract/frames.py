@@ -241,7 +241,7 @@ def _of_older_pandas() -> Iterator[None]:
 
 
 def _numbers(trajectories: Trajectories, times: int) -> dict[str, Ints]:
-    """Give the columns subject and trace, each number so many times."""
+    """Give the columns subject and trace, each number repeated."""
     known = {"subject": trajectories.subject, "trace": trajectories.trace}
     return {
         name: np.repeat(numbers, times) for name, numbers in known.items() if numbers is not None

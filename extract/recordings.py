@@ -1,4 +1,4 @@
-"""Recordings that are one recording, whatever their names: whose they are counts once.
+"""Recordings under several names that are one person's: the person counts once.
 
 People upload a recording twice, once with an account and once without, whole or in part; a server
 repeats points while it is paged through. Counted as two subjects, one person would fill two places
@@ -15,7 +15,7 @@ from trajanon.extract.fingerprints import Fingerprints, Owners
 from trajanon.subjects import Merged
 
 _SHARED = 3
-"""So many equal points, in place and time, are no accident."""
+"""Points, equal in place and time, that two recordings share only if one person made both."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +42,7 @@ class Recordings:
     def enter(self, prints: Fingerprints) -> Entered:
         """Number recordings and their subjects; find those that came before.
 
-        Whoever made the one made the other, also if only a part is the same.
+        Recordings that are equal, in whole or in part, are of one person.
         """
         known = len(self._trace_number)
         trace = _numbered(self._trace_number, prints.trace)
@@ -52,24 +52,24 @@ class Recordings:
         highest = np.maximum.accumulate(np.append(known - 1, trace))
         for found, hashes in zip(self._spellings, prints.spellings.T, strict=True):
             found.update(hashes.tolist())
-        foreign = self._foreign_owners(prints, subject)
+        earlier = self._earlier_subjects(prints, subject)
         repeated = np.zeros(len(prints), dtype=np.bool_)
         contents = prints.content.tolist()
         for i, number in enumerate(subject.tolist()):
-            if prints.points[i] < 2:  # which may be anybody's
+            if prints.points[i] < 2:  # which many people may have recorded
                 continue
-            if i in foreign:
-                self._find_shared(foreign[i], number)
+            if i in earlier:
+                self._merge_sharing(earlier[i], number)
             before = self._subject_of_content.get(contents[i])
             if before is None:
                 self._subject_of_content[contents[i]] = number
             else:
                 repeated[i] = True
-                self._make_one(before, number)
+                self._merge(before, number)
         return Entered(trace, subject, trace > highest[:-1], repeated)
 
-    def _foreign_owners(self, prints: Fingerprints, subject: Ints) -> dict[int, list[int]]:
-        """Whose the points of each sketch were before, where not all are its own."""
+    def _earlier_subjects(self, prints: Fingerprints, subject: Ints) -> dict[int, list[int]]:
+        """Give the first subjects of each sketch's points, if not all are its own subject's."""
         trace = np.repeat(np.arange(len(prints)), prints.size)
         owners = self._owners.of(prints.sketch, subject[trace])
         end = np.cumsum(prints.size)
@@ -78,29 +78,30 @@ class Recordings:
             for i in np.unique(trace[owners != subject[trace]]).tolist()
         }
 
-    def _find_shared(self, owners: list[int], subject: int) -> None:
-        """Make subjects one that share points; only points with a time can tell."""
+    def _merge_sharing(self, owners: list[int], subject: int) -> None:
+        """Merge a subject with the earlier ones whose timed points it shares."""
         people = [self.person(owner) for owner in owners]
         for one in set(people) - {self.person(subject)}:
             if people.count(one) >= min(_SHARED, len(people)):
-                self._make_one(one, subject)
+                self._merge(one, subject)
 
-    def _make_one(self, before: int, subject: int) -> None:
+    def _merge(self, before: int, subject: int) -> None:
+        """Take two subjects for one person, numbered by the lower of the two."""
         one, other = self.person(before), self.person(subject)
         self._same_as[max(one, other)] = min(one, other)
 
     def person(self, subject: int) -> int:
-        """The lowest number that the same person has."""
+        """Give the lowest number that the same person has."""
         while self._same_as[subject] != subject:
             subject = self._same_as[subject]
         return subject
 
     def merged(self) -> Merged:
-        """Count the names that were another one's spelling."""
+        """Count the names that are another spelling of one seen before."""
         return Merged.among(*self._spellings)
 
     def people(self) -> Ints:
-        """For each number of a subject the lowest one of the same person."""
+        """Give for each subject the lowest number that the same person has."""
         numbers = (self.person(number) for number in range(len(self._same_as)))
         return np.fromiter(numbers, np.int64, len(self._same_as))
 

@@ -25,7 +25,7 @@ class Rules:
         Points of a trajectory.
     max_gap
         Metres; a longer hop between two fixes ends a piece. None for 1,000 km, over which a
-        straight line is nobody's way: nothing longer is taken.
+        straight line is no track: nothing longer is taken.
     max_pause
         Seconds; a longer time between two fixes ends a piece. None for no limit.
     max_speed

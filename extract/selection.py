@@ -1,4 +1,4 @@
-"""Which of all windows are taken: so many of a trace, of a subject, in all."""
+"""The windows that are taken: within the limits of a trace, of a subject and in all."""
 
 from collections import Counter
 
@@ -31,7 +31,7 @@ def select(subject: Ints, trace: Ints, rules: Rules, counts: Counter[str]) -> Bo
 
 
 def some_of_each(key: Ints, quota: Ints, *, spread: bool) -> Bools:
-    """Mark so many of each key: the first ones, or some spread evenly among its own.
+    """Mark a quota of each key: the first ones, or ones spread evenly among its own.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def some_of_each(key: Ints, quota: Ints, *, spread: bool) -> Bools:
 
 
 def even_quotas(size: Ints, limit: int) -> Ints:
-    """Share a limit so that nobody gets more than one over what another is left at.
+    """Share a limit evenly: quotas that are below their sizes differ by one at most.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The one thing that every source yields."""
+"""The trace, which every source yields."""
 
 from dataclasses import dataclass
 

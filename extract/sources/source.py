@@ -1,4 +1,4 @@
-"""Traces of numbered units, files or boxes of a server: how far they were taken."""
+"""Traces of numbered units, which are files or boxes of a server, and the place to go on from."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from trajanon.extract.trace import Trace
 
 LeftOut = Callable[[int], Counter[str]]
-"""The counter that is told what the unit of a number left out."""
+"""Gives, for the number of a unit, the counter of what is left out of it."""
 
 Numbered = Callable[[int, LeftOut], Iterator[tuple[int, Trace]]]
-"""From a unit on, gives each trace with the number of its unit."""
+"""Gives the traces from a unit on, each with the number of its unit."""
 
 
 class Source:

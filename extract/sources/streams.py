@@ -1,4 +1,4 @@
-"""What every reader is told, and the streams it reads from."""
+"""The options of every reader, and the streams that it reads from."""
 
 import bz2
 import gzip
@@ -37,18 +37,18 @@ _PACKED: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
-    """How files are to be read, and whom to tell."""
+    """How files are read, and who is told of it."""
 
     columns: Mapping[str, str] = field(default_factory=dict)  # of tables
     subjects_exact: bool = False
     strict: bool = False  # whether a broken row or member is refused
-    timed: bool = False  # whether times that a table has but nobody named are refused
+    timed: bool = False  # whether times in a column that was not recognised are refused
     counts: Counter[str] = field(default_factory=Counter)  # told of what was left out while reading
     read: Callable[[int], None] = lambda size: None
     warned: set[str] = field(default_factory=set)  # what `warn` has warned of
 
     def warn(self, logger: logging.Logger, once: str, message: str) -> None:
-        """Warn of what many files are alike in; of the first one only."""
+        """Warn of a thing once, though many files have it."""
         if once not in self.warned:
             self.warned.add(once)
             logger.warning("%s", message, extra={"once": once})

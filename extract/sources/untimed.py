@@ -1,4 +1,4 @@
-"""Traces without times: a way in its order, or a cloud of points that is none."""
+"""Traces without times: a track in its order, or a cloud of points without order."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ UNTIMED = "points of traces without times"
 CLOUD = "points sorted by place, not along a track"
 
 _FEW = 20
-"""Points; fewer say nothing about their order."""
+"""Points; with fewer the order cannot be told."""
 
 _TURNS = 1 / 3
 """Share of the points at which a way turns back east or west while never a step leads
@@ -35,7 +35,7 @@ def check_untimed(choice: str) -> None:
 
 
 def ordered(traces: Iterable[Trace], untimed: str, counts: Counter[str]) -> Iterator[Trace]:
-    """Leave out traces whose order is not that of a way.
+    """Leave out traces whose points are not in the order of a track.
 
     The OSM server gives points of unknown order sorted by latitude and longitude, and what has read
     them since takes them for a track. Such a cloud is never a trace.

@@ -99,7 +99,7 @@ class GpxStream(XmlParser):
         super()._feed(chunk, last=last)
         if self._parser.StartElementHandler is None:
             self._passing += len(chunk)
-        if self._passing > CHUNK:  # nobody counts how deep it goes there
+        if self._passing > CHUNK:  # the depth is not checked there
             self._refuse(f"one track point of it is larger than {CHUNK:,} bytes")
 
     def _ended(self) -> Iterator[Segment]:
@@ -223,7 +223,7 @@ class GpxStream(XmlParser):
         return self._text
 
     def _comment(self, text: str) -> None:
-        # The bundled sample has the form of an answer, but nobody to be credited.
+        # The bundled sample has the form of an answer, but is not of OpenStreetMap.
         self.synthetic |= text.strip().startswith("synthetic:")
 
 

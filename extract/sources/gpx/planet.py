@@ -1,4 +1,4 @@
-"""The planet dump of OpenStreetMap's GPS traces: whose recording a file of it is.
+"""The planet dump of OpenStreetMap's GPS traces: the account of each recording.
 
 Its files are VISIBILITY/000/123/000123456.gpx, beside one metadata.xml that names the account of
 each public and identifiable one.
@@ -77,7 +77,7 @@ class Metadata(XmlParser):
 
 
 class Accounts:
-    """Whose recordings are whose, as far as the metadata came before them."""
+    """The account of each recording, where the metadata came before it."""
 
     def __init__(self) -> None:
         self._known = False
@@ -94,7 +94,7 @@ class Accounts:
         self._accounts = np.array(metadata.accounts, dtype=np.int64)[order]
 
     def subject(self, recording: Recording) -> str | None:
-        """Name the account that made a recording; None if nobody says."""
+        """Name the account that made a recording; None if it is not known."""
         if not recording.names_account:
             return None
         if not self._known:

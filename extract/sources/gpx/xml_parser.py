@@ -11,7 +11,7 @@ CHUNK = 1 << 18
 """Bytes to feed at once."""
 
 LONGEST_TEXT = 1 << 12
-"""Characters of a text that are kept; whatever is longer, nobody meant."""
+"""Characters of a text that are kept; no name and no time is longer."""
 
 _LARGEST_TAG = 1 << 20
 _DEEPEST = 256

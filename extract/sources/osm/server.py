@@ -1,4 +1,4 @@
-"""Asking the OSM server: one connection, slowly, and with patience."""
+"""The OSM server: asked over one connection, slowly, and with patience."""
 
 import logging
 import math

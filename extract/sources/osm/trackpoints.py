@@ -2,7 +2,7 @@
 
 The server sends all points of a box in one long row: identifiable and trackable traces first,
 newest upload first, then all points of older, private uploads without time, sorted by latitude: a
-cloud, not a way that anybody went.
+cloud, not a track.
 """
 
 import logging
