@@ -22,14 +22,9 @@ from corridors import POINTS, corridors
 import trajanon
 from trajanon.privacy.attack import Attack
 from trajanon.privacy.diversity import diversity
-from trajanon.privacy.known_points import (
-    known_ends,
-    known_ends_in_originals,
-    known_points,
-    known_points_in_originals,
-)
-from trajanon.privacy.linkage import nearest_record
-from trajanon.privacy.other_tracks import other_tracks
+from trajanon.privacy.known_points import known_ends, known_points
+from trajanon.privacy.linkage import nearest_record, other_tracks
+from trajanon.privacy.published import Published
 from trajanon.privacy.suite import attacks
 from trajanon.trajectories import Trajectories
 
@@ -53,43 +48,39 @@ def timed(name: str, job: Callable[[], Any]) -> Any:
     return found
 
 
-def grouped(trajectories: Trajectories) -> tuple[Any, ...]:
-    """What a holder has: originals, released lines, labels and k."""
+def published(trajectories: Trajectories) -> Published:
+    """What a holder has: originals, released lines, labels, k and subjects."""
     groups = trajanon.microaggregate(trajectories.records, K, subjects=trajectories.subject)
-    lines = np.round(groups.centroids.reshape(-1, *trajectories.points.shape[1:]), 7)
-    return trajectories.points, lines, groups.labels, K
+    lines = np.round(groups.lines(trajectories.points), 7)
+    return Published(trajectories.points, lines, groups.labels, K, trajectories.subject)
 
 
 def measure(name: str, trajectories: Trajectories) -> None:
     print(f"\n{name}: {len(trajectories)} trajectories, load {os.getloadavg()[0]:.1f}")
     print(f"  {'percent':>75}  expect   worst    line  exposed")
-    release = grouped(trajectories)
-    points, subjects = trajectories.points, trajectories.subject
-    whose = {"subjects": subjects}
-    timed("nearest record", lambda: nearest_record(*release, **whose))
+    release = published(trajectories)
+    timed("nearest record", lambda: nearest_record(release))
     for known in (2, 4):
         for order in (False, True):
-            asked = {"known": known, "order": order, **whose}
-            words = f"{known} points{', in order' * order}"
-            timed(f"{words}, release", lambda a=asked: known_points(*release, **a))
-            timed(f"{words}, originals", lambda a=asked: known_points_in_originals(points, K, **a))
-    timed("both ends, release", lambda: known_ends(*release, **whose))
-    timed("both ends, originals", lambda: known_ends_in_originals(points, K, **whose))
-    if subjects is not None:
-        timed("other tracks", lambda: other_tracks(*release, subjects))
-    found = timed("diversity", lambda: diversity(*release[:3]))
-    timed("all that a holder is shown", lambda: attacks(*release, **whose))
+            for seen in (release, release.originals):
+                words = f"{known} points{', in order' * order}, {seen.against}"
+                timed(words, lambda s=seen, m=known, o=order: known_points(s, m, order=o))
+    for seen in (release, release.originals):
+        timed(f"both ends, {seen.against}", lambda s=seen: known_ends(s))
+    if release.subjects is not None:
+        timed("other tracks", lambda: other_tracks(release))
+    found = timed("diversity", lambda: diversity(release))
+    timed("all on the release", lambda: attacks(release))
+    timed("all on the originals", lambda: attacks(release.originals))
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     print(f"  {found.words}\n  at most {most:.0f} MB so far")
 
 
 def measure_tolerances(name: str, trajectories: Trajectories) -> None:
     print(f"\n{name}: {len(trajectories)} trajectories, 2 points without order")
-    release = grouped(trajectories)
-    whose = {"subjects": trajectories.subject}
+    release = published(trajectories)
     for tolerance in TOLERANCES:
-        asked = {"tolerance": tolerance, **whose}
-        timed(f"{tolerance:g} m", lambda a=asked: known_points(*release, **a))
+        timed(f"{tolerance:g} m", lambda t=tolerance: known_points(release, tolerance=t))
 
 
 def main() -> None:
@@ -98,8 +89,8 @@ def main() -> None:
     parser.add_argument("--tolerances", action="store_true")
     asked = parser.parse_args()
     job = measure_tolerances if asked.tolerances else measure
-    compiling = np.zeros((2, POINTS, 2)), np.zeros((2, POINTS, 2)), np.arange(2), K
-    known_points(*compiling)
+    points = np.zeros((2, POINTS, 2))
+    known_points(Published(points, points, np.arange(2), K))  # compiles
     if asked.file is None:
         for n in SIZES:
             points = corridors(n).reshape(n, POINTS, 2)
