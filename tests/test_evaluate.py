@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -270,7 +270,7 @@ def test_the_account_is_that_of_the_evaluation(
     assert next(iter(account.items())) == ("notice", NOTICE)
     assert account["verdict"] == [sentence for _, sentence in evaluation.verdict]
     assert account["utility"] == {
-        name: left.account for name, left in evaluation.usefulness.items()
+        name: asdict(left) for name, left in evaluation.usefulness.items()
     }
     assert account["attacks"] == [attack.account for attack in evaluation.attacks]
     assert account["groups"] == report["groups"]

@@ -109,8 +109,6 @@ def test_a_subject_with_several_rows_of_a_group_is_above_1_in_k() -> None:
     assert found.rates.tolist() == [0.75, 0.75, 0.75, 0.25]
     assert found.at_fault.tolist() == [0]
     assert found.exposed == 0.75
-    assert found.subject_numbers.tolist() == [7, 9]
-    assert found.subject_worst.tolist() == [0.75, 0.25]
 
 
 def test_the_worst_choice_is_above_the_mean() -> None:

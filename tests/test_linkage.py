@@ -68,7 +68,6 @@ def test_one_subject_is_always_found() -> None:
     found = nearest_record(Published(points, lines, labels, 2, np.full(4, -7)))
     assert found.rates.tolist() == [1.0] * 4
     assert found.at_fault.tolist() == [0, 1]
-    assert found.subject_rates.tolist() == [1.0]
 
 
 def test_originals_that_are_all_one() -> None:

@@ -36,7 +36,6 @@ def test_by_hand() -> None:
     np.testing.assert_allclose(found.rates, [in_group] * 3 + [0.0])
     np.testing.assert_allclose(found.worst, [0.5] * 3 + [0.0])
     assert found.targets.tolist() == [0, 1, 2, 5]
-    assert found.subject_numbers.tolist() == [0]
     assert found.account["targets"] == 4
     assert found.at_fault.tolist() == []  # 1/2 is 1/k
 

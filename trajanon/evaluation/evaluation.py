@@ -1,7 +1,7 @@
 """Evaluation: originals, release and report -> the evidence, on one page."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from functools import partial
 from typing import Any
@@ -115,12 +115,12 @@ class Evaluation(Evidence):
             "violations": dict(self.violations),
             "problems": None if self.problems is None else list(self.problems),
             "information_loss": dict(self.loss),
-            "price": (None if self.price is None else [paid.account for paid in self.price]),
+            "price": None if self.price is None else [asdict(paid) for paid in self.price],
             "attacks": [attack.account for attack in self.attacks],
             "diversity": self.diversity.account,
             "diversity_as_slid": self.diversity_as_slid.account,
             "length_kept": self.length_kept,
-            "utility": {name: one.account for name, one in self.usefulness.items()},
+            "utility": {name: asdict(one) for name, one in self.usefulness.items()},
             "roads_before": self.roads_before,
             "attribution": self.report.get("attribution"),
         }

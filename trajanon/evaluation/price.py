@@ -1,12 +1,16 @@
 """What it costs to count subjects instead of records."""
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from trajanon.arrays import Floats, Ints
 from trajanon.microaggregation import microaggregate
-from trajanon.partition import Partition, subjects_per_group
+from trajanon.partition import subjects_per_group
+
+_METHODS: dict[str, dict[str, Any]] = {
+    "MDAV": {"method": "mdav", "refine": "none"},
+    "path, cut and descent": {"effort": "fast"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,15 +18,10 @@ class Price:
     """One method, with k records and with k subjects in each group."""
 
     method: str  # in words
-    records: float  # IL in percent, on the windows as they were cut
-    subjects: float  # IL in percent, on the windows as they were cut
+    records: float  # IL in percent with k records, on the windows as they were cut
+    subjects: float  # the same with k subjects
     violations: int  # groups of k records that hold fewer than k subjects
-    groups: int  # how many there are in all
-
-    @property
-    def account(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return asdict(self)
+    groups: int  # all groups of k records
 
 
 def price(records: Floats, k: int, subjects: Ints) -> list[Price]:
@@ -30,21 +29,19 @@ def price(records: Floats, k: int, subjects: Ints) -> list[Price]:
     if subjects.max() + 1 < k:
         return []
 
-    def by_mdav(whose: Ints | None) -> Partition:
-        return microaggregate(records, k, method="mdav", refine="none", subjects=whose)
-
-    def by_path(whose: Ints | None) -> Partition:
-        return microaggregate(records, k, effort="fast", subjects=whose)
-
-    def paid(method: str, group: Callable[[Ints | None], Partition]) -> Price:
-        of_records, of_subjects = group(None), group(subjects)
-        held = subjects_per_group(of_records.labels, subjects)
-        return Price(
-            method=method,
-            records=of_records.information_loss,
-            subjects=of_subjects.information_loss,
-            violations=int((held < k).sum()),
-            groups=len(held),
+    prices = []
+    for name, options in _METHODS.items():
+        of_records, of_subjects = (
+            microaggregate(records, k, subjects=counted, **options) for counted in (None, subjects)
         )
-
-    return [paid("MDAV", by_mdav), paid("path, cut and descent", by_path)]
+        held = subjects_per_group(of_records.labels, subjects)
+        prices.append(
+            Price(
+                method=name,
+                records=of_records.information_loss,
+                subjects=of_subjects.information_loss,
+                violations=int((held < k).sum()),
+                groups=len(held),
+            )
+        )
+    return prices

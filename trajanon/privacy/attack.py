@@ -1,7 +1,6 @@
 """What an attack on a release achieves, beside what k-anonymity promises."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -70,27 +69,6 @@ class Attack:
         """Share of the targets whose worst chance is above 1/k."""
         return _mean(self.above.astype(np.float64))
 
-    @cached_property
-    def subject_numbers(self) -> Ints:
-        """The different subjects among the targets, (s,), rising."""
-        return np.unique(self.subjects)
-
-    @cached_property
-    def subject_rates(self) -> Floats:
-        """Mean chance over the targets of each subject, (s,)."""
-        where = np.searchsorted(self.subject_numbers, self.subjects)
-        total = np.bincount(where, self.rates, len(self.subject_numbers))
-        mean: Floats = total / np.bincount(where)
-        return mean
-
-    @cached_property
-    def subject_worst(self) -> Floats:
-        """Highest chance against any target of each subject, (s,)."""
-        where = np.searchsorted(self.subject_numbers, self.subjects)
-        highest = np.zeros(len(self.subject_numbers))
-        np.maximum.at(highest, where, self.worst)
-        return highest
-
     @property
     def at_fault(self) -> Ints:
         """Groups with a target whose worst chance is above 1/k; none in originals."""
@@ -101,20 +79,19 @@ class Attack:
     @property
     def account(self) -> dict[str, Any]:
         """Ready for JSON: nothing of single trajectories."""
-        above = self.subject_worst > self.baseline + _ROUNDING
         return {
             "name": self.name,
             "knows": self.knows,
             "against": self.against,
             "k": self.published.k,
             "targets": len(self.targets),
-            "subjects": len(self.subject_numbers),
+            "subjects": len(np.unique(self.subjects)),
             "expected": self.expected,
             "worst_case": self.worst_case,
             "baseline": self.baseline,
             "line_found": self.line_found,
             "exposed": self.exposed,
-            "subjects_exposed": int(above.sum()),
+            "subjects_exposed": len(np.unique(self.subjects[self.above])),
             "groups_at_fault": len(self.at_fault),
             "sampled": self.sampled,
         }

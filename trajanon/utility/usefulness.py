@@ -1,8 +1,7 @@
 """All measures of what a release is still good for."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,22 +13,11 @@ from trajanon.utility.grid import busyness, density_divergence, flow_similarity
 from trajanon.utility.queries import query_errors
 from trajanon.utility.shape import closeness, length_change, length_shift, lengths, turns
 
-FLOW_CELL = 500.0
-"""Metres: trips begin and end in a neighbourhood."""
-
-DENSITY_CELL = 200.0
-"""Metres: a street or two."""
-
-QUERIES = 1_000
-"""Random boxes."""
-
-SIDES = (200.0, 2_000.0)
-"""Metres: from a square to a district."""
-
-ROAD = 20.0
-"""Metres from a road at which a point still lies on it: half a street, and the error of
-a receiver.
-"""
+FLOW_CELL = 500.0  # metres: trips begin and end in a neighbourhood
+DENSITY_CELL = 200.0  # metres: a street or two
+QUERIES = 1_000  # random boxes
+SIDES = (200.0, 2_000.0)  # metres: from a square to a district
+ROAD = 20.0  # metres from a road: half a street, and the error of a receiver
 
 ToRoad = Callable[[Floats, Floats, float], Floats]
 """Called with latitudes, longitudes and metres; gives the metres to the nearest road,
@@ -38,26 +26,21 @@ infinity beyond those."""
 
 @dataclass(frozen=True, slots=True)
 class Usefulness:
-    """What one way to publish trajectories leaves of them."""
+    """What one way to publish trajectories leaves of them; distances in metres, summed up."""
 
     displacement: Mapping[str, float]  # how far points were moved
-    from_runs: Mapping[str, float] | None
-    busyness: float | None
-    frechet: Mapping[str, float]
-    warping: Mapping[str, float]  # DTW distance, divided by the points of a line, likewise
+    from_runs: Mapping[str, float] | None  # from a point to the nearest of the window's run
+    busyness: float | None  # how busy the windows' places are, as a multiple of those of all runs
+    frechet: Mapping[str, float]  # discrete Fréchet distance of a line to its original
+    warping: Mapping[str, float]  # DTW distance, divided by the points of a line
     length: float  # mean length of the originals, metres
     length_change: float  # mean share by which lines got longer; negative where they got shorter
     turn: float  # mean angle between a hop and the same hop as released, degrees
     length_shift: float  # earth mover's distance between the distributions of lengths, metres
     flow_similarity: float  # share of trips whose origin and destination cells the release keeps
-    density_divergence: float  # jensen-Shannon divergence of the density maps, bits: 0 to 1
+    density_divergence: float  # Jensen-Shannon divergence of the density maps, bits: 0 to 1
     query_error: float  # mean relative error of the number of trajectories in random boxes
     on_roads: float | None  # share of the points that lie on a road; None where no roads are given
-
-    @property
-    def account(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return asdict(self)
 
 
 def usefulness(
@@ -78,16 +61,14 @@ def usefulness(
     frechet, warping = closeness(original, released)
     turned = turns(original, released)
     errors = query_errors(original, released, queries=QUERIES, sides=SIDES, seed=seed)
+    runs = busy = None
+    if tracks is not None:
+        runs = summary(from_runs(tracks, released, np.arange(len(released))))
+        busy = busyness(tracks.points[::STEPS], original, DENSITY_CELL)
     return Usefulness(
         displacement=summary(displacement(original, released)),
-        from_runs=(
-            None
-            if tracks is None
-            else summary(from_runs(tracks, released, np.arange(len(released))))
-        ),
-        busyness=(
-            None if tracks is None else busyness(tracks.points[::STEPS], original, DENSITY_CELL)
-        ),
+        from_runs=runs,
+        busyness=busy,
         frechet=summary(frechet),
         warping=summary(warping),
         length=float(lengths(original).mean()),
