@@ -4,16 +4,16 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from trajanon.arrays import Floats
 from trajanon.evaluation.evidence import AS_SLID, NOTICE, RELEASE, SLID, Evidence
+from trajanon.evaluation.templates import written
 from trajanon.evaluation.verdict import verdict
 from trajanon.files.report import digits_in
 from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.trajectories import OSM_ATTRIBUTION
 from trajanon.utility.usefulness import DENSITY_CELL, FLOW_CELL, QUERIES, ROAD, SIDES
-from trajanon.words import STAGES, metres, percent
+from trajanon.words import STAGES
 
 _BINS = 30
 
@@ -23,7 +23,7 @@ def page(evidence: Evidence) -> str:
     tried = (one for one in evidence.attacks if len(one.targets))
     # By name: on the release, from windows as slid, and on the originals.
     alike = groupby(tried, lambda one: one.name.removesuffix(SLID))
-    return _written(
+    return written(
         "page.html",
         notice=NOTICE,
         evaluation=evidence,
@@ -49,7 +49,7 @@ def datasheet(evidence: Evidence) -> str:
     names = [stage["name"] for stage in evidence.report["stages"]]
     known = {*STAGES, *METHOD_NAMES, *REFINEMENT_NAMES}
     steps = dict.fromkeys(STAGES.get(name, name) for name in names if name in known)
-    return _written(
+    return written(
         "datasheet.md",
         evaluation=evidence,
         steps=list(steps) or ["microaggregation"],
@@ -58,29 +58,6 @@ def datasheet(evidence: Evidence) -> str:
         as_slid=AS_SLID,
         openstreetmap=OSM_ATTRIBUTION,
     )
-
-
-def _written(template: str, **given: Any) -> str:
-    environment = Environment(
-        loader=PackageLoader("trajanon.evaluation", ""),
-        autoescape=select_autoescape(["html"]),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-        keep_trailing_newline=template.endswith(".md"),
-    )
-    environment.filters |= {"count": _count, "metres": metres, "percent": percent, "code": _code}
-    return environment.get_template(template).render(given)
-
-
-def _count(number: int | None) -> str:
-    return "not known" if number is None else f"{number:,}"
-
-
-def _code(name: str) -> str:
-    """Quote a file name so that it cannot be anything but text in a table."""
-    shown = "".join(c if c.isprintable() and c not in "`|" else "?" for c in name)
-    return f"`{shown}`"
 
 
 def _histogram(values: Floats) -> dict[str, Any]:

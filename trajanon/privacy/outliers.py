@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -94,25 +93,6 @@ def _away(records: Floats, labels: Ints) -> Floats:
     return squared
 
 
-class _Rests(NamedTuple):
-    """What several rests of a group sum up to, each of shape (c,) but `total`."""
-
-    size: Ints
-    different: Ints  # subjects
-    total: Floats  # of records, (c, p)
-    squares: Floats
-    away: Floats
-
-    def lost(self, k: int) -> Floats:
-        """Estimate what each rest loses, filled up to k subjects or in other groups."""
-        size = np.maximum(self.size, 1)
-        sse = np.maximum(self.squares - (self.total**2).sum(axis=1) / size, 0.0)
-        missing = np.maximum(k - self.different, 0)
-        joined = sse + missing * self.away / size
-        lost: Floats = np.minimum(joined, self.away)
-        return lost  # nothing, if nobody is left
-
-
 def _best(
     records: Floats, subjects: Ints, away: Floats, k: int, most: int
 ) -> tuple[float, Ints] | None:
@@ -140,16 +120,15 @@ def _best(
     seen = np.zeros(s, dtype=np.int64)  # whether a subject is new, the nearest first
     seen[np.unique(who[farthest[::-1]], return_index=True)[1]] = 1
     u, sizes, squares = len(count), out(np.ones(s)), (records**2).sum(axis=1)
-    rests = _Rests(
-        size=(s - sizes).astype(np.int64),
-        different=np.concatenate(
-            [[u], u - (count[who] == 1), np.append(np.cumsum(seen)[-2::-1], 0), np.full(u, u - 1)]
-        ),
-        total=-out(records),
-        squares=squares.sum() - out(squares),
-        away=np.maximum(away.sum() - out(away), 0.0),
+    # What each rest of the group loses, filled up to k subjects or in other groups.
+    left = np.maximum(s - sizes, 1.0)
+    different = np.concatenate(
+        [[u], u - (count[who] == 1), np.append(np.cumsum(seen)[-2::-1], 0), np.full(u, u - 1)]
     )
-    lost = rests.lost(k)
+    rest_away = np.maximum(away.sum() - out(away), 0.0)
+    sse = squares.sum() - out(squares) - (out(records) ** 2).sum(axis=1) / left
+    missing = np.maximum(k - different, 0)
+    lost = np.minimum(np.maximum(sse, 0.0) + missing * rest_away / left, rest_away)
     gain = (lost[0] - lost[1:]) / sizes[1:]
     gain[sizes[1:] > most] = -np.inf
     best = int(np.argmax(gain))

@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -145,27 +144,20 @@ def _with_originals(
         msg = "these trajectories name no subjects, so none can be counted: check the release alone"
         raise BadInput(msg)
     subjects = dense(trajectories.subject)
-    held = _held(release, trajectories)
-    kept = held.lines >= 0
+    rows, lines = _held(release, trajectories)
+    kept = lines >= 0
     problems = [
-        *too_few_subjects(held.lines[kept], subjects[kept], k),
-        *told_by_source_order(held.rows, held.lines[kept]),
+        *too_few_subjects(lines[kept], subjects[kept], k),
+        *told_by_source_order(rows, lines[kept]),
     ]
     if against is not None:
-        earlier = _held(Path(against), trajectories)
-        problems += told_by_both(held.lines, earlier.lines, k, subjects)
+        _, earlier = _held(Path(against), trajectories)
+        problems += told_by_both(lines, earlier, k, subjects)
     return problems
 
 
-class _Held(NamedTuple):
-    """A release as its holder knows it."""
-
-    lines: Ints  # the line that stands for each original, (n,); -1 where it was left out
-    rows: Ints  # line of each row of the release
-
-
-def _held(release: Path, trajectories: Trajectories) -> _Held:
-    """Put a release and its originals together."""
+def _held(release: Path, trajectories: Trajectories) -> tuple[Ints, Ints]:
+    """Find the line of each row of a release, and that of each original; -1: left out."""
     report, points = read_report(release), read_release(release).points
     try:
         found = matched(released_of(trajectories, report), points, report)
@@ -175,7 +167,7 @@ def _held(release: Path, trajectories: Trajectories) -> _Held:
     labels = all_labels_in(report)
     lines = np.full_like(labels, -1)
     rows, lines[labels >= 0] = by_line(points, found.lines, found.labels)
-    return _Held(lines, rows)
+    return rows, lines
 
 
 def _labels(release: Path, lines: Lines) -> Ints:

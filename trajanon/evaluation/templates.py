@@ -1,0 +1,31 @@
+"""What is written from templates: HTML, Markdown and lines of text."""
+
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from trajanon.words import metres, percent
+
+
+def written(template: str, **given: Any) -> str:
+    """Fill in a template of this folder; only HTML is escaped."""
+    environment = Environment(
+        loader=PackageLoader("trajanon.evaluation", ""),
+        autoescape=select_autoescape(["html"]),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        keep_trailing_newline=template.endswith(".md"),
+    )
+    environment.filters |= {"count": _count, "metres": metres, "percent": percent, "code": _code}
+    return environment.get_template(template).render(given)
+
+
+def _count(number: int | None) -> str:
+    return "not known" if number is None else f"{number:,}"
+
+
+def _code(name: str) -> str:
+    """Quote a file name so that it cannot be anything but text in a table."""
+    shown = "".join(c if c.isprintable() and c not in "`|" else "?" for c in name)
+    return f"`{shown}`"
