@@ -1,4 +1,4 @@
-"""The border of a region, and which ways come to it."""
+"""The border of an area, and which ways may come to it."""
 
 import numpy as np
 import shapely
@@ -8,13 +8,13 @@ from shapely.geometry.base import BaseGeometry
 from trajanon.arrays import Bools, Floats, Ints
 
 _TOGETHER = 32
-"""Ways that are first looked at as one box: they mostly follow one another."""
+"""Ways that are first looked at as one box: most of them follow one another."""
 
 _SLACK = 2e-8
-"""Degrees, two millimetres: how exactly places are found on a geodesic."""
+"""Degrees, two millimetres: the accuracy of places on a geodesic."""
 
 _FAR = 0.1
-"""Above it, the bend of a way is more than its first approximation."""
+"""Radians that a way turns; above it, the first approximation of its bend is not enough."""
 
 
 class Border:
@@ -28,10 +28,10 @@ class Border:
         self._segments = shapely.STRtree(shapely.linestrings(ends))
 
     def meets(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """Tell which ways may come to the border, each from a point to the next.
+        """Tell which ways, each from a point at start to the next, may come to the border.
 
-        A border has no inside: the points may lie on either side of it. Ways across the
-        antimeridian, to a pole, or of many hundred kilometres always may.
+        Both points may lie on either side. Ways across the antimeridian, to a pole, or of many
+        hundred kilometres always may.
         """
         ends = np.stack([start, start + 1])
         bend, unknown = _bend(lat[ends], lon[ends])
@@ -46,7 +46,7 @@ class Border:
         return meets
 
     def _not_far(self, lat: Floats, lon: Floats, bend: Floats) -> Bools:
-        """Rule out most ways, many at once; ends in degrees, shape (2, ways)."""
+        """Rule out most ways, many at once, by their ends in degrees, shape (2, ways)."""
         first = np.arange(0, len(bend), _TOGETHER)
         if len(first) == 0:
             return np.zeros(0, dtype=np.bool_)
@@ -62,9 +62,9 @@ class Border:
         return np.repeat(near, _TOGETHER)[: len(bend)]
 
     def _nearest(self, shapes: NDArray[np.object_], within: float) -> tuple[Ints, Floats]:
-        """Which shapes are so near the border, and how near; both in degrees.
+        """Find the shapes within a distance of the border, and their distances, in degrees.
 
-        Only the nearest segment is looked for: a long way has thousands about it.
+        Only the nearest segment counts: a long way has thousands around it.
         """
         (shape, _), far = self._segments.query_nearest(
             shapes, max_distance=within, return_distance=True, all_matches=False

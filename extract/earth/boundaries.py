@@ -41,11 +41,11 @@ def boundary(pbf: str | os.PathLike[str], name: str, *, admin_level: int | None 
     pbf
         An OpenStreetMap file that holds the whole of the boundary.
     name
-        Of an administrative boundary, in any case and in any language the file has it, or the
-        number of its relation. What the place is called by itself goes first.
+        The name of an administrative boundary, in upper or lower case and in any language of the
+        file, or the number of its relation. Local names go first.
     admin_level
-        OpenStreetMap's level: 2 for countries, 8 for towns in many of them. None if the name alone
-        will do.
+        OpenStreetMap's level: 2 for countries, 8 for towns in many countries. None if the name is
+        enough.
 
     Raises
     ------
@@ -54,8 +54,7 @@ def boundary(pbf: str | os.PathLike[str], name: str, *, admin_level: int | None 
     FileProblem
         If the file cannot be read.
     """
-    known = _boundaries(pbf)
-    one = _chosen(pbf, _called(known, name), known, name, admin_level)
+    one = _chosen(pbf, name, admin_level)
     shape = _shape(pbf, one)
     if shape is None:
         msg = (
@@ -77,50 +76,42 @@ def _boundaries(pbf: _Path) -> list[_Boundary]:
         for key, value in tags.items():
             if key in _NAMES or key.startswith("name:"):
                 names.extend(part.strip() for part in value.split(";"))
-        level = tags.get("admin_level", "unknown")
-        found.append(_Boundary(relation.id, names, level))
+        found.append(_Boundary(relation.id, names, tags.get("admin_level", "unknown")))
     return found
 
 
 def _called(known: Sequence[_Boundary], name: str) -> list[_Boundary]:
-    """Those of a name, or of a relation's number."""
+    """The boundaries of a name, or of a relation's number; those on the signs go first."""
     wanted = name.strip().casefold()
     if wanted.isdecimal():
         return [one for one in known if one.relation == int(wanted)]
-    for names in (slice(1), slice(None)):
-        called = [one for one in known if wanted in map(str.casefold, one.names[names])]
-        if called:
-            return called
-    return []
+    first = [one for one in known if wanted == one.names[0].casefold()]
+    return first or [one for one in known if wanted in map(str.casefold, one.names)]
 
 
-def _chosen(
-    pbf: _Path,
-    called: Sequence[_Boundary],
-    known: Sequence[_Boundary],
-    name: str,
-    admin_level: int | None,
-) -> _Boundary:
-    """The only one of the level, or a sentence about what there is."""
+def _chosen(pbf: _Path, name: str, admin_level: int | None) -> _Boundary:
+    """The only boundary of a name and a level, or a sentence about those of the file."""
+    known = _boundaries(pbf)
+    called = _called(known, name)
     at_level = [one for one in called if admin_level is None or one.level == str(admin_level)]
     if len(at_level) == 1:
         return at_level[0]
     if called:
-        there = "; ".join(map(str, at_level or called))
+        found = "; ".join(map(str, at_level or called))
         msg = (
             f"{len(at_level) or 'no'} boundaries in {pbf} are called {name!r}"
-            f"{'' if admin_level is None else f' at level {admin_level}'} ({there}): "
+            f"{'' if admin_level is None else f' at level {admin_level}'} ({found}): "
             f"choose with `admin_level=N`, or give a relation such as {called[0].relation}"
         )
         raise BadInput(msg)
     by_name = {text.casefold(): text for one in known for text in one.names}
     near = get_close_matches(name.strip().casefold(), by_name, n=5, cutoff=0.7)
+    names = sorted({one.names[0] for one in known})
     if near:
         way_out = f"did you mean {' or '.join(by_name[text] for text in near)}?"
-    elif known:
-        some = sorted({one.names[0] for one in known})
-        way_out = f"it holds {', '.join(some[:10])}"
-        way_out += f" and {len(some) - 10} more" if len(some) > 10 else ""
+    elif names:
+        way_out = f"it holds {', '.join(names[:10])}"
+        way_out += f" and {len(names) - 10} more" if len(names) > 10 else ""
     else:
         way_out = "it holds no administrative boundary at all"
     msg = f"{pbf} holds no boundary called {name!r}: {way_out}"

@@ -46,29 +46,30 @@ class Box:
     north: float
 
     def __post_init__(self) -> None:
-        if not all(math.isfinite(side) for side in self.sides):
-            msg = f"the box {self} has a side that is not a number"
+        problem = self._problem()
+        if problem is not None:
+            msg = f"the box {self} {problem}"
             raise BadInput(msg)
-        if abs(self.west) > 180 or abs(self.east) > 180:
-            msg = f"the box {self} needs longitudes in -180..180 (order: W,S,E,N)"
-            raise BadInput(msg)
-        if abs(self.south) > 90 or abs(self.north) > 90:
-            msg = f"the box {self} needs latitudes in -90..90 (order: W,S,E,N)"
-            raise BadInput(msg)
-        if self.west > self.east:
-            west, south, east, north = str(self).split(",")
-            msg = (
-                f"the box {self} has west > east (order: W,S,E,N); if it crosses the "
-                f"antimeridian, give two: `area='{west},{south},180,{north}'` "
-                f"`area='-180,{south},{east},{north}'`"
+
+    def _problem(self) -> str | None:
+        west, south, east, north = self.sides
+        if not all(map(math.isfinite, self.sides)):
+            return "has a side that is not a number"
+        if abs(west) > 180 or abs(east) > 180:
+            return "needs longitudes in -180..180 (order: W,S,E,N)"
+        if abs(south) > 90 or abs(north) > 90:
+            return "needs latitudes in -90..90 (order: W,S,E,N)"
+        if west > east:
+            w, s, e, n = str(self).split(",")
+            return (
+                "has west > east (order: W,S,E,N); if it crosses the antimeridian, give two: "
+                f"`area='{w},{s},180,{n}'` `area='-180,{s},{e},{n}'`"
             )
-            raise BadInput(msg)
-        if self.south > self.north:
-            msg = f"the box {self} has south > north (order: W,S,E,N)"
-            raise BadInput(msg)
-        if self.west == self.east or self.south == self.north:
-            msg = f"the box {self} is empty (order: W,S,E,N)"
-            raise BadInput(msg)
+        if south > north:
+            return "has south > north (order: W,S,E,N)"
+        if west == east or south == north:
+            return "is empty (order: W,S,E,N)"
+        return None
 
     def __str__(self) -> str:
         return ",".join(f"{side:.10g}" for side in self.sides)
@@ -91,5 +92,5 @@ class Box:
         return self
 
     def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """No way between two points of a box leaves it, but by millimetres."""
+        """No way between two points of a box leaves it by more than millimetres."""
         return np.zeros(len(start), dtype=np.bool_)

@@ -25,9 +25,9 @@ def objects(
     locations: bool = False,
     areas: BaseFilter | None = None,
 ) -> Iterator[OSMEntity]:
-    """Yield the objects that pass all filters; each is gone when the next comes.
+    """Yield the objects that pass all filters; each is valid only until the next.
 
-    With locations, nodes of ways know where they are; areas are built of what passes that filter.
+    With locations, the nodes of ways have their places; areas are built of what passes that filter.
     """
     try:
         regular(Path(pbf)).open("rb").close()

@@ -46,7 +46,7 @@ def hidden(
     Returns
     -------
     Zone
-        An empty one, with a warning, if there is no such place in or near the bounds.
+        Empty, with a warning, if there is no such place in or near the bounds.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def hidden(
         raise BadInput(msg)
     places = _places(pbf, wanted)
     if len(places) == 0:
-        # A slip of the pen must not publish what was meant to be hidden.
+        # A slip of the pen must not publish places that were meant to be hidden.
         msg = (
             f"{pbf} holds no places with the tags {tags}, so nothing would be hidden: "
             "look for the right tags at https://taginfo.openstreetmap.org"
@@ -75,7 +75,7 @@ def hidden(
         if not near.any():
             log.warning(
                 "%s holds places with the tags %s, but none in or near the box %s: "
-                "nothing is hidden near such",
+                "nothing is hidden",
                 pbf,
                 tags,
                 bounds,

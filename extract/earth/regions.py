@@ -35,7 +35,7 @@ class Region:
         A polygon or several, with or without holes; longitude and latitude in degrees, WGS 84. A
         line between two corners is straight in degrees.
     name
-        What people call it.
+        Its name in messages and provenance.
 
     Raises
     ------
@@ -74,14 +74,14 @@ class Region:
 
     def contains(self, lat: Floats, lon: Floats) -> Bools:
         """Tell which points lie inside or on the border."""
-        shapely.prepare(self.shape)  # quick where it is done, lost where it was sent
+        shapely.prepare(self.shape)  # quick if done before; another process loses it
         inside: Bools = shapely.intersects_xy(self.shape, lon, lat)
         return inside
 
     def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """Tell which ways between two points inside may have a place outside.
+        """Tell which ways between two points inside may lead outside.
 
-        Those that come within millimetres of the border count, and those across the antimeridian.
+        So may all that come within millimetres of the border, or cross the antimeridian.
         """
         return self._border.meets(lat, lon, start)
 
@@ -93,14 +93,14 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
     ----------
     path
         GeoJSON, GeoPackage, Shapefile, FlatGeobuf, GeoParquet or whatever else GDAL reads, of one
-        layer, in any coordinate reference system; where none is named, degrees.
+        layer, in any coordinate reference system; degrees if it names none.
 
     Raises
     ------
     FileProblem
         If the file cannot be read.
     BadInput
-        If it holds something else than polygons, or none, or is not on Earth.
+        If it holds no polygons, or anything else, or is not on Earth.
     """
     path = Path(path)
     shapes = shapely.force_2d(_degrees(path, _geometries(path)))
@@ -112,14 +112,14 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
             invalid,
             len(shapes),
         )
-        # What is mended may have lost a dimension in places: lines stick out of it.
+        # Mending may leave lines that stick out of a polygon.
         shapes = shapely.get_parts(shapely.get_parts(shapely.make_valid(shapes)))
         shapes = shapes[shapely.get_dimensions(shapes) == 2]
     return Region(shapely.union_all(shapes), path.name)
 
 
 def _geometries(path: Path) -> "GeoSeries":
-    """The polygons of a file, as they are."""
+    """The polygons of a file, in its own reference system."""
     import geopandas
 
     try:
@@ -130,7 +130,7 @@ def _geometries(path: Path) -> "GeoSeries":
             table = geopandas.read_parquet(path) if parquet else _layer(path)
     except BadInput:
         raise
-    except Exception as error:  # whatever strange bytes bring geopandas to
+    except Exception as error:  # damaged files make geopandas raise anything
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
         msg = f"cannot read {path} as an outline: {reason.partition('.;')[0][:200]}"
         raise FileProblem(msg) from error
@@ -159,7 +159,7 @@ def _layer(path: Path) -> "GeoDataFrame":
 
 
 def _degrees(path: Path, shapes: "GeoSeries") -> NDArray[np.object_]:
-    """The same in longitude and latitude."""
+    """Turn polygons to longitude and latitude."""
     places = shapes if shapes.crs is None else shapes.to_crs(4326)
     west, south, east, north = places.total_bounds
     if not (-180 <= west <= east <= 180 and -90 <= south <= north <= 90):

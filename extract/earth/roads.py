@@ -20,7 +20,7 @@ from trajanon.geodesy import ECCENTRICITY_SQUARED, EQUATOR, radii
 log = logging.getLogger(__name__)
 
 _POLE = 89.9
-"""Degrees, up to where the map of the roads goes."""
+"""Degrees; the map of the roads ends there."""
 
 _DRAWN = frozenset(
     f"{kind}{link}"
@@ -33,8 +33,8 @@ _DRAWN = frozenset(
 class Roads:
     """Roads, as a tree of their segments on Mercator's map.
 
-    That map is true to shape: what is nearest on it is nearest on Earth, but for some thousandths
-    at distances of kilometres.
+    That map keeps shapes: the nearest road on it is the nearest on Earth, up to some thousandths at
+    distances of kilometres.
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ def roads(pbf: str | os.PathLike[str], bbox: Box | None = None) -> Roads:
     pbf
         An OpenStreetMap file.
     bbox
-        Take those alone that come into this box; None for all. Points at its border may have their
-        nearest road outside: take it wider than the points.
+        Take only the roads that come into this box; None for all. Points at its border may have
+        their nearest road outside, so the box should be wider than the points.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The surroundings of places, where no trajectory may lie."""
+"""Zones: the surroundings of places, where no trajectory may lie."""
 
 import hashlib
 from functools import partial
@@ -15,20 +15,20 @@ _QUARTER = 16
 """Corners of a quarter of a circle."""
 
 _ROUND = 1.0 / np.cos(1.5 * np.pi / (4 * _QUARTER))
-"""A polygon of so many corners, this much larger, holds the circle: by 0.3 %.
+"""A polygon whose radius is larger by this factor, 0.3 %, holds the circle.
 
 GEOS rounds the number of corners of an arc: two may be half as far again apart.
 """
 
 _MARGIN = 0.01
-"""Metres by which all is wider, for what rounding takes."""
+"""Metres by which everything is wider, against rounding."""
 
 _POLE = 90.0 - 1e-6
 """Degrees; about a pole all longitudes are near one another."""
 
 
 class Zone:
-    """The surroundings of some places, as one.
+    """The surroundings of some places, united.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Zone:
     Attributes
     ----------
     places
-        How many there are.
+        Their number.
     """
 
     def __init__(self, surroundings: NDArray[np.object_]) -> None:
@@ -63,15 +63,15 @@ class Zone:
         return inside
 
     def meets(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """Tell which ways come into the zone; see `limits.Zone.meets`."""
+        """Tell which ways, from a point at start to the next, may come into the zone."""
         return self._border.meets(lat, lon, start)
 
 
 def around(places: NDArray[np.object_], radius: float) -> NDArray[np.object_]:
-    """Draw polygons that hold all within a distance of each place.
+    """Draw a polygon around each place that holds everything within a radius in metres.
 
-    They are drawn on a plane of each place's own, on which no way is longer than on Earth: a degree
-    is as many metres as it is where it is shortest. So nothing nearer is left out.
+    Each is drawn on a plane of its own, on which no way is longer than on Earth, because a degree
+    has as many metres as where it is shortest. So the polygon leaves out nothing nearer.
     """
     north, east = _metres_a_degree(shapely.bounds(places), radius)
 
@@ -88,7 +88,7 @@ def around(places: NDArray[np.object_], radius: float) -> NDArray[np.object_]:
 
 
 def _metres_a_degree(bounds: Floats, radius: float) -> tuple[Floats, Floats]:
-    """Measure a degree of latitude and of longitude where they are shortest."""
+    """Metres of a degree of latitude and of longitude, each where it is shortest."""
     south, north = bounds[:, 1], bounds[:, 3]
     around = radius / SHORT_DEGREE
     high = np.maximum(np.abs(south), np.abs(north)) + around
@@ -99,7 +99,7 @@ def _metres_a_degree(bounds: Floats, radius: float) -> tuple[Floats, Floats]:
 
 
 def _on_earth(shapes: NDArray[np.object_]) -> NDArray[np.object_]:
-    """Add what reaches over the antimeridian on the other side."""
+    """Add, on the other side, the parts that reach over the antimeridian."""
     west, _, east, _ = shapely.bounds(shapes).T
     for over, turn in ((west < -180, 360.0), (east > 180, -360.0)):
         moved = shapely.transform(shapes[over], partial(np.add, [turn, 0.0]))
