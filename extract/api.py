@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from trajanon.errors import BadInput
-from trajanon.extract.earth.areas import Given, area_of
+from trajanon.extract.earth.areas import AreaLike, area_of
 from trajanon.extract.earth.zones import Zone
 from trajanon.extract.extraction import OSM_API, Extraction, From, chosen_spacing, names_of
 from trajanon.extract.rules import Rules
@@ -21,7 +21,7 @@ from trajanon.trajectories import Trajectories
 
 def extract(
     source: From = OSM_API,
-    area: Given = None,
+    area: AreaLike = None,
     *,
     spacing: float | None = None,
     points: int = 30,

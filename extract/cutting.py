@@ -18,11 +18,11 @@ from trajanon.extract.ends import trim
 from trajanon.extract.fingerprints import Fingerprints, fingerprints
 from trajanon.extract.points import Points, batch
 from trajanon.extract.recordings import Recordings
-from trajanon.extract.resample import Windows, windows
+from trajanon.extract.resample import WindowBatch, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.selection import select
 from trajanon.extract.sources.streams import COLUMNS
-from trajanon.extract.split import clip, hide, split
+from trajanon.extract.split import clip, hide, split_at_gaps
 from trajanon.extract.trace import Trace
 from trajanon.geodesy import DEGREE
 from trajanon.partition import dense
@@ -118,7 +118,7 @@ class Cutter:
         points = clean.sort_by_time(points)
         points = kept("points merged (equal times)", points, clean.average_equal_times(points))
         points = kept("points repeated in place", points, clean.drop_zero_hops(points))
-        points = split(points, rules, self.counts)
+        points = split_at_gaps(points, rules, self.counts)
         if rules.trim_ends:
             trimmed = trim(points, rules, self.anchors)
             points = kept("points near the ends of a trace", points, trimmed)
@@ -135,7 +135,7 @@ class Cutter:
         self.counts[what] += len(before) - len(after)
         return after
 
-    def _windows(self, points: Points) -> Windows:
+    def _windows(self, points: Points) -> WindowBatch:
         """Cut windows; leave out those that stand still, and those on lines nobody recorded."""
         rules, counts = self.rules, self.counts
         found = windows(points, rules, keep_tracks=self.tracks)

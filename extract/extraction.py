@@ -12,7 +12,7 @@ from typing import Any
 from trajanon.errors import BadInput
 from trajanon.extract.checkpoint import Checkpoint, State, beginning, digest
 from trajanon.extract.cutting import Cutter, batches, finished
-from trajanon.extract.earth.areas import KNOWN, Given, area_of
+from trajanon.extract.earth.areas import KNOWN, AreaLike, area_of
 from trajanon.extract.earth.zones import Zone
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources import files
@@ -70,7 +70,7 @@ class Extraction:
     """
 
     source: From = OSM_API
-    area: Given = None
+    area: AreaLike = None
     rules: Rules | None = None
     _: KW_ONLY
     hidden: Zone | None = None

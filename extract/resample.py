@@ -23,7 +23,7 @@ _FORGIVEN = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Windows:
+class WindowBatch:
     """Trajectories of one batch."""
 
     points: Floats  # latitude and longitude in degrees, shape (windows, points, 2)
@@ -33,11 +33,11 @@ class Windows:
     tracks: Tracks | None  # the runs of the windows
     track_length: Floats  # metres of each piece of track, those without a window included
 
-    def take(self, which: Bools) -> "Windows":
+    def take(self, which: Bools) -> "WindowBatch":
         """Keep some windows."""
         if which.all():
             return self
-        return Windows(
+        return WindowBatch(
             self.points[which],
             self.trace[which],
             self.filled[which],
@@ -47,7 +47,7 @@ class Windows:
         )
 
 
-def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> Windows:
+def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> WindowBatch:
     """Walk along each piece, from fix to fix on geodesics, and cut consecutive windows."""
     ways = _Ways.of(points)
     spacings = ways.total / rules.spacing + _FORGIVEN
@@ -66,7 +66,7 @@ def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> Window
         places, filled = ways.walk(size, rules.spacing, rules.spacing)
     found = places.reshape(-1, rules.points, 2)
     here, there = found[:, 0].T, found[:, -1].T
-    return Windows(
+    return WindowBatch(
         points=found,
         trace=points.trace[np.repeat(ways.first, count)],
         filled=filled.reshape(-1, rules.points).sum(axis=1),

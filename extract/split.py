@@ -29,7 +29,7 @@ _JITTER = 50.0
 """Metres; a shorter hop is never too fast: within a second, noise looks like speed."""
 
 
-def split(points: Points, rules: Rules, counts: Counter[str]) -> Points:
+def split_at_gaps(points: Points, rules: Rules, counts: Counter[str]) -> Points:
     """Cut where the recording was interrupted."""
     end = np.flatnonzero(points.follows)
     seconds = points.time[end] - points.time[end - 1]

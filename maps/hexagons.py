@@ -6,7 +6,7 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import DEGREE
-from trajanon.maps.lines import UNIT
+from trajanon.maps.lines import DEGREES_A_STEP
 
 _ACROSS = 45  # cells from one side of the map to the other
 _LEAST = 10.0  # metres
@@ -38,10 +38,10 @@ def honeycomb(
     longitude = west + (key - up) / _ROW / 2 * wide / (squeeze * DEGREE)
     latitude = south + up / 2 * wide * np.sqrt(3.0) / DEGREE
     radius = wide / np.sqrt(3.0) / DEGREE
-    places = np.rint(np.stack([latitude, longitude]) / UNIT).astype(np.int64)
+    places = np.rint(np.stack([latitude, longitude]) / DEGREES_A_STEP).astype(np.int64)
     return {
         "metres": wide,
-        "radius": [round(radius / UNIT), round(radius / squeeze / UNIT)],
+        "radius": [round(radius / DEGREES_A_STEP), round(radius / squeeze / DEGREES_A_STEP)],
         "cells": np.vstack([places, counts.astype(np.int64)]).T.ravel().tolist(),
     }
 

@@ -6,13 +6,13 @@ import numpy as np
 
 from trajanon.arrays import Floats
 
-UNIT = 1e-6  # degrees: 0.1 m, finer than any screen
+DEGREES_A_STEP = 1e-6  # degrees: 0.1 m, finer than any screen
 _BEND = 3e-5  # degrees: a track is drawn to some 3 m
 
 
 def steps(lines: Floats) -> list[list[int]]:
-    """Write lines of equally many points as whole numbers of ``UNIT``."""
-    places = np.rint(lines / UNIT).astype(np.int64)
+    """Write lines of equally many points as whole numbers of ``DEGREES_A_STEP``."""
+    places = np.rint(lines / DEGREES_A_STEP).astype(np.int64)
     first = np.zeros_like(places[:, :1])
     flat: list[list[int]] = np.diff(places, axis=1, prepend=first).reshape(len(lines), -1).tolist()
     return flat

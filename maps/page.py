@@ -92,7 +92,7 @@ def _shared(drawings: Sequence[Drawing]) -> tuple[dict[str, str], list[dict[str,
     return {key: text for text, key in key_of.items()}, keys
 
 
-def page(
+def map_page(
     drawings: Sequence[Drawing],
     *,
     view: str,

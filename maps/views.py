@@ -8,7 +8,7 @@ import folium
 from trajanon.errors import BadInput
 from trajanon.maps.drawing import released_alone, with_originals
 from trajanon.maps.matching import match
-from trajanon.maps.page import Background, page
+from trajanon.maps.page import Background, map_page
 from trajanon.releases import Release, with_report
 from trajanon.trajectories import Trajectories
 
@@ -104,7 +104,7 @@ def compare_releases(
     }
     notices = dict.fromkeys(str(each.report["notice"]) for each in matches.values())
     reported = (each.report.get("attribution") for each in matches.values())
-    return page(
+    return map_page(
         [with_originals(name, each, len(matches)) for name, each in matches.items()],
         view=view,
         title="trajanon: originals and release, for the holder of the data",
@@ -145,7 +145,7 @@ def public(
     if len(release) == 0:
         msg = "there are no released trajectories to draw: run trajanon anonymize again"
         raise BadInput(msg)
-    return page(
+    return map_page(
         [released_alone(release.points)],
         view="public",
         title="trajanon: release",

@@ -14,9 +14,9 @@ from tracks import Leg, bent, points
 from trajanon.arrays import Floats
 from trajanon.extract import clean, resample
 from trajanon.extract.earth.box import Box
-from trajanon.extract.resample import Windows, windows
+from trajanon.extract.resample import WindowBatch, windows
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import clip, split
+from trajanon.extract.split import clip, split_at_gaps
 from trajanon.extract.trace import Trace
 
 BOX = Box(-180.0, -90.0, 180.0, 60.001)
@@ -48,7 +48,7 @@ def traces(draw: st.DrawFn) -> Trace:
     return replace(recorded, time=time.astype(np.float64))
 
 
-def cut(some: Sequence[Trace], rules: Rules, counts: Counter[str]) -> Windows:
+def cut(some: Sequence[Trace], rules: Rules, counts: Counter[str]) -> WindowBatch:
     batch = points(*some)
     for step in (
         clean.drop_impossible,
@@ -58,14 +58,14 @@ def cut(some: Sequence[Trace], rules: Rules, counts: Counter[str]) -> Windows:
         clean.drop_zero_hops,
     ):
         batch = step(batch)
-    batch = clip(split(batch, rules, counts), BOX)
+    batch = clip(split_at_gaps(batch, rules, counts), BOX)
     found = windows(batch, rules)
     without = windows(batch, rules, keep_tracks=False)
     assert without.points.tobytes() == found.points.tobytes()
     return found
 
 
-def runs(found: Windows) -> list[Floats]:
+def runs(found: WindowBatch) -> list[Floats]:
     assert found.tracks is not None
     first = found.tracks.first.tolist()
     return [found.tracks.points[a:b] for a, b in pairwise(first)]
@@ -115,7 +115,7 @@ def test_the_pieces_of_a_split_trace_are_cut_as_traces_of_their_own(
 ) -> None:
     """So no window goes over a split."""
     rules = Rules(spacing=20, points=4, max_gap=max_gap)
-    whole = split(points(bent(legs, start=start)), rules, Counter())
+    whole = split_at_gaps(points(bent(legs, start=start)), rules, Counter())
     pieces = [whole.take(whole.piece == piece) for piece in np.unique(whole.piece)]
     alone = [windows(piece, rules) for piece in pieces]
     found = windows(whole, rules)

@@ -12,7 +12,7 @@ from trajanon.extract import clean
 from trajanon.extract.earth.box import Box
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import clip, split
+from trajanon.extract.split import clip, split_at_gaps
 
 Step = Callable[[Points], Points]
 
@@ -203,6 +203,6 @@ def test_a_step_sees_an_empty_trace_among_others(step: Step) -> None:
 def test_splitting_and_clipping_nothing_gives_nothing() -> None:
     counts: Counter[str] = Counter()
     nothing = points(trace([]))
-    assert len(split(nothing, Rules(spacing=10), counts)) == 0
+    assert len(split_at_gaps(nothing, Rules(spacing=10), counts)) == 0
     assert len(clip(nothing, Box(0, 0, 1, 1))) == 0
     assert sum(counts.values()) == 0

@@ -17,7 +17,7 @@ from trajanon.extract.cutting import Cutter, cut
 from trajanon.extract.ends import trim
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import split
+from trajanon.extract.split import split_at_gaps
 from trajanon.extract.trace import Trace
 
 METRES = 200.0
@@ -29,7 +29,7 @@ def trimmed(
     *traces: Trace, rules: Rules = RULES, key: int = SECRET, anchors: Anchors | None = None
 ) -> Points:
     """What is left of traces."""
-    pieces = split(points(*traces), rules, Counter())
+    pieces = split_at_gaps(points(*traces), rules, Counter())
     return trim(pieces, rules, anchors or Anchors(rules.trim_ends, key))
 
 

@@ -18,7 +18,7 @@ from tracks import GEOD
 from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem, NoTrajectories
 from trajanon.extract import Box, Extraction, Rules, extract
-from trajanon.extract.earth.areas import CITIES, Given
+from trajanon.extract.earth.areas import CITIES, AreaLike
 from trajanon.extract.sources.osm import osm_api
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -178,7 +178,7 @@ def test_an_area_may_be_a_polygon_four_numbers_or_a_file(tmp_path: Path) -> None
     south = shapely.box(-3.75, 40.38, -3.65, 40.425)
     outline = tmp_path / "outline.geojson"
     outline.write_text(shapely.to_geojson(south))
-    areas: list[Given] = [
+    areas: list[AreaLike] = [
         Box(*south.bounds),
         south,
         shapely.MultiPolygon([shapely.force_3d(south)]),

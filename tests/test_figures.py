@@ -19,7 +19,7 @@ from trajanon.benchmark.writing import write_csv
 from trajanon.errors import BadInput, FileProblem
 from trajanon.maps.figures import Picture, of_benchmark, save
 from trajanon.maps.figures.measured import correlation
-from trajanon.maps.figures.results import read_results, rows_of
+from trajanon.maps.figures.results import measurements, read_results
 
 NAMES = ["table", "dataset", "method", "by", "setting", "k", "statistic", "ours"]
 Row = tuple[str, str, str, str, str, int | str, str, float | str]
@@ -205,16 +205,16 @@ def test_the_benchmark_writes_what_figures_read(tmp_path: Path) -> None:
     write_csv(tmp_path / "b.csv", measured)
     results = read_results(tmp_path / "b.csv")
     for statistic, over_runs in (("run_il", "avg"), ("run_path_length", "path_length")):
-        runs = rows_of(results, "hm2", "Census", statistic)
+        runs = measurements(results, "hm2", "Census", statistic)
         means = runs.groupby(["method", "k"])["ours"].mean()
-        told = rows_of(results, "hm2", "Census", over_runs).set_index(["method", "k"])["ours"]
+        told = measurements(results, "hm2", "Census", over_runs).set_index(["method", "k"])["ours"]
         assert len(means) == len(told) == 13 * 4
         for place in told.index:
             assert means[place] == pytest.approx(told[place])
     pictures, left_out = of_benchmark(tmp_path / "b.csv")
     assert [p.name for p in pictures] == ["boxes-census", "path-length-census", "seconds-census"]
     assert left_out == []
-    told = rows_of(results, "hm2", "Census", "pearson").set_index("k")["ours"]
+    told = measurements(results, "hm2", "Census", "pearson").set_index("k")["ours"]
     for ax, k in zip(panels(pictures[1]), (3, 4, 5, 6), strict=True):
         assert ax.get_title() == f"k = {k}, r = {told[k]:.2f}"
     for picture in pictures:

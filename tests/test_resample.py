@@ -11,9 +11,9 @@ from trajanon.arrays import Floats
 from trajanon.extract import cutting, resample
 from trajanon.extract.cutting import cut
 from trajanon.extract.earth.box import Box
-from trajanon.extract.resample import Windows, windows
+from trajanon.extract.resample import WindowBatch, windows
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import clip, split
+from trajanon.extract.split import clip, split_at_gaps
 from trajanon.extract.trace import Trace
 from trajanon.tracks import Tracks
 
@@ -23,11 +23,11 @@ spacings = st.floats(3, 250)
 sizes = st.integers(2, 9)
 
 
-def cut_windows(recorded: Trace, spacing: float, size: int) -> Windows:
+def cut_windows(recorded: Trace, spacing: float, size: int) -> WindowBatch:
     return windows(points(recorded), Rules(spacing=spacing, points=size, max_gap=None))
 
 
-def tracks_of(found: Windows) -> Tracks:
+def tracks_of(found: WindowBatch) -> Tracks:
     assert found.tracks is not None
     return found.tracks
 
@@ -146,7 +146,7 @@ def test_on_a_straight_track_steps_are_a_quarter_of_the_spacing(
 
 @pytest.mark.parametrize(("metres", "steps"), [(20, 8), (22.4, 8), (22.5, 9), (49.9, 19), (50, 20)])
 def test_a_run_ends_with_its_last_whole_step(metres: float, steps: int) -> None:
-    """Windows of 3 points every 10 m; on 20 m there is one, and no room."""
+    """WindowBatch of 3 points every 10 m; on 20 m there is one, and no room."""
     found = cut_windows(line([0, metres]), 10, 3)
     assert tracks_of(found).first.tolist() == [0, steps + 1]
     assert len(found.points) == 1 + (metres == 50)
@@ -156,7 +156,7 @@ def test_a_track_that_is_interrupted_gives_two_runs() -> None:
     """Between them lies ground that nobody is known to have walked."""
     recorded = line([*range(0, 400, 20), *range(1000, 1300, 20)])
     rules = Rules(spacing=10, points=5, max_gap=500)
-    pieces = split(points(recorded), rules, Counter())
+    pieces = split_at_gaps(points(recorded), rules, Counter())
     tracks = tracks_of(windows(pieces, rules))
     assert tracks.first.tolist() == [0, 153, 153 + 113]
     for run, length in zip(runs_of(tracks), (380, 280), strict=True):
@@ -212,7 +212,7 @@ def test_a_trace_walked_backwards_gives_as_many_windows(
 def test_a_track_that_fits_exactly_is_used_to_its_end(
     azimuth: float, metres: float, count: int
 ) -> None:
-    """Windows of 11 points every 10 m need 100 m; the next begins 10 m further on."""
+    """WindowBatch of 11 points every 10 m need 100 m; the next begins 10 m further on."""
     found = cut_windows(line([0, metres], azimuth=azimuth), 10, 11)
     assert len(found.points) == count
     assert found.track_length.tolist() == pytest.approx([metres])
@@ -309,7 +309,7 @@ def test_the_result_does_not_depend_on_batches(size: int, monkeypatch: pytest.Mo
 def test_every_point_lies_in_the_box(legs: list[Leg], spacing: float) -> None:
     box = Box(START[1] - 0.003, START[0] - 0.003, START[1] + 0.003, START[0] + 0.003)
     rules = Rules(spacing=spacing, points=2, max_gap=None)
-    inside = clip(split(points(bent(legs)), rules, Counter()), box)
+    inside = clip(split_at_gaps(points(bent(legs)), rules, Counter()), box)
     if len(windows(inside, rules).points):
         found = cut([bent(legs)], rules, area=box)
         assert found.tracks is not None

@@ -15,7 +15,7 @@ from trajanon.errors import BadInput
 from trajanon.extract.earth.box import Box
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import clip, hide, split
+from trajanon.extract.split import clip, hide, split_at_gaps
 from trajanon.extract.trace import Trace
 
 Mask = Bools
@@ -28,7 +28,9 @@ def cut_at(
     *traces: Trace, max_gap: float | None = 500.0, max_pause: float | None = 300.0
 ) -> tuple[list[int], dict[str, int]]:
     counts: Counter[str] = Counter()
-    after = split(points(*traces), Rules(spacing=10, max_gap=max_gap, max_pause=max_pause), counts)
+    after = split_at_gaps(
+        points(*traces), Rules(spacing=10, max_gap=max_gap, max_pause=max_pause), counts
+    )
     return pieces(after), {name: count for name, count in counts.items() if count}
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tracks import GEOD, Leg, bent, distance, line, points, trace, walk
 
-from trajanon.extract.resample import Windows, windows
+from trajanon.extract.resample import WindowBatch, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
 
@@ -18,7 +18,7 @@ spacings = st.floats(3, 250)
 sizes = st.integers(2, 9)
 
 
-def cut_windows(*recorded: Trace, spacing: float, size: int) -> Windows:
+def cut_windows(*recorded: Trace, spacing: float, size: int) -> WindowBatch:
     return windows(points(*recorded), Rules(spacing=spacing, points=size, max_gap=None))
 
 

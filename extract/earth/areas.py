@@ -18,7 +18,7 @@ from trajanon.errors import BadInput
 from trajanon.extract.earth.box import Area, Box
 from trajanon.extract.earth.regions import Region, read_outline
 
-Given: TypeAlias = (
+AreaLike: TypeAlias = (
     str
     | os.PathLike[str]
     | Sequence[str]
@@ -118,7 +118,7 @@ def areas(texts: Sequence[str]) -> tuple[Area, float | None]:
     return Region(shape, " + ".join(text.strip() for text in texts)), spacing
 
 
-def area_of(given: Given) -> tuple[Area | None, float | None]:
+def area_of(given: AreaLike) -> tuple[Area | None, float | None]:
     """Read an area as Python gives it, and the spacing in metres that a city brings.
 
     It is None for everywhere, a city or ``W,S,E,N`` or several of these, four numbers, a polygon of

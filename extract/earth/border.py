@@ -17,7 +17,7 @@ _FAR = 0.1
 """Radians that a way turns; above it, the first approximation of its bend is not enough."""
 
 
-class Border:
+class AreaBorder:
     """The border of polygons, as a tree of its segments."""
 
     def __init__(self, shape: BaseGeometry) -> None:

@@ -16,7 +16,7 @@ from trajanon.extract.earth.box import Box
 from trajanon.extract.earth.osm_file import objects, polygons
 from trajanon.extract.earth.zones import Zone, around
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 Tags = dict[str, set[str]]
 """Values by key; ``*`` is any."""
@@ -73,7 +73,7 @@ def hidden(
         near = shapely.intersects(surroundings, shapely.box(*bounds.sides))
         surroundings = surroundings[near]
         if not near.any():
-            log.warning(
+            logger.warning(
                 "%s holds places with the tags %s, but none in or near the box %s: "
                 "nothing is hidden",
                 pbf,
@@ -118,7 +118,7 @@ def _places(pbf: str | os.PathLike[str], wanted: Tags) -> NDArray[np.object_]:
                 found[place] = shape
     lost -= found.keys()
     if lost:
-        log.warning(
+        logger.warning(
             "%s: %d places are not hidden, as no area encloses them or a part of it is "
             "missing; a larger extract of OpenStreetMap may hold it",
             pbf,

@@ -15,14 +15,14 @@ from shapely.geometry.base import BaseGeometry
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.earth.border import Border
+from trajanon.extract.earth.border import AreaBorder
 from trajanon.extract.earth.box import Box
 from trajanon.inputs import regular
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame, GeoSeries
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +69,8 @@ class Region:
         return Box(*self.shape.bounds)
 
     @cached_property
-    def _border(self) -> Border:
-        return Border(self.shape)
+    def _border(self) -> AreaBorder:
+        return AreaBorder(self.shape)
 
     def contains(self, lat: Floats, lon: Floats) -> Bools:
         """Tell which points lie inside or on the border."""
@@ -106,7 +106,7 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
     shapes = shapely.force_2d(_degrees(path, _geometries(path)))
     invalid = int((~shapely.is_valid(shapes)).sum())
     if invalid:
-        log.warning(
+        logger.warning(
             "%s: %d of %d polygons cross themselves and were mended: look at the result on a map",
             path,
             invalid,

@@ -17,7 +17,7 @@ from trajanon.extract.earth.box import Box
 from trajanon.extract.earth.osm_file import known_parts, objects, polygons
 from trajanon.geodesy import ECCENTRICITY_SQUARED, EQUATOR, radii
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _POLE = 89.9
 """Degrees; the map of the roads ends there."""
@@ -96,7 +96,7 @@ def roads(pbf: str | os.PathLike[str], bbox: Box | None = None) -> Roads:
     lines = np.array([shapely.MultiLineString(parts) for parts in found if parts], np.object_)
     lost = len(found) - len(lines)
     if lost:
-        log.warning("%s: %d roads are left out: their points are missing", pbf, lost)
+        logger.warning("%s: %d roads are left out: their points are missing", pbf, lost)
     if bbox is not None:
         lines = lines[shapely.intersects(lines, shapely.box(*bbox.sides))]
     if len(lines) == 0:

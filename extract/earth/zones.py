@@ -8,7 +8,7 @@ import shapely
 from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.extract.earth.border import Border
+from trajanon.extract.earth.border import AreaBorder
 from trajanon.geodesy import SHORT_DEGREE, radii
 
 _QUARTER = 16
@@ -47,7 +47,7 @@ class Zone:
         self._shape = united
         self._parts = shapely.get_parts(united)
         self._tree = shapely.STRtree(self._parts)
-        self._border = Border(united)
+        self._border = AreaBorder(united)
 
     def __str__(self) -> str:
         shape = hashlib.blake2b(self._shape.wkb, digest_size=8).hexdigest()

@@ -14,7 +14,7 @@ from trajanon.benchmark.path_tables import TSP
 from trajanon.errors import BadInput
 from trajanon.maps.colours import PALETTE
 from trajanon.maps.figures.pictures import Picture
-from trajanon.maps.figures.results import read_results, rows_of
+from trajanon.maps.figures.results import measurements, read_results
 from trajanon.maps.figures.style import (
     INK,
     ONE_COLUMN,
@@ -84,11 +84,11 @@ def _slug(dataset: str, number: int, datasets: list[str]) -> str:
 
 def _boxes(results: pd.DataFrame, dataset: str) -> Picture | None:
     """Draw a panel for each k, with a box for each method: thesis Figs. 4.2 to 4.25."""
-    runs = rows_of(results, "hm2", dataset, "run_il")
+    runs = measurements(results, "hm2", dataset, "run_il")
     if runs.empty:
         return None
     # Methods without chance are measured once, and have no runs of their own.
-    rows = rows_of(results, "hm2", dataset, "run_il", "il")
+    rows = measurements(results, "hm2", dataset, "run_il", "il")
     methods, ks = rows["label"].unique(), sorted(rows["k"].unique())
     height = 0.75 + 0.19 * len(methods)
     figure, axes = panels(1, len(ks), TWO_COLUMNS, height, same_y=True)
@@ -129,7 +129,7 @@ def _boxes(results: pd.DataFrame, dataset: str) -> Picture | None:
 
 def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
     """Draw a panel for each k, with a point for each run of a TSP heuristic: Figs. 4.26 to 4.35."""
-    rows = rows_of(results, "hm2", dataset, "run_il", "run_path_length")
+    rows = measurements(results, "hm2", dataset, "run_il", "run_path_length")
     runs = (
         rows[rows["method"].isin(TSP)]
         .pivot_table(
@@ -193,8 +193,8 @@ def _stand_ins(rows: pd.DataFrame) -> str:
 
 def _trade_off(results: pd.DataFrame, dataset: str) -> Picture | None:
     """Draw a line for each compression, with a point for each k: thesis Fig. 5.5."""
-    losses = rows_of(results, "compression", dataset, "il")
-    seconds = rows_of(results, "compression", dataset, "seconds")
+    losses = measurements(results, "compression", dataset, "il")
+    seconds = measurements(results, "compression", dataset, "seconds")
     if losses.empty or seconds.empty:
         return None
     methods = seconds["method"].unique().tolist()

@@ -51,7 +51,7 @@ def read_results(path: Path) -> pd.DataFrame:
     return rows.assign(label=rows["method"].mask(stands_in, named))
 
 
-def rows_of(results: pd.DataFrame, table: str, dataset: str, *statistics: str) -> pd.DataFrame:
+def measurements(results: pd.DataFrame, table: str, dataset: str, *statistics: str) -> pd.DataFrame:
     """Take the rows of a table and a data set."""
     of_table = (results["table"] == table) & (results["dataset"] == dataset)
     return results[of_table & results["statistic"].isin(statistics)]
