@@ -16,7 +16,7 @@ def search_as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(neighbours, "WHOLE", WHOLE)
     monkeypatch.setattr(neighbours, "LEAF", 8)
     monkeypatch.setattr(neighbours, "CROWD", 3)
-    monkeypatch.setattr(in_blocks, "BLOCK", 50)
+    monkeypatch.setattr(in_blocks, "PATH_BLOCK", 50)
     monkeypatch.setattr(blocks, "BLOCK", 30)
     monkeypatch.setattr(annealing, "FULL", 0)
 

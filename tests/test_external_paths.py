@@ -18,7 +18,7 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.paths import tsplib
 from trajanon.paths.external import concorde, lkh
 from trajanon.paths.tours import path_length, shortest
-from trajanon.paths.tsplib import cut_at_dummy, read_tour, write_problem
+from trajanon.paths.tsplib import path_of_tour, read_tour, write_problem
 
 seeds = st.integers(0, 10**6)
 kinds = st.sampled_from(["normal", "grid", "line", "clusters", "far", "heavy"])
@@ -200,7 +200,7 @@ def test_the_shortest_tour_leads_from_the_dummy_to_the_start(
     for tour, length in zip(tours, lengths, strict=True):
         if length == min(lengths):
             assert start + 1 in (tour[1], tour[-1])
-            path = cut_at_dummy(np.array(tour), records, start)
+            path = path_of_tour(np.array(tour), records, start)
             assert path[0] == start
             assert path_length(records, path) == pytest.approx(
                 least_length(records, start), rel=1e-6
@@ -248,7 +248,7 @@ def test_what_is_no_tour_of_all_cities_is_none(tmp_path: Path, text: str) -> Non
 def test_a_tour_is_cut_at_the_dummy(seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)
     tour, records = rng.permutation(n + 1), rng.normal(size=(n, 2))
-    path = cut_at_dummy(tour, records, None)
+    path = path_of_tour(tour, records, None)
     assert_is_path(path, n, None)
     links = {frozenset(pair) for pair in zip(tour, np.roll(tour, 1), strict=True)}
     for a, b in pairwise(path.tolist()):
@@ -260,8 +260,8 @@ def test_a_tour_past_the_start_is_mended_by_one_jump(seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)
     tour, records = rng.permutation(n + 1), rng.normal(size=(n, 2))
     start = int(rng.integers(n))
-    whole = cut_at_dummy(tour, records, None)
-    path = cut_at_dummy(tour, records, start)
+    whole = path_of_tour(tour, records, None)
+    path = path_of_tour(tour, records, start)
     assert_is_path(path, n, start)
     jump = naive.distance(records[whole[0]], records[whole[-1]])
     assert path_length(records, path) <= path_length(records, whole) + jump + 1e-9

@@ -24,7 +24,7 @@ from naive_refine import search_in_blocks
 
 from trajanon import workers
 from trajanon.cli.results import STOPPED
-from trajanon.microaggregation import microaggregate, search
+from trajanon.microaggregation import find_groups, microaggregate
 from trajanon.problem import whole_problem
 from trajanon.refine import REFINEMENTS
 from trajanon.settings import Settings
@@ -92,7 +92,7 @@ def test_that_groups_are_taken_is_said_only_where_they_are(
     caplog.set_level("INFO", "trajanon")
     X = np.random.default_rng(0).normal(size=(40, 2))
     random, progress = np.random.default_rng(0), Interrupting(1, SEARCHING)
-    _, stopped = search(whole_problem(X, np.arange(40), 3, Settings(), random, progress))
+    _, stopped = find_groups(whole_problem(X, np.arange(40), 3, Settings(), random, progress))
     assert stopped
     assert not caplog.messages
     microaggregate(X, 3)

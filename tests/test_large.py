@@ -19,7 +19,7 @@ from trajanon.microaggregation import microaggregate
 from trajanon.neighbours import Neighbours
 from trajanon.partition import dense
 from trajanon.paths import in_blocks
-from trajanon.paths.in_blocks import joined
+from trajanon.paths.in_blocks import joined_paths
 from trajanon.paths.tours import path_length
 from trajanon.problem import SearchLog
 from trajanon.refine.annealing import schedule
@@ -200,7 +200,7 @@ def test_a_path_in_blocks_visits_each_record_once(seed: int, n: int, ties: bool)
 def test_a_path_in_blocks_is_hardly_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     X = clustered(400, 3)
     parted = microaggregate(X, 3, refine="none").path_length
-    monkeypatch.setattr(in_blocks, "BLOCK", 1)  # a leaf each
+    monkeypatch.setattr(in_blocks, "PATH_BLOCK", 1)  # a leaf each
     leaves = microaggregate(X, 3, refine="none").path_length
     monkeypatch.undo()
     whole = microaggregate(X, 3, refine="none").path_length
@@ -213,7 +213,7 @@ def test_a_path_in_blocks_is_hardly_longer(monkeypatch: pytest.MonkeyPatch) -> N
 def test_blocks_are_joined_at_their_nearer_ends() -> None:
     points = np.array([[0.0], [1.0], [5.0], [2.0], [6.0], [9.0]])
     paths = [np.array(path) for path in ([0, 1], [2, 3], [4, 5])]
-    assert joined(points, paths).tolist() == [0, 1, 3, 2, 4, 5]
+    assert joined_paths(points, paths).tolist() == [0, 1, 3, 2, 4, 5]
 
 
 # What is summed up in parts

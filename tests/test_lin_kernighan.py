@@ -13,7 +13,7 @@ from trajanon._kernels.search import LIN_KERNIGHAN, TWO_OPT, improve
 from trajanon._kernels.tour import Tour, after, between, enqueue, reverse_stretch, take_back
 from trajanon.methods.mdav import mdav
 from trajanon.neighbours import exact_neighbours
-from trajanon.paths.through_groups import chain as chain_of_groups
+from trajanon.paths.through_groups import path_through
 from trajanon.paths.tours import NEIGHBOURS, path_length
 
 seeds = st.integers(0, 10**6)
@@ -136,7 +136,7 @@ def test_lin_kernighan_never_lengthens_the_path_through_the_groups(
     kind: str, seed: int, n: int, k: int
 ) -> None:
     records = records_of(kind, seed, n)
-    through = chain_of_groups(records, mdav(problem(records, k)))
+    through = path_through(records, mdav(problem(records, k)))
     path = path_by("mdav-lk", records, None, k=k)
     assert path_length(records, path) <= path_length(records, through) + 1e-8
 

@@ -14,7 +14,7 @@ from trajanon.methods.md import md
 from trajanon.methods.mdav import mdav
 from trajanon.methods.v_mdav import cbfs
 from trajanon.partition import dense
-from trajanon.paths.through_groups import chain
+from trajanon.paths.through_groups import path_through
 
 seeds = st.integers(0, 10**6)
 
@@ -27,7 +27,7 @@ def runs(labels: Ints) -> int:
 def test_the_members_of_a_group_stand_together(kind: str, seed: int, n: int, groups: int) -> None:
     rng = np.random.default_rng(seed)
     records, labels = records_of(kind, seed, n), dense(rng.integers(0, groups, n))
-    path = chain(records, labels)
+    path = path_through(records, labels)
     assert sorted(path.tolist()) == list(range(n))
     assert runs(labels[path]) == labels.max() + 1
 
@@ -53,7 +53,7 @@ def test_a_chain_leads_on_to_the_nearest_centroid_and_record(
         else:
             first = naive.farthest(records, members, records.mean(axis=0))
         expected += naive_paths.walk(records, first, others)
-    assert chain(records, labels).tolist() == expected
+    assert path_through(records, labels).tolist() == expected
 
 
 @pytest.mark.parametrize("heuristic", ["mdav", "md", "cbfs"])
@@ -66,7 +66,7 @@ def test_the_cut_loses_no_more_than_the_groups(
     grouping = {"mdav": mdav, "md": md, "cbfs": cbfs}[heuristic]
     labels = grouping(problem(records, k))
     path = path_by(heuristic, records, None, k=k)
-    assert path.tolist() == chain(records, labels).tolist()
+    assert path.tolist() == path_through(records, labels).tolist()
     starts = optimal_cut(records[path], latest_starts(path, k))
     cut = loss.sse(records[path], np.cumsum(starts) - 1)
     assert cut <= naive.sse(records, labels) + 1e-9

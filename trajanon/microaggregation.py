@@ -153,7 +153,7 @@ def microaggregate(
     check_enough(len(raw), numbers, k, counted=subjects is not None)
     records, random = loss.standardise(raw), np.random.default_rng(seed)
     problem = whole_problem(records, numbers, k, settings, random, progress)
-    labels, stopped = search(problem)
+    labels, stopped = find_groups(problem)
     if stopped:
         _LOG.info("stopping: the best groups so far are taken")
     return Partition(
@@ -167,7 +167,7 @@ def microaggregate(
     )
 
 
-def search(problem: Problem, labels: Ints | None = None) -> tuple[Ints, bool]:
+def find_groups(problem: Problem, labels: Ints | None = None) -> tuple[Ints, bool]:
     """Group records by the method, or take the groups given, and regroup them by the refinement.
 
     The labels are numbered 0..g-1 in the order in which groups first appear. Ctrl-C during the

@@ -59,6 +59,7 @@ def _option(default: Any, help: str, shown: str | None = None, **allowed: Any) -
     return field(default=default, metadata={"help": help, "shown": shown, **allowed})
 
 
+@dataclass(frozen=True)
 class _Checked:
     """Options that are checked when they are made."""
 

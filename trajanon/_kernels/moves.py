@@ -14,7 +14,7 @@ _LONGEST_SEGMENT = 3  # records that or-opt moves together
 
 
 @kernel
-def two_opt(tour, a):
+def two_opt_move(tour, a):
     """Link a with a near record instead of a next one; the gain, 0 if there is none."""
     for step in (1, -1):
         b = after(tour, a, step)
@@ -68,7 +68,7 @@ def tour_reaches(tour, e, c, step):
 
 
 @kernel
-def or_opt(tour, a):
+def or_opt_move(tour, a):
     """Move a segment that begins at a next to a near record; the gain, or 0."""
     for step in (1, -1):
         before = after(tour, a, -step)

@@ -5,7 +5,7 @@ import numpy as np
 from trajanon._kernels.chance import below
 from trajanon._kernels.compiled import kernel
 from trajanon._kernels.lin_kernighan import lin_kernighan
-from trajanon._kernels.moves import or_opt, two_opt
+from trajanon._kernels.moves import or_opt_move, two_opt_move
 from trajanon._kernels.tour import (
     AHEAD,
     BACK,
@@ -39,9 +39,9 @@ def improve(tour, rule):
         if rule == LIN_KERNIGHAN:
             gain = lin_kernighan(tour, city)
         else:
-            gain = two_opt(tour, city)
+            gain = two_opt_move(tour, city)
             if gain == 0.0 and rule == OR_OPT:
-                gain = or_opt(tour, city)
+                gain = or_opt_move(tour, city)
         if gain > 0.0:
             gained += gain
             enqueue(tour, city)

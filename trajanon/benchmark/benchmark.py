@@ -10,21 +10,21 @@ from trajanon.benchmark.tables import TABLES
 from trajanon.errors import BadInput
 from trajanon.progress import Progress, silent
 
-ALL = "all"
+EVERY = "all"
 
 
 def benchmark(
     tables: Sequence[str], data: Path, *, repeats: int = 50, progress: Progress = silent
 ) -> Iterator[list[Measurement]]:
     """Measure the papers' tables again."""
-    unknown = [name for name in tables if name not in (*TABLES, ALL)]
+    unknown = [name for name in tables if name not in (*TABLES, EVERY)]
     if unknown:
         msg = f"table {unknown[0]!r} is not known; choose from {', '.join(TABLES)}, all"
         raise BadInput(msg)
     if repeats < 1:
         msg = f"repeats must be a whole number from 1 (got {repeats})"
         raise BadInput(msg)
-    chosen = TABLES if ALL in tables else {name: TABLES[name] for name in tables}
+    chosen = TABLES if EVERY in tables else {name: TABLES[name] for name in tables}
     datasets = find_datasets(data)
     published = read_published(data.parent / "published")
     any_measured = False

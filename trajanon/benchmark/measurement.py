@@ -7,8 +7,8 @@ from typing import ParamSpec, TypeVar
 
 import numpy as np
 
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ def spread(values: Sequence[float]) -> Iterator[tuple[str, float]]:
 
 
 def timed(
-    run: Callable[Given, Result], *given: Given.args, **named: Given.kwargs
-) -> tuple[Result, float]:
+    run: Callable[_Given, _Result], *given: _Given.args, **named: _Given.kwargs
+) -> tuple[_Result, float]:
     """Run with what is given, and measure the seconds."""
     since = perf_counter()
     result = run(*given, **named)

@@ -8,7 +8,7 @@ import numpy as np
 
 from trajanon.benchmark.datasets import PAPERS, Dataset
 from trajanon.benchmark.measurement import Measurement, spread, timed
-from trajanon.methods.hm2 import cut, find_path
+from trajanon.methods.hm2 import cut_path, find_path
 from trajanon.methods.mdav import mdav
 from trajanon.methods.v_mdav import v_mdav
 from trajanon.microaggregation import microaggregate
@@ -51,7 +51,7 @@ class _Runs:
     seconds: list[float] = field(default_factory=list)
 
 
-def hm2(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
+def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
     """Paths cut by MHM: thesis Tables 4.2 to 4.7, and the correlation of 4.8."""
     row, ks = partial(Measurement, "hm2", dataset.name), (3, 4, 5, 6)
     for name, (by, method) in BY_DISTANCE.items():
@@ -75,7 +75,7 @@ def hm2(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurem
         runs, count = _Runs(), times[name]
         for seed in range(count):
             progress(f"{dataset.name}: paths and cuts", done, total)
-            _cut_path(dataset, by, seed, ks, runs)
+            _measure_path(dataset, by, seed, ks, runs)
             done += 1
         if name in TSP:
             of_tsp.append(runs)
@@ -97,7 +97,7 @@ def hm2(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurem
         yield row(*every, "pearson", pearson, len(losses))
 
 
-def _cut_path(
+def _measure_path(
     dataset: Dataset, heuristic: str, seed: int, ks: tuple[int, ...], runs: _Runs
 ) -> None:
     """Find a path and cut it for every k; a path through groups has its own for each.
@@ -109,7 +109,7 @@ def _cut_path(
         problem = dataset.problem(k, seed=seed, heuristic=heuristic)
         if k == ks[0] or heuristic in THROUGH_GROUPS.values():
             path, took = timed(find_path, problem)
-        labels, cutting = timed(cut, problem, path)
+        labels, cutting = timed(cut_path, problem, path)
         if k == ks[0]:
             runs.seconds.append(took + cutting)
         runs.losses.setdefault(k, []).append(dataset.loss(labels))
@@ -124,7 +124,7 @@ def by_distance(table: str, dataset: Dataset, ks: Iterable[int]) -> Iterator[Mea
             yield Measurement(table, dataset.name, name, by, "", k, "il", loss)
 
 
-def compression(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
+def compression_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
     """Compressed paths: thesis Tables 5.1 to 5.4, compression paper Tables 1 to 4.
 
     Members come back in the order of their rows, to which the published path lengths point, and
@@ -149,7 +149,7 @@ def compression(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[
             lengths.append(path_length(dataset.records, path))
             seconds.append(took)
             for k in ks:
-                losses[k].append(dataset.loss(cut(replace(problem, k=k), path)))
+                losses[k].append(dataset.loss(cut_path(replace(problem, k=k), path)))
         for k in ks:
             yield ours(k, "il", float(np.mean(losses[k])), repeats)
         yield ours(None, "path_length", float(np.mean(lengths)), repeats)
@@ -157,7 +157,7 @@ def compression(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[
     progress(f"{dataset.name}: compression", 1, 1)
 
 
-def timing(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
+def timing_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
     """The seconds of MDAV and of paths, each the fastest of three."""
     if not dataset.measured_by(PAPERS):
         return

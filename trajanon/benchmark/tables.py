@@ -15,14 +15,14 @@ import numpy as np
 from trajanon.arrays import Ints
 from trajanon.benchmark.datasets import Dataset
 from trajanon.benchmark.measurement import Measurement, spread, timed
-from trajanon.benchmark.path_tables import by_distance, compression, hm2, timing
+from trajanon.benchmark.path_tables import by_distance, compression_table, hm2_table, timing_table
 from trajanon.benchmark.published import decomposition_setting, rcs_setting
-from trajanon.methods.decomposition import regroup, start
+from trajanon.methods.decomposition import regroup_parts, start
 from trajanon.methods.mdav import mdav
 from trajanon.methods.mf_tsp import group_by_paths, paths_from_every_record
 from trajanon.problem import Problem
 from trajanon.progress import Progress
-from trajanon.refine.rcs import rcs as shuffle
+from trajanon.refine.rcs import rcs
 from trajanon.refine.swap import swap
 
 Table = Callable[[Dataset, int, Progress], Iterator[Measurement]]
@@ -42,13 +42,13 @@ MF_TSP = {
 SHUFFLES = (("0", 0), *((f"{p}/1000", n) for p in (1, 10, 100) for n in (10, 20)))
 
 
-def rcs(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
+def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
     """Random Cluster Shuffling after MDAV: thesis Table 6.1."""
     if dataset.name in ("Tarragona", "EIA"):
         return
     row, ks = partial(Measurement, "rcs", dataset.name), (3, 5, 10)
     few = dataset.few.problem(3)
-    shuffle(few, mdav(few))
+    rcs(few, mdav(few))
     for number, k in enumerate(ks):
         labels = mdav(dataset.problem(k))
         yield row("MDAV", "mdav", "", k, "il", dataset.loss(labels))
@@ -61,7 +61,7 @@ def rcs(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurem
                 problem = dataset.problem(
                     k, seed=seed, shuffle_probability=chance, max_events=events
                 )
-                after, took = timed(shuffle, problem, labels)
+                after, took = timed(rcs, problem, labels)
                 losses.append(dataset.loss(after))
                 seconds.append(took)
             ours = partial(row, "MDAV-RCS", "mdav, rcs", rcs_setting(probability, events), k)
@@ -70,7 +70,7 @@ def rcs(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurem
     progress(f"{dataset.name}: shuffling", 1, 1)
 
 
-def mf_tsp(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
+def mf_tsp_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
     """MF-TSP, from n paths that all k share: thesis Tables 3.2 and 3.4, MF-TSP paper Table IX."""
     if not dataset.measured_by(("Census", "Tarragona")):
         return
@@ -95,13 +95,15 @@ def mf_tsp(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measu
         yield row(name, by, "", None, "seconds", took)
 
 
-def decomposition(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
+def decomposition_table(
+    dataset: Dataset, repeats: int, progress: Progress
+) -> Iterator[Measurement]:
     """The decomposition heuristic, step by step: decomposition paper Tables 1 to 4."""
     if not dataset.measured_by(("Census", "Tarragona")):
         return
     ks, subsets = (3, 5, 10), (40, 20, 10, 5, 2)
     few = dataset.few.problem(3, subsets=2)
-    swap(few, regroup(few, start(few)))
+    swap(few, regroup_parts(few, start(few)))
     done, total = 0, 2 * len(ks) * len(subsets)
     for k in ks:
         first, first_took = timed(start, dataset.problem(k))
@@ -114,7 +116,7 @@ def decomposition(dataset: Dataset, repeats: int, progress: Progress) -> Iterato
             for s in subsets:
                 progress(f"{dataset.name}: decomposition", done, total)
                 problem = dataset.problem(k, subsets=s)
-                regrouped, took = timed(regroup, problem, before)
+                regrouped, took = timed(regroup_parts, problem, before)
                 steps.append(("5", str(s), regrouped, took))
                 last, took = timed(swap, problem, regrouped)
                 steps.append(("7", str(s), last, took))
@@ -129,10 +131,10 @@ def decomposition(dataset: Dataset, repeats: int, progress: Progress) -> Iterato
 
 
 TABLES: Mapping[str, Table] = {
-    "hm2": hm2,
-    "compression": compression,
-    "rcs": rcs,
-    "mf-tsp": mf_tsp,
-    "decomposition": decomposition,
-    "timing": timing,
+    "hm2": hm2_table,
+    "compression": compression_table,
+    "rcs": rcs_table,
+    "mf-tsp": mf_tsp_table,
+    "decomposition": decomposition_table,
+    "timing": timing_table,
 }

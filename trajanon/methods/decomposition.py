@@ -34,7 +34,7 @@ def decomposition(problem: Problem) -> Ints:
     """
     quiet = replace(problem, log=NullLog())
     labels = swap(quiet, start(problem))
-    return swap(quiet, regroup(problem, labels))
+    return swap(quiet, regroup_parts(problem, labels))
 
 
 def start(problem: Problem) -> Ints:
@@ -43,7 +43,7 @@ def start(problem: Problem) -> Ints:
     return min(tried, key=lambda labels: sse(problem.records, labels))
 
 
-def regroup(problem: Problem, labels: Ints) -> Ints:
+def regroup_parts(problem: Problem, labels: Ints) -> Ints:
     """Regroup each part of the table by column generation (steps 4 to 6)."""
     from trajanon.bound.best_groups import best_groups  # loads HiGHS, which nothing else needs
 

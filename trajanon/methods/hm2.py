@@ -30,10 +30,10 @@ def hm2(problem: Problem) -> Ints:
     path = find_path(problem)
     problem.log.end_step("path")
     problem.log.path_length = path_length(problem.records, path)
-    return cut(problem, path)
+    return cut_path(problem, path)
 
 
-def cut(problem: Problem, path: Ints) -> Ints:
+def cut_path(problem: Problem, path: Ints) -> Ints:
     """Cut a path by MHM: the group of each record, shape (n,)."""
     starts = optimal_cut(problem.records[path], latest_starts(problem.subjects[path], problem.k))
     labels = np.empty(len(path), dtype=np.int64)

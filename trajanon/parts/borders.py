@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.loss import sse
-from trajanon.microaggregation import search
+from trajanon.microaggregation import find_groups
 from trajanon.partition import dense
 from trajanon.parts.centroids import Tally, finish
 from trajanon.parts.folder import Place
@@ -74,7 +74,7 @@ def mend(plan: Plan, border: Border) -> Tally:
         np.random.default_rng([plan.settings.seed, 2, border.number]),
         plan.progress,
     )
-    found, stopped = search(problem, before)
+    found, stopped = find_groups(problem, before)
     if stopped:
         raise KeyboardInterrupt
     labels = found if sse(records, found) < sse(records, before) else before

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import turn
 from trajanon.loss import group_means, sse
-from trajanon.microaggregation import search
+from trajanon.microaggregation import find_groups
 from trajanon.parts.centroids import Tally, finish
 from trajanon.parts.folder import Place
 from trajanon.parts.kd_tree import Step
@@ -85,7 +85,7 @@ def _search(plan: Plan, shard: Shard, piece: Piece) -> tuple[Ints, Ints, float]:
         np.random.default_rng([plan.settings.seed, 1, shard.number]),
         plan.progress,
     )
-    labels, stopped = search(problem)
+    labels, stopped = find_groups(problem)
     if stopped:
         raise KeyboardInterrupt
     lost = sse(records, labels)

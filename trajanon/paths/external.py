@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput
-from trajanon.paths.tsplib import PROBLEM, SEED, SOLUTION, python, solve
+from trajanon.paths.tsplib import PROBLEM, SEED, SOLUTION, path_by, python
 from trajanon.problem import Problem
 
 _PYCONCORDE = """\
@@ -64,7 +64,7 @@ def concorde(problem: Problem, start: int | None = None) -> Ints:
             "PATH, or choose the heuristic or-opt"
         )
         raise BadInput(msg)
-    return solve(problem, start, "Concorde", command)
+    return path_by(problem, start, "Concorde", command)
 
 
 def _has_pyconcorde() -> bool:
@@ -88,4 +88,4 @@ def lkh(problem: Problem, start: int | None = None) -> Ints:
     if find_spec("elkai") is None:
         msg = "LKH is not installed; run pip install 'trajanon[lkh]' or choose the heuristic or-opt"
         raise BadInput(msg)
-    return solve(problem, start, "LKH", python(_ELKAI))
+    return path_by(problem, start, "LKH", python(_ELKAI))

@@ -13,7 +13,7 @@ from trajanon.paths.tours import NearLists
 from trajanon.progress import Progress, silent
 from trajanon.workers import in_threads
 
-BLOCK = 1_000
+PATH_BLOCK = 1_000
 """Records of a block, about. Joining the first links takes time with the square of it;
 and what is lost at a border, the search that follows mends."""
 
@@ -30,7 +30,7 @@ def path_in_blocks(neighbours: Neighbours, visit: Visit, progress: Progress = si
     near = neighbours.approximate
     place = np.empty(len(near.order), dtype=np.int64)
     place[near.order] = np.arange(len(place))
-    leaves = max(BLOCK * (len(near.borders) - 1) // len(place), 1)
+    leaves = max(PATH_BLOCK * (len(near.borders) - 1) // len(place), 1)
     borders = np.append(near.borders[:-1:leaves], len(place))
     batch = -(-len(borders) // BATCHES)
     jobs = [
@@ -39,7 +39,7 @@ def path_in_blocks(neighbours: Neighbours, visit: Visit, progress: Progress = si
     ]
     progress("Finding a short path", 0, None)
     found = in_threads(jobs, lambda: progress("Finding a short path", 0, None))
-    return joined(near.points, [path for paths in found for path in paths])
+    return joined_paths(near.points, [path for paths in found for path in paths])
 
 
 def _paths(near: Approximate, place: Ints, borders: Ints, visit: Visit, stop: Event) -> list[Ints]:
@@ -59,7 +59,7 @@ def _paths(near: Approximate, place: Ints, borders: Ints, visit: Visit, stop: Ev
     return paths
 
 
-def joined(points: Floats, paths: Sequence[Ints]) -> Ints:
+def joined_paths(points: Floats, paths: Sequence[Ints]) -> Ints:
     """Join paths in their order, each in the direction that begins nearer."""
     turned = [paths[0]]
     for path in paths[1:]:

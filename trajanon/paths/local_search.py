@@ -13,7 +13,14 @@ from trajanon.neighbours import Neighbours
 from trajanon.paths.in_blocks import path_in_blocks
 from trajanon.paths.nearest_neighbour import nearest_neighbour
 from trajanon.paths.through_groups import through_groups
-from trajanon.paths.tours import FirstPath, NearLists, closed, from_any_start, opened, shortest
+from trajanon.paths.tours import (
+    FirstPath,
+    NearLists,
+    from_any_start,
+    path_along,
+    shortest,
+    tour_through,
+)
 from trajanon.problem import Problem
 
 FEW = 5
@@ -122,7 +129,7 @@ def _shortened(
     """Shorten a first path by the moves of a rule, and finish it."""
     if len(records) < FEW:
         return shortest(records)
-    tour = closed(records, first, random, known, lists)
+    tour = tour_through(records, first, random, known, lists)
     improve_everywhere(tour, rule)
     finish(tour)
-    return opened(tour)
+    return path_along(tour)

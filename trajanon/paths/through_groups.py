@@ -41,12 +41,12 @@ def through_groups(method: Method) -> Heuristic:
     def path(problem: Problem) -> Ints:
         # Without the start, there may be a subject less than a group needs.
         k = min(problem.k, len(np.unique(problem.subjects)))
-        return chain(problem.records, method(replace(problem, k=k)))
+        return path_through(problem.records, method(replace(problem, k=k)))
 
     return path
 
 
-def chain(records: Floats, labels: Ints) -> Ints:
+def path_through(records: Floats, labels: Ints) -> Ints:
     """Lead through groups: on to the nearest centroid, inside to the nearest record.
 
     The groups follow one another by Nearest Point Next on their centroids.

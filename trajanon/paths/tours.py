@@ -67,7 +67,7 @@ def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
     return begun_at_start
 
 
-def closed(
+def tour_through(
     records: Floats,
     first: FirstPath,
     random: np.random.Generator,
@@ -97,7 +97,7 @@ def closed(
     return tour
 
 
-def opened(tour: Tour) -> Ints:
+def path_along(tour: Tour) -> Ints:
     """Cut a tour at the dummy: the order of the records on the path."""
     dummy = int(tour.position[-1])
     path: Ints = np.roll(tour.order, -dummy)[1:]

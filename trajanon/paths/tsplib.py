@@ -37,7 +37,7 @@ def python(code: str) -> list[str]:
     return [sys.executable, "-u", "-c", code, PROBLEM, SOLUTION, SEED]
 
 
-def solve(problem: Problem, start: int | None, solver: str, command: Sequence[str]) -> Ints:
+def path_by(problem: Problem, start: int | None, solver: str, command: Sequence[str]) -> Ints:
     """Find a short path by a solver that runs in a process and a folder of its own.
 
     So Ctrl-C ends it at once, and its files, its output and its crash stay there.
@@ -72,7 +72,7 @@ def solve(problem: Problem, start: int | None, solver: str, command: Sequence[st
         raise FileProblem(msg) from error
     if tour is None:
         raise _no_tour(solver, last_line)
-    return cut_at_dummy(tour, records, start)
+    return path_of_tour(tour, records, start)
 
 
 def write_problem(file: Path, records: Floats, start: int | None = None) -> None:
@@ -114,7 +114,7 @@ def read_tour(file: Path, cities: int) -> Ints | None:
     return np.array(numbers[1:], dtype=np.int64)
 
 
-def cut_at_dummy(tour: Ints, records: Floats, start: int | None) -> Ints:
+def path_of_tour(tour: Ints, records: Floats, start: int | None) -> Ints:
     """Cut a tour at the dummy city 0 into a path, which begins with the start."""
     path = np.roll(tour, -int(np.flatnonzero(tour == 0)[0]))[1:] - 1
     if start is None:
