@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from point_tables import ROWS, csv, is_the_two_traces, read
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.tables.fixed_times import read_fixed
+from trajanon.extract.sources.tables.timestamps import read_fixed
 
 
 def times(folder: Path, *values: str) -> list[float]:

@@ -1,4 +1,4 @@
-"""How the times of a table are written: found on its first rows, and then held."""
+"""The times of a table: how they are written is found on its first rows, and holds for all."""
 
 import logging
 import re
@@ -16,7 +16,6 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.columns import numbers
-from trajanon.extract.sources.tables.fixed_times import read_fixed
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +29,9 @@ _JUDGED, _MOST = 100, 0.9
 """Values by which a column is judged, and the share of them that must be times."""
 
 _MIDNIGHT = r"[T ]00:00(:00(\.0+)?)?\s*$"
+
+_DIGITS = {"%Y": 4, "%m": 2, "%d": 2, "%H": 2, "%M": 2, "%S": 2}
+"""Parts of a format that Arrow reads, ten times as fast as pandas, and their width."""
 
 
 class TimeColumn:
@@ -134,10 +136,30 @@ class TimeColumn:
         return read
 
 
+def read_fixed(texts: pa.Array, written: str) -> Floats:
+    """Read the texts that a format of fixed width writes to the letter; NaN for all others."""
+    written = written.replace("%z", "Z")
+    steps = re.findall(r"%.|.", written)
+    if not {"%Y", "%m", "%d"} <= {step for step in steps if len(step) > 1} <= _DIGITS.keys():
+        return np.full(len(texts), np.nan)
+    # Arrow allows blanks and fewer digits, seconds up to 61, and takes 30 February for 2 March.
+    letters = "".join(
+        f"[0-9]{{{_DIGITS[step]}}}" if step in _DIGITS else re.escape(step) for step in steps
+    )
+    texts = pc.if_else(pc.match_substring_regex(texts, f"^{letters}$"), texts, None)
+    times = pc.strptime(texts, written, "s", error_is_null=True)
+    for step, part in (("%d", pc.day), ("%S", pc.second)):
+        if step in steps:
+            place = sum(_DIGITS.get(before, 1) for before in steps[: steps.index(step)])
+            number = pc.utf8_slice_codeunits(texts, place, place + 2).cast(pa.int64())
+            times = pc.if_else(pc.equal(part(times), number), times, None)
+    return np.asarray(times.cast(pa.int64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
 def unread_time(value: object, row: int, what: str) -> FileProblem:
-    """Say that a time cannot be read, in so many rows from the first."""
+    """Say which time cannot be read; the row counts from zero."""
     msg = (
-        f"the time {str(value)!r} in row {row + 1:,} of {what} cannot be read; mend "
+        f"the time {str(value).strip()!r} in row {row + 1:,} of {what} cannot be read; mend "
         "it, or read not strictly"
     )
     return FileProblem(msg)
