@@ -27,7 +27,7 @@ def screened(block: bytes, layout: Layout, *, last: bool) -> Screened:
     if plain and b'"' not in block:
         return Screened(block, [], b"")
     lines = block.splitlines(keepends=True)
-    broken = {} if plain else _without_text(lines)
+    broken = {} if plain else {i: why for i, line in enumerate(lines) if (why := _no_text(line))}
     odd = [i for i, line in enumerate(lines) if line.count(b'"') % 2]
     odd = [i for i in odd if i not in broken and not _is_row(lines[i], layout)]
     end = len(lines)
@@ -51,14 +51,10 @@ def screened(block: bytes, layout: Layout, *, last: bool) -> Screened:
     )
 
 
-def _without_text(lines: list[bytes]) -> dict[int, str]:
-    broken = {}
-    for i, line in enumerate(lines):
-        if b"\0" in line:
-            broken[i] = "holds a NUL byte"
-        elif not _is_utf8(line):
-            broken[i] = "is not UTF-8, as which the file should be saved"
-    return broken
+def _no_text(line: bytes) -> str:
+    if b"\0" in line:
+        return "holds a NUL byte"
+    return "" if _is_utf8(line) else "is not UTF-8, as which the file should be saved"
 
 
 def _is_utf8(text: bytes) -> bool:

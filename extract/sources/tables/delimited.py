@@ -2,7 +2,10 @@
 
 import csv
 import io
+import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -65,7 +68,7 @@ def _blocks(stream: io.BufferedIOBase, least: int) -> Iterator[bytes]:
     while block := stream.read(_BLOCK):
         rest += block
         end = rest.rfind(b"\n") + 1
-        if end == 0 or _written(rest[:end], least) < least:
+        if end == 0 or not _has_rows(rest[:end], least):
             if len(rest) > _LONGEST + _BLOCK:
                 msg = f"it has lines of over {_LONGEST:,} bytes"
                 raise OSError(msg)
@@ -76,9 +79,11 @@ def _blocks(stream: io.BufferedIOBase, least: int) -> Iterator[bytes]:
         yield rest
 
 
-def _written(block: bytes, least: int) -> int:
-    lines = block.removeprefix(BYTE_ORDER_MARK).splitlines() if least else ()
-    return sum(bool(line.strip()) and not line.startswith(ABOVE) for line in lines)
+def _has_rows(block: bytes, least: int) -> bool:
+    """Say whether a block has some lines that are neither empty nor comments."""
+    lines = iter(block.removeprefix(BYTE_ORDER_MARK).splitlines() if least else ())
+    written = (True for line in lines if line.strip() and not line.startswith(ABOVE))
+    return len(list(islice(written, least))) == least
 
 
 class _Text:
@@ -91,6 +96,7 @@ class _Text:
         self._layout = layout
         self._place = {name: str(layout.names.index(name)) for name in types}
         self._types = {self._place[name]: kind for name, kind in types.items()}
+        self._numeric = [name for name, kind in types.items() if kind == NUMBER]
         self._how = how
         self._line = layout.above  # lines before the block
         self._broken = 0
@@ -106,20 +112,17 @@ class _Text:
             after = next(following, None)
             part = screened(block, self._layout, last=after is None)
             yield self._table(part, block)
-            self._line += _lines(block) - _lines(part.rest)
+            self._line += block.count(b"\n") - part.rest.count(b"\n")
             block = None if after is None else part.rest + after
         if self._broken and not self._rows:
             reason = f"none of its rows, {self._broken:,} in all, can be read: "
             raise unreadable(self._path, reason + self._first_broken)
 
     def _table(self, part: Screened, block: bytes) -> pa.Table:
-        faults, lines = part.broken, part.kept
-        if faults and self._how.strict:  # nothing behind the first fault matters
-            lines = b"".join(block.splitlines(keepends=True)[: faults[0][0]])
-        table, wrong = self._parsed(lines, self._types)
+        table, wrong = self._parsed(part.kept, self._types)
         if table is None:  # a number somewhere is none
             texts = {place: TEXT if kind == NUMBER else kind for place, kind in self._types.items()}
-            table, wrong = self._parsed(lines, texts)
+            table, wrong = self._parsed(part.kept, texts)
         if table is None:
             raise unreadable(self._path, "its rows cannot be told apart")
         columns = {
@@ -129,12 +132,9 @@ class _Text:
             for name, place in self._place.items()
         }
         self._rows += table.num_rows
-        count = len(faults) + len(wrong)
-        firsts = [*faults[:1], *(_fault(row, block) for row in wrong[:1])]
-        if self._how.strict:
-            firsts += self._no_numbers(columns, lines)
-        if firsts:
-            self._leave_out(count, *min(firsts))
+        broken = len(part.broken) + wrong
+        if broken or (self._how.strict and any(columns[name].null_count for name in self._numeric)):
+            self._leave_out(broken, *self._first_fault(part, block))
         return pa.table(columns)
 
     def _leave_out(self, count: int, first: int, why: str) -> None:
@@ -146,14 +146,44 @@ class _Text:
         self._broken += count
         self._how.counts[UNREAD] += count
 
+    def _first_fault(self, part: Screened, block: bytes) -> tuple[int, str]:
+        """Find the first broken line of a block, and what is wrong with it: one by one."""
+        if self._first_broken and not self._how.strict:
+            return 0, ""  # it was told before
+        faults = [*part.broken, (block.count(b"\n"), "cannot be read")]
+        lines = block.removesuffix(part.rest).splitlines(keepends=True)[: faults[0][0]]
+        text = io.StringIO(b"".join(lines).decode(), newline="")
+        reader = csv.reader(text, delimiter=self._layout.separator)
+        line = 0
+        for fields in reader:
+            if why := self._fault(fields):
+                return line, why
+            line = reader.line_num
+        return faults[0]
+
+    def _fault(self, fields: Sequence[str]) -> str:
+        """Say what is wrong with a row; nothing if it is empty."""
+        expected = len(self._layout.names)
+        if len(fields) != expected:
+            empty = len(fields) < 2 and not "".join(fields).strip()
+            fault = f"has {number_of(len(fields), 'field')} where {expected} are expected"
+            return "" if empty else fault
+        for name in self._numeric if self._how.strict else ():
+            value = fields[int(self._place[name])]
+            number = value.replace(self._layout.decimal, ".")
+            if not re.match(_NUMBER, number) or not math.isfinite(float(number)):
+                return f"has {value!r} for {name}, which is no number"
+        return ""
+
     def _parsed(
         self, block: bytes, types: Mapping[str, pa.DataType]
-    ) -> tuple[pa.Table | None, list[pa_csv.InvalidRow]]:
-        wrong: list[pa_csv.InvalidRow] = []
+    ) -> tuple[pa.Table | None, int]:
+        """Parse lines; None if a value is wrong. Lines with too many or few fields are counted."""
+        wrong = 0
 
         def leave_out(row: pa_csv.InvalidRow) -> str:
-            if row.text.strip():
-                wrong.append(row)
+            nonlocal wrong
+            wrong += bool(row.text.strip())
             return "skip"
 
         names = [str(place) for place in range(len(self._layout.names))]
@@ -175,49 +205,8 @@ class _Text:
                 ),
             )
         except pa.ArrowInvalid:
-            return None, []
+            return None, 0
         return table, wrong
-
-    def _no_numbers(
-        self, columns: Mapping[str, pa.ChunkedArray], lines: bytes
-    ) -> list[tuple[int, str]]:
-        """Find the first value of each column of numbers that is none."""
-        found = []
-        for name, place in self._place.items():
-            if self._types[place] == NUMBER and columns[name].null_count:
-                row = pc.index(pc.is_null(columns[name]), True).as_py()
-                line, fields = _row(lines, row, self._layout.separator)
-                value = fields[int(place)]
-                found.append((line, f"has {value!r} for {name}, which is no number"))
-        return found
-
-
-def _lines(text: bytes) -> int:
-    return text.count(b"\n")
-
-
-def _fault(row: pa_csv.InvalidRow, block: bytes) -> tuple[int, str]:
-    """Find the line of a row with the wrong number of fields, and say so."""
-    within = b"\n" + block + b"\n"
-    # Rows end with carriage returns, too, which are no lines of the text.
-    text, rows = (some.replace(b"\r", b"\n") for some in (row.text.encode(), within))
-    line = within.count(b"\n", 0, max(rows.find(b"\n" + text + b"\n"), 0))
-    expected = f"where {row.expected_columns} are expected"
-    there = number_of(row.actual_columns, "field")
-    return line, f"has {there} {expected}"
-
-
-def _row(lines: bytes, number: int, separator: str) -> tuple[int, list[str]]:
-    """Find the line and the fields of a row."""
-    text = io.StringIO(lines.decode(), newline="")
-    reader = csv.reader(text, delimiter=separator)
-    line = 0
-    for fields in reader:
-        number -= bool("".join(fields).strip() or len(fields) > 1)
-        if number < 0:
-            return line, fields
-        line = reader.line_num
-    raise IndexError(number)
 
 
 def _numbers(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:

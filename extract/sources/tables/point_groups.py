@@ -5,12 +5,10 @@ from itertools import chain
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from trajanon.arrays import Floats
 from trajanon.extract.sources.degrees import check_columns
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.tables.rows import NOBODY, Rows, joined, rows_of
+from trajanon.extract.sources.tables.rows import NOBODY, Codes, Rows, joined, rows_of
 from trajanon.extract.sources.tables.spill import Spill
 from trajanon.extract.sources.tables.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
@@ -20,7 +18,7 @@ FIRST = 250_000
 """Rows at the beginning of a table by which it is judged, however it is cut."""
 
 HELD = 2_000_000
-"""Rows that are gathered in memory; those of a larger table are put aside first."""
+"""Rows that are gathered in memory; those of a larger table are put into a file first."""
 
 
 def traces_of_points(
@@ -35,23 +33,21 @@ def traces_of_points(
     if first is None:
         return
     check_columns(first["lat"].to_numpy(), first["lon"].to_numpy(), label)
-    clock = TimeColumn(first, label)
+    times = TimeColumn(first, label)
     prefix = "" if "subject" in first else f"{label}#"  # equal ids of two files differ
-    read = (rows_of(chunk, clock.seconds(chunk, how), how) for chunk in chunks)
     del first
-    with Spill(rows) as aside:
+    with Spill(rows) as spill:
         held: list[Rows] = []
         size = 0
-        for part in read:
-            held.append(part)
-            size += len(part)
+        for chunk in chunks:
+            held.append(rows_of(chunk, times.seconds(chunk, how), how))
+            size += len(held[-1])
             if size > HELD:
-                aside.put(held)
+                spill.put(held)
         if size <= HELD:
             yield from _traces(held, prefix, how)
             return
-        aside.put(held)
-        for bucket in aside.buckets():
+        for bucket in spill.buckets():
             yield from _traces(bucket, prefix, how)
 
 
@@ -68,31 +64,33 @@ def _beginning(
     if not begun:
         return None, ()
     first = begun[0] if len(begun) == 1 else pd.concat(begun, ignore_index=True)
-    return (first if len(first) <= FIRST else first.iloc[:FIRST]), chain(begun, rest)
+    return first.iloc[:FIRST], chain(begun, rest)
 
 
 def _traces(held: list[Rows], prefix: str, how: Reading) -> Iterator[Trace]:
     """Put the rows of each trace together; empties the list, for the memory."""
     if not any(map(len, held)):
         return
-    owner, owners = joined((r.owner for r in held), (r.owners for r in held))
-    subject, written = joined((r.subject for r in held), (r.subjects for r in held))
+    owner, owners = joined([(rows.owner, rows.owners) for rows in held])
+    subject, written = joined([(rows.subject, rows.subjects) for rows in held])
     keys = [key_of(name, exact=how.subjects_exact) for name in written]
     spellings: dict[str, tuple[str, ...]] = {}
     for key, name in zip(keys, written, strict=True):
         spellings[key] = (*spellings.get(key, ()), name)
-    subject, subjects = joined([subject], [keys])
+    subject, subjects = joined([(subject, keys)])
     names = [spellings[key] for key in subjects]
     subject = _filled(subject, owner)
     # A number for each pair, in the order of first appearance.
     pairs = (owner.astype(np.int64) << 32) + (subject.astype(np.int64) - NOBODY)
     code, found = pd.factorize(pairs)
     del owner, subject, pairs
-    order = np.argsort(code.astype(_smallest(len(found))), kind="stable")
-    ends = np.cumsum(np.bincount(code))
-    lat, lon, time = _columns(held, order)
-    start = 0
-    for pair, end in zip(found.tolist(), ends.tolist(), strict=True):
+    # Codes of few bytes are sorted much faster.
+    order = np.argsort(code.astype(np.min_scalar_type(len(found))), kind="stable")
+    ends = np.cumsum(np.bincount(code)).tolist()
+    parts = [[rows.lat for rows in held], [rows.lon for rows in held], [rows.time for rows in held]]
+    held.clear()  # then only one column lies twice in memory
+    lat, lon, time = (np.concatenate(parts.pop(0))[order] for _ in range(3))
+    for pair, start, end in zip(found.tolist(), [0, *ends], ends, strict=False):
         number = (pair & 0xFFFFFFFF) + NOBODY
         yield Trace(
             name=prefix + owners[pair >> 32],
@@ -102,10 +100,9 @@ def _traces(held: list[Rows], prefix: str, how: Reading) -> Iterator[Trace]:
             time=time[start:end],
             spellings=() if number == NOBODY else names[number],
         )
-        start = end
 
 
-def _filled(subject: NDArray[np.int32], owner: NDArray[np.int32]) -> NDArray[np.int32]:
+def _filled(subject: Codes, owner: Codes) -> Codes:
     """Give rows without a subject that of their id, if it has but one."""
     known = subject != NOBODY
     if known.all() or not known.any():
@@ -116,20 +113,3 @@ def _filled(subject: NDArray[np.int32], owner: NDArray[np.int32]) -> NDArray[np.
     np.maximum.at(most, owner[known], subject[known])
     only = np.where(least == most, most, NOBODY)
     return np.where(known, subject, only[owner])
-
-
-def _smallest(count: int) -> type[np.unsignedinteger]:
-    """Choose the type of so many codes; small ones are sorted much faster."""
-    return np.uint16 if count <= 1 << 16 else np.uint32
-
-
-def _columns(held: list[Rows], order: NDArray[np.intp]) -> Iterator[Floats]:
-    """Join and order one column after the other, so that only one lies twice."""
-    lat = [part.lat for part in held]
-    lon = [part.lon for part in held]
-    time = [part.time for part in held]
-    held.clear()
-    for column in (lat, lon, time):
-        joined = np.concatenate(column)
-        column.clear()
-        yield joined[order]

@@ -1,6 +1,6 @@
-"""What is kept of rows of points: where, when, and numbers for the names."""
+"""What is kept of rows of points: where, when, and codes for the names."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,22 +13,22 @@ from trajanon.extract.sources.tables import columns
 from trajanon.subjects import key_of
 
 NOBODY = -1
-"""The number of a name that is not there."""
+"""The code of a name that is missing."""
 
-Numbers = NDArray[np.int32]
+Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Points in the order of a table."""
+    """Points in the order of a table; arrays of numpy, as frames of pandas take a third longer."""
 
-    owner: Numbers  # places in `owners`: the id, or in a table without ids the subject
-    subject: Numbers  # places in `subjects`, or `NOBODY`
+    owner: Codes  # places in `owners`: the id, or in a table without ids the subject
+    subject: Codes  # places in `subjects`, or `NOBODY`
     lat: Floats  # degrees
     lon: Floats  # degrees
     time: Floats  # seconds since 1970 UTC, or NaN
-    owners: Sequence[str]  # names; those of subjects as they are written
-    subjects: Sequence[str]  # names; those of subjects as they are written
+    owners: Sequence[str]
+    subjects: Sequence[str]  # as they are written
 
     def __len__(self) -> int:
         return len(self.owner)
@@ -42,15 +42,14 @@ class Rows:
 
 
 def rows_of(chunk: pd.DataFrame, time: Floats, how: Reading) -> Rows:
-    """Number the names in a part of a table; rows without an id are left out."""
-    if "part" in chunk:
-        chunk = chunk.assign(id=_with_part(chunk["id"], chunk["part"]))
+    """Give codes to the names in a part of a table; rows without an id are left out."""
     subjects: list[str] = []
     subject = np.full(len(chunk), NOBODY, np.int32)
     if "subject" in chunk:
-        subject, subjects = _numbered(chunk["subject"], columns.as_given)
+        subject, subjects = _coded(chunk["subject"], columns.as_given)
     if "id" in chunk:
-        owner, owners = _numbered(chunk["id"], columns.names)
+        ids = _with_part(chunk["id"], chunk["part"]) if "part" in chunk else chunk["id"]
+        owner, owners = _coded(ids, columns.names)
     else:
         exact = how.subjects_exact
         owner, owners = subject, [key_of(name, exact=exact) for name in subjects]
@@ -63,34 +62,29 @@ def rows_of(chunk: pd.DataFrame, time: Floats, how: Reading) -> Rows:
     return rows.take(owned)
 
 
-def joined(codes: Iterable[Numbers], names: Iterable[Sequence[str]]) -> tuple[Numbers, list[str]]:
-    """Join numbers of which each part has its own names."""
+def joined(parts: Sequence[tuple[Codes, Sequence[str]]]) -> tuple[Codes, list[str]]:
+    """Join codes of which each part has its own names, of which some may be equal."""
     number: dict[str, int] = {}
-    parts = [
-        _with_nobody([number.setdefault(name, len(number)) for name in own])[code]
-        for code, own in zip(codes, names, strict=True)
-    ]
-    return np.concatenate(parts), list(number)
+    codes = []
+    for code, names in parts:
+        own = [number.setdefault(name, len(number)) for name in names]
+        codes.append(np.array([*own, NOBODY], np.int32)[code])
+    return np.concatenate(codes), list(number)
 
 
-def _numbered(
+def _coded(
     values: pd.Series, read: Callable[[pd.Series], list[str | None]]
-) -> tuple[Numbers, list[str]]:
+) -> tuple[Codes, list[str]]:
     code, found = pd.factorize(values)
     if isinstance(found, pd.CategoricalIndex):  # which is slow to make texts of
         found = found.categories.take(found.codes)
     names = read(pd.Series(found))
     named = np.array([name is not None for name in names], bool)
     places = np.where(named, np.cumsum(named) - 1, NOBODY)
-    return _with_nobody(places.tolist())[code], [name for name in names if name]
+    return np.append(places, NOBODY).astype(np.int32)[code], [name for name in names if name]
 
 
-def _with_nobody(numbers: Sequence[int]) -> Numbers:
-    """Add what a number of -1 finds: nobody."""
-    return np.array([*numbers, NOBODY], np.int32)
-
-
-def _of_those(code: Numbers, names: Sequence[str]) -> tuple[Numbers, list[str]]:
+def _of_those(code: Codes, names: Sequence[str]) -> tuple[Codes, list[str]]:
     needed = np.unique(code[code != NOBODY])
     place = np.full(len(names) + 1, NOBODY, np.int32)
     place[needed] = np.arange(len(needed), dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Rows of a table too large for memory, put aside in temporary files."""
+"""Rows of a table too large for memory, in temporary files."""
 
 import io
 import pickle
@@ -6,8 +6,6 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
@@ -16,37 +14,29 @@ from trajanon.extract.sources.tables.rows import Rows
 
 _BUCKET = 1_000_000  # rows that one bucket should hold
 _FEWEST, _MOST = 16, 256  # buckets; each is an open file
-_UNKNOWN = 64  # buckets of a table of which nobody knows how large it is
+_UNKNOWN = 64  # buckets of a table whose number of rows is unknown
 
 
-class Spill:
+class Spill(ExitStack):
     """Rows in buckets by their owner, each an unnamed temporary file.
 
     The operating system removes the files with the process, whatever ends it.
     """
 
     def __init__(self, rows: int | None) -> None:
+        super().__init__()
         wished = _UNKNOWN if rows is None else -(-rows // _BUCKET)
         self._count = min(max(wished, _FEWEST), _MOST)
         self._files: list[io.FileIO] = []
-        self._open = ExitStack()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._open.close()
 
     def put(self, held: list[Rows]) -> None:
-        """Put rows aside, after those that are there; empties the list."""
+        """Put rows behind those that are here; empties the list."""
         try:
             if not self._files:
-                self._files = [self._temporary() for _ in range(self._count)]
+                self._files = [
+                    self.enter_context(tempfile.TemporaryFile(buffering=0))  # noqa: SIM115
+                    for _ in range(self._count)
+                ]
             while held:
                 self._write(held.pop(0))
         except OSError as error:
@@ -57,14 +47,14 @@ class Spill:
             raise FileProblem(msg) from error
 
     def buckets(self) -> Iterator[list[Rows]]:
-        """Give back the rows, bucket by bucket, those of one owner in one of them."""
+        """Give back the rows, bucket by bucket; all rows of one owner are in one of them."""
         for file in self._files:
             file.seek(0)
             with io.BufferedReader(file) as stream:
-                yield list(_parts(stream))
-
-    def _temporary(self) -> io.FileIO:
-        return self._open.enter_context(tempfile.TemporaryFile(buffering=0))
+                parts = []
+                while stream.peek(1):
+                    parts.append(pickle.load(stream))
+            yield parts
 
     def _write(self, rows: Rows) -> None:
         # By the name itself: its number depends on where the table is cut.
@@ -77,8 +67,3 @@ class Spill:
                 left = memoryview(pickle.dumps(rows.take(part)))
                 while left:
                     left = left[file.write(left) :]
-
-
-def _parts(stream: "io.BufferedReader[io.FileIO]") -> Iterator[Rows]:
-    while stream.peek(1):
-        yield pickle.load(stream)
