@@ -278,7 +278,7 @@ def test_both_sides_of_the_antimeridian_are_refused() -> None:
     ("options", "says"),
     [
         ({"count": "people"}, "`count` 'people' is not known; choose from subjects"),
-        ({"method": "magic"}, "method 'magic' is not known"),
+        ({"method": "magic"}, "`method` 'magic' is not known"),
         ({"k": 1}, "k must be at least 2 (got 1)"),
     ],
 )

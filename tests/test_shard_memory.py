@@ -57,6 +57,6 @@ def test_a_row_group_too_wide_for_the_memory_is_refused(tmp_path: Path) -> None:
     with (
         patch.object(workflow, "capacity_of", lambda *_: 100),
         patch.object(workflow, "NUMBERS", 600 * 60),
-        pytest.raises(BadInput, match=r"row group of 400 .* only 100 fit .*--memory"),
+        pytest.raises(BadInput, match=r"row group of 400 .* only 100 fit .*`memory`"),
     ):
         anonymize_parts(str(source), str(tmp_path / "out"), 3, effort="fast")
