@@ -32,7 +32,7 @@ from trajanon.extract.sources.source import Source
 from trajanon.files.json_types import parsed
 from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.inputs import regular
-from trajanon.trajectories import Trajectories, joined
+from trajanon.trajectories import Trajectories, joined_trajectories
 
 logger = logging.getLogger(__name__)
 
@@ -201,7 +201,7 @@ class Checkpoint:
             files[0].touch(mode=0o600)
             np.savez(files[0], **known)
             if rows:
-                write_trajectories(files[1], joined(self._parts))
+                write_trajectories(files[1], joined_trajectories(self._parts))
             written = files if rows else files[:1]
             state: State = {
                 **self.state,

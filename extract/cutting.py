@@ -27,7 +27,7 @@ from trajanon.extract.trace import Trace
 from trajanon.geodesy import DEGREE
 from trajanon.partition import dense
 from trajanon.subjects import NAMELESS
-from trajanon.trajectories import Trajectories, joined
+from trajanon.trajectories import Trajectories, joined_trajectories
 
 BATCH = 200_000
 """Points that are worked on at once: enough for arrays to pay, few for memory."""
@@ -237,4 +237,8 @@ def finished(parts: Sequence[Trajectories], cutter: Cutter) -> Trajectories:
     taken, person = cutter.choose(
         *(np.concatenate([getattr(part, name) for part in parts]) for name in ("subject", "trace"))
     )
-    return replace(joined(parts).take(taken), subject=person[taken], provenance=cutter.provenance())
+    return replace(
+        joined_trajectories(parts).take(taken),
+        subject=person[taken],
+        provenance=cutter.provenance(),
+    )

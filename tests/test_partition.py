@@ -13,7 +13,7 @@ from trajanon.extract.extraction import Extraction
 from trajanon.files.partition import is_part, part_name
 from trajanon.files.trajectories import read_trajectories
 from trajanon.outputs import replacing_folder
-from trajanon.trajectories import Trajectories, joined
+from trajanon.trajectories import Trajectories, joined_trajectories
 
 
 def is_ours(name: str) -> bool:
@@ -28,7 +28,7 @@ def test_parts_together_are_the_file(madrid: Trajectories, tmp_path: Path, rows:
     assert [len(part) for part in parts[:-1]] == [rows] * ((len(madrid) - 1) // rows)
     assert 0 < len(parts[-1]) <= rows
     assert (np.concatenate([part.points for part in parts]) == madrid.points).all()
-    whole = joined(parts)
+    whole = joined_trajectories(parts)
     assert whole.tracks is not None
     assert madrid.tracks is not None
     assert (whole.tracks.start == madrid.tracks.start).all()

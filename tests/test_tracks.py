@@ -26,7 +26,7 @@ from trajanon.errors import BadInput
 from trajanon.files import track_rows, wkb
 from trajanon.files.release import FORMATS, write_release
 from trajanon.files.trajectories import read_trajectories, write_trajectories
-from trajanon.tracks import STEPS, Tracks, joined
+from trajanon.tracks import STEPS, Tracks, joined_tracks
 from trajanon.trajectories import Trajectories
 
 NAMES = ("points", "first", "run", "start")
@@ -158,7 +158,7 @@ def test_some_of_the_trajectories_keep_their_whole_runs(
 @given(parts=st.lists(any_trajectories(), min_size=1, max_size=4))
 def test_batches_are_put_one_after_another(parts: list[Trajectories]) -> None:
     batches = [tracks_of(part) for part in parts]
-    whole = joined(batches)
+    whole = joined_tracks(batches)
     expected = [run for batch in batches for run in runs_of(batch)]
     for run, other in zip(runs_of(whole), expected, strict=True):
         np.testing.assert_array_equal(run, other)
@@ -331,7 +331,7 @@ def test_files_put_together_stay_on_their_own_runs(tmp_path: Path) -> None:
     for some in ([0, 1, 2, 3], [0, 3], [1, 2]):
         pd.concat(tables).iloc[some].to_parquet(path)
         got = tracks_of(read_trajectories(path))
-        whole = joined(parts)
+        whole = joined_tracks(parts)
         np.testing.assert_array_equal(got.windows(m), whole.windows(m)[some])
         steps = {p.tobytes() for run in runs_of(whole) for p in run}
         pairs = {(a.tobytes(), b.tobytes()) for r in runs_of(whole) for a, b in pairwise(r)}

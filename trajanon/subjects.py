@@ -1,4 +1,4 @@
-"""Whose records are: spellings of one name made equal, and numbered."""
+"""Subjects: spellings of one name made equal, and numbered."""
 
 import re
 import unicodedata
@@ -68,9 +68,7 @@ class Merged(NamedTuple):
     @classmethod
     def told_by(cls, provenance: Mapping[str, Any]) -> "Merged":
         """Read what a provenance counts; anybody may have written it."""
-        counts = provenance.get("counts")
-        told = counts if isinstance(counts, Mapping) else {}
-        return cls(_whole(told.get(BY_CASE)), _whole(told.get(BY_BLANKS)))
+        return cls(_counted(provenance, BY_CASE) or 0, _counted(provenance, BY_BLANKS) or 0)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -134,10 +132,6 @@ def numbered(values: ArrayLike | Sequence[object], *, exact: bool = False) -> Nu
     return Numbered(number, missing, merged)
 
 
-def _whole(told: Any) -> int:
-    return told if isinstance(told, int) else 0
-
-
 def _text(value: Any) -> str:
     """Write what tells a subject as a name; 7 and 7.0 alike."""
     if isinstance(value, bytes):
@@ -147,7 +141,7 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-class Whose(NamedTuple):
+class Identities(NamedTuple):
     """Numbers of subjects and traces, where known, and what to count of them."""
 
     subject: Ints | None
@@ -158,17 +152,16 @@ class Whose(NamedTuple):
     def counted_in(self, provenance: Mapping[str, Any]) -> Mapping[str, Any]:
         """Add what was found here to what a provenance counts."""
         found = {NAMELESS: self.nameless, **self.merged.counts}
-        if not any(found.values()):
+        more = {what: n + (_counted(provenance, what) or 0) for what, n in found.items() if n}
+        if not more:
             return provenance
-        before = provenance.get("counts")
-        counts = dict(before) if isinstance(before, Mapping) else {}
-        for what, many in found.items():
-            if many:
-                counts[what] = many + _whole(counts.get(what))
-        return {**provenance, "counts": counts}
+        counts = provenance.get("counts")
+        return {**provenance, "counts": {**(counts if isinstance(counts, Mapping) else {}), **more}}
 
 
-def whose(subject: ArrayLike | None, trace: ArrayLike | None, *, exact: bool = False) -> Whose:
+def identities(
+    subject: ArrayLike | None, trace: ArrayLike | None, *, exact: bool = False
+) -> Identities:
     """Number subjects and traces; a trace without a subject is its own.
 
     Where a trace names its subject in some rows only, it is that one's in all. Else one person
@@ -177,7 +170,7 @@ def whose(subject: ArrayLike | None, trace: ArrayLike | None, *, exact: bool = F
     which = None if trace is None else numbered(trace, exact=True)
     if subject is None:
         number = None if which is None else which.number
-        return Whose(number, number)
+        return Identities(number, number)
     who = numbered(subject, exact=exact)
     number, missing = who.number, who.missing
     if which is not None and missing.any():
@@ -187,7 +180,7 @@ def whose(subject: ArrayLike | None, trace: ArrayLike | None, *, exact: bool = F
         number = numbered(np.where(missing, own[which.number], number)).number
         missing &= ~np.isin(which.number, which.number[named])
     nameless = len(np.unique(number[missing]))
-    return Whose(number, None if which is None else which.number, nameless, who.merged)
+    return Identities(number, None if which is None else which.number, nameless, who.merged)
 
 
 def nameless(provenance: Mapping[str, Any]) -> int:

@@ -13,15 +13,21 @@ STEPS = 4
 """Steps of a track between two points of a trajectory."""
 
 
-def on_earth(points: NDArray[np.floating]) -> bool:
-    """Tell whether all points (lat, lon), shape (..., 2), are places on Earth.
+def refuse_off_earth(points: NDArray[np.floating], row: str) -> None:
+    """Refuse points (lat, lon), shape (..., 2), that are no places on Earth.
 
-    Without an array of their size, for there may be a great many.
+    Without an array of their size where all is well, for there may be a great many.
     """
     columns = ((points[..., 0], 90.0), (points[..., 1], 180.0))
-    return points.size == 0 or all(
+    if points.size and not all(
         -most <= column.min() and column.max() <= most for column, most in columns
-    )
+    ):
+        off = ~(np.abs(points) <= (90.0, 180.0))  # NaN is nowhere
+        msg = (
+            f"{row.format(np.argwhere(off)[0, 0])} is not on Earth; latitudes lie in -90..90, "
+            "longitudes in -180..180 (are the two swapped?)"
+        )
+        raise BadInput(msg)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,21 +50,10 @@ class Tracks:
                 f"got {self.points.shape}"
             )
             raise BadInput(msg)
-        if not on_earth(self.points):
-            off = ~(np.abs(self.points) <= (90.0, 180.0))  # NaN is nowhere
-            worst = int(np.argwhere(off)[0, 0])
-            msg = (
-                f"point {worst} of the tracks is not on Earth; latitudes lie in "
-                "-90..90, longitudes in -180..180 (are the two swapped?)"
-            )
-            raise BadInput(msg)
+        refuse_off_earth(self.points, "point {} of the tracks")
+        ends = (0, len(self.points))
         whole = self.first.ndim == 1 and len(self.first) > 0
-        if (
-            not whole
-            or self.first[0] != 0
-            or self.first[-1] != len(self.points)
-            or (np.diff(self.first) < 1).any()
-        ):
+        if not whole or tuple(self.first[[0, -1]]) != ends or (np.diff(self.first) < 1).any():
             msg = (
                 "the first points of runs must rise from 0 to the number of points, "
                 f"{len(self.points)}; got {self.first}"
@@ -124,7 +119,7 @@ class Tracks:
         )
 
 
-def joined(parts: Sequence[Tracks]) -> Tracks:
+def joined_tracks(parts: Sequence[Tracks]) -> Tracks:
     """Put tracks of several batches of trajectories one after another."""
     size = np.concatenate([np.diff(part.first) for part in parts])
     before = np.cumsum([0] + [len(part.first) - 1 for part in parts])

@@ -9,9 +9,8 @@ import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.subjects import column_of, numbered, whose
-from trajanon.tracks import STEPS, Tracks, on_earth
-from trajanon.tracks import joined as tracks_joined
+from trajanon.subjects import column_of, identities, numbered
+from trajanon.tracks import STEPS, Tracks, joined_tracks, refuse_off_earth
 
 _LOG = logging.getLogger(__name__)
 
@@ -70,14 +69,7 @@ class Trajectories:
                 )
                 raise BadInput(msg)
         self._number_subjects()
-        if not on_earth(self.points):
-            off = ~(np.abs(self.points) <= (90.0, 180.0))  # NaN is nowhere
-            worst = int(np.argwhere(off)[0, 0])
-            msg = (
-                f"trajectory {worst} has a point that is not on Earth; latitudes lie "
-                "in -90..90, longitudes in -180..180 (are the two swapped?)"
-            )
-            raise BadInput(msg)
+        refuse_off_earth(self.points, "trajectory {} has a point that")
         if self.tracks is not None:
             self._refuse_other_tracks(self.tracks)
 
@@ -87,7 +79,7 @@ class Trajectories:
             if _is_whole(values := getattr(self, name)):
                 object.__setattr__(self, name, values.astype(np.int64, copy=False))
         if self.subject is not None and not _is_whole(self.subject):
-            found = whose(self.subject, self.trace)
+            found = identities(self.subject, self.trace)
             if said := found.merged.told("number them yourself to keep these apart"):
                 _LOG.warning("%s", said)
             object.__setattr__(self, "subject", found.subject)
@@ -164,7 +156,7 @@ def _is_whole(values: object) -> bool:
     )
 
 
-def joined(parts: Sequence[Trajectories]) -> Trajectories:
+def joined_trajectories(parts: Sequence[Trajectories]) -> Trajectories:
     """Put trajectories one after another, with what all of them have.
 
     Subjects and traces of equal numbers are the same; the provenance is left to the caller.
@@ -179,5 +171,5 @@ def joined(parts: Sequence[Trajectories]) -> Trajectories:
         points=np.concatenate([part.points for part in parts]),
         subject=all_have([part.subject for part in parts]),
         trace=all_have([part.trace for part in parts]),
-        tracks=tracks_joined(tracks) if len(tracks) == len(parts) else None,
+        tracks=joined_tracks(tracks) if len(tracks) == len(parts) else None,
     )

@@ -1,17 +1,21 @@
 """trajanon check."""
 
 import shlex
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from trajanon.cli.options import ANONYMIZED, Json, SubjectsExact
+from trajanon.cli.options import ANONYMIZED, Json, SubjectsExact, names_of
 from trajanon.cli.wording import tell
 from trajanon.errors import BadInput
 
 if TYPE_CHECKING:
     from trajanon.privacy.findings import Findings
+    from trajanon.tables import TableFindings
+    from trajanon.trajectories import Trajectories
 
 
 def check(
@@ -70,104 +74,92 @@ def check(
         msg = f"{given[0]} and {given[1]} are different checks: run one after the other"
         raise BadInput(msg)
     if columns is not None:
-        _check_table(released, k, columns, as_json=as_json)
+        from trajanon.tables import check_table
+
+        table = check_table(released, k, columns=names_of(columns))
+        _answer(
+            {**asdict(table), "holds": table.holds, "answered": "rows"},
+            f"{released} holds for rows: {_seen_in_table(table)}",
+            f"{released} must not be published:",
+            [
+                f"{table.rare:,} of {table.rows:,} rows of {', '.join(table.columns)} occur fewer "
+                f"than {k} times, the rarest {table.smallest}"
+            ],
+            as_json=as_json,
+        )
         return
     if rewrite is not None:
-        _rewrite(released, rewrite, k, digits, as_json=as_json)
-        return
-    from dataclasses import asdict
+        from trajanon.privacy.clean_copy import rewrite as write_lines
 
+        findings = write_lines(released, rewrite, k, digits=digits)
+        holds = f"Wrote {rewrite}. It holds for rows: {_seen(findings)}."
+        amiss = f"The lines of {released} by themselves do not hold:"
+    else:
+        from trajanon.files.trajectories import read_trajectories
+        from trajanon.privacy.release_check import check as findings_of
+
+        originals = None
+        if trajectories is not None:
+            originals = read_trajectories(trajectories, subjects_exact=subjects_exact)
+        findings = findings_of(released, k, trajectories=originals, against=against, digits=digits)
+        holds = f"{released} holds for {findings.answered}: {_seen(findings)}"
+        holds += _counted(released, originals, against, k)
+        amiss = f"{released} must not be published:"
+    account = {**asdict(findings), "holds": findings.holds}
+    _answer(account, holds, amiss, findings.problems, as_json=as_json)
+
+
+def _answer(
+    account: dict[str, Any], holds: str, amiss: str, problems: Iterable[str], *, as_json: bool
+) -> None:
+    """Say what a check found, and give the exit code."""
     from trajanon.cli.screen import show_json
-    from trajanon.files.trajectories import read_trajectories
-    from trajanon.privacy.release_check import check as findings_of
+
+    if as_json:
+        show_json(account)
+    elif account["holds"]:
+        tell(holds)
+    else:
+        tell(amiss)
+        for problem in problems:
+            tell(f"- {problem}")
+    if not account["holds"]:
+        raise typer.Exit(1)
+
+
+def _seen(findings: "Findings") -> str:
+    """Say what was seen in a file that holds."""
+    return (
+        f"each of its {findings.groups:,} different trajectories occurs at least {findings.k} "
+        f"times ({findings.trajectories:,} in all), and {findings.claim}"
+    )
+
+
+def _counted(released: Path, originals: "Trajectories | None", against: Path | None, k: int) -> str:
+    """Say what was counted with the originals, what no file shows, and what comes next."""
     from trajanon.subjects import nameless
 
-    originals = None
-    if trajectories is not None:
-        originals = read_trajectories(trajectories, subjects_exact=subjects_exact)
-    findings = findings_of(released, k, trajectories=originals, against=against, digits=digits)
-    onward = " Next: trajanon map"
-    if released.is_dir():  # more than a map shows
-        onward = ""
-    elif released != ANONYMIZED:
-        onward += f" --view public {shlex.quote(str(released))}"
-    counted = ""
-    unseen = " How many people stand behind each cannot be seen in a release"
-    unseen += "." if released.is_dir() else ": --trajectories counts them."
-    if originals is not None:
-        unseen = ""
+    counted, unseen, onward = "", "", " Next: trajanon map"
+    if originals is None:
+        unseen = " How many people stand behind each cannot be seen in a release"
+        unseen += "." if released.is_dir() else ": --trajectories counts them."
+    else:
         counted = f"; {k} different subjects in each group"
         if unknown := nameless(originals.provenance):
             counted += f", where {unknown:,} recordings without a name count as one each"
     if against is not None:
         counted += f"; also beside {against} no fewer than {k} stand behind each"
-    if as_json:
-        show_json({**asdict(findings), "holds": findings.holds})
-    elif findings.holds:
-        tell(
-            f"{released} holds for {findings.answered}: {_seen(findings, k)}"
-            f"{counted}.{unseen}{onward}"
-        )
-    else:
-        tell(f"{released} must not be published:")
-        for problem in findings.problems:
-            tell(f"- {problem}")
-    if not findings.holds:
-        raise typer.Exit(1)
+    if released.is_dir():  # more than a map shows
+        onward = ""
+    elif released != ANONYMIZED:
+        onward += f" --view public {shlex.quote(str(released))}"
+    return f"{counted}.{unseen}{onward}"
 
 
-def _seen(findings: "Findings", k: int) -> str:
-    """Say what was seen in a file that holds."""
+def _seen_in_table(found: "TableFindings") -> str:
+    others = f" Not looked at: {', '.join(found.others)}." if found.others else ""
     return (
-        f"each of its {findings.groups:,} different trajectories occurs at least {k} "
-        f"times ({findings.trajectories:,} in all), and {findings.claim}"
+        f"each of its {found.groups:,} different rows of {', '.join(found.columns)} occurs at "
+        f"least {found.k} times ({found.rows:,} in all).{others} How many people stand behind "
+        "each cannot be seen in a table."
     )
-
-
-def _rewrite(released: Path, clean: Path, k: int, digits: int, *, as_json: bool) -> None:
-    """Write the lines of a file alone into another, if they hold by themselves."""
-    from dataclasses import asdict
-
-    from trajanon.cli.screen import show_json
-    from trajanon.privacy.clean_copy import rewrite
-
-    findings = rewrite(released, clean, k, digits=digits)
-    if as_json:
-        show_json({**asdict(findings), "holds": findings.holds})
-    elif findings.holds:
-        tell(f"Wrote {clean}. It holds for rows: {_seen(findings, k)}.")
-    else:
-        tell(f"The lines of {released} by themselves do not hold:")
-        for problem in findings.problems:
-            tell(f"- {problem}")
-    if not findings.holds:
-        raise typer.Exit(1)
-
-
-def _check_table(table: Path, k: int, columns: str, *, as_json: bool) -> None:
-    """Check columns of a table, with the words and exit codes of a release."""
-    from dataclasses import asdict
-
-    from trajanon.cli.options import names_of
-    from trajanon.cli.screen import show_json
-    from trajanon.tables import check_table
-
-    found = check_table(table, k, columns=names_of(columns))
-    names = ", ".join(found.columns)
-    if as_json:
-        show_json({**asdict(found), "holds": found.holds, "answered": "rows"})
-    elif found.holds:
-        others = f" Not looked at: {', '.join(found.others)}." if found.others else ""
-        tell(
-            f"{table} holds for rows: each of its {found.groups:,} different rows of "
-            f"{names} occurs at least {k} times ({found.rows:,} in all).{others} How "
-            "many people stand behind each cannot be seen in a table."
-        )
-    else:
-        tell(f"{table} must not be published:")
-        tell(
-            f"- {found.rare:,} of {found.rows:,} rows of {names} occur fewer than {k} "
-            f"times, the rarest {found.smallest}"
-        )
-    if not found.holds:
-        raise typer.Exit(1)

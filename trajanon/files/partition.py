@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from trajanon.files.trajectories import write_parts
-from trajanon.trajectories import Trajectories, joined
+from trajanon.trajectories import Trajectories, joined_trajectories
 
 
 def part_name(number: int) -> str:
@@ -42,10 +42,10 @@ def _of_size(parts: Iterable[Trajectories], rows: int) -> Iterator[Trajectories]
         held += len(part)
         if held < rows:
             continue
-        whole = joined(waiting)
+        whole = joined_trajectories(waiting)
         full = held - held % rows
         for start in range(0, full, rows):
             yield whole.take(np.arange(start, start + rows))
         waiting, held = [whole.take(np.arange(full, held))] * (held > full), held - full
     if waiting:
-        yield joined(waiting)
+        yield joined_trajectories(waiting)

@@ -17,7 +17,7 @@ from trajanon.files.json_types import parsed
 from trajanon.files.wkb import read_lines
 from trajanon.inputs import named_rightly
 from trajanon.outputs import replacing
-from trajanon.subjects import Whose, whose
+from trajanon.subjects import Identities, identities
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 
@@ -131,9 +131,9 @@ def _points(path: Path, file: geoparquet.GeoParquet) -> Floats:
     return points
 
 
-def _whose(path: Path, file: geoparquet.GeoParquet, *, exact: bool) -> Whose:
+def _whose(path: Path, file: geoparquet.GeoParquet, *, exact: bool) -> Identities:
     """Number subjects and traces; say so where names were made one."""
-    found = whose(file.column("subject"), file.column("trace"), exact=exact)
+    found = identities(file.column("subject"), file.column("trace"), exact=exact)
     if found.merged.told():
         _LOG.warning("%s: %s", path, found.merged.told())
     return found
