@@ -13,7 +13,7 @@ from trajanon.files.trajectories import write_trajectories
 from trajanon.parts import borders, shard_search, workflow
 from trajanon.parts.centroids import Tally, finish
 from trajanon.parts.plan import Plan
-from trajanon.parts.shard_rows import Piece
+from trajanon.parts.scratch import ShardRows
 from trajanon.trajectories import Trajectories
 
 POINTS = 4
@@ -71,7 +71,7 @@ class Groups:
         self.line: dict[int, Floats] = {}
         self._count = 0
 
-    def finish(self, plan: Plan, piece: Piece, key: str) -> Tally:
+    def finish(self, plan: Plan, piece: ShardRows, key: str) -> Tally:
         """Note the groups, then finish them."""
         for mark in np.unique(piece.mark).tolist():
             members = piece.row[piece.mark == mark].tolist()

@@ -107,12 +107,12 @@ def test_labels_with_gaps_are_taken() -> None:
 @pytest.mark.parametrize(
     ("limit", "value"),
     [
-        ("ROUNDS", 1),
+        ("GENERATION_ROUNDS", 1),
         ("POOL", 0),
         ("PRICING_NODES", 1),
         ("HALVINGS", 0),
         ("ROOM", 0),
-        ("INTEGER_NODES", 0),
+        ("CHOICE_NODES", 0),
     ],
 )
 def test_within_any_limit_no_more_is_lost(

@@ -17,7 +17,7 @@ from trajanon.bound import column_generation, subset_row_cuts
 from trajanon.bound import lower_bound as bound
 from trajanon.bound.column_generation import Relaxation
 from trajanon.bound.lower_bound import lower_bound, nearest_bound, prove
-from trajanon.bound.pricing import Found, pricing_problem, with_cuts
+from trajanon.bound.pricing import FoundGroups, pricing_problem, with_cuts
 from trajanon.bound.subset_row_cuts import violated_cuts
 from trajanon.errors import BadInput, TooFewRecords
 
@@ -245,7 +245,7 @@ def test_what_groups_might_earn_is_taken_back(monkeypatch: pytest.MonkeyPatch) -
     """Of ten records round which a group may earn 1 to 10, five at most have one."""
     pricing = pricing_problem(np.zeros((10, 1)), 2, np.arange(10))
     pricing = pricing._replace(prices=np.full(10, 10.0))
-    found = Found([], np.arange(1.0, 11.0), complete=True)
+    found = FoundGroups([], np.arange(1.0, 11.0), complete=True)
     monkeypatch.setattr(bound, "search", lambda *_: found)
     sse, certified = prove(said(pricing), 1)
     assert sse == pytest.approx(100.0 - (10 + 9 + 8 + 7 + 6))
@@ -307,7 +307,7 @@ def test_violated_trios_are_found(seed: int, n: int, count: int) -> None:
     [
         (bound, "NODES", 1, False),
         (bound, "PAIRWISE", 10, False),
-        (bound, "ROUNDS", 1, False),
+        (bound, "BOUND_ROUNDS", 1, False),
         (column_generation, "POOL", 0, False),
         (subset_row_cuts, "CUT_ROUNDS", 0, True),
         (subset_row_cuts, "CUT_ROUNDS", 1, True),
@@ -332,7 +332,7 @@ def test_where_generation_is_cut_short_small_tables_are_not_undercut(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pool = (column_generation, "POOL", 0)
-    for limit in [(bound, "ROUNDS", 2), pool, (bound, "NODES", 2), (bound, "PAIRWISE", 1)]:
+    for limit in [(bound, "BOUND_ROUNDS", 2), pool, (bound, "NODES", 2), (bound, "PAIRWISE", 1)]:
         with monkeypatch.context() as patch:
             patch.setattr(*limit)
             for seed in range(10):

@@ -15,10 +15,10 @@ from planted import K, groups, problems, repacked, run_sql, with_metadata, writt
 
 import trajanon
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.release import FORMATS, read_release
+from trajanon.files.release import RELEASE_FORMATS, read_release
 from trajanon.trajectories import OSM_ATTRIBUTION
 
-every_format = pytest.mark.parametrize("suffix", FORMATS)
+every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)
 
 
 @every_format

@@ -19,10 +19,10 @@ from planted import K, problems, repacked, run_sql, with_metadata, written
 import trajanon
 from trajanon.errors import FileProblem
 from trajanon.files.comparison import NOTHING_ELSE
-from trajanon.files.release import FORMATS
+from trajanon.files.release import RELEASE_FORMATS
 from trajanon.trajectories import OSM_ATTRIBUTION
 
-every_format = pytest.mark.parametrize("suffix", FORMATS)
+every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)
 
 
 @every_format

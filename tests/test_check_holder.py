@@ -11,7 +11,7 @@ from planted import K, written
 import trajanon
 from trajanon.errors import BadInput, FileProblem
 from trajanon.evaluation.evaluation import evaluate
-from trajanon.files.release import FORMATS
+from trajanon.files.release import RELEASE_FORMATS
 from trajanon.files.report import checked
 from trajanon.maps.matching import match
 from trajanon.privacy.originals import matched
@@ -220,7 +220,7 @@ def with_equal_lines() -> tuple[Trajectories, trajanon.Release]:
     return held, trajanon.anonymize(held, K, refine="none")
 
 
-@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("suffix", RELEASE_FORMATS)
 def test_groups_that_rounding_made_equal_are_counted_and_harmless(
     tmp_path: Path, suffix: str
 ) -> None:

@@ -16,7 +16,7 @@ from shards import released, shards_of, walks, write_folder
 
 from trajanon.errors import BadInput, FileProblem, ServerProblem
 from trajanon.parts import executors
-from trajanon.parts.executors import Alone, Cluster, connected
+from trajanon.parts.executors import DaskCluster, InProcess, connected
 from trajanon.parts.workflow import anonymize_parts
 
 
@@ -105,11 +105,11 @@ def nothing(task: str, done: float, total: float | None, note: str = "") -> None
 
 
 def test_what_a_task_refuses_is_refused(client: Client) -> None:
-    for crew in (Alone(), Cluster(client)):
+    for executor in (InProcess(), DaskCluster(client)):
         with pytest.raises(FileProblem, match="cannot read this"):
-            crew.each("Trying", refuse, [1, 2], nothing)
+            executor.each("Trying", refuse, [1, 2], nothing)
     with pytest.raises(ServerProblem, match=r"lack something: .*install trajanon"):
-        Cluster(client).each("Trying", lack, [1], nothing)
+        DaskCluster(client).each("Trying", lack, [1], nothing)
 
 
 def doze(_: int) -> None:
@@ -131,12 +131,12 @@ def test_a_cluster_that_is_lost_is_one_sentence(client: Client) -> None:
         patch.object(client, "map", spied),
         pytest.raises(ServerProblem, match=r"the cluster was lost: .*cancelled"),
     ):
-        Cluster(client).each("Waiting", doze, [1, 2, 3], lose)
+        DaskCluster(client).each("Waiting", doze, [1, 2, 3], lose)
 
 
 def test_a_task_that_kills_every_worker_is_given_up(client: Client) -> None:
     with pytest.raises(ServerProblem, match="several workers were lost over one task"):
-        Cluster(client).each("Dying", die, [1], nothing)
+        DaskCluster(client).each("Dying", die, [1], nothing)
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_no_column_is_missing(seed: int, m: int, k: int, grid: bool, steady: boo
     assert relaxation.sse == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize(("limit", "value"), [("ROUNDS", 2), ("PRICING_NODES", 1)])
+@pytest.mark.parametrize(("limit", "value"), [("GENERATION_ROUNDS", 2), ("PRICING_NODES", 1)])
 def test_what_a_limit_cut_short_is_not_proven(
     monkeypatch: pytest.MonkeyPatch, limit: str, value: int
 ) -> None:

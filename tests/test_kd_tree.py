@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from trajanon.arrays import Floats, Ints
 from trajanon.hashing import hashed
-from trajanon.parts.kd_tree import Split, joined_where_few, split
+from trajanon.parts.kd_tree import Split, joined_shards, split_table
 
 
 def shard_of(found: Split, record: Floats, row: int) -> int:
@@ -31,7 +31,7 @@ def test_every_record_has_the_shard_that_the_planes_say(
     seed: int, n: int, shards: int, decimals: int
 ) -> None:
     sample = np.round(np.random.default_rng(seed).normal(size=(n, 3)), decimals)
-    found = split(sample, shards)
+    found = split_table(sample, shards)
     assert len(found.nodes) == shards - 1
     rows = np.arange(n) + seed
     at_once = found.shard_of(sample, rows)
@@ -50,7 +50,7 @@ def test_every_record_has_the_shard_that_the_planes_say(
 @pytest.mark.parametrize("shards", [2, 3, 7, 10])
 def test_shards_are_as_large_as_each_other(shards: int) -> None:
     sample = np.random.default_rng(0).normal(size=(5000, 4)) * [5, 1, 1, 0.1]
-    found = split(sample, shards)
+    found = split_table(sample, shards)
     held = np.bincount(found.shard_of(sample, np.arange(5000)), minlength=shards)
     assert np.ptp(held) < 5000 / shards * 0.02
     assert found.nodes[0].axis == 0  # the widest
@@ -58,7 +58,7 @@ def test_shards_are_as_large_as_each_other(shards: int) -> None:
 
 def test_equal_records_are_split_by_their_numbers() -> None:
     sample = np.zeros((4000, 2))
-    found = split(sample, 8)
+    found = split_table(sample, 8)
     held = np.bincount(found.shard_of(sample, np.arange(4000)), minlength=8)
     assert held.tolist() == [500] * 8
     other_rows = np.bincount(found.shard_of(sample, np.arange(4000) + 10**9))
@@ -70,15 +70,15 @@ def subjects(*several: set[int]) -> list[set[int]]:
 
 
 def test_poor_shards_are_joined_with_what_follows() -> None:
-    found = split(np.random.default_rng(0).normal(size=(100, 2)), 5)
+    found = split_table(np.random.default_rng(0).normal(size=(100, 2)), 5)
     rich: Ints = np.arange(10)
     many = set(rich.tolist())
-    assert joined_where_few(found, subjects(many, many, many, many, many), 3) == [
+    assert joined_shards(found, subjects(many, many, many, many, many), 3) == [
         (0,),
         (1,),
         (2,),
         (3,),
         (4,),
     ]
-    assert joined_where_few(found, subjects({1}, {2}, many, many, {1, 2}), 3) == [(0, 1, 2), (3, 4)]
-    assert joined_where_few(found, subjects({1}, {2}, {3}, set(), set()), 3) == [(0, 1, 2, 3, 4)]
+    assert joined_shards(found, subjects({1}, {2}, many, many, {1, 2}), 3) == [(0, 1, 2), (3, 4)]
+    assert joined_shards(found, subjects({1}, {2}, {3}, set(), set()), 3) == [(0, 1, 2, 3, 4)]

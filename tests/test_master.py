@@ -18,7 +18,7 @@ from trajanon.bound.pricing import (
     first_groups,
     groups_within,
     pricing_problem,
-    search,
+    search_best,
     with_cuts,
 )
 
@@ -87,7 +87,7 @@ def test_where_the_limits_are_met_without_a_choice_the_groups_stay(
     master.add(np.array(pair) for pair in [(0, 2), (1, 3), (0, 1), (2, 3)])
     start, every = np.array([0, 1]), np.arange(4)
     assert master.choose(every, start, nodes=9, gap=0.0).columns.tolist() == [2, 3]
-    monkeypatch.setattr(module, "solve", lambda *_: None)
+    monkeypatch.setattr(module, "solve_programme", lambda *_: None)
     assert master.choose(every, start, nodes=9, gap=0.0).columns.tolist() == [0, 1]
 
 
@@ -141,7 +141,7 @@ def test_what_a_watch_raises_ends_the_work(task: str) -> None:
     work: dict[str, Callable[[], object]] = {
         "relax": lambda: master.relax(watch),
         "choose": lambda: master.choose(start, start, nodes=1, gap=0.0, watch=watch),
-        "search": lambda: search(pricing, 0.0, 10, watch),
+        "search": lambda: search_best(pricing, 0.0, 10, watch),
         "groups_within": lambda: groups_within(pricing, 1.0, 5, watch),
     }
     with pytest.raises(KeyboardInterrupt):

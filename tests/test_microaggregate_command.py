@@ -290,13 +290,13 @@ def test_a_row_that_is_too_rare_is_not_written(
     """Whatever the cause: the file is looked at as it was written."""
     from trajanon.files import numeric_table
 
-    write = numeric_table.write
+    write = numeric_table.write_table
 
     def rounds(path: Path, released: pd.DataFrame) -> None:
         released.iloc[0, 0] += 1e-9
         write(path, released)
 
-    monkeypatch.setattr(numeric_table, "write", rounds)
+    monkeypatch.setattr(numeric_table, "write_table", rounds)
     said = run("microaggregate", "people.csv", "-k", 2).sentence
     assert "occurs 1 times as written, and k is 2" in said
     assert names(table) == {"people.csv"}

@@ -188,7 +188,7 @@ def test_separator_and_decimal_comma_are_found(tmp_path: Path, text: str) -> Non
 def test_a_name_with_another_separator_in_it_is_no_two_columns(tmp_path: Path) -> None:
     path = tmp_path / "in.csv"
     path.write_text("a;b;c\n1\n2\n")
-    assert list(numeric_table.read(path)) == ["a;b;c"]
+    assert list(numeric_table.read_table(path)) == ["a;b;c"]
     assert rarest(write(microaggregate_table(path, 2), path), ["a;b;c"]) == 2
 
 
@@ -310,14 +310,14 @@ def test_parquet_is_refused_as_csv_is(
 def test_two_columns_of_one_name_are_refused_in_parquet_too(tmp_path: Path) -> None:
     pq.write_table(pa.table([[1], [2]], names=["a", "a"]), tmp_path / "in.parquet")
     with pytest.raises(BadInput, match=r"in.parquet has two columns 'a'; rename one"):
-        numeric_table.read(tmp_path / "in.parquet")
+        numeric_table.read_table(tmp_path / "in.parquet")
 
 
 def test_an_index_is_a_column_like_the_others(tmp_path: Path) -> None:
     path = tmp_path / "in.parquet"
     pd.DataFrame({"a": [1.0, 2.0]}, index=pd.Index(["x", "y"], name="who")).to_parquet(path)
     assert microaggregate_table(path, 2).report["dropped"] == ["who"]
-    assert sorted(numeric_table.read(path)) == ["a", "who"]
+    assert sorted(numeric_table.read_table(path)) == ["a", "who"]
 
 
 # Whose rows they are

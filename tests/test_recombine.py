@@ -158,7 +158,7 @@ def test_few_records_of_fewer_subjects_are_grouped_best(
         ("INTEGER_GAP", 1.0),
         ("LOOKS", 0),
         ("PRICING_NODES", 1),
-        ("ROUNDS", 1),
+        ("GENERATION_ROUNDS", 1),
         ("POOL", 0),
         ("HALVINGS", 0),
         ("CUT_ROUNDS", 0),

@@ -10,7 +10,7 @@ from planted import K, groups, written
 
 import trajanon
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.release import FORMATS
+from trajanon.files.release import RELEASE_FORMATS
 from trajanon.trajectories import OSM_ATTRIBUTION
 
 
@@ -29,7 +29,7 @@ def with_more(path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("one", "other"), [*product(FORMATS, FORMATS)])
+@pytest.mark.parametrize(("one", "other"), [*product(RELEASE_FORMATS, RELEASE_FORMATS)])
 def test_the_lines_alone_are_written_anew(tmp_path: Path, one: str, other: str) -> None:
     path, clean = with_more(tmp_path / f"r{one}"), tmp_path / f"clean{other}"
     before = path.read_bytes()

@@ -8,7 +8,7 @@ from pricings import different, peoples, random_pricing, room, seeds
 from trajanon import workers
 from trajanon._kernels.group_search import search_groups
 from trajanon._kernels.pricing import earnings
-from trajanon.bound.pricing import Found, groups_within, search, with_cuts
+from trajanon.bound.pricing import FoundGroups, groups_within, search_best, with_cuts
 
 
 @given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), people=peoples, grid=...)
@@ -111,7 +111,7 @@ def test_tolls_are_paid_once_by_groups_that_hold_two_of_three(
     rng = np.random.default_rng(seed)
     of = np.array([rng.choice(m, 3, replace=False) for _ in range(cuts)])
     pricing = with_cuts(pricing, of, rng.exponential(0.5, cuts).round(1))
-    found = groups_within(pricing, 1.0, 10**4) if every else search(pricing, -1.0, 10**6)
+    found = groups_within(pricing, 1.0, 10**4) if every else search_best(pricing, -1.0, 10**6)
     earned = {
         tuple(group): naive_columns.earnings(records, pricing.prices, group)
         - naive_columns.duals_due(pricing.cuts, pricing.cut_duals, group)
@@ -159,9 +159,9 @@ def test_the_search_is_the_same_on_one_core_and_two(
 ) -> None:
     _, pricing = random_pricing(3, 60, 3, None, grid=False)
 
-    def found() -> Found:
+    def found() -> FoundGroups:
         if room is None:
-            return search(pricing, 0.0, 50)
+            return search_best(pricing, 0.0, 50)
         return groups_within(pricing, 0.1, room)
 
     monkeypatch.setattr(workers, "cores", lambda: 1)

@@ -18,7 +18,7 @@ POINTS, ROWS = 300, 400
 
 
 def wide(folder: Path, row_group: int) -> Path:
-    """Lines of many points, in row groups of so many rows."""
+    """ReleasePart of many points, in row groups of so many rows."""
     folder.mkdir()
     steps = np.random.default_rng(0).normal(0, 1e-4, (ROWS, POINTS, 2))
     points = np.array([40.0, -3.7]) + np.cumsum(steps, axis=1)
@@ -36,8 +36,8 @@ def test_of_wide_tables_fewer_rows_are_read_at_once(tmp_path: Path) -> None:
     read: list[int] = []
     whole = Parts.read
 
-    def spied(self: Parts, unit: Any) -> Any:
-        part = whole(self, unit)
+    def spied(self: Parts, part_slice: Any) -> Any:
+        part = whole(self, part_slice)
         read.append(len(part.points))
         return part
 

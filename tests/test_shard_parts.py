@@ -27,11 +27,11 @@ def surveyed(folder: Path) -> Parts:
 
 
 def all_of(parts: Parts) -> Floats:
-    return np.concatenate([parts.read(unit).points for unit in parts.units])
+    return np.concatenate([parts.read(part_slice).points for part_slice in parts.slices])
 
 
 def subjects_of(parts: Parts) -> list[int]:
-    read = [parts.read(unit).subject for unit in parts.units]
+    read = [parts.read(part_slice).subject for part_slice in parts.slices]
     return [number for some in read if some is not None for number in some.tolist()]
 
 
@@ -45,7 +45,7 @@ def test_parts_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
     points = walks(100)
     parts = surveyed(write_folder(tmp_path / "trips", points, rows=30))
     assert parts.n == 100
-    assert [unit.first for unit in parts.units] == [0, 30, 60, 90]
+    assert [part_slice.first for part_slice in parts.slices] == [0, 30, 60, 90]
     assert (all_of(parts) == points).all()
     assert not parts.knows_subjects
 
@@ -55,12 +55,12 @@ def test_row_groups_are_read_together_up_to_a_unit(tmp_path: Path) -> None:
     (path,) = folder.iterdir()
     table = pq.read_table(path)
     pq.write_table(table, path, row_group_size=9)
-    with patch.object(part_reader, "UNIT", 30):
+    with patch.object(part_reader, "SLICE_ROWS", 30):
         parts = surveyed(folder)
-        assert [unit.rows for unit in parts.units] == [27, 27, 27, 19]
+        assert [part_slice.rows for part_slice in parts.slices] == [27, 27, 27, 19]
         assert (all_of(parts) == walks(100)).all()
-    with patch.object(part_reader, "UNIT", 5):  # a group is never parted
-        assert {unit.rows for unit in surveyed(folder).units} == {9, 1}
+    with patch.object(part_reader, "SLICE_ROWS", 5):  # a group is never parted
+        assert {part_slice.rows for part_slice in surveyed(folder).slices} == {9, 1}
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from shards import released, shards_of, walks, write_folder
 
 from trajanon.parts import plan, release_parts
-from trajanon.parts.file_uses import Uses
-from trajanon.parts.folder import Folder
-from trajanon.parts.plan import bundles_of
+from trajanon.parts.folder import ByteRange, Folder
+from trajanon.parts.plan import files_per_task
+from trajanon.parts.scratch import FileUses
 from trajanon.parts.workflow import anonymize_parts
 
 
 class Task(NamedTuple):
-    files: set[str]
+    places: list[ByteRange]
 
 
 @given(st.lists(st.sets(st.integers(0, 5), min_size=1), min_size=1), st.randoms())
@@ -33,22 +33,23 @@ def test_a_file_goes_with_the_last_task_that_needs_it(
     folder.make()
     for name in map(str, range(6)):
         folder.write_arrays(name, [[np.arange(2)]])
-    left = [Task({str(number) for number in some}) for some in needs]
-    never = set(map(str, range(6))) - set().union(*(task.files for task in left))
-    uses = Uses(folder, left)
+    left = [Task([ByteRange(str(number)) for number in some]) for some in needs]
+    never = set(map(str, range(6))) - {place.name for task in left for place in task.places}
+    uses = FileUses(folder, left)
     random.shuffle(left)
     while left:
         uses.end(left.pop())
-        assert set(folder.names()) == never.union(*(task.files for task in left))
+        needed = {place.name for task in left for place in task.places}
+        assert set(folder.names()) == never | needed
 
 
-@pytest.mark.parametrize("lots", [1, 7, 432])
+@pytest.mark.parametrize("targets", [1, 7, 432])
 @pytest.mark.parametrize("tasks", [1, 30, 9_999, 50_000])
-def test_a_step_writes_so_many_files_at_most(lots: int, tasks: int) -> None:
-    bundles = bundles_of(lots, tasks)
-    assert 1 <= bundles <= lots
-    assert bundles * tasks <= max(plan.FILES, tasks)
-    assert bundles == lots or (bundles + 1) * tasks > plan.FILES
+def test_the_files_of_a_step_are_limited(targets: int, tasks: int) -> None:
+    files = files_per_task(targets, tasks)
+    assert 1 <= files <= targets
+    assert files * tasks <= max(plan.FILES, tasks)
+    assert files == targets or (files + 1) * tasks > plan.FILES
 
 
 class Look:

@@ -17,8 +17,8 @@ from commands import Run
 from shards import released, walks, write_folder
 
 from trajanon.errors import FileProblem, ServerProblem
-from trajanon.parts import executors, workflow
-from trajanon.parts.executors import Cluster, connected
+from trajanon.parts import executors, release_parts, survey, workflow
+from trajanon.parts.executors import DaskCluster, connected
 from trajanon.parts.folder import Folder
 from trajanon.parts.scratch import Scratch
 from trajanon.progress import silent
@@ -171,7 +171,7 @@ def test_workers_leave_ctrl_c_and_words_to_the_one_who_started_them(
 ) -> None:
     """Also those that begin in the place of one that was lost."""
     with connected("local:1") as client:
-        team = Cluster(client)
+        team = DaskCluster(client)
         (first,) = team.each("Asking", interrupt_oneself, [1], silent)
         (second,) = team.each("Dying", die_once, [str(tmp_path / "flag")], silent)
         assert first != second
@@ -200,7 +200,7 @@ def test_workers_that_cannot_be_started_are_one_sentence(
     assert "the workers could not be started" in answer.sentence
 
 
-@pytest.mark.parametrize("step", ["look", "scatter", "solve", "mend", "write_part"])
+@pytest.mark.parametrize("step", ["look", "scatter", "search_shard", "search_border", "write_part"])
 def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
@@ -211,7 +211,8 @@ def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, s
     before = released(Path("anonymized"))
     there = sorted(path.name for path in Path().iterdir())
     monkeypatch.setattr(workflow, "shards_for", lambda *_: 3)
-    monkeypatch.setattr(workflow, step, interrupted)
+    home = {"look": survey, "write_part": release_parts}.get(step, workflow)
+    monkeypatch.setattr(home, step, interrupted)
     answer = run(*given)
     assert answer.code == 130
     assert answer.out == ""

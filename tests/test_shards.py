@@ -20,7 +20,7 @@ from trajanon.arrays import Floats
 from trajanon.loss import information_loss, sse, standardise
 from trajanon.partition import dense, subjects_per_group
 from trajanon.parts import part_reader, release_parts, workflow
-from trajanon.parts.borders import Border, borders
+from trajanon.parts.borders import ShardBorder, borders
 from trajanon.parts.shard_search import Waiting
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.utility import displacement
@@ -54,7 +54,7 @@ def test_every_group_holds_k_and_every_row_is_released_once(
     subject = np.random.default_rng(seed).integers(0, people, n)
     subject[:k] = range(k)
     source = write_folder(folder / "trips", points, subject)
-    with shards_of(rows), groups_told() as groups, patch.object(part_reader, "UNIT", 30):
+    with shards_of(rows), groups_told() as groups, patch.object(part_reader, "SLICE_ROWS", 30):
         report = anonymize_parts(
             str(source),
             str(folder / "out"),
@@ -213,7 +213,7 @@ def test_borders_of_more_than_memory_holds_are_mended_in_parts(tmp_path: Path) -
     source = write_folder(tmp_path / "trips", walks(600))
     sizes: list[int] = []
 
-    def spied(waiting: Sequence[Waiting], capacity: int) -> list[Border]:
+    def spied(waiting: Sequence[Waiting], capacity: int) -> list[ShardBorder]:
         assert capacity == 90
         found = borders(waiting, capacity)
         sizes.extend(sum(one.rows for one in some.waiting) for some in found)

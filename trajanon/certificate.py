@@ -60,7 +60,7 @@ def certify_table(
 ) -> Certificate:
     """Microaggregate a table of numbers, and bound what any groups would lose."""
     path = Path(path)
-    table = numeric_table.read(path)
+    table = numeric_table.read_table(path)
     parts = choose_columns(path, table, columns)
     chosen = parts.chosen
     table, told = complete(path, table, chosen, (), missing)

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from trajanon.errors import BadInput
-from trajanon.files.release import check_format, write_release
+from trajanon.files.release import check_release_format, write_release
 from trajanon.files.report import report_path
 from trajanon.outputs import json_report, replacing
 from trajanon.trajectories import Trajectories
@@ -36,7 +36,7 @@ class Release:
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the release, and its report beside it."""
         path = Path(path)
-        check_format(path)
+        check_release_format(path)
         with replacing(path, report_path(path), public=[path]) as drafts:
             self.write_drafts(*drafts)
 

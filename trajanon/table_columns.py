@@ -123,7 +123,7 @@ def complete(
 def looks_like_id(column: pd.Series) -> bool:
     """Whether a column of numbers is named like an identifier, or numbers the rows."""
     name = str(column.name)
-    values = numeric_table.numbers(column)
+    values = numeric_table.as_numbers(column)
     values = values[np.isfinite(values)]
     whole = bool((values == np.floor(values)).all())
     if _ID.search(_words(name)) or (whole and _GLUED_ID.search(name.lower())):

@@ -41,7 +41,7 @@ class MicroaggregatedTable:
 
     def write_draft(self, draft: Path) -> None:
         """Write the table where somebody else moves it into place."""
-        numeric_table.write(draft, self.table)
+        numeric_table.write_table(draft, self.table)
         occurs = numeric_table.occurrences(draft, self.report["columns"]).min()
         if occurs < self.report["k"]:
             msg = (
@@ -117,7 +117,7 @@ def microaggregate_table(
         if isinstance(given, str):
             msg = f"{name} must be a list of names (got {given!r})"
             raise BadInput(msg)
-    table = numeric_table.read(path)
+    table = numeric_table.read_table(path)
     n = len(table)
     parts = choose_columns(path, table, columns, keep, subject, strata)
     table, told = complete(path, table, parts.chosen, (subject, strata), missing)
@@ -289,7 +289,7 @@ def check_table(path: str | os.PathLike[str], k: int, *, columns: Sequence[str])
     """
     path = Path(path)
     check_k(k)
-    names = list(numeric_table.read(path))
+    names = list(numeric_table.read_table(path))
     chosen = names if list(columns) == ALL else list(dict.fromkeys(columns))
     refuse_unknown(path, names, chosen)
     if not chosen:

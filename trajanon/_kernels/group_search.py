@@ -43,7 +43,7 @@ class Search(NamedTuple):
 
 
 @kernel
-def insert(largest, value):
+def insert_largest(largest, value):
     """Put a value in its place among the largest so far, falling; the least drops."""
     place = largest.shape[0]
     while place > 0 and largest[place - 1] < value:
@@ -81,8 +81,8 @@ def keep_promising(pricing, search, depth, size, earned, least):
         cost = search.to_members[depth, record] + pricing.halves[record, wanted - 1]
         score[i] = pricing.prices[record] - cost / size
         score[i] -= share * search.half_duals[depth, record]
-        insert(largest, score[i])
-        insert(largest_by_root, bound_by_root(pricing, search, record))
+        insert_largest(largest, score[i])
+        insert_largest(largest_by_root, bound_by_root(pricing, search, record))
     needed = least - earned - largest[: wanted - 1].sum()
     needed_by_root = least - largest_by_root[: wanted - 1].sum()
     for member in search.members[:depth]:
@@ -104,7 +104,7 @@ def keep_promising(pricing, search, depth, size, earned, least):
 
 
 @kernel
-def descend(pricing, search, depth, record):
+def join_group(pricing, search, depth, record):
     """Let a record join; those after it in the list may join next. Returns the duals now due."""
     rest = search.following[depth]
     search.listed[depth + 1] = search.listed[depth] - rest
@@ -193,7 +193,7 @@ def search_group(pricing, search, size, least, nodes, found, sizes, place, every
                 least = at_most
             continue
         cost = search.to_members[depth, record] / size
-        due = descend(pricing, search, depth, record)
+        due = join_group(pricing, search, depth, record)
         earned[depth + 1] = earned[depth] + pricing.prices[record] - cost - due
         depth += 1
         keep_promising(pricing, search, depth, size, earned[depth], least)

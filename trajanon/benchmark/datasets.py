@@ -109,7 +109,7 @@ def _of_a_paper(name: str, table: Path) -> Dataset:
 
 
 def _own(file: Path) -> Dataset:
-    table = numeric_table.read(file)
+    table = numeric_table.read_table(file)
     parts = choose_columns(file, table)
     table, told = complete(file, table, parts.chosen, (), "drop")
     for warning in filter(None, (parts.warning, told)):

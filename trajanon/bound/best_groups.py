@@ -15,10 +15,10 @@ from trajanon.progress import Progress, silent
 ROOM = 50
 """Groups round a record that may be columns beside those generated."""
 
-INTEGER_NODES = 200
+CHOICE_NODES = 200
 """Of the branch and bound that chooses; the root alone usually suffices."""
 
-INTEGER_GAP = 1e-4
+CHOICE_GAP = 1e-4
 """Share of the SSE that the choice of groups may leave on the table."""
 
 
@@ -48,8 +48,8 @@ def best_groups(
     choice = master.choose(
         master.within(relaxation.pricing, gap),
         together,
-        nodes=INTEGER_NODES,
-        gap=INTEGER_GAP,
+        nodes=CHOICE_NODES,
+        gap=CHOICE_GAP,
         watch=watch,
     )
     labels = np.full_like(incumbent, -1)

@@ -8,10 +8,16 @@ from typing import NamedTuple
 from trajanon._kernels.pricing import PricingProblem, earnings
 from trajanon.arrays import Floats
 from trajanon.bound.master import Master
-from trajanon.bound.pricing import PRICING_NODES, TINY, grown_groups, search, with_cuts
+from trajanon.bound.pricing import (
+    LEAST_EARNINGS,
+    PRICING_NODES,
+    grown_groups,
+    search_best,
+    with_cuts,
+)
 from trajanon.progress import Progress, silent
 
-ROUNDS = 100
+GENERATION_ROUNDS = 100
 """Linear programmes solved at most. Up to k = 5, 60 rounds sufficed on 1,080 records;
 large groups of many records would go on for hundreds, for little.
 """
@@ -53,7 +59,7 @@ def generate(
     Source: Wentges (Int. Trans. Oper. Res. 4, 1997), "Weighted Dantzig-Wolfe decomposition for
     linear mixed-integer programming".
     """
-    rounds = ROUNDS if rounds is None else rounds
+    rounds = GENERATION_ROUNDS if rounds is None else rounds
     average = _Average(pricing.prices, INERTIA if steady else 0.0)
     for done in range(1, rounds + 1):
         watch = partial(progress, "Generating groups", done, None)
@@ -63,7 +69,7 @@ def generate(
         if done == rounds or len(master.groups) >= POOL * len(prices):
             break
         if len(pricing.cut_duals) or not _grow(master, pricing, average, watch):
-            groups, _, complete = search(pricing, TINY, PRICING_NODES, watch)
+            groups, _, complete = search_best(pricing, LEAST_EARNINGS, PRICING_NODES, watch)
             if not complete or not master.add(groups):
                 return Relaxation(value, pricing, complete)
     return Relaxation(value, pricing, proven=False)
@@ -85,7 +91,7 @@ def _grow(
         kept = average.inertia * average.prices
         average.prices = kept + (1.0 - average.inertia) * pricing.prices
         grown = grown_groups(pricing._replace(prices=average.prices), watch)
-        new = master.add(group for group in grown if earnings(pricing, group) > TINY)
+        new = master.add(group for group in grown if earnings(pricing, group) > LEAST_EARNINGS)
         if new or average.inertia == 0.0:
             return new
         half = average.inertia / 2.0

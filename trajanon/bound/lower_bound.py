@@ -11,7 +11,7 @@ from trajanon._kernels.pricing import PricingProblem
 from trajanon.arrays import Floats, Ints
 from trajanon.bound.column_generation import Relaxation
 from trajanon.bound.master import Master
-from trajanon.bound.pricing import first_groups, nearest_groups, pricing_problem, search
+from trajanon.bound.pricing import first_groups, nearest_groups, pricing_problem, search_best
 from trajanon.bound.subset_row_cuts import tighten
 from trajanon.errors import BadInput, TooFewRecords
 from trajanon.methods.mdav import mdav
@@ -24,7 +24,7 @@ from trajanon.refine.descent import descend
 PAIRWISE = 5_000
 """Records up to which all their distances are held, at 16 bytes a pair."""
 
-ROUNDS = 200
+BOUND_ROUNDS = 200
 """Linear programmes solved at most between two rounds of cuts. Up to k = 5, 91 sufficed
 on 1,080 records; 113 at k = 10 on 1,000 tracks.
 """
@@ -206,7 +206,7 @@ def _priced(pricing: PricingProblem, labels: Ints, upper: float, progress: Progr
     else:
         master.add(first_groups(pricing))
     highest = upper * (1.0 - ACCURACY)
-    return tighten(master, pricing, progress, upper=highest, rounds=ROUNDS, steady=steady)
+    return tighten(master, pricing, progress, upper=highest, rounds=BOUND_ROUNDS, steady=steady)
 
 
 def prove(relaxation: Relaxation, p: int) -> tuple[float, bool]:
@@ -217,7 +217,7 @@ def prove(relaxation: Relaxation, p: int) -> tuple[float, bool]:
     record, so the prices less the duals and the n / k largest earnings round a record are a bound.
     """
     pricing = relaxation.pricing
-    found = search(pricing, 0.0, NODES)
+    found = search_best(pricing, 0.0, NODES)
     groups = len(pricing.prices) // pricing.k
     earned = float(np.sort(found.at_most)[-groups:].sum())
     offered = fsum(pricing.prices) - fsum(pricing.cut_duals)

@@ -13,11 +13,11 @@ from scipy.sparse import csr_array
 
 from trajanon._kernels.pricing import PricingProblem
 from trajanon.arrays import Floats, Ints
-from trajanon.bound.pricing import TINY, cut_coefficients
+from trajanon.bound.pricing import LEAST_EARNINGS, cut_coefficients
 from trajanon.workers import in_threads, unwatched
 
 
-class Choice(NamedTuple):
+class ChosenColumns(NamedTuple):
     """Columns that hold each record once."""
 
     columns: Ints  # their places in the pool
@@ -65,7 +65,7 @@ class Master:
 
     def relax(self, watch: Callable[[], None] = unwatched) -> tuple[float, Floats]:
         """Solve the linear programme: its optimum, and the prices of the records."""
-        solve(self._relaxed, watch)
+        solve_programme(self._relaxed, watch)
         solution = self._relaxed.getSolution()
         duals = np.array(solution.row_dual)
         self.cut_duals = np.maximum(-duals[len(self._distances) :], 0.0)
@@ -77,7 +77,7 @@ class Master:
         prices = pricing.prices
         reduced = np.array(self.costs) - [prices[list(g)].sum() for g in self.groups]
         reduced += cut_coefficients(self.groups, pricing.cuts, len(prices)) @ pricing.cut_duals
-        return np.flatnonzero(reduced <= gap + TINY)
+        return np.flatnonzero(reduced <= gap + LEAST_EARNINGS)
 
     def choose(
         self,
@@ -88,7 +88,7 @@ class Master:
         gap: float,
         looks: float = np.inf,
         watch: Callable[[], None] = unwatched,
-    ) -> Choice:
+    ) -> ChosenColumns:
         """Choose columns that hold each record once, of the least SSE within limits.
 
         The search begins with the incumbent, and may ask ``looks`` times whether to go on.
@@ -105,13 +105,13 @@ class Master:
         programme.setOptionValue("mip_rel_gap", gap)
         start = np.isin(columns, incumbent).astype(np.float64)
         programme.setSolution(count, places, start)
-        solve(programme, watch, looks)
+        solve_programme(programme, watch, looks)
         values = np.array(programme.getSolution().col_value)
         chosen = columns[np.flatnonzero(values > 0.5)]
         held = sorted(chain.from_iterable(self.groups[column] for column in chosen))
         valid = held == list(range(len(self._distances)))
         ended = programme.getModelStatus() == highspy.HighsModelStatus.kOptimal
-        return Choice(chosen if valid else incumbent, ended)
+        return ChosenColumns(chosen if valid else incumbent, ended)
 
     def _add_columns(self, programme: highspy.Highs, columns: Sequence[int], most: float) -> None:
         """Add columns of the pool to a programme, each from 0 to a bound."""
@@ -166,7 +166,9 @@ def add_rows(programme: highspy.Highs, count: int, held: csr_array | None = None
     )
 
 
-def solve(programme: highspy.Highs, watch: Callable[[], None], looks: float = np.inf) -> None:
+def solve_programme(
+    programme: highspy.Highs, watch: Callable[[], None], looks: float = np.inf
+) -> None:
     """Solve a programme in a thread of its own, so that Ctrl-C ends it.
 
     HiGHS refuses another number of threads than it had when it first ran in a thread.

@@ -15,7 +15,7 @@ from trajanon._kernels.pricing import PricingProblem, earnings, grow_group, grow
 from trajanon.arrays import Floats, Ints
 from trajanon.workers import Result, in_threads, unwatched
 
-TINY = 1e-7
+LEAST_EARNINGS = 1e-7
 """A group has to earn more than this, in squared standard deviations: no linear programme is
 more exact.
 """
@@ -37,7 +37,7 @@ HALVINGS = 10
 _GROWN_AT_ONCE, _SEARCHED_AT_ONCE = 64, 8  # records of one call, a fraction of a second
 
 
-class Found(NamedTuple):
+class FoundGroups(NamedTuple):
     """Groups that a search has found."""
 
     groups: list[Ints]  # their members, the root first
@@ -125,35 +125,37 @@ def grown_groups(pricing: PricingProblem, watch: Callable[[], None]) -> list[Int
         found = np.zeros((len(roots), pricing.halves.shape[1]), dtype=np.int64)
         sizes = np.zeros(len(roots), dtype=np.int64)
         grow_groups(pricing, roots, found, sizes)
-        return [group for group in _cut_out(found, sizes) if earnings(pricing, group) > TINY]
+        return [
+            group for group in _cut_out(found, sizes) if earnings(pricing, group) > LEAST_EARNINGS
+        ]
 
     return list(chain.from_iterable(_round_each(pricing, grow, _GROWN_AT_ONCE, watch)))
 
 
-def search(
+def search_best(
     pricing: PricingProblem, least: float, nodes: int, watch: Callable[[], None] = unwatched
-) -> Found:
+) -> FoundGroups:
     """Search for the best group round each record, if it earns more than the least."""
 
-    def best(roots: Ints, _: Event) -> Found:
+    def best(roots: Ints, _: Event) -> FoundGroups:
         found = np.empty((len(roots), pricing.halves.shape[1]), dtype=np.int64)
         sizes, at_most = np.empty(len(roots), dtype=np.int64), np.empty(len(roots))
         complete, _ = search_groups(pricing, roots, least, nodes, found, sizes, at_most, False)
-        return Found(_cut_out(found, sizes), at_most, complete)
+        return FoundGroups(_cut_out(found, sizes), at_most, complete)
 
     return _gathered(_round_each(pricing, best, _SEARCHED_AT_ONCE, watch))
 
 
 def groups_within(
     pricing: PricingProblem, gap: float, room: int, watch: Callable[[], None] = unwatched
-) -> Found:
+) -> FoundGroups:
     """Search for all groups that cost up to a gap more than they earn.
 
     Round a record that has more than ``room`` of them, take those within a half of the gap, or a
     quarter, ...: where records are dense, groups differ by less.
     """
 
-    def within(roots: Ints, stop: Event) -> Found:
+    def within(roots: Ints, stop: Event) -> FoundGroups:
         found = np.empty((room, pricing.halves.shape[1]), dtype=np.int64)
         sizes, at_most = np.empty(room, dtype=np.int64), np.full(len(roots), np.inf)
         groups: list[Ints] = []
@@ -170,7 +172,7 @@ def groups_within(
                     at_full += halving == 0
                 if complete or stop.is_set():
                     break
-        return Found(groups, at_most, complete=at_full == len(roots))
+        return FoundGroups(groups, at_most, complete=at_full == len(roots))
 
     return _gathered(_round_each(pricing, within, _SEARCHED_AT_ONCE, watch))
 
@@ -187,8 +189,8 @@ def _round_each(
     return in_threads([partial(work, roots) for roots in parts], watch)
 
 
-def _gathered(parts: list[Found]) -> Found:
-    return Found(
+def _gathered(parts: list[FoundGroups]) -> FoundGroups:
+    return FoundGroups(
         [group for part in parts for group in part.groups],
         np.concatenate([part.at_most for part in parts]),
         complete=all(part.complete for part in parts),

@@ -102,12 +102,12 @@ def _of_file(
 ) -> tuple[str, dict[str, Any]]:
     """Anonymise a file; say where the report is, and what is in it."""
     from trajanon.anonymization import anonymize as make_release
-    from trajanon.files.release import check_format
+    from trajanon.files.release import check_release_format
     from trajanon.files.report import report_path
     from trajanon.files.trajectories import read_trajectories
     from trajanon.outputs import replacing
 
-    check_format(out)
+    check_release_format(out)
     report = report_path(out)
     with replacing(out, report, inputs=[trajectories], public=[out]) as drafts:
         originals = read_trajectories(trajectories, subjects_exact=subjects_exact)
@@ -120,12 +120,12 @@ def _of_parts(
     folder: str, out: str, memory: str, cluster: str | None, **how: Any
 ) -> tuple[str, dict[str, Any]]:
     """Anonymise a folder of parts; say where the report is, and what is in it."""
-    from trajanon.files.release import FORMATS
+    from trajanon.files.release import RELEASE_FORMATS
     from trajanon.parts.executors import connected
     from trajanon.parts.replacement import report_of
     from trajanon.parts.workflow import anonymize_parts
 
-    if Path(out).suffix.lower() in FORMATS:
+    if Path(out).suffix.lower() in RELEASE_FORMATS:
         msg = f"{folder} is a folder of parts: --out must name a folder, too (got {out})"
         raise BadInput(msg)
     with nullcontext() if cluster is None else connected(cluster) as client:

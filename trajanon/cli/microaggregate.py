@@ -54,11 +54,11 @@ def microaggregate(
     """
     from trajanon.cli.results import STOPPED, show_microaggregated
     from trajanon.cli.screen import bars, show_json
-    from trajanon.files.numeric_table import check_format
+    from trajanon.files.numeric_table import check_table_format
     from trajanon.outputs import replacing
     from trajanon.tables import microaggregate_table
 
-    check_format(out)
+    check_table_format(out)
     announce_compilation()
     with replacing(out, inputs=[file], public=[out]) as (draft,), bars() as progress:
         result = microaggregate_table(

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from trajanon.errors import FileProblem, TrajanonError
-from trajanon.files.release import FORMATS, Contents, Writer
+from trajanon.files.release import RELEASE_FORMATS, Contents, Writer
 from trajanon.files.release_lines import ReleasedFile, known_attribution
 
 NOTHING_ELSE = "nothing else is in the file"
@@ -24,7 +24,7 @@ class Compared(NamedTuple):
 
 def compared(path: Path, found: ReleasedFile, write: Writer | None = None) -> Compared:
     """Write the lines of a release anew, and compare the two files."""
-    kind = FORMATS[path.suffix.lower()]
+    kind = RELEASE_FORMATS[path.suffix.lower()]
     points = found.lines.places[:, :, ::-1]
     try:
         with TemporaryDirectory() as folder:

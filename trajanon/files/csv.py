@@ -10,7 +10,7 @@ from trajanon.errors import FileProblem
 from trajanon.files.release_lines import Lines, ReleasedFile, as_text, texts
 
 
-def write(path: Path, points: Floats, attribution: str | None) -> None:
+def write_csv(path: Path, points: Floats, attribution: str | None) -> None:
     """Write a release; the attribution is a column, so that it cannot get lost."""
     m = points.shape[1]
     names = [f"{axis}{i}" for i in range(1, m + 1) for axis in ("lat", "lon")]
@@ -28,7 +28,7 @@ def _numbers(line: list[list[float]]) -> str:
     return ",".join(as_text(degrees) for point in line for degrees in point)
 
 
-def read_released(path: Path) -> ReleasedFile:
+def read_csv(path: Path) -> ReleasedFile:
     """Read the lines of a release."""
     try:
         header = set(pd.read_csv(path, nrows=0).columns)

@@ -10,7 +10,7 @@ from trajanon.errors import FileProblem
 from trajanon.files.release_lines import Lines, ReleasedFile, as_text, texts
 
 
-def write(path: Path, points: Floats, attribution: str | None) -> None:
+def write_geojson(path: Path, points: Floats, attribution: str | None) -> None:
     """Write a release; the attribution is a member of the collection."""
     words = json.dumps(attribution, ensure_ascii=False)
     said = "" if attribution is None else f'"attribution": {words}, '
@@ -29,7 +29,7 @@ def _coordinates(line: list[list[float]]) -> str:
     return ", ".join(f"[{as_text(lon)}, {as_text(lat)}]" for lat, lon in line)
 
 
-def read_released(path: Path) -> ReleasedFile:
+def read_geojson(path: Path) -> ReleasedFile:
     """Read the lines of a release."""
     try:
         collection = json.loads(path.read_text(encoding="utf-8-sig"))

@@ -33,7 +33,7 @@ _SETTINGS = (
 )
 
 
-def write(path: Path, points: Floats, attribution: str | None) -> None:
+def write_geopackage(path: Path, points: Floats, attribution: str | None) -> None:
     """Write a release; the attribution is the description of its layer."""
     import geopandas
     import shapely
@@ -55,7 +55,7 @@ def write(path: Path, points: Floats, attribution: str | None) -> None:
         raise OSError(number, os.strerror(number)) from error  # the words are SQL
 
 
-def read_released(path: Path) -> ReleasedFile:
+def read_geopackage(path: Path) -> ReleasedFile:
     """Read the lines of a release."""
     import geopandas
     import pyogrio
@@ -88,7 +88,7 @@ def read_released(path: Path) -> ReleasedFile:
     return ReleasedFile(Lines.of(geometries, keys), attribution)
 
 
-def contents(path: Path) -> tuple[str, dict[str, Any]]:
+def geopackage_contents(path: Path) -> tuple[str, dict[str, Any]]:
     """Take a file apart that SQLite reads: its version, and all that it shows of it."""
     found: dict[str, Any] = {}
     place = f"{path.resolve().as_uri()}?mode=ro"

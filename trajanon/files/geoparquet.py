@@ -32,12 +32,12 @@ _BINARY = b"\x18"
 _AT_ONCE = 10_000
 """Rows that are read at once: with their tracks, some tens of megabytes."""
 
-Rows = tuple[Mapping[str, NDArray[Any]], Floats, Mapping[str, Iterable[NDArray[Any]]]]
+LineRows = tuple[Mapping[str, NDArray[Any]], Floats, Mapping[str, Iterable[NDArray[Any]]]]
 """Columns; lines of lat, lon points (n, m, 2); and further columns of lines, of any
 lengths, as shapely geometries, some rows at a time."""
 
 
-def write_lines(file: IO[bytes], parts: Iterable[Rows], metadata: Mapping[str, str]) -> None:
+def write_lines(file: IO[bytes], parts: Iterable[LineRows], metadata: Mapping[str, str]) -> None:
     """Write rows of lines, a row group for each part, with metadata of the file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -202,7 +202,7 @@ class GeoParquet:
             raise BadInput(msg)
 
 
-def write(path: Path, points: Floats, attribution: str | None, first: int = 1) -> None:
+def write_geoparquet(path: Path, points: Floats, attribution: str | None, first: int = 1) -> None:
     """Write a release: ids from the first on, lines, the attribution; nothing else."""
     with path.open("wb") as file:
         write_released(file, points, attribution, first)
@@ -219,7 +219,7 @@ def write_released(
     )
 
 
-def read_released(path: Path) -> ReleasedFile:
+def read_geoparquet(path: Path) -> ReleasedFile:
     """Read the lines of a release."""
     with GeoParquet(path) as file:
         if len(set(file.columns)) < len(file.columns):
@@ -228,7 +228,7 @@ def read_released(path: Path) -> ReleasedFile:
         return ReleasedFile(Lines.of(*file.geometries()), file.metadata.get("attribution"))
 
 
-def contents(path: Path) -> tuple[str, dict[str, Any]]:
+def geoparquet_contents(path: Path) -> tuple[str, dict[str, Any]]:
     """Take a file apart that Arrow reads: who wrote it, and all that Arrow shows of it.
 
     Besides, how often each key of its metadata occurs, of which Arrow shows the last, and how many

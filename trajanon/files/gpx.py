@@ -18,7 +18,7 @@ _HEAD = f"""\
 """
 
 
-def write(path: Path, points: Floats, attribution: str | None) -> None:
+def write_gpx(path: Path, points: Floats, attribution: str | None) -> None:
     """Write a release; the attribution is the description in the metadata."""
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(_HEAD)
@@ -37,7 +37,7 @@ def _segment(line: list[list[float]]) -> str:
     return f"  <trkseg>\n{trackpoints}  </trkseg>\n"
 
 
-def read_released(path: Path) -> ReleasedFile:
+def read_gpx(path: Path) -> ReleasedFile:
     """Read the lines of a release."""
     try:
         root = ElementTree.parse(path).getroot()

@@ -13,7 +13,7 @@ from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.files import arrow
 from trajanon.inputs import named_rightly
 
-FORMATS = (".csv", ".parquet")
+TABLE_FORMATS = (".csv", ".parquet")
 
 _JUDGED = 100  # rows, by which numbers are
 _DECIMAL_COMMA = r"^\s*([-+]?\d+),(\d+(?:[eE][-+]?\d+)?)\s*$"
@@ -23,18 +23,18 @@ _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none"))
 """How programs write a cell without a value, in lower case."""
 
 
-def check_format(path: Path) -> None:
+def check_table_format(path: Path) -> None:
     """Refuse a path whose suffix is not that of a table."""
-    if path.suffix.lower() not in FORMATS:
-        msg = f"{path} does not end like a table; choose one of {', '.join(FORMATS)}"
+    if path.suffix.lower() not in TABLE_FORMATS:
+        msg = f"{path} does not end like a table; choose one of {', '.join(TABLE_FORMATS)}"
         raise BadInput(msg)
 
 
-def read(path: Path) -> pd.DataFrame:
+def read_table(path: Path) -> pd.DataFrame:
     """Read a table: the cells of CSV as the texts they are, those of Parquet typed."""
-    check_format(path)
+    check_table_format(path)
     if not named_rightly(path).exists():
-        msg = f"there is no {path}; name a table that ends in {' or '.join(FORMATS)}"
+        msg = f"there is no {path}; name a table that ends in {' or '.join(TABLE_FORMATS)}"
         raise FileProblem(msg)
     with _as_table(path):
         table = _read_parquet(path) if _is_parquet(path) else _read_csv(path)
@@ -151,7 +151,7 @@ def holds_numbers(column: pd.Series) -> bool:
 
     Most, for one slip of the pen shall be found, not hide the column among the texts.
     """
-    return bool(2 * (~np.isnan(numbers(column))).sum() > (~missing(column)).sum())
+    return bool(2 * (~np.isnan(as_numbers(column))).sum() > (~missing(column)).sum())
 
 
 def missing(column: pd.Series) -> Bools:
@@ -163,7 +163,7 @@ def missing(column: pd.Series) -> Bools:
 
 def records(path: Path, table: pd.DataFrame) -> Floats:
     """Read numbers, all of them finite."""
-    X = np.column_stack([numbers(table[name]) for name in table])
+    X = np.column_stack([as_numbers(table[name]) for name in table])
     if np.isfinite(X).all():
         return X
     row, number = np.argwhere(~np.isfinite(X))[0]
@@ -176,7 +176,7 @@ def records(path: Path, table: pd.DataFrame) -> Floats:
     raise BadInput(msg)
 
 
-def numbers(column: pd.Series) -> Floats:
+def as_numbers(column: pd.Series) -> Floats:
     """Read numbers; what is none becomes NaN."""
     types = pd.api.types
     categories = isinstance(column.dtype, pd.CategoricalDtype)
@@ -189,7 +189,7 @@ def numbers(column: pd.Series) -> Floats:
     return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
-def write(path: Path, table: pd.DataFrame) -> None:
+def write_table(path: Path, table: pd.DataFrame) -> None:
     """Write a table; CSV with as many digits as give each number back exactly."""
     if _is_parquet(path):
         table.to_parquet(path, index=False)

@@ -9,7 +9,11 @@ import numpy as np
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files import csv, geojson, geopackage, geoparquet, gpx
+from trajanon.files.csv import read_csv, write_csv
+from trajanon.files.geojson import read_geojson, write_geojson
+from trajanon.files.geopackage import geopackage_contents, read_geopackage, write_geopackage
+from trajanon.files.geoparquet import geoparquet_contents, read_geoparquet, write_geoparquet
+from trajanon.files.gpx import read_gpx, write_gpx
 from trajanon.files.release_lines import ReleasedFile
 from trajanon.inputs import named_rightly
 from trajanon.trajectories import Trajectories
@@ -21,7 +25,7 @@ Contents = Callable[[Path], tuple[str, Mapping[str, Any]]]
 these read in it, by its name."""
 
 
-class Format(NamedTuple):
+class ReleaseFormat(NamedTuple):
     """What writes a release, reads it, and takes it apart."""
 
     write: Writer
@@ -29,37 +33,37 @@ class Format(NamedTuple):
     contents: Contents | None = None
 
 
-FORMATS: Mapping[str, Format] = {
-    ".parquet": Format(geoparquet.write, geoparquet.read_released, geoparquet.contents),
-    ".gpkg": Format(geopackage.write, geopackage.read_released, geopackage.contents),
-    ".geojson": Format(geojson.write, geojson.read_released),
-    ".csv": Format(csv.write, csv.read_released),
-    ".gpx": Format(gpx.write, gpx.read_released),
+RELEASE_FORMATS: Mapping[str, ReleaseFormat] = {
+    ".parquet": ReleaseFormat(write_geoparquet, read_geoparquet, geoparquet_contents),
+    ".gpkg": ReleaseFormat(write_geopackage, read_geopackage, geopackage_contents),
+    ".geojson": ReleaseFormat(write_geojson, read_geojson),
+    ".csv": ReleaseFormat(write_csv, read_csv),
+    ".gpx": ReleaseFormat(write_gpx, read_gpx),
 }
 
 
-def check_format(path: Path) -> None:
+def check_release_format(path: Path) -> None:
     """Refuse a path whose suffix is not that of a format."""
-    if path.suffix.lower() not in FORMATS:
-        msg = f"{path} does not end like a release; choose one of {', '.join(FORMATS)}"
+    if path.suffix.lower() not in RELEASE_FORMATS:
+        msg = f"{path} does not end like a release; choose one of {', '.join(RELEASE_FORMATS)}"
         raise BadInput(msg)
 
 
 def write_release(path: str | os.PathLike[str], release: Trajectories) -> None:
     """Write released trajectories: lines, ids from 1, the attribution; no more."""
     path = Path(path)
-    check_format(path)
-    write = FORMATS[path.suffix.lower()].write
+    check_release_format(path)
+    write = RELEASE_FORMATS[path.suffix.lower()].write
     write(path, release.points, release.attribution)
 
 
 def read_as_found(path: Path) -> ReleasedFile:
     """Read the lines of a release, whatever else stands in the file."""
-    check_format(path)
+    check_release_format(path)
     if not path.exists():
         msg = f"there is no {path}; make it with: trajanon anonymize -k 4"
         raise FileProblem(msg)
-    return FORMATS[path.suffix.lower()].read(named_rightly(path))
+    return RELEASE_FORMATS[path.suffix.lower()].read(named_rightly(path))
 
 
 def read_release(path: str | os.PathLike[str]) -> Trajectories:

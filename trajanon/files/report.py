@@ -20,7 +20,7 @@ NOT_TOGETHER = (
 )
 
 
-class Stage(TypedDict):
+class ReportStage(TypedDict):
     """A step of the search; the loss is None where there were no groups yet."""
 
     name: str
@@ -63,7 +63,7 @@ class Report(TypedDict):
     k: int
     counted: str
     information_loss: float
-    stages: list[Stage]
+    stages: list[ReportStage]
     displacement: Displacement
     from_runs: NotRequired[Displacement | None]
     labels: list[int]

@@ -22,7 +22,7 @@ _AT_ONCE = 1_000_000
 """Points that are worked on at once, as they take several times their memory then."""
 
 
-def of_rows(tracks: Tracks) -> Iterator[NDArray[Any]]:
+def lines_of_tracks(tracks: Tracks) -> Iterator[NDArray[Any]]:
     """Yield each row's piece as a shapely line (lon, lat), some rows at a time."""
     import shapely
 
@@ -41,7 +41,7 @@ def of_rows(tracks: Tracks) -> Iterator[NDArray[Any]]:
         yield shapely.linestrings(tracks.points[places, ::-1], indices=row)
 
 
-def read(
+def read_tracks(
     run: NDArray[Any] | None,
     start: NDArray[Any] | None,
     track: Callable[[], Iterator[Any]],

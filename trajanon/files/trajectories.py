@@ -47,7 +47,7 @@ def write_parts(
         geoparquet.write_lines(file, _rows(parts), {"trajanon": text})
 
 
-def _rows(parts: Iterable[Trajectories]) -> Iterator[geoparquet.Rows]:
+def _rows(parts: Iterable[Trajectories]) -> Iterator[geoparquet.LineRows]:
     n = runs = 0
     for part in parts:
         columns = {"trajectory": n + np.arange(len(part))}
@@ -58,7 +58,7 @@ def _rows(parts: Iterable[Trajectories]) -> Iterator[geoparquet.Rows]:
         further = {}
         if (tracks := part.tracks) is not None:
             columns |= {"run": runs + tracks.run, "start": tracks.start}
-            further["track"] = track_rows.of_rows(tracks)
+            further["track"] = track_rows.lines_of_tracks(tracks)
             runs += len(tracks.first) - 1
         yield columns, part.points, further
 
@@ -144,7 +144,7 @@ def _tracks(path: Path, file: geoparquet.GeoParquet, points: Floats) -> Tracks |
     if "track" not in file.columns or "track" not in file.geo["columns"]:
         return None
     try:
-        return track_rows.read(
+        return track_rows.read_tracks(
             file.column("run"), file.column("start"), partial(file.batches, "track"), points
         )
     except BadInput as error:

@@ -1,4 +1,4 @@
-"""Groups on both sides of a border are searched together."""
+"""Borders between shards: the groups on both sides are searched together."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -10,30 +10,30 @@ from trajanon.loss import sse
 from trajanon.microaggregation import find_groups
 from trajanon.partition import dense
 from trajanon.parts.centroids import Tally, finish
-from trajanon.parts.folder import Place
+from trajanon.parts.folder import ByteRange
 from trajanon.parts.plan import Plan
-from trajanon.parts.shard_rows import read_pieces
+from trajanon.parts.scratch import read_rows
 from trajanon.parts.shard_search import Waiting
 from trajanon.problem import whole_problem
 
 
-class Border(NamedTuple):
+class ShardBorder(NamedTuple):
     """What is searched at once."""
 
     number: int  # of the task
     waiting: tuple[Waiting, ...]  # the groups, of both sides
 
     @property
-    def files(self) -> set[str]:
-        """The files that it needs."""
-        return {some.name for some in self.waiting}
+    def places(self) -> list[ByteRange]:
+        """Where the rows of the groups are."""
+        return [ByteRange(some.name) for some in self.waiting]
 
 
-def borders(waiting: Sequence[Waiting], capacity: int) -> list[Border]:
+def borders(waiting: Sequence[Waiting], capacity: int) -> list[ShardBorder]:
     """Take groups together that wait at the plane of one node.
 
-    What is more than fits into memory at once is parted: between the groups of the same two shards
-    only where these alone are more, as in data without any structure.
+    If they do not fit into memory at once they are divided, the groups between the same two shards
+    only if these alone do not fit.
     """
     together: list[list[Waiting]] = []
     for _, at_node in groupby(sorted(waiting), lambda some: some.node):
@@ -46,18 +46,16 @@ def borders(waiting: Sequence[Waiting], capacity: int) -> list[Border]:
                     held = 0
                 together[-1] += these
                 held += _rows(these)
-    return [Border(number, tuple(some)) for number, some in enumerate(together)]
+    return [ShardBorder(number, tuple(some)) for number, some in enumerate(together)]
 
 
 def _rows(waiting: Sequence[Waiting]) -> int:
     return sum(some.rows for some in waiting)
 
 
-def mend(plan: Plan, border: Border) -> Tally:
+def search_border(plan: Plan, border: ShardBorder) -> Tally:
     """Search among the groups near a border, beginning with them, and finish them."""
-    piece = read_pieces(
-        plan.scratch, [Place(some.name) for some in border.waiting], _rows(border.waiting)
-    )
+    piece = read_rows(plan.scratch, border.places, _rows(border.waiting))
     begin = 0
     groups = np.int64(0)
     for some in border.waiting:  # each numbered its groups for itself

@@ -1,4 +1,4 @@
-"""Who does the tasks of a run: this process, or the workers of a cluster."""
+"""Executors of the tasks of a run: this process, or the workers of a Dask cluster."""
 
 import logging
 import signal
@@ -16,52 +16,52 @@ from trajanon.progress import Progress
 if TYPE_CHECKING:
     from distributed import Client
 
-Given = TypeVar("Given")
-Result = TypeVar("Result")
+_Given = TypeVar("_Given")
+_Result = TypeVar("_Result")
 
 _LOCAL = "local:"
 _TALKERS = ("distributed", "distributed.client", "distributed.gc", "tornado.application", "asyncio")
-"""What logs to the screen of its own accord, or does so for Dask."""
+"""Loggers that write to the screen by themselves, or for Dask."""
 
 _ENVIRONMENT = "distributed.nanny.pre-spawn-environ"
-"""Where Dask keeps what workers find in their environment."""
+"""Dask's setting for the environment of workers."""
 
 _LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"
-"""From how many bytes on Dask warns of what is sent to workers."""
+"""Dask's setting: from how many bytes on it warns of a large graph."""
 
-_PATIENCE = 10  # seconds until a scheduler that says nothing is given up
+_PATIENCE = 10  # seconds to wait for a scheduler
 
 
 def _nothing(_: object) -> None:
     pass
 
 
-class Crew(Protocol):
-    """Does tasks, in whatever order and place."""
+class Executor(Protocol):
+    """Does tasks, in any order and place."""
 
     def each(
         self,
         what: str,
-        task: Callable[[Given], Result],
-        given: Sequence[Given],
+        task: Callable[[_Given], _Result],
+        given: Sequence[_Given],
         progress: Progress,
-        done: Callable[[Given], object] = _nothing,
-    ) -> list[Result]:
-        """Do a task with each thing given."""
+        done: Callable[[_Given], object] = _nothing,
+    ) -> list[_Result]:
+        """Do a task with each thing given; results in their order."""
 
 
-class Alone:
+class InProcess:
     """One task after the other, in this process."""
 
     def each(
         self,
         what: str,
-        task: Callable[[Given], Result],
-        given: Sequence[Given],
+        task: Callable[[_Given], _Result],
+        given: Sequence[_Given],
         progress: Progress,
-        done: Callable[[Given], object] = _nothing,
-    ) -> list[Result]:
-        """Do a task with each thing given; see `Crew`."""
+        done: Callable[[_Given], object] = _nothing,
+    ) -> list[_Result]:
+        """Do a task with each thing given; see `Executor`."""
         results = []
         for number, one in enumerate(given):
             progress(what, number, len(given))
@@ -71,11 +71,8 @@ class Alone:
         return results
 
 
-class Cluster:
-    """Tasks are sent to the workers of a Dask cluster.
-
-    A worker that is lost costs time: what it did is done again, by another one.
-    """
+class DaskCluster:
+    """Tasks are sent to the workers of a Dask cluster; those of a lost worker are done again."""
 
     def __init__(self, client: "Client") -> None:
         self._client = client
@@ -83,25 +80,25 @@ class Cluster:
     def each(
         self,
         what: str,
-        task: Callable[[Given], Result],
-        given: Sequence[Given],
+        task: Callable[[_Given], _Result],
+        given: Sequence[_Given],
         progress: Progress,
-        done: Callable[[Given], object] = _nothing,
-    ) -> list[Result]:
-        """Do a task with each thing given; see `Crew`."""
+        done: Callable[[_Given], object] = _nothing,
+    ) -> list[_Result]:
+        """Do a task with each thing given; see `Executor`."""
         from distributed import as_completed
         from distributed.scheduler import KilledWorker
 
-        # Not pure: what tasks write is gone when a run has ended.
+        # Not pure: the files that tasks write are gone when a run has ended.
         futures = self._client.map(task, given, pure=False)
         place = {future: number for number, future in enumerate(futures)}
-        results: dict[int, Result] = {}
+        results: dict[int, _Result] = {}
         try:
             progress(what, 0, len(given))
             for future in as_completed(futures):
                 number = place[future]
                 results[number] = future.result()
-                # Else it is done again if the worker that has its result is lost.
+                # Otherwise it is done again if the worker that has its result is lost.
                 future.release()
                 done(given[number])
                 progress(what, len(results), len(given))
@@ -109,12 +106,12 @@ class Cluster:
             raise
         except KilledWorker as error:
             msg = (
-                "several workers were lost over one task, as happens where one takes "
-                "more memory than they have: lower `memory`, or give them more"
+                "several workers were lost during one task, as happens if it takes more memory "
+                "than they have: lower `memory`, or give them more"
             )
             raise ServerProblem(msg) from error
         except ImportError as error:
-            msg = f"the workers lack something: {error}; install trajanon there, too"
+            msg = f"a package is missing on the workers: {error}; install trajanon there, too"
             raise ServerProblem(msg) from error
         except (CancelledError, OSError, TimeoutError) as error:
             msg = f"the cluster was lost: {' '.join(str(error).split())[:200]}"
@@ -132,7 +129,7 @@ def connected(cluster: str) -> Iterator["Client"]:
     except ImportError as error:
         msg = "`cluster` needs Dask: pip install 'trajanon[cluster]'"
         raise BadInput(msg) from error
-    if not cluster.strip():  # as of a variable that is not set
+    if not cluster.strip():  # such as a variable that is not set
         raise _no_address(cluster)
     if not cluster.startswith(_LOCAL):
         with _quiet(), _reached(cluster) as client:
@@ -171,10 +168,9 @@ def _started(workers: int, closing: ExitStack) -> "Client":
 
 
 def _environment() -> dict[str, Any]:
-    """What workers find when they begin, beside what this process has.
+    """The environment of workers, beside that of this process.
 
-    Dask lets them give back all memory at once; then each block of a search pays for its pages
-    anew.
+    Without Dask's MALLOC_TRIM: with it each block of a search has to ask for its memory again.
     """
     import dask.config
 
@@ -185,7 +181,7 @@ def _environment() -> dict[str, Any]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep Dask's words from the screen: what ends a run is raised, and told once."""
+    """Keep Dask's messages from the screen: what ends a run is raised."""
     import dask.config
 
     loggers = [logging.getLogger(name) for name in _TALKERS]
@@ -193,7 +189,7 @@ def _quiet() -> Iterator[None]:
     for logger in loggers:
         logger.setLevel(logging.CRITICAL + 1)
     try:
-        # Of a great table the list of files is large, and the user cannot help it.
+        # The list of files of a large table is large.
         with dask.config.set({_LARGE_GRAPH: "1TB"}):
             yield
     finally:
@@ -203,10 +199,10 @@ def _quiet() -> Iterator[None]:
 
 @contextmanager
 def _ctrl_c_held_back() -> Iterator[None]:
-    """Let processes begin that leave Ctrl-C to this one; here it waits until the end.
+    """Start processes that ignore Ctrl-C; in this one it waits until the end of the block.
 
-    A terminal tells all of them, and each would show a traceback of its own. They begin with the
-    signals blocked that are blocked here, also those that are started anew for one that was lost.
+    A terminal sends it to all of them, and each would show a traceback of its own. A process begins
+    with the blocked signals of this one; so do those that replace a lost one.
     """
     can_block = hasattr(signal, "pthread_sigmask")
     if current_thread() is not main_thread() or not can_block:
@@ -214,7 +210,7 @@ def _ctrl_c_held_back() -> Iterator[None]:
         return
     resource_tracker.ensure_running()  # it unblocks the signal once it has begun
     pressed: list[int] = []
-    # Another thread, where it is not blocked, may be the one that is told.
+    # A thread in which it is not blocked may receive it.
     before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

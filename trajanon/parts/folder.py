@@ -1,4 +1,4 @@
-"""A folder on any file system: local, of a network, or an object store."""
+"""A folder on any file system: local, on a network, or an object store."""
 
 import os
 import secrets
@@ -18,22 +18,22 @@ from trajanon.errors import FileProblem, TrajanonError
 from trajanon.inputs import regular
 
 _TRIES = 20
-"""To remove a folder in which somebody still writes."""
+"""Attempts to remove a folder in which a worker still writes."""
 
 
-class Place(NamedTuple):
-    """Where something stands in a folder."""
+class ByteRange(NamedTuple):
+    """Some bytes of a file in a folder."""
 
     name: str  # the file
-    begin: int = 0  # its first byte there, and the one behind its last; None where the file ends
-    end: int | None = None  # its first byte there, and the one behind its last
+    begin: int = 0  # the first byte
+    end: int | None = None  # the byte after the last one; None for the end of the file
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder by its path or URL, as fsspec knows them; need not exist yet.
+    """A folder by its path or URL, as fsspec knows them; it need not exist yet.
 
-    Files are written beside their names and moved there: whoever sees a file sees all of it.
+    Files are written under another name and then moved: a file that can be seen is whole.
     """
 
     url: str  # such as ``trips``, or ``s3://bucket/trips``
@@ -49,12 +49,12 @@ class Folder:
 
     @property
     def beside(self) -> "Folder":
-        """The folder with what a run writes while it is not done."""
+        """The folder in which a run writes until it is done."""
         return Folder(self.url.rstrip("/") + UNFINISHED)
 
     @property
     def exists(self) -> bool:
-        """Whether it, or a file of this name, is there."""
+        """Whether it exists, or a file of this name."""
         system, path = self._place()
         with self._told():
             system.invalidate_cache()
@@ -62,34 +62,34 @@ class Folder:
 
     @property
     def local(self) -> Path | None:
-        """Its path; None where it is of no disk."""
+        """Its path; None if it is not on a disk."""
         system, path = self._place()
         return Path(path) if _is_local(system) else None
 
     @property
     def absolute(self) -> "Folder":
-        """The same folder, by a name that does not depend on where one stands."""
+        """The same folder by an absolute path."""
         system, path = self._place()
         return Folder(path) if _is_local(system) else self
 
     @property
     def real(self) -> "Folder":
-        """The same folder, by its own name, not that of a link to it."""
+        """The same folder by its own name, not that of a link to it."""
         system, _ = self._place()
         return Folder(self._real()) if _is_local(system) else self
 
     def same_as(self, other: "Folder") -> bool:
-        """Whether both are one place, by whatever way."""
+        """Whether both are one place, links followed."""
         one, two = self._real(), other._real()
         return one == two or _is_same(one, two)
 
     def holds(self, other: "Folder") -> bool:
-        """Whether the other one is in it, or in a folder in it, by whatever way."""
+        """Whether the other one is in it, at any depth, links followed."""
         one, two = self._real(), other._real()
         return any(one == above or _is_same(one, above) for above in _above(two))
 
     def make(self) -> None:
-        """Make it, and what it stands in."""
+        """Make it, and the folders above it."""
         system, path = self._place()
         with self._told():
             system.makedirs(path, exist_ok=True)
@@ -107,9 +107,9 @@ class Folder:
         return sorted(basename(name.rstrip("/")) for name in self._listed(False))
 
     def states(self) -> dict[str, str]:
-        """What tells each file in it from what would be there if it were written anew.
+        """The state of each file by its name: another one if the file was written anew.
 
-        By names; empty for what goes while one looks.
+        Empty for a file that vanishes meanwhile.
         """
         if _is_local(self._place()[0]):
             return {basename(path): _local_state(path) for path in self._listed(False)}
@@ -156,32 +156,32 @@ class Folder:
                     system.rm_file(draft)
                 raise
 
-    def write_arrays(self, name: str, lots: Iterable[Sequence[NDArray[Any]]]) -> list[Place]:
-        """Write lots of arrays one after another; say where each lot is."""
+    def write_arrays(self, name: str, lists: Iterable[Sequence[NDArray[Any]]]) -> list[ByteRange]:
+        """Write lists of arrays one after another; return where each list is."""
         places = []
         with self.writing(name) as file:
-            for lot in lots:
+            for arrays in lists:
                 begin = file.tell()
-                for array in lot:
+                for array in arrays:
                     np.save(file, array, allow_pickle=False)
-                places.append(Place(name, begin, file.tell()))
+                places.append(ByteRange(name, begin, file.tell()))
         return places
 
-    def read_arrays(self, place: Place, count: int) -> list[NDArray[Any]]:
-        """Read the first arrays of a lot, and nothing else of its file."""
+    def read_arrays(self, place: ByteRange, count: int) -> list[NDArray[Any]]:
+        """Read the first arrays of a list, and nothing else of its file."""
         system, path = self._place()
         with self._told(place.name):
             file = BytesIO(system.cat_file(f"{path}/{place.name}", place.begin, place.end))
             return [np.load(file, allow_pickle=False) for _ in range(count)]
 
     def move(self, other: "Folder") -> None:
-        """Give it another name, which nothing has."""
+        """Give it another name, which must be free."""
         system, path = self._place()
         with self._told():
             system.mv(path, other._place()[1], recursive=True)
 
     def move_file(self, name: str, url: str) -> None:
-        """Move a file out of it, for its owner only."""
+        """Move a file out of it, readable by its owner only."""
         system, path = self._place()
         with self._told(name):
             if _is_local(system):
@@ -189,18 +189,17 @@ class Folder:
             system.mv(f"{path}/{name}", Folder(url)._place()[1])
 
     def remove_file(self, name: str) -> None:
-        """Remove a file in it, if it is there."""
+        """Remove a file in it, if there is one."""
         system, path = self._place()
         with self._told(name), suppress(FileNotFoundError):
             system.rm_file(f"{path}/{name}")
 
     def remove(self) -> None:
-        """Remove it with all that is in it, if it is there."""
+        """Remove it with all its content, if it exists."""
         system, path = self._place()
         with self._told():
             for _ in range(_TRIES):
-                # What a worker writes meanwhile is in the way once; then the folder is
-                # gone, and it can write nothing more.
+                # A worker may write a file meanwhile, but only until the folder is gone.
                 with suppress(OSError):
                     if system.exists(path):
                         system.rm(path, recursive=True)
@@ -208,7 +207,7 @@ class Folder:
             system.rm(path, recursive=True)
 
     def _real(self) -> str:
-        """One name for one place."""
+        """The one name of a place."""
         system, path = self._place()
         if _is_local(system):
             return os.path.realpath(path)
@@ -224,7 +223,7 @@ class Folder:
 
     @contextmanager
     def _told(self, name: str = "") -> Iterator[None]:
-        """Say which file it was."""
+        """Name the file in an error."""
         try:
             yield
         except TrajanonError:
@@ -241,7 +240,7 @@ def _is_local(system: Any) -> bool:
 
 
 def _local_state(path: str) -> str:
-    """Size, time and place of a file; not whom it belongs to, nor who may read it."""
+    """Size, time and number of a file, without its owner and permissions."""
     try:
         about = Path(path).stat()
     except OSError:
@@ -250,13 +249,13 @@ def _local_state(path: str) -> str:
 
 
 def _is_same(one: str, two: str) -> bool:
-    """Whether two local names are one place, as where case does not tell names."""
+    """Whether two local names are one place, such as on a disk that ignores case."""
     try:
         return Path(one).samefile(two)
-    except OSError:  # one of the two is not there, or not here
+    except OSError:  # one of the two is missing, or not local
         return False
 
 
 def _above(place: str) -> list[str]:
-    """All folders that a place is in."""
+    """All folders above a place."""
     return [place[:end] for end, sign in enumerate(place) if sign == "/" and end]

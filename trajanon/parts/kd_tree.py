@@ -1,4 +1,4 @@
-"""A table is split into shards: halved across axes, as in a kd-tree."""
+"""The kd-tree that splits a table into shards: it is halved across axes."""
 
 from typing import NamedTuple
 
@@ -11,9 +11,9 @@ from trajanon.hashing import hashed
 class Node(NamedTuple):
     """A plane that splits some records from others."""
 
-    axis: int  # what lies before the place on the axis is on its first side
-    place: float  # what lies before the place on the axis is on its first side
-    tie: int  # of those at the place, the ones with a lower mixed number are there, too
+    axis: int  # the axis that it cuts
+    place: float  # where: records before this place are on its first side
+    tie: int  # of records at the place, those with a lower hash are there, too
     sides: tuple[int, int]  # the nodes of the two sides; or shards, as -1 - shard
 
 
@@ -73,8 +73,8 @@ class Split(NamedTuple):
         return shards
 
 
-def split(sample: Floats, shards: int) -> Split:
-    """Split a table, so that each shard gets as much of a sample as another."""
+def split_table(sample: Floats, shards: int) -> Split:
+    """Split a table so that the shards get equal shares of a sample."""
     nodes: list[Node] = []
     tie = hashed(np.arange(len(sample), dtype=np.uint64))
     numbers = iter(range(shards))
@@ -88,7 +88,7 @@ def split(sample: Floats, shards: int) -> Split:
         middle = some[half]
         number = len(nodes)
         nodes.append(Node(axis, float(sample[middle, axis]), int(tie[middle]), (0, 0)))
-        # A part that is too small to be split lends what it has to both sides.
+        # Where the sample is too small to be split, both sides get all of it.
         first = part(some[:half] if half else some, wanted // 2)
         second = part(some[half:], wanted - wanted // 2)
         nodes[number] = nodes[number]._replace(sides=(first, second))
@@ -98,8 +98,8 @@ def split(sample: Floats, shards: int) -> Split:
     return Split(tuple(nodes), shards)
 
 
-def joined_where_few(split: Split, subjects: list[set[int]], k: int) -> list[tuple[int, ...]]:
-    """Join shards that are too poor to stand alone with their neighbours."""
+def joined_shards(split: Split, subjects: list[set[int]], k: int) -> list[tuple[int, ...]]:
+    """Join shards of fewer than k subjects with their neighbours in the tree."""
 
     def enough(some: list[int]) -> bool:
         return len(set().union(*(subjects[shard] for shard in some))) >= k

@@ -1,4 +1,4 @@
-"""What a folder of Parquet parts holds, read a unit of rows at a time."""
+"""Reading a folder of Parquet parts, a slice of rows at a time."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,23 +13,24 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
 from trajanon.files.geoparquet import expecting_geometries
 from trajanon.files.wkb import read_lines
-from trajanon.parts.column_ids import Named, Said, missing, nameless, subjects, what_is_said
+from trajanon.parts import column_ids
+from trajanon.parts.column_ids import ColumnIds, TraceSubjects
 from trajanon.parts.folder import Folder
-from trajanon.parts.schema import Form, coordinates_of, difference, filled, form_of
+from trajanon.parts.schema import PartSchema, coordinates_of, difference, filled, schema_of
 from trajanon.subjects import Merged
 from trajanon.tracks import on_earth
 
-UNIT = 100_000
-"""Rows that are read at once, about; a row group that has more is read whole."""
+SLICE_ROWS = 100_000
+"""Rows read at once, about; a larger row group is read whole."""
 
-NUMBERS = 60 * UNIT
+NUMBERS = 60 * SLICE_ROWS
 """Coordinates that may be read at once, whatever the memory: some 200 MB with copies of
 them."""
 
 _SUFFIXES = (".parquet", ".geoparquet")
 
 
-class Unit(NamedTuple):
+class PartSlice(NamedTuple):
     """Row groups of a part that are read at once."""
 
     name: str  # of the part
@@ -42,25 +43,25 @@ class Unit(NamedTuple):
         """How many rows."""
         return sum(self.sizes)
 
-    def parted(self, rows: int) -> "list[Unit]":
-        """Units of at most so many rows, or of one row group."""
-        units, first = [], self.first
+    def parted(self, rows: int) -> "list[PartSlice]":
+        """Slices of at most this number of rows, or of one row group."""
+        slices, first = [], self.first
         for which in _together(self.sizes, rows):
             sizes = tuple(self.sizes[number] for number in which)
             groups = tuple(self.groups[number] for number in which)
-            units.append(Unit(self.name, groups, sizes, first))
+            slices.append(PartSlice(self.name, groups, sizes, first))
             first += sum(sizes)
-        return units
+        return slices
 
 
-class Part(NamedTuple):
+class PartRows(NamedTuple):
     """Some rows."""
 
     points: NDArray[np.floating]  # latitude and longitude, (r, m, 2), in the precision of the file
     subject: Ints | None  # a number for whoever made each, (r,), the same in all parts
     nameless: NDArray[np.uint64]  # traces that name no subject in some of the rows
     nobody: int  # rows of which neither subject nor trace is known
-    spellings: NDArray[np.uint64]  # of the subjects' names, as in `trajanon.parts.column_ids.Said`
+    spellings: NDArray[np.uint64]  # of the subjects' names, as in `ColumnIds`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,9 +69,9 @@ class Parts:
     """A folder of parts."""
 
     folder: Folder  # where they are
-    form: Form  # how trajectories stand in them
-    units: tuple[Unit, ...]  # in which they are read, in the order of the names
-    named: Named = field(default_factory=Named.none)  # who traces are that name nobody in some rows
+    schema: PartSchema  # how trajectories stand in them
+    slices: tuple[PartSlice, ...]  # in which they are read, in the order of the names
+    named: TraceSubjects = field(default_factory=TraceSubjects)  # of traces named in some rows
     subjects_exact: bool = False
     merged: Merged = field(default_factory=Merged)  # names that were another one's spelling
     unnamed: int = 0  # subjects without a name, once all rows were read
@@ -78,33 +79,33 @@ class Parts:
     @property
     def n(self) -> int:
         """Trajectories in all parts."""
-        return sum(unit.rows for unit in self.units)
+        return sum(part_slice.rows for part_slice in self.slices)
 
     def parted(self, rows: int) -> "Parts":
-        """Read at most so many rows at once, or one row group."""
-        rows = min(rows, UNIT)
-        units = [some for unit in self.units for some in unit.parted(rows)]
-        return replace(self, units=tuple(units))
+        """Read at most this number of rows at once, or one row group."""
+        rows = min(rows, SLICE_ROWS)
+        slices = [some for part_slice in self.slices for some in part_slice.parted(rows)]
+        return replace(self, slices=tuple(slices))
 
     @property
     def knows_subjects(self) -> bool:
         """Whether something is known of subjects."""
-        return bool(self.form.known)
+        return bool(self.schema.known)
 
-    def read(self, unit: Unit) -> Part:
+    def read(self, part_slice: PartSlice) -> PartRows:
         """Read some rows."""
-        where = f"{self.folder}/{unit.name}"
-        names = [name for name, _ in self.form.known]
-        lines = self.form.geometry
-        coordinates = [lines] if lines else coordinates_of(self.form.points)
-        with _parquet(self.folder, unit.name) as part:
+        where = f"{self.folder}/{part_slice.name}"
+        names = [name for name, _ in self.schema.known]
+        lines = self.schema.geometry
+        coordinates = [lines] if lines else coordinates_of(self.schema.points)
+        with _parquet(self.folder, part_slice.name) as part:
             table = part.read_row_groups(
-                list(unit.groups), [*coordinates, *names], use_threads=False
+                list(part_slice.groups), [*coordinates, *names], use_threads=False
             )
         points: NDArray[np.floating] = (
-            _points_of_lines(where, table[lines], self.form.points)
+            _points_of_lines(where, table[lines], self.schema.points)
             if lines
-            else _points_of_columns(where, table, coordinates, self.form.single)
+            else _points_of_columns(where, table, coordinates, self.schema.single)
         )
         if not on_earth(points):
             msg = (
@@ -114,33 +115,32 @@ class Parts:
             raise BadInput(msg)
         if not names:
             none = np.empty(0, dtype=np.uint64)
-            return Part(points, None, none, 0, none.reshape(0, 3))
-        said = self._said(where, table)
-        return Part(
+            return PartRows(points, None, none, 0, none.reshape(0, 3))
+        ids = self._ids(where, table)
+        return PartRows(
             points,
-            subjects(said, self.named, unit.first),
-            nameless(said),
-            int(missing(said).sum()),
-            next(iter(said.values())).spellings,
+            column_ids.subjects(ids, self.named, part_slice.first),
+            column_ids.nameless_traces(ids),
+            int(column_ids.unknown_rows(ids).sum()),
+            next(iter(ids.values())).spellings,
         )
 
-    def read_whose(self, unit: Unit) -> dict[str, Said]:
-        """Read what some rows say of whose they are, without points; as `read`."""
-        names = [name for name, _ in self.form.known]
-        with _parquet(self.folder, unit.name) as part:
-            table = part.read_row_groups(list(unit.groups), names, use_threads=False)
-        where = f"{self.folder}/{unit.name}"
-        return self._said(where, table)
+    def read_ids(self, part_slice: PartSlice) -> dict[str, ColumnIds]:
+        """Read the subjects and traces of some rows, without points."""
+        names = [name for name, _ in self.schema.known]
+        with _parquet(self.folder, part_slice.name) as part:
+            table = part.read_row_groups(list(part_slice.groups), names, use_threads=False)
+        return self._ids(f"{self.folder}/{part_slice.name}", table)
 
-    def _said(self, where: str, table: Any) -> dict[str, Said]:
-        known = dict(self.form.known)
-        return what_is_said(where, table, known, exact=self.subjects_exact)
+    def _ids(self, where: str, table: Any) -> dict[str, ColumnIds]:
+        known = dict(self.schema.known)
+        return column_ids.column_ids(where, table, known, exact=self.subjects_exact)
 
 
 def survey_parts(folder: Folder) -> Parts:
-    """Look at the parts of a folder, without reading their rows."""
+    """SliceSums at the parts of a folder, without reading their rows."""
     names = [name for name in folder.names() if is_read(name)]
-    form, units, first = None, [], 0
+    schema, slices, first = None, [], 0
     for name in names:
         with _parquet(folder, name) as part:
             sizes = [
@@ -149,37 +149,37 @@ def survey_parts(folder: Folder) -> Parts:
             ]
             if not sum(sizes):
                 continue
-            mine = form_of(f"{folder}/{name}", part)
-        if form is not None:
-            mine, form = filled(mine, form), filled(form, mine)
-            if mine != form:
+            mine = schema_of(f"{folder}/{name}", part)
+        if schema is not None:
+            mine, schema = filled(mine, schema), filled(schema, mine)
+            if mine != schema:
                 msg = (
-                    f"{folder}/{name} is not like {units[0].name}: "
-                    f"{difference(mine, form)}; keep parts of one extraction in a "
+                    f"{folder}/{name} is not like {slices[0].name}: "
+                    f"{difference(mine, schema)}; keep parts of one extraction in a "
                     "folder"
                 )
                 raise BadInput(msg)
-        form = mine
-        whole = Unit(name, tuple(range(len(sizes))), tuple(sizes), first)
-        units += whole.parted(UNIT)
+        schema = mine
+        whole = PartSlice(name, tuple(range(len(sizes))), tuple(sizes), first)
+        slices += whole.parted(SLICE_ROWS)
         first += whole.rows
-    if form is None:
+    if schema is None:
         what = f"the {len(names)} parts in {folder} hold" if names else f"{folder} has"
         msg = (
             f"{what} no trajectories; make parts with: trajanon extract --partition "
             "100000 --out FOLDER"
         )
         raise FileProblem(msg)
-    return Parts(folder, form, tuple(units))
+    return Parts(folder, schema, tuple(slices))
 
 
 def is_read(name: str) -> bool:
-    """Whether a file is a part; hidden ones are drafts, maybe of one that is there."""
+    """Whether a file is a part; hidden ones are drafts, maybe of an existing one."""
     return name.lower().endswith(_SUFFIXES) and not name.startswith(".")
 
 
 def _together(sizes: Sequence[int], rows: int) -> list[tuple[int, ...]]:
-    """Put row groups together that follow each other, up to so many rows."""
+    """Put row groups together that follow each other, up to this number of rows."""
     together: list[tuple[int, ...]] = []
     held = rows
     for number, size in enumerate(sizes):
@@ -195,10 +195,9 @@ def _together(sizes: Sequence[int], rows: int) -> list[tuple[int, ...]]:
 
 @contextmanager
 def _parquet(folder: Folder, name: str) -> Iterator[Any]:
-    """Open a part; say which one it was if it cannot be read.
+    """Open a part; an error names it.
 
-    It is a file of Python's, which Arrow must not read in threads of its own: see
-    `trajanon.files.arrow`.
+    Arrow must not read this file of Python's in threads of its own: see `arrow.opened`.
     """
     import pyarrow.parquet as pq
 
@@ -234,3 +233,39 @@ def _points_of_columns(
             raise BadInput(msg)
         records[:, number] = table[name].to_numpy()
     return records.reshape(len(records), -1, 2)
+
+
+class ChangeGuard:
+    """Refuses to go on if parts were changed while they were read.
+
+    Rows are read twice. If they were others the second time, a group could have too few subjects,
+    or rows could be missing.
+    """
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._before = self._now()
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Read in this block."""
+        try:
+            yield
+        except Exception as error:
+            self._refuse_changes(error)
+            raise
+        self._refuse_changes(None)
+
+    def _now(self) -> dict[str, str]:
+        states = self._folder.states()
+        return {name: state for name, state in states.items() if is_read(name)}
+
+    def _refuse_changes(self, cause: Exception | None) -> None:
+        now = self._now()
+        for name in sorted(self._before.keys() | now.keys()):
+            if now.get(name) != self._before.get(name):
+                msg = (
+                    f"{self._folder}/{name} was written or removed while it was read: "
+                    "begin again once nobody writes there"
+                )
+                raise FileProblem(msg) from cause

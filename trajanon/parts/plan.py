@@ -1,4 +1,4 @@
-"""What every task of a run knows, and how much a machine can take."""
+"""The plan of a run, which every task knows, and how much fits into memory."""
 
 import math
 import re
@@ -18,22 +18,22 @@ from trajanon.progress import Progress
 from trajanon.settings import Settings
 
 FILES = 10_000
-"""That one step of a run writes at most; or one each task, where there are more."""
+"""Files that one step of a run writes at most, but one for each task."""
 
 PROGRAM = 600e6
-"""Bytes that the program takes before it has read anything, with its libraries."""
+"""Bytes that the program and its libraries take before they read anything."""
 
 _UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """A run, as all of its tasks know it."""
+    """A run, as its tasks know it."""
 
     parts: Parts  # what is read
-    scratch: Scratch  # where rows stand between two tasks
-    survey: Survey  # how the table is standardised, and split into shards
-    split: Split  # how the table is standardised, and split into shards
+    scratch: Scratch  # where rows lie between two tasks
+    survey: Survey  # how the table is standardised
+    split: Split  # how it is split into shards
     k: int  # least number of different subjects in a group
     digits: int  # decimals of a degree in the release
     counts_subjects: bool  # whether subjects are counted, or records
@@ -69,24 +69,19 @@ def bytes_of(memory: str | float) -> float:
 
 
 def shards_for(n: int, capacity: int) -> int:
-    """How many shards leave each one some room: none is just as large as the others."""
+    """How many shards are needed, with room to spare: they differ in size."""
     return -(-n * 11 // (capacity * 10))
 
 
-def bundles_of(lots: int, tasks: int) -> int:
-    """How many files each task writes that writes so many lots: fewer of many tasks.
-
-    Lots that are next to each other share a file, which is removed once all of them have been read.
-    """
-    return min(max(FILES // tasks, 1), lots)
+def files_per_task(targets: int, tasks: int) -> int:
+    """How many files each task writes for its targets: the fewer, the more tasks there are."""
+    return min(max(FILES // tasks, 1), targets)
 
 
 def capacity_of(memory: float, columns: int, k: int) -> int:
-    """How many records fit into so many bytes while they are searched.
-
-    The table as read, standardised, and in the order of a path; neighbours and their distances; and
-    what else there is for each record. Measured, and rounded up.
-    """
+    """How many records of this number of columns fit into memory while they are searched."""
+    # The table as read, standardised, and in the order of a path; neighbours and their distances;
+    # and what else there is for each record. Measured, and rounded up.
     neighbours = neighbour_count(k)
     capacity = int((memory - PROGRAM) / (8 * 3.25 * columns + 16 * neighbours + 300))
     if capacity < 10_000:

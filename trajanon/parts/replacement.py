@@ -1,4 +1,4 @@
-"""Where a release in parts may stand, and how it comes there: whole, or not at all."""
+"""Replacing a release in parts: whole, or not at all."""
 
 import logging
 from collections.abc import Iterator
@@ -14,16 +14,16 @@ from trajanon.parts.scratch import Scratch
 
 _LOG = logging.getLogger(__name__)
 
-_STRANGE = "%s was put into %s during the run: it stays, and is not of the release"
+_FOREIGN = "%s was put into %s during the run: it stays, and is no part of the release"
 
 
 def report_of(out: str) -> str:
-    """Where the report of a release in parts stands."""
+    """The path of the report of a release in parts."""
     return f"{out.rstrip('/')}.parts.report.json"
 
 
 def refuse_places(source: Folder, out: Folder) -> None:
-    """Refuse what would overwrite anything but a release, before long work."""
+    """Refuse, before the long work, to overwrite anything but a release."""
     if source.same_as(out) or out.holds(source):
         raise read_as_input(out)
     if not source.exists:
@@ -33,7 +33,7 @@ def refuse_places(source: Folder, out: Folder) -> None:
     here = left.local
     if left.exists and (here is None or remove_abandoned(here, Path(out.url))):
         msg = (
-            f"{left} is of a run that is still at work, or was killed: wait for it, or "
+            f"{left} belongs to a run that is still at work, or was killed: wait for it, or "
             "remove the folder"
         )
         raise FileProblem(msg)
@@ -50,11 +50,11 @@ def read_as_input(out: Folder) -> BadInput:
 
 
 @contextmanager
-def replacing(out: Folder, report: str) -> Iterator[Scratch]:
-    """Give a folder to work in; in the end, move the release and its report from it.
+def replacing_release(out: Folder, report: str) -> Iterator[Scratch]:
+    """Give a folder to work in; at the end, move the release and its report out of it.
 
-    Only what stood in the output when the run began is replaced. What somebody put there meanwhile
-    stays, or, where it could be taken for a part, nothing is replaced.
+    Only what was in the output when the run began is replaced. A file that somebody else put there
+    meanwhile stays; if it is named as a part, nothing is replaced.
     """
     scratch = Scratch(out.beside.url)
     there = out.states() if out.exists else {}
@@ -64,7 +64,7 @@ def replacing(out: Folder, report: str) -> Iterator[Scratch]:
             yield scratch
             for name in _replace(out, report, scratch, there):
                 (before / name).move(out / name)
-                _LOG.warning(_STRANGE, name, out)
+                _LOG.warning(_FOREIGN, name, out)
         except BaseException:
             _clear(scratch, before)
             raise
@@ -72,9 +72,9 @@ def replacing(out: Folder, report: str) -> Iterator[Scratch]:
 
 
 def _clear(scratch: Scratch, before: Folder) -> None:
-    """Remove what a run leaves that ended badly; if that fails, or is cut, say so."""
+    """Remove the folder of a failed run; warn if that fails, or is interrupted."""
     try:
-        if before.exists:  # it could not be moved back, and nobody else has it
+        if before.exists:  # it could not be moved back, and is the only copy
             _LOG.warning("%s is the release that was there: move it back", before)
         else:
             scratch.remove()
@@ -84,19 +84,19 @@ def _clear(scratch: Scratch, before: Folder) -> None:
 
 
 def _replace(out: Folder, report: str, scratch: Scratch, there: dict[str, str]) -> list[str]:
-    """Move a release and its report into place; or leave there what was there.
+    """Move a release and its report into place, or leave everything as it was.
 
-    Returns the names of what was put there since, and now stands with what was there.
+    Returns the names of files that somebody put there during the run, which are in ``before``.
     """
     before = scratch / BEFORE
     now = out.states() if out.exists else None
-    strange: list[str] = []
+    foreign: list[str] = []
     try:
         if now is not None:
-            _refuse_strange_parts(out, [n for n in now if now[n] != there.get(n)])
+            _refuse_foreign_parts(out, [n for n in now if now[n] != there.get(n)])
             out.move(before)
-            strange = [name for name in before.names() if name not in there or not is_part(name)]
-            _refuse_strange_parts(out, strange)
+            foreign = [name for name in before.names() if name not in there or not is_part(name)]
+            _refuse_foreign_parts(out, foreign)
         (scratch / DRAFT).move(out)
         scratch.move_file("report.json", report)
     except BaseException:
@@ -105,14 +105,14 @@ def _replace(out: Folder, report: str, scratch: Scratch, there: dict[str, str]) 
         elif before.exists and set(before.names()) >= set(now):
             out.remove()
             before.move(out)
-        else:  # it was on its way, file by file, and is still whole where it was
+        else:  # it was being moved file by file, and is still whole in its place
             before.remove()
         raise
-    return strange
+    return foreign
 
 
-def _refuse_strange_parts(out: Folder, names: list[str]) -> None:
-    """Refuse to replace, or to release, parts that are of somebody else."""
+def _refuse_foreign_parts(out: Folder, names: list[str]) -> None:
+    """Refuse to replace, or to release, parts that somebody else wrote."""
     for name in filter(is_part, names):
         msg = (
             f"somebody else wrote {out}/{name} during the run, and nothing there was "

@@ -1,4 +1,4 @@
-"""How trajectories stand in a part of a folder."""
+"""The schema of a folder of parts: how trajectories are written in them."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NotRequired, TypedDict
@@ -7,10 +7,10 @@ from trajanon.errors import BadInput
 from trajanon.files.geoparquet import described, expecting_geometries, refuse_other_system
 from trajanon.files.json_types import parsed
 from trajanon.files.wkb import read_lines
-from trajanon.parts.column_ids import NOTHING, WHOSE, is_nothing
+from trajanon.parts.column_ids import ID_COLUMNS, NO_VALUES
 
 
-class _Told(TypedDict):
+class _Provenance(TypedDict):
     """What is read of the provenance in a part."""
 
     attribution: NotRequired[str | None]
@@ -18,19 +18,19 @@ class _Told(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """How trajectories stand in a part: the same in all parts of a folder."""
+class PartSchema:
+    """How trajectories are written in a part: the same in all parts of a folder."""
 
-    geometry: str  # the column of lines; empty if each coordinate is a column, lat1, lon1,
+    geometry: str  # the column of lines; empty if each coordinate is a column: lat1, lon1, ...
     points: int  # of each trajectory
     single: bool  # whether coordinates have single precision
-    known: tuple[tuple[str, str], ...]  # which of the columns ``subject`` and ``trace`` there are
+    known: tuple[tuple[str, str], ...]  # of ``subject`` and ``trace``, those there are, and kinds
     attribution: str | None  # the line that must be shown with the data
-    unknown: tuple[int, int]  # recordings that name no subject
+    unknown: tuple[int, int]  # recordings that name no subject, and recordings read
 
 
-def form_of(where: str, part: Any) -> Form:
-    """See how trajectories stand in a part that has rows."""
+def schema_of(where: str, part: Any) -> PartSchema:
+    """Read the schema of a part that has rows."""
     import pyarrow as pa
 
     schema = part.schema_arrow
@@ -39,10 +39,10 @@ def form_of(where: str, part: Any) -> Form:
         msg = f"{where} has several columns of the same name; leave out all but one"
         raise BadInput(msg)
     known = tuple(
-        (name, _kind(where, schema.field(name))) for name in WHOSE if name in schema.names
+        (name, _kind(where, schema.field(name))) for name in ID_COLUMNS if name in schema.names
     )
     try:
-        told = parsed(metadata.get(b"trajanon", b"{}"), _Told)
+        told = parsed(metadata.get(b"trajanon", b"{}"), _Provenance)
     except BadInput as error:
         msg = f"{where} has metadata that cannot be read, {error}; extract it again"
         raise BadInput(msg) from error
@@ -72,16 +72,17 @@ def form_of(where: str, part: Any) -> Form:
         if not single and not all(pa.types.is_floating(kind) for kind in types):
             msg = f"{where} has coordinates that are no floating-point numbers"
             raise BadInput(msg)
-    return Form(geometry, points, single, known, told.get("attribution"), unknown)
+    return PartSchema(geometry, points, single, known, told.get("attribution"), unknown)
 
 
-def filled(form: Form, other: Form) -> Form:
-    """Take columns that have no value for such ones as another part has."""
+def filled(schema: PartSchema, other: PartSchema) -> PartSchema:
+    """Give columns without any value the kind that they have in another part."""
     theirs = dict(other.known)
     return replace(
-        form,
+        schema,
         known=tuple(
-            (name, theirs.get(name, kind) if kind == NOTHING else kind) for name, kind in form.known
+            (name, theirs.get(name, kind) if kind == NO_VALUES else kind)
+            for name, kind in schema.known
         ),
     )
 
@@ -90,9 +91,9 @@ def _kind(where: str, field: Any) -> str:
     """Tell numbers from names: two parts must not write one subject in two ways."""
     import pyarrow as pa
 
-    if is_nothing(field.type):
-        return NOTHING
     kind = field.type
+    if pa.types.is_null(kind):
+        return NO_VALUES
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
@@ -112,14 +113,14 @@ def _points_of_first(where: str, part: Any, geometry: str) -> int:
     raise AssertionError(where)  # asked only of parts that have rows
 
 
-def difference(one: Form, other: Form) -> str:
+def difference(one: PartSchema, other: PartSchema) -> str:
     """Say how a part is not like another one."""
     if one.points != other.points:
         return f"its trajectories have {one.points} points, and not {other.points}"
     if one.known != other.known:
         mine, theirs = (
-            ", ".join(f"{name} ({kind})" for name, kind in form.known) or "nothing"
-            for form in (one, other)
+            ", ".join(f"{name} ({kind})" for name, kind in schema.known) or "nothing"
+            for schema in (one, other)
         )
         return f"of subjects and traces it has {mine}, and not {theirs}"
     if one.attribution != other.attribution:
@@ -130,5 +131,5 @@ def difference(one: Form, other: Form) -> str:
 
 
 def coordinates_of(points: int) -> list[str]:
-    """Names of the columns of trajectories of so many points."""
+    """Names of the columns of trajectories of this number of points."""
     return [f"{name}{number}" for number in range(1, points + 1) for name in ("lat", "lon")]

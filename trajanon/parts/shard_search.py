@@ -1,4 +1,4 @@
-"""A shard is grouped on its own; groups near its borders wait for their neighbours."""
+"""The search in a shard; groups near its borders wait for those of the other side."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,55 +11,40 @@ from trajanon.axes import turn
 from trajanon.loss import group_means, sse
 from trajanon.microaggregation import find_groups
 from trajanon.parts.centroids import Tally, finish
-from trajanon.parts.folder import Place
 from trajanon.parts.kd_tree import Step
 from trajanon.parts.plan import Plan
-from trajanon.parts.shard_rows import Piece, read_pieces
+from trajanon.parts.scratch import ShardRows, read_rows
+from trajanon.parts.shards import Shard
 from trajanon.problem import whole_problem
 
-NEAR = 0.5
-"""A group is near a border if one of its records is nearer to it than to its k-th
-neighbour, times this."""
-
+NEAR_BORDER = 0.5
+"""A group is near a border if one of its records is nearer to it than this share of the distance to
+its k-th neighbour."""
 
 _AT_ONCE = 10_000  # records
 
 
-class Shard(NamedTuple):
-    """What is searched at once."""
-
-    number: int  # of the task
-    shards: tuple[int, ...]  # of the split, that are taken together
-    places: tuple[Place, ...]  # where its rows are, and how many there are in all
-    rows: int  # where its rows are, and how many there are in all
-
-    @property
-    def files(self) -> set[str]:
-        """The files that it needs."""
-        return {place.name for place in self.places}
-
-
 class Waiting(NamedTuple):
-    """Groups that wait at a border for those of its other side."""
+    """Groups that wait at a border for those of the other side."""
 
-    node: int  # of the split, whose plane the border is
-    between: tuple[int, int]  # the shards on its two sides, where the groups are
-    name: str  # the file, and how many rows are in it
-    rows: int  # the file, and how many rows are in it
+    node: int  # of the kd-tree, whose plane the border is
+    between: tuple[int, int]  # the shards on its two sides
+    name: str  # the file with their rows
+    rows: int  # how many
 
 
 class Solved(NamedTuple):
-    """What became of a shard."""
+    """The result of a shard."""
 
-    tally: Tally  # of the groups that are done
-    waiting: list[Waiting]  # those that are not
+    tally: Tally  # of the finished groups
+    waiting: list[Waiting]  # the others
     lost: float  # SSE of all its groups
 
 
-def solve(plan: Plan, shard: Shard) -> Solved:
+def search_shard(plan: Plan, shard: Shard) -> Solved:
     """Group the records of a shard, and finish the groups that no border is near."""
-    piece = read_pieces(plan.scratch, shard.places, shard.rows)
-    # In a function of its own: what the search held is gone when rows are copied.
+    piece = read_rows(plan.scratch, shard.places, shard.rows)
+    # A function of its own, so that its memory is free when rows are copied.
     labels, border, lost = _search(plan, shard, piece)
     piece = piece._replace(mark=labels)
     key = f"shard-{shard.number:06d}"
@@ -74,7 +59,7 @@ def solve(plan: Plan, shard: Shard) -> Solved:
     return Solved(finish(plan, piece, key), waiting, lost)
 
 
-def _search(plan: Plan, shard: Shard, piece: Piece) -> tuple[Ints, Ints, float]:
+def _search(plan: Plan, shard: Shard, piece: ShardRows) -> tuple[Ints, Ints, float]:
     """Find the group of each row, (n,), each group's border, (g, 3), and the SSE."""
     records = plan.survey.standardised(piece.points)
     problem = whole_problem(
@@ -119,10 +104,9 @@ def _nodes_near(
 ) -> Ints:
     """Find the node whose border is nearest to each group, (g,); -1 if none is near.
 
-    How near is measured by how far a record's neighbours are: a border at half that distance hides
-    more than one at twice it.
+    Nearness is relative to the distance to a record's neighbours, (r,), its reach.
     """
-    best = np.full(labels.max() + 1, NEAR)
+    best = np.full(labels.max() + 1, NEAR_BORDER)
     node = np.full(len(best), -1)
     for part in shard.shards:
         inside = np.flatnonzero(fell == part)
@@ -139,7 +123,7 @@ def _nodes_near(
 
 
 def _squared_distances(records: Floats, others: NDArray[np.integer]) -> Floats:
-    """From each record to another one, (n,); some at a time, for memory's sake."""
+    """From each record to another one, (n,); some at a time, to save memory."""
     away = np.empty(len(records))
     for start in range(0, len(records), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
@@ -148,5 +132,5 @@ def _squared_distances(records: Floats, others: NDArray[np.integer]) -> Floats:
 
 
 def _open_steps(plan: Plan, together: Sequence[int], shard: int) -> list[Step]:
-    """The nodes on the way to a shard that have other shards beyond them."""
+    """Nodes on the way to a shard with shards beyond them that are searched elsewhere."""
     return [step for step in plan.split.way_to(shard) if plan.split.beyond(step) - set(together)]

@@ -1,53 +1,81 @@
-"""Every row goes to its shard."""
+"""Rows are scattered to their shards."""
 
-from itertools import groupby
+from collections import defaultdict
 from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.arrays import Ints
 from trajanon.axes import turn
-from trajanon.parts.folder import Place
-from trajanon.parts.part_reader import Unit
-from trajanon.parts.plan import Plan, bundles_of
-from trajanon.parts.shard_rows import Piece
+from trajanon.errors import BadInput, TooFewSubjects
+from trajanon.parts.folder import ByteRange
+from trajanon.parts.kd_tree import joined_shards
+from trajanon.parts.part_reader import PartSlice
+from trajanon.parts.plan import Plan, files_per_task
+from trajanon.parts.scratch import ShardRows, write_by_target
+from trajanon.words import number_of
 
 
-class Scattered(NamedTuple):
-    """What a unit gave to a shard."""
+class ShardFile(NamedTuple):
+    """Rows of a slice that fell into one shard."""
 
     shard: int  # its number
-    place: Place  # where it is written
+    place: ByteRange  # where it is written
     rows: int  # how many
-    subjects: set[int]  # different subjects among them, or records, as counted: all, or k of them
+    subjects: set[int]  # as k counts them: all different ones, or k of them
 
 
-def scatter(plan: Plan, unit: Unit) -> list[Scattered]:
-    """Write a unit's rows to files, those of a shard together."""
-    part = plan.parts.read(unit)
-    row = unit.first + np.arange(unit.rows)
+def scatter(plan: Plan, part_slice: PartSlice) -> list[ShardFile]:
+    """Write the rows of a slice to files, those of a shard together."""
+    part = plan.parts.read(part_slice)
+    row = part_slice.first + np.arange(part_slice.rows)
     turned = turn(plan.survey.standardised(part.points), plan.survey.axes)
     shard = plan.split.shard_of(turned, row)
     subject = row if part.subject is None else part.subject
-    piece = Piece(row, shard, subject, part.points)
+    piece = ShardRows(row, shard, subject, part.points)
     counted = subject if plan.counts_subjects else row
-    order = np.argsort(shard, kind="stable")
-    shards = plan.split.shards
-    ends = np.searchsorted(shard[order], np.arange(shards + 1))
-    bundles = bundles_of(shards, len(plan.parts.units))
-    scattered = []
-    for _, numbers in groupby(
-        np.flatnonzero(np.diff(ends)).tolist(), lambda number: number * bundles // shards
-    ):
-        which = [(number, order[ends[number] : ends[number + 1]]) for number in numbers]
-        name = f"shard-{which[0][0]:06d}-from-{unit.first:012d}.npy"
-        places = plan.scratch.write_arrays(name, (piece.take(mine) for _, mine in which))
-        for (number, mine), place in zip(which, places, strict=True):
-            few = _some_of(counted[mine], plan.k)
-            scattered.append(Scattered(number, place, len(mine), few))
-    return scattered
+    files = files_per_task(plan.split.shards, len(plan.parts.slices))
+    name = f"shards-{{:06d}}-from-{part_slice.first:012d}.npy"
+    return [
+        ShardFile(number, place, len(rows), set(np.unique(counted[rows])[: plan.k].tolist()))
+        for number, rows, place in write_by_target(plan.scratch, name, shard, files, piece.take)
+    ]
 
 
-def _some_of(subjects: Ints, k: int) -> set[int]:
-    """The different subjects; k of them if there are more."""
-    return set(np.unique(subjects)[:k].tolist())
+class Shard(NamedTuple):
+    """What is searched at once."""
+
+    number: int  # of the task
+    shards: tuple[int, ...]  # of the split, that are taken together
+    places: tuple[ByteRange, ...]  # where its rows are
+    rows: int  # how many there are in all
+
+
+def shards_of(plan: Plan, scattered: list[ShardFile]) -> list[Shard]:
+    """Join what is searched at once; refuse what cannot be grouped, or does not fit."""
+    subjects: list[set[int]] = [set() for _ in range(plan.split.shards)]
+    files: dict[int, list[ShardFile]] = defaultdict(list)
+    for some in scattered:
+        files[some.shard].append(some)
+        subjects[some.shard] |= some.subjects
+    different = len(set().union(*subjects))
+    if different < plan.k:
+        msg = (
+            f"the {plan.parts.n} trajectories come from "
+            f"{number_of(different, 'subject')}, and k = {plan.k} needs "
+            f"{plan.k} different ones in each group; lower k, add subjects, or count "
+            "trajectories with `count='records'`"
+        )
+        raise TooFewSubjects(msg)
+    shards = []
+    for number, together in enumerate(joined_shards(plan.split, subjects, plan.k)):
+        mine = [some for shard in together for some in files[shard]]
+        rows = sum(some.rows for some in mine)
+        if rows > plan.capacity:
+            msg = (
+                f"{rows:,} trajectories of few subjects lie in one place, and only "
+                f"{plan.capacity:,} fit into the memory at once: raise `memory`"
+            )
+            raise BadInput(msg)
+        places = tuple(some.place for some in mine)
+        shards.append(Shard(number, together, places, rows))
+    return shards

@@ -1,5 +1,9 @@
-"""Means, spreads and axes of a table that is read part by part."""
+"""A first reading of all parts: means, spreads, axes, and the subjects of traces."""
 
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -9,34 +13,40 @@ from trajanon.arrays import Floats
 from trajanon.axes import decomposed, turn
 from trajanon.errors import BadInput
 from trajanon.loss import sums_of_products
-from trajanon.parts.part_reader import Part, Parts, Unit
+from trajanon.parts.column_ids import TraceSubjects
+from trajanon.parts.executors import Executor
+from trajanon.parts.part_reader import PartRows, Parts, PartSlice
+from trajanon.progress import Progress
+from trajanon.subjects import Merged
+
+_LOG = logging.getLogger(__name__)
 
 SAMPLE = 100_000
-"""Records that say where the table is split, about."""
+"""Records in the sample that decides where the table is split, about."""
 
 AXES = 8
 """Leading principal axes across which it may be split."""
 
 
-class Look(NamedTuple):
-    """What one unit tells."""
+class SliceSums(NamedTuple):
+    """What is summed up of one slice."""
 
     rows: int  # how many
-    sums: Floats  # of the columns about the origin, (p,), and of each two of them, (p, p)
-    products: Floats  # of the columns about the origin, (p,), and of each two of them, (p, p)
-    low: Floats  # least and largest value of each column, (p,)
-    high: Floats  # least and largest value of each column, (p,)
+    sums: Floats  # of the columns about the origin, (p,)
+    products: Floats  # summed, of each two columns about the origin, (p, p)
+    low: Floats  # least value of each column, (p,)
+    high: Floats  # largest value of each column, (p,)
     sample: Floats  # some of the records, (s, p)
-    nameless: NDArray[np.uint64]  # of the subjects, as in `trajanon.parts.part_reader.Part`
-    nobody: int  # of the subjects, as in `trajanon.parts.part_reader.Part`
-    spellings: NDArray[np.uint64]  # of the subjects, as in `trajanon.parts.part_reader.Part`
+    nameless: NDArray[np.uint64]  # this and the following: as in `PartRows`
+    nobody: int
+    spellings: NDArray[np.uint64]
 
 
 class Survey(NamedTuple):
     """What is known of the whole table."""
 
-    mean: Floats  # of each column, (p,): its mean and sample standard deviation; 1 where constant
-    spread: Floats  # of each column, (p,): its mean and sample standard deviation; 1 where constant
+    mean: Floats  # of each column, (p,)
+    spread: Floats  # of each column, (p,): its sample standard deviation; 1 where constant
     axes: Floats  # the leading principal axes of the standardised records, (p, q)
     sst: float  # total sum of squares of the standardised records
     sample: Floats  # some of these, turned to the axes, (s, q)
@@ -48,24 +58,24 @@ class Survey(NamedTuple):
         return records
 
 
-def origin_of(part: Part) -> Floats:
+def origin_of(part: PartRows) -> Floats:
     """Find a record that sums are taken about: the mean of some, shape (p,)."""
     records = _records(part)
     mean: Floats = records[0] + (records - records[0]).mean(axis=0)
     return mean
 
 
-def look(parts: Parts, origin: Floats, unit: Unit) -> Look:
-    """Read a unit for what it tells of the table."""
-    part = parts.read(unit)
+def look(parts: Parts, origin: Floats, part_slice: PartSlice) -> SliceSums:
+    """Read a slice and sum it up."""
+    part = parts.read(part_slice)
     records = _records(part)
     share = min(SAMPLE / parts.n, 1.0)
-    # The same rows whatever the seed: where a table is split is no matter of chance.
-    random = np.random.default_rng(unit.first)
+    # The same rows whatever the seed: it does not decide where a table is split.
+    random = np.random.default_rng(part_slice.first)
     sample = records[random.random(len(records)) < share]
     low, high = records.min(axis=0), records.max(axis=0)
     records -= origin
-    return Look(
+    return SliceSums(
         len(records),
         records.sum(axis=0),
         sums_of_products(records),
@@ -78,8 +88,8 @@ def look(parts: Parts, origin: Floats, unit: Unit) -> Look:
     )
 
 
-def survey(origin: Floats, looks: list[Look]) -> Survey:
-    """Put together what all units tell."""
+def survey(origin: Floats, looks: list[SliceSums]) -> Survey:
+    """Sum up all slices."""
     n = sum(look.rows for look in looks)
     low = np.min([look.low for look in looks], axis=0)
     high = np.max([look.high for look in looks], axis=0)
@@ -109,5 +119,52 @@ def survey(origin: Floats, looks: list[Look]) -> Survey:
     )
 
 
-def _records(part: Part) -> Floats:
+def _records(part: PartRows) -> Floats:
     return part.points.reshape(len(part.points), -1).astype(np.float64)
+
+
+def with_names(
+    executor: Executor, parts: Parts, nameless: Sequence[NDArray[np.uint64]], progress: Progress
+) -> Parts:
+    """Find the subjects of traces that name them in some rows only.
+
+    Otherwise one person would count as two: as the subject, and as the trace. If rows of a trace
+    name several, the first row counts, as in a single file.
+    """
+    traces = np.unique(np.concatenate(nameless))
+    if not len(traces):
+        return parts
+    found = executor.each(
+        "Looking for names", partial(_names, parts, traces), parts.slices, progress
+    )
+    trace, subject = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+    trace, first = np.unique(trace, return_index=True)  # slices come in the order of rows
+    return replace(parts, named=TraceSubjects(trace, subject[first]))
+
+
+def _names(parts: Parts, traces: NDArray[np.uint64], part_slice: PartSlice) -> TraceSubjects:
+    """Take the first row in a slice of each of some traces that names a subject."""
+    ids = parts.read_ids(part_slice)
+    subject, trace = ids["subject"], ids["trace"]
+    names = ~subject.missing & ~trace.missing & np.isin(trace.number, traces)
+    named, first = np.unique(trace.number[names], return_index=True)
+    return TraceSubjects(named, subject.number[names][first])
+
+
+def survey_table(executor: Executor, parts: Parts, progress: Progress) -> tuple[Survey, Parts]:
+    """Read all parts once; also find subjects that have several spellings."""
+    origin = origin_of(parts.read(parts.slices[0]))
+    looks = executor.each("Reading parts", partial(look, parts, origin), parts.slices, progress)
+    whole = survey(origin, looks)
+    traces = [look.nameless for look in looks]
+    parts = with_names(executor, parts, traces, progress)
+    names = [set(n.tolist()) for n in np.concatenate([k.spellings for k in looks]).T]
+    nobody = sum(look.nobody for look in looks)
+    parts = replace(
+        parts,
+        merged=Merged.among(*names),
+        unnamed=nobody + len(np.unique(np.concatenate(traces))) - len(parts.named.trace),
+    )
+    if parts.merged.told():
+        _LOG.warning("%s: %s", parts.folder, parts.merged.told())
+    return whole, parts

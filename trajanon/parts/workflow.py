@@ -2,7 +2,6 @@
 
 import logging
 import secrets
-from collections import defaultdict
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
@@ -10,31 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
+from trajanon.errors import BadInput, TooFewRecords
 from trajanon.files.release_lines import DIGITS, unknown_attribution
 from trajanon.loss import information_loss
 from trajanon.outputs import json_report
 from trajanon.partition import Stage, check_k
-from trajanon.parts.borders import borders, mend
+from trajanon.parts.borders import borders, search_border
 from trajanon.parts.centroids import Tally, joined_tallies
-from trajanon.parts.change_guard import Watch
-from trajanon.parts.executors import Alone, Cluster, Crew
-from trajanon.parts.file_uses import Uses
+from trajanon.parts.executors import DaskCluster, Executor, InProcess
 from trajanon.parts.folder import Folder
-from trajanon.parts.kd_tree import joined_where_few, split
-from trajanon.parts.part_reader import NUMBERS, UNIT, Parts, survey_parts
+from trajanon.parts.kd_tree import split_table
+from trajanon.parts.part_reader import NUMBERS, SLICE_ROWS, ChangeGuard, Parts, survey_parts
 from trajanon.parts.plan import Plan, bytes_of, capacity_of, shards_for
-from trajanon.parts.release_parts import DRAFT, Lines, count_of_parts, write_part
-from trajanon.parts.replacement import read_as_input, refuse_places, replacing, report_of
-from trajanon.parts.shard_search import Shard, solve
-from trajanon.parts.shards import Scattered, scatter
-from trajanon.parts.survey import Survey, look, origin_of, survey
-from trajanon.parts.trace_subjects import with_names
+from trajanon.parts.release_parts import count_of_parts, write_release_parts
+from trajanon.parts.replacement import read_as_input, refuse_places, replacing_release, report_of
+from trajanon.parts.scratch import FileUses
+from trajanon.parts.shard_search import search_shard
+from trajanon.parts.shards import scatter, shards_of
+from trajanon.parts.survey import survey_table
 from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, versions
 from trajanon.settings import ReleaseSettings, Settings
-from trajanon.subjects import Merged
-from trajanon.words import number_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -60,7 +55,7 @@ def anonymize_parts(
     The records are split into shards, as many as the memory asks for, by halving them across their
     leading principal axes. Each shard is grouped as a table of its own, in columns that are
     standardised by the whole. Groups near a border between shards are then searched once more,
-    together with those of the other side. Tracks are not looked at: windows stay as they were cut.
+    together with those of the other side. Windows are not aligned.
 
     Parameters
     ----------
@@ -69,25 +64,24 @@ def anonymize_parts(
         GeoParquet as `trajanon.extract` writes, or tables with columns ``lat1``, ``lon1``,
         ``lat2``, ... of either precision, and ``subject``.
     out
-        Folder for the release: parts of shuffled lines, with a report beside it. A release that is
-        there is replaced.
+        Folder for the release: parts of shuffled lines, with a report beside it. An existing
+        release is replaced.
     k, count, digits
         As in `trajanon.anonymize`.
     subjects_exact
         Whether subjects whose names differ only in upper and lower case are different ones.
     memory
-        What the search may take, in bytes or as ``4GB``; of each worker, where there is a client.
-        It decides on the number of shards, and with these on the result.
+        Memory that the search may take, in bytes or as ``4GB``; with a client, of each worker.
+        The number of shards depends on it, and so does the result.
     client
-        Of a Dask cluster that is to do the work; its workers must see both folders.
+        Client of a Dask cluster to work on; its workers must see both folders.
     progress, options
         As in `trajanon.microaggregate`: ``options`` from ``method`` to ``seed``.
 
     Returns
     -------
     dict
-        The report: what `trajanon.anonymize` reports, but for what has an entry for each trajectory
-        or group.
+        The report of `trajanon.anonymize`, without its lists of trajectories or groups.
 
     Raises
     ------
@@ -108,32 +102,32 @@ def anonymize_parts(
     folder, release = Folder(source), Folder(out).real
     refuse_places(folder, release)
     stages = _Stages()
-    watch = Watch(folder)
+    watch = ChangeGuard(folder)
     with watch.unchanged():
         parts = replace(survey_parts(folder), subjects_exact=subjects_exact)
-    if any(release.holds(folder / unit.name) for unit in parts.units):  # as links
+    if any(release.holds(folder / part_slice.name) for part_slice in parts.slices):  # as links
         raise read_as_input(release)
     if parts.n < k:
         msg = f"{parts.n} trajectories cannot form a group of k = {k}; lower k or add trajectories"
         raise TooFewRecords(msg)
-    attribution = parts.form.attribution
+    attribution = parts.schema.attribution
     if attribution is not None and (unknown := unknown_attribution(attribution)):
         msg = f"the parts carry {unknown[0]}: extract them again without it"
         raise BadInput(msg)
-    capacity = capacity_of(memory, 2 * parts.form.points, k)
+    capacity = capacity_of(memory, 2 * parts.schema.points, k)
     parts = _fitting(parts, capacity)
-    crew: Crew = Alone() if client is None else Cluster(client)
+    executor: Executor = InProcess() if client is None else DaskCluster(client)
     if client is not None:  # workers stand elsewhere, and cannot show bars
         parts = replace(parts, folder=folder.absolute)
-    with replacing(release, report_of(out)) as scratch:
+    with replacing_release(release, report_of(out)) as scratch:
         with watch.unchanged():
-            whole, parts = _survey(crew, parts, progress)
+            whole, parts = survey_table(executor, parts, progress)
             stages.arrived("reading")
             plan = Plan(
                 parts=parts,
                 scratch=scratch,
                 survey=whole._replace(sample=whole.sample[:0]),
-                split=split(whole.sample, shards_for(parts.n, capacity)),
+                split=split_table(whole.sample, shards_for(parts.n, capacity)),
                 k=k,
                 digits=digits,
                 counts_subjects=count == "subjects" and parts.knows_subjects,
@@ -143,24 +137,22 @@ def anonymize_parts(
                 released=count_of_parts(parts.n),
                 secret=secrets.token_bytes(32),
             )
-            scattered = crew.each(
-                "Splitting into shards", partial(scatter, plan), parts.units, progress
+            scattered = executor.each(
+                "Splitting into shards", partial(scatter, plan), parts.slices, progress
             )
-        shards = _shards(plan, [some for unit in scattered for some in unit])
+        shards = shards_of(plan, [some for part_slice in scattered for some in part_slice])
         stages.arrived("splitting")
-        solved = crew.each(
-            "Grouping shards", partial(solve, plan), shards, progress, Uses(scratch, shards).end
-        )
+        task, uses = partial(search_shard, plan), FileUses(scratch, shards)
+        solved = executor.each("Grouping shards", task, shards, progress, uses.end)
         lost = sum(one.lost for one in solved)
         stages.arrived("shards", information_loss(lost, whole.sst))
         waiting = [some for one in solved for some in one.waiting]
         between = borders(waiting, capacity)
-        mended = crew.each(
-            "Mending borders", partial(mend, plan), between, progress, Uses(scratch, between).end
-        )
+        mend, uses = partial(search_border, plan), FileUses(scratch, between)
+        mended = executor.each("Mending borders", mend, between, progress, uses.end)
         tally = joined_tallies([one.tally for one in solved] + mended)
         stages.arrived("borders", information_loss(tally.lost, whole.sst))
-        _release(crew, plan, tally, progress)
+        write_release_parts(executor, plan, tally, progress)
         stages.arrived("writing")
         report = _report(plan, tally, stages.stages, len(shards))
         with scratch.writing("report.json") as file:
@@ -170,9 +162,9 @@ def anonymize_parts(
 
 def _fitting(parts: Parts, capacity: int) -> Parts:
     """Read no more at once than fits, where lines have many points."""
-    most = max(capacity, min(UNIT, NUMBERS // (2 * parts.form.points)))
+    most = max(capacity, min(SLICE_ROWS, NUMBERS // (2 * parts.schema.points)))
     parts = parts.parted(most)
-    largest = max(parts.units, key=lambda unit: unit.rows)
+    largest = max(parts.slices, key=lambda part_slice: part_slice.rows)
     if largest.rows > most:
         msg = (
             f"{parts.folder}/{largest.name} has a row group of {largest.rows:,} "
@@ -197,76 +189,8 @@ class _Stages:
         self._since = now
 
 
-def _survey(crew: Crew, parts: Parts, progress: Progress) -> tuple[Survey, Parts]:
-    """See what is known of the whole table; and of subjects, in all parts."""
-    origin = origin_of(parts.read(parts.units[0]))
-    looks = crew.each("Reading parts", partial(look, parts, origin), parts.units, progress)
-    whole = survey(origin, looks)
-    traces = [look.nameless for look in looks]
-    parts = with_names(crew, parts, traces, progress)
-    names = [set(n.tolist()) for n in np.concatenate([k.spellings for k in looks]).T]
-    nobody = sum(look.nobody for look in looks)
-    parts = replace(
-        parts,
-        merged=Merged.among(*names),
-        unnamed=nobody + len(np.unique(np.concatenate(traces))) - len(parts.named.trace),
-    )
-    if parts.merged.told():
-        _LOG.warning("%s: %s", parts.folder, parts.merged.told())
-    return whole, parts
-
-
-def _shards(plan: Plan, scattered: list[Scattered]) -> list[Shard]:
-    """Find what is searched at once; refuse what cannot be grouped, or held."""
-    subjects: list[set[int]] = [set() for _ in range(plan.split.shards)]
-    files: dict[int, list[Scattered]] = defaultdict(list)
-    for some in scattered:
-        files[some.shard].append(some)
-        subjects[some.shard] |= some.subjects
-    different = len(set().union(*subjects))
-    if different < plan.k:
-        msg = (
-            f"the {plan.parts.n} trajectories come from "
-            f"{number_of(different, 'subject')}, and k = {plan.k} needs "
-            f"{plan.k} different ones in each group; lower k, add subjects, or count "
-            "trajectories with `count='records'`"
-        )
-        raise TooFewSubjects(msg)
-    shards = []
-    for number, together in enumerate(joined_where_few(plan.split, subjects, plan.k)):
-        mine = [some for shard in together for some in files[shard]]
-        rows = sum(some.rows for some in mine)
-        if rows > plan.capacity:
-            msg = (
-                f"{rows:,} trajectories of few subjects lie in one place, and only "
-                f"{plan.capacity:,} fit into the memory at once: raise `memory`"
-            )
-            raise BadInput(msg)
-        places = tuple(some.place for some in mine)
-        shards.append(Shard(number, together, places, rows))
-    return shards
-
-
-def _release(crew: Crew, plan: Plan, tally: Tally, progress: Progress) -> None:
-    (plan.scratch / DRAFT).make()
-    lines = [Lines(number, [], 0, 0) for number in range(plan.released)]
-    for number, place, rows in tally.lines:
-        lines[number].places.append(place)
-        lines[number] = lines[number]._replace(rows=lines[number].rows + rows)
-    jobs, first = [], 1
-    for some in filter(lambda some: some.rows, lines):
-        jobs.append(some._replace(first=first))
-        first += some.rows
-    if first != plan.parts.n + 1:
-        msg = f"{first - 1} of {plan.parts.n} trajectories came to the release; please report it"
-        raise TrajanonError(msg)
-    task = partial(write_part, plan.scratch, plan.parts.form.attribution)
-    uses = Uses(plan.scratch, jobs)
-    crew.each("Writing the release", task, jobs, progress, uses.end)
-
-
 def _report(plan: Plan, tally: Tally, stages: list[Stage], shards: int) -> dict[str, Any]:
-    form = plan.parts.form
+    form = plan.parts.schema
     counted = Counted(
         k=plan.k,
         by_subjects=plan.counts_subjects,

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from trajanon.errors import BadInput
-from trajanon.files.release import check_format, read_as_found, write_release
+from trajanon.files.release import check_release_format, read_as_found, write_release
 from trajanon.files.release_lines import (
     DIGITS,
     check_digits,
@@ -56,7 +56,7 @@ def rewrite(
     check_k(k)
     check_digits(digits)
     release, clean = Path(release), Path(clean)
-    check_format(clean)
+    check_release_format(clean)
     if release.is_dir():
         msg = f"{release} is a release in parts: run trajanon anonymize again"
         raise BadInput(msg)

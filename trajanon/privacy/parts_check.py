@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trajanon.arrays import Ints
 from trajanon.errors import FileProblem
 from trajanon.files.comparison import NOTHING_ELSE, compared
-from trajanon.files.geoparquet import write
+from trajanon.files.geoparquet import write_geoparquet
 from trajanon.files.partition import is_part
 from trajanon.files.release import read_as_found
 from trajanon.files.release_lines import ReleasedFile
@@ -44,7 +44,7 @@ def check_parts(folder: Path, k: int, digits: int) -> Findings:
             places = found.lines.places
             widths.add(places.shape[1])
             middles.append(places.mean(axis=1).astype(np.float32))
-            beside = compared(path, found, partial(write, first=first))
+            beside = compared(path, found, partial(write_geoparquet, first=first))
             claims.add(beside.claim)
             amiss = [*too_fine(found.lines, digits), *beside.differences]
         amiss += told_by_order(found.lines.groups, places)
