@@ -1,9 +1,12 @@
 """Whether a released file is what its lines are written as, and nothing else."""
 
+import filecmp
 import sqlite3
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
+
+import numpy as np
 
 from trajanon.errors import FileProblem, TrajanonError
 from trajanon.files.release import RELEASE_FORMATS, Contents, Writer
@@ -11,7 +14,6 @@ from trajanon.files.release_lines import ReleasedFile, known_attribution
 
 NOTHING_ELSE = "nothing else is in the file"
 
-_CHUNK = 1 << 20  # bytes
 _SHOWN = 40  # bytes of a difference
 
 
@@ -68,26 +70,15 @@ def _compared(path: Path, anew: Path, contents: Contents | None) -> Compared:
 
 def _first_difference(path: Path, anew: Path) -> str | None:
     """Tell where two files differ first, escaped and cut; None if they do not."""
-    line, byte = 1, 0
-    with path.open("rb") as one, anew.open("rb") as other:
-        while True:
-            found, right = one.read(_CHUNK), other.read(_CHUNK)
-            if found != right:
-                pairs = enumerate(zip(found, right, strict=False))
-                shorter = min(len(found), len(right))
-                at = next((place for place, (a, b) in pairs if a != b), shorter)
-                line += found[:at].count(b"\n")
-                byte += at
-                found, right = found + one.read(_SHOWN), right + other.read(_SHOWN)
-                shown, expected = (
-                    data[at : at + _SHOWN].decode("utf-8", "backslashreplace")
-                    for data in (found, right)
-                )
-                return (
-                    f"byte {byte + 1:,} (line {line:,}) has {shown!r} where trajanon "
-                    f"writes {expected!r}"
-                )
-            if not found:
-                return None
-            line += found.count(b"\n")
-            byte += len(found)
+    if filecmp.cmp(path, anew, shallow=False):
+        return None
+    found, right = path.read_bytes(), anew.read_bytes()
+    shorter = min(len(found), len(right))
+    one, other = (np.frombuffer(data, np.uint8, shorter) for data in (found, right))
+    differ = one != other
+    at = int(differ.argmax()) if differ.any() else shorter
+    shown, expected = (
+        data[at : at + _SHOWN].decode("utf-8", "backslashreplace") for data in (found, right)
+    )
+    line = 1 + found.count(b"\n", 0, at)
+    return f"byte {at + 1:,} (line {line:,}) has {shown!r} where trajanon writes {expected!r}"

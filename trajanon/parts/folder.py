@@ -39,7 +39,8 @@ class Folder:
     url: str  # such as ``trips``, or ``s3://bucket/trips``
 
     def __post_init__(self) -> None:
-        self._place()
+        with self._used():
+            pass  # refuses what fsspec does not know
 
     def __truediv__(self, name: str) -> "Folder":
         return Folder(f"{self.url.rstrip('/')}/{name}")
@@ -55,28 +56,25 @@ class Folder:
     @property
     def exists(self) -> bool:
         """Whether it exists, or a file of this name."""
-        system, path = self._place()
-        with self._told():
+        with self._used() as (system, path):
             system.invalidate_cache()
             return bool(system.exists(path))
 
     @property
     def local(self) -> Path | None:
         """Its path; None if it is not on a disk."""
-        system, path = self._place()
-        return Path(path) if _is_local(system) else None
+        with self._used() as (system, path):
+            return Path(path) if "file" in np.atleast_1d(system.protocol) else None
 
     @property
     def absolute(self) -> "Folder":
         """The same folder by an absolute path."""
-        system, path = self._place()
-        return Folder(path) if _is_local(system) else self
+        return self if self.local is None else Folder(str(self.local))
 
     @property
     def real(self) -> "Folder":
         """The same folder by its own name, not that of a link to it."""
-        system, _ = self._place()
-        return Folder(self._real()) if _is_local(system) else self
+        return self if self.local is None else Folder(self._real())
 
     def same_as(self, other: "Folder") -> bool:
         """Whether both are one place, links followed."""
@@ -90,17 +88,15 @@ class Folder:
 
     def make(self) -> None:
         """Make it, and the folders above it."""
-        system, path = self._place()
-        with self._told():
+        with self._used() as (system, path):
             system.makedirs(path, exist_ok=True)
 
     def make_for_oneself(self) -> None:
         """Make it, readable by its owner only; refuse one that exists."""
-        system, path = self._place()
-        with self._told():
+        with self._used() as (system, path):
             system.makedirs(path, exist_ok=False)
-            if _is_local(system):
-                Path(path).chmod(0o700)
+            if self.local is not None:
+                self.local.chmod(0o700)
 
     def names(self) -> list[str]:
         """Names of the files and folders in it, sorted."""
@@ -111,7 +107,7 @@ class Folder:
 
         Empty for a file that vanishes meanwhile.
         """
-        if _is_local(self._place()[0]):
+        if self.local is not None:
             return {basename(path): _local_state(path) for path in self._listed(False)}
         return {
             basename(about["name"].rstrip("/")): repr(sorted(about.items()))
@@ -119,8 +115,7 @@ class Folder:
         }
 
     def _listed(self, with_states: bool) -> list[Any]:
-        system, path = self._place()
-        with self._told():
+        with self._used() as (system, path):
             system.invalidate_cache()
             if not system.isdir(path):
                 there = system.exists(path)
@@ -131,21 +126,19 @@ class Folder:
 
     def open(self, name: str) -> IO[bytes]:
         """Open a file in it for reading."""
-        system, path = self._place()
         if self.local is not None:
             regular(self.local / name)
-        with self._told(name):
+        with self._used(name) as (system, path):
             file: IO[bytes] = system.open(f"{path}/{name}", "rb")
             return file
 
     @contextmanager
     def writing(self, name: str) -> Iterator[IO[bytes]]:
         """Write a file; it has its name once the block has ended well."""
-        system, path = self._place()
-        within, last = split(f"{path}/{name}")
-        # A worker that was believed lost may write the same file at the same time.
-        draft = f"{within}/.{last}.{secrets.token_hex(4)}.draft"
-        with self._told(name):
+        with self._used(name) as (system, path):
+            within, last = split(f"{path}/{name}")
+            # A worker that was believed lost may write the same file at the same time.
+            draft = f"{within}/.{last}.{secrets.token_hex(4)}.draft"
             try:
                 with system.open(draft, "wb") as file:
                     yield file
@@ -169,35 +162,31 @@ class Folder:
 
     def read_arrays(self, place: ByteRange, count: int) -> list[NDArray[Any]]:
         """Read the first arrays of a list, and nothing else of its file."""
-        system, path = self._place()
-        with self._told(place.name):
+        with self._used(place.name) as (system, path):
             file = BytesIO(system.cat_file(f"{path}/{place.name}", place.begin, place.end))
             return [np.load(file, allow_pickle=False) for _ in range(count)]
 
     def move(self, other: "Folder") -> None:
         """Give it another name, which must be free."""
-        system, path = self._place()
-        with self._told():
-            system.mv(path, other._place()[1], recursive=True)
+        with self._used() as (system, path), other._used() as (_, there):
+            system.mv(path, there, recursive=True)
 
     def move_file(self, name: str, url: str) -> None:
         """Move a file out of it, readable by its owner only."""
-        system, path = self._place()
-        with self._told(name):
-            if _is_local(system):
-                Path(path, name).chmod(0o600)
-            system.mv(f"{path}/{name}", Folder(url)._place()[1])
+        with self._used(name) as (system, path):
+            if self.local is not None:
+                (self.local / name).chmod(0o600)
+            with Folder(url)._used() as (_, there):
+                system.mv(f"{path}/{name}", there)
 
     def remove_file(self, name: str) -> None:
         """Remove a file in it, if there is one."""
-        system, path = self._place()
-        with self._told(name), suppress(FileNotFoundError):
+        with self._used(name) as (system, path), suppress(FileNotFoundError):
             system.rm_file(f"{path}/{name}")
 
     def remove(self) -> None:
         """Remove it with all its content, if it exists."""
-        system, path = self._place()
-        with self._told():
+        with self._used() as (system, path):
             for _ in range(_TRIES):
                 # A worker may write a file meanwhile, but only until the folder is gone.
                 with suppress(OSError):
@@ -208,24 +197,18 @@ class Folder:
 
     def _real(self) -> str:
         """The one name of a place."""
-        system, path = self._place()
-        if _is_local(system):
-            return os.path.realpath(path)
-        return f"{np.atleast_1d(system.protocol)[0]}://{path.rstrip('/')}"
-
-    def _place(self) -> tuple[Any, str]:
-        """The file system, and the path on it."""
-        import fsspec
-
-        with self._told():
-            system, path = fsspec.core.url_to_fs(self.url)
-        return system, path
+        if self.local is not None:
+            return os.path.realpath(self.local)
+        with self._used() as (system, path):
+            return f"{np.atleast_1d(system.protocol)[0]}://{path.rstrip('/')}"
 
     @contextmanager
-    def _told(self, name: str = "") -> Iterator[None]:
-        """Name the file in an error."""
+    def _used(self, name: str = "") -> Iterator[tuple[Any, str]]:
+        """Yield the file system, and the path on it; an error names the file."""
+        import fsspec
+
         try:
-            yield
+            yield fsspec.core.url_to_fs(self.url)
         except TrajanonError:
             raise
         except (OSError, ValueError, EOFError, ImportError) as error:
@@ -233,10 +216,6 @@ class Folder:
             reason = getattr(error, "strerror", None) or str(error) or repr(error)
             msg = f"cannot use {where}: {' '.join(reason.split())[:200]}"
             raise FileProblem(msg) from error
-
-
-def _is_local(system: Any) -> bool:
-    return "file" in np.atleast_1d(system.protocol)
 
 
 def _local_state(path: str) -> str:
