@@ -108,7 +108,7 @@ def test_what_a_task_refuses_is_refused(client: Client) -> None:
     for executor in (InProcess(), DaskCluster(client)):
         with pytest.raises(FileProblem, match="cannot read this"):
             executor.each("Trying", refuse, [1, 2], nothing)
-    with pytest.raises(ServerProblem, match=r"lack something: .*install trajanon"):
+    with pytest.raises(ServerProblem, match=r"missing on the workers: .*install trajanon"):
         DaskCluster(client).each("Trying", lack, [1], nothing)
 
 
@@ -135,7 +135,7 @@ def test_a_cluster_that_is_lost_is_one_sentence(client: Client) -> None:
 
 
 def test_a_task_that_kills_every_worker_is_given_up(client: Client) -> None:
-    with pytest.raises(ServerProblem, match="several workers were lost over one task"):
+    with pytest.raises(ServerProblem, match="several workers were lost during one task"):
         DaskCluster(client).each("Dying", die, [1], nothing)
 
 

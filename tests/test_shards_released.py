@@ -191,7 +191,7 @@ def test_a_link_to_a_folder_stays_one(tmp_path: Path) -> None:
 def test_a_run_that_was_killed_is_named(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(60))
     (tmp_path / "anonymized.unfinished").mkdir()
-    with pytest.raises(FileProblem, match=r"anonymized\.unfinished is of a run that"):
+    with pytest.raises(FileProblem, match=r"anonymized\.unfinished belongs to a run that"):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3)
 
 
@@ -210,7 +210,7 @@ def test_what_a_killed_run_left_is_removed(tmp_path: Path, put_aside: bool) -> N
     else:
         with (left / LOCK).open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            with pytest.raises(FileProblem, match="of a run that is still at work"):
+            with pytest.raises(FileProblem, match="belongs to a run that is still at work"):
                 anonymize_parts(str(source), str(out), 3)
         anonymize_parts(str(source), str(out), 3, effort="fast")
     assert not left.exists()

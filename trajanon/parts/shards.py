@@ -34,7 +34,7 @@ def scatter(plan: Plan, part_slice: PartSlice) -> list[ShardFile]:
     piece = ShardRows(row, shard, subject, part.points)
     counted = subject if plan.counts_subjects else row
     files = files_per_task(plan.split.shards, len(plan.parts.slices))
-    name = f"shards-{{:06d}}-from-{part_slice.first:012d}.npy"
+    name = f"shard-{{:06d}}-from-{part_slice.first:012d}.npy"
     return [
         ShardFile(number, place, len(rows), set(np.unique(counted[rows])[: plan.k].tolist()))
         for number, rows, place in write_by_target(plan.scratch, name, shard, files, piece.take)
