@@ -1,15 +1,18 @@
-"""Where, as a user of the command line says it."""
+"""Areas and hidden places, as options of the command line name them."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from trajanon.errors import BadInput
 from trajanon.extract.earth.areas import areas
 from trajanon.extract.earth.boundaries import boundary
-from trajanon.extract.earth.box import Area
+from trajanon.extract.earth.box import Area, Box
 from trajanon.extract.earth.places import hidden
 from trajanon.extract.earth.regions import read_outline
 from trajanon.extract.earth.zones import Zone
+from trajanon.trajectories import Trajectories
 
 RADIUS = 150.0
 """Metres that are cut out around sensitive places, if nobody says more or less."""
@@ -53,3 +56,12 @@ def out_of_sight(
         raise BadInput(msg)
     bounds = None if where is None else where.bounds
     return hidden(pbf, tags, RADIUS if radius is None else radius, bounds)
+
+
+def box_around(shown: Trajectories, margin: float, share: float = 0.0) -> Box:
+    """Give the box of trajectories, wider by degrees and by a share of its sides."""
+    low, high = shown.points.min(axis=(0, 1)), shown.points.max(axis=(0, 1))
+    wider = margin + share * float((high - low).sum())
+    south, west = np.maximum(low - wider, (-90.0, -180.0)).tolist()
+    north, east = np.minimum(high + wider, (90.0, 180.0)).tolist()
+    return Box(west, south, east, north)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trajanon.cli.options import ANONYMIZED, TRAJECTORIES, Json, SubjectsExact
+from trajanon.cli.options import ANONYMIZED, TRAJECTORIES, Json, SubjectsExact, check_page
 from trajanon.cli.wording import announce_compilation, tell
 from trajanon.errors import BadInput
 
@@ -58,9 +58,7 @@ def evaluate(
     if len(given) != 2:
         msg = "evaluate takes two files: trajectories and release"
         raise BadInput(msg)
-    if out.suffix.lower() not in (".html", ".htm"):
-        msg = f"an evaluation is a page: {out} must end in .html"
-        raise BadInput(msg)
+    check_page(out, "an evaluation")
     originals, released = given
     outputs = (out, out.with_suffix(".json"), datasheet_path(released))
     read = [*given, report_path(released), *([] if pbf is None else [pbf])]
@@ -77,7 +75,7 @@ def evaluate(
             report,
             file=released.name,
             findings=findings_of(released, k, digits=digits_in(report)),
-            to_road=None if pbf is None else _roads(pbf, trajectories),
+            to_road=None if pbf is None else _to_road(pbf, trajectories),
             progress=progress,
         )
         page.write_text(evaluation.html, encoding="utf-8")
@@ -96,14 +94,10 @@ def evaluate(
         raise typer.Exit(1)
 
 
-def _roads(pbf: Path, trajectories: "Trajectories") -> "ToRoad":
-    """Read the roads round the trajectories."""
-    import numpy as np
-
-    from trajanon.extract import Box, roads
+def _to_road(pbf: Path, trajectories: "Trajectories") -> "ToRoad":
+    """Measure the way to the roads of a file, which are read around the trajectories."""
+    from trajanon.cli.area import box_around
+    from trajanon.extract import roads
 
     margin = 0.01  # degrees: a kilometre, beyond which no road counts
-    places = trajectories.points.reshape(-1, 2)
-    south, west = np.maximum(places.min(axis=0) - margin, (-90.0, -180.0)).tolist()
-    north, east = np.minimum(places.max(axis=0) + margin, (90.0, 180.0)).tolist()
-    return roads(pbf, Box(west, south, east, north)).distance
+    return roads(pbf, box_around(trajectories, margin)).distance

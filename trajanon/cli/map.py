@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES
+from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES, check_page
 from trajanon.cli.wording import tell
 from trajanon.errors import BadInput
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _VIEWS = ("overlay", "side-by-side", "public")
 _TILES = "OpenStreetMap"
-_MARGIN = 0.002  # degrees, around what is shown
+_MARGIN = 0.002  # degrees of background around what is shown
 
 
 def draw(
@@ -74,10 +74,11 @@ def draw(
         msg = f"view {view!r} is not known; choose from {', '.join(_VIEWS)}"
         raise BadInput(msg)
     trajectories, releases = _inputs(files, view, compare, originals)
-    if out.suffix.lower() not in (".html", ".htm"):
-        msg = f"a map is a page: {out} must end in .html"
+    check_page(out, "a map")
+    if offline and (tiles or "none").lower() != "none":
+        msg = f"an offline map has no tiles: leave out --offline or --tiles {tiles}"
         raise BadInput(msg)
-    street_map = _street_map(tiles, offline)
+    street_map = None if offline or (tiles or "").lower() == "none" else tiles or _TILES
     read = [*releases, *map(report_path, releases)]
     read += [path for path in (trajectories, background) if path is not None]
     public = [out] if trajectories is None else []
@@ -117,14 +118,6 @@ def _inputs(
     return given[0], given[1:]
 
 
-def _street_map(tiles: str | None, offline: bool) -> str | None:
-    none = tiles is not None and tiles.lower() == "none"
-    if offline and not (tiles is None or none):
-        msg = f"an offline map has no tiles: leave out --offline or --tiles {tiles}"
-        raise BadInput(msg)
-    return None if offline or none else tiles or _TILES
-
-
 def _public(path: Path, tiles: str | None, background: Path | None) -> "folium.Map":
     from trajanon import maps
     from trajanon.files.release import read_release
@@ -132,8 +125,7 @@ def _public(path: Path, tiles: str | None, background: Path | None) -> "folium.M
 
     release = read_release(path)
     # Arguments are easily swapped, and originals must not look released.
-    problems = findings_of(path, k=2).problems
-    if problems:
+    if problems := findings_of(path, k=2).problems:
         msg = f"{path} is no release: {problems[0]}"
         raise BadInput(msg)
     return maps.public(release, tiles=tiles, background=_behind(release, background))
@@ -153,10 +145,9 @@ def _compared(
         release.stem if short else str(release): (read_release(release), read_report(release))
         for release in releases
     }
-    trajectories = read_trajectories(path)
-    return maps.compare_releases(
-        trajectories, named, view=view, tiles=tiles, background=_behind(trajectories, background)
-    )
+    shown = read_trajectories(path)
+    behind = _behind(shown, background)
+    return maps.compare_releases(shown, named, view=view, tiles=tiles, background=behind)
 
 
 def _behind(shown: "Trajectories", pbf: Path | None) -> "maps.Background | None":
@@ -164,16 +155,7 @@ def _behind(shown: "Trajectories", pbf: Path | None) -> "maps.Background | None"
     if pbf is None or len(shown) == 0:
         return None
     from trajanon import maps
-    from trajanon.extract.earth.box import Box
+    from trajanon.cli.area import box_around
     from trajanon.extract.earth.roads import roads_and_water
 
-    south, west = shown.points.min(axis=(0, 1)).tolist()
-    north, east = shown.points.max(axis=(0, 1)).tolist()
-    margin = _MARGIN + (north - south + east - west) / 20
-    box = Box(
-        max(west - margin, -180.0),
-        max(south - margin, -90.0),
-        min(east + margin, 180.0),
-        min(north + margin, 90.0),
-    )
-    return maps.Background(*roads_and_water(pbf, box))
+    return maps.Background(*roads_and_water(pbf, box_around(shown, _MARGIN, share=0.05)))

@@ -72,3 +72,10 @@ def names_of(text: str) -> list[str]:
     except csv.Error as error:
         msg = f"cannot read {text!r} as column names between commas: {error}"
         raise BadInput(msg) from error
+
+
+def check_page(out: Path, what: str) -> None:
+    """Refuse a name that is not that of a page."""
+    if out.suffix.lower() not in (".html", ".htm"):
+        msg = f"{what} is a page: {out} must end in .html"
+        raise BadInput(msg)
