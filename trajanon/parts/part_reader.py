@@ -18,7 +18,7 @@ from trajanon.parts.column_ids import ColumnIds, TraceSubjects
 from trajanon.parts.folder import Folder
 from trajanon.parts.schema import PartSchema, coordinates_of, difference, filled, schema_of
 from trajanon.subjects import Merged
-from trajanon.tracks import on_earth
+from trajanon.tracks import refuse_off_earth
 
 SLICE_ROWS = 100_000
 """Rows read at once, about; a larger row group is read whole."""
@@ -107,12 +107,8 @@ class Parts:
             if lines
             else _points_of_columns(where, table, coordinates, self.schema.single)
         )
-        if not on_earth(points):
-            msg = (
-                f"{where} has a point that is not on Earth; latitudes lie in -90..90, "
-                "longitudes in -180..180 (are the two swapped?)"
-            )
-            raise BadInput(msg)
+        file = where.replace("{", "{{").replace("}", "}}")  # it is formatted
+        refuse_off_earth(points, f"{file} has a point that")
         if not names:
             none = np.empty(0, dtype=np.uint64)
             return PartRows(points, None, none, 0, none.reshape(0, 3))
