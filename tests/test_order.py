@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajanon.arrays import Floats, Ints
-from trajanon.privacy.order import _log_chance_of_so_few_runs, told_by_order
+from trajanon.privacy.order import _log_chance_of_few_runs, find_order
 
 G, K = 60, 4
 
@@ -22,7 +22,7 @@ def centroids(seed: int = 0, groups: int = G, m: int = 5) -> Floats:
 
 def told(labels: Ints, lines: Floats) -> str:
     groups = np.unique(labels, return_inverse=True)[1]
-    return "\n".join(told_by_order(groups, lines[labels]))
+    return "\n".join(find_order(groups, lines[labels]))
 
 
 @given(
@@ -91,10 +91,10 @@ def test_the_chance_of_few_runs_is_that_of_all_orders(above: list[bool]) -> None
 
     orders = list(permutations(above))
     few = sum(runs(order) <= runs(above) for order in orders) / len(orders)
-    assert np.exp(_log_chance_of_so_few_runs(np.array(above))) == pytest.approx(few)
+    assert np.exp(_log_chance_of_few_runs(np.array(above))) == pytest.approx(few)
 
 
 def test_lines_of_unequal_lengths_are_judged_by_their_groups_alone() -> None:
-    assert told_by_order(np.repeat(np.arange(30), 4), None)
-    assert not told_by_order(np.zeros(30, dtype=np.int64), None)
-    assert not told_by_order(np.zeros(0, dtype=np.int64), None)
+    assert find_order(np.repeat(np.arange(30), 4), None)
+    assert not find_order(np.zeros(30, dtype=np.int64), None)
+    assert not find_order(np.zeros(0, dtype=np.int64), None)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from trajanon.arrays import Ints
-from trajanon.privacy.source_order import log_chance_of_so_near, told_by_source_order
+from trajanon.privacy.source_order import find_source_order, log_chance_of_nearness
 
 
 def groups(n: int, k: int) -> Ints:
@@ -32,7 +32,7 @@ def test_no_order_is_likelier_than_the_bound(source: list[int], distance: int) -
     orders = [of[list(order)] for order in permutations(range(6))]
     found = np.array([naive_share(order, of, distance) for order in orders])
     bounds = [
-        np.exp(log_chance_of_so_near(order, of, np.bincount(of), distance)) for order in orders
+        np.exp(log_chance_of_nearness(order, of, np.bincount(of), distance)) for order in orders
     ]
     for share, bound in set(zip(found.round(9).tolist(), bounds, strict=True)):
         assert (found >= share - 1e-8).mean() <= bound + 1e-12
@@ -44,7 +44,7 @@ def test_the_bound_is_that_of_the_share_counted_slowly() -> None:
     expected = np.mean([np.abs(np.arange(n) - i) <= distance for i in range(n)]) * n
     more = naive_share(rows, source, distance) - expected
     assert more > 0
-    assert log_chance_of_so_near(rows, source, np.bincount(source), distance) == pytest.approx(
+    assert log_chance_of_nearness(rows, source, np.bincount(source), distance) == pytest.approx(
         np.log(2) - more**2 / (4 * expected + 2 * more)
     )
 
@@ -52,22 +52,22 @@ def test_the_bound_is_that_of_the_share_counted_slowly() -> None:
 @pytest.mark.parametrize(("n", "k"), [(40, 4), (406, 4), (406, 20), (9_000, 4)])
 def test_the_order_of_the_source_is_found_and_chance_is_not(n: int, k: int) -> None:
     source = groups(n, k)
-    assert len(told_by_source_order(source, source)) == 1
-    assert "backwards" in told_by_source_order(source[::-1], source)[0]
+    assert len(find_source_order(source, source)) == 1
+    assert "backwards" in find_source_order(source[::-1], source)[0]
     for seed in range(200 if n < 1_000 else 5):
         shuffled = np.random.default_rng(seed).permutation(source)
-        assert told_by_source_order(shuffled, source) == []
+        assert find_source_order(shuffled, source) == []
 
 
 @pytest.mark.parametrize(("n", "wide"), [(406, 20), (9_000, 1_000)])
 def test_a_source_shuffled_in_short_stretches_is_found(n: int, wide: int) -> None:
     source = groups(n, 4)
     order = np.arange(n) + np.random.default_rng(0).uniform(0, wide, n)
-    assert told_by_source_order(source[np.argsort(order)], source)
+    assert find_source_order(source[np.argsort(order)], source)
 
 
 def test_few_rows_are_not_accused_where_chance_may_have_put_them() -> None:
     """Two groups of four have 70 orders: to be in that of the source is no proof."""
     source = groups(8, 4)
-    assert told_by_source_order(source, source) == []
-    assert told_by_source_order(np.zeros(8, int), np.zeros(8, int)) == []
+    assert find_source_order(source, source) == []
+    assert find_source_order(np.zeros(8, int), np.zeros(8, int)) == []

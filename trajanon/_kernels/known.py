@@ -10,7 +10,7 @@ from trajanon._kernels.compiled import kernel
 
 
 class Lines(NamedTuple):
-    """All lines of g, with p points each, and whose their rows are.
+    """All g lines, of p points each, and the subjects of their rows.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Passing(NamedTuple):
 
 @kernel
 def near(one, other, tolerance):
-    """Whether two points are within so many metres, on the plane half way between them."""
+    """Whether two points are within the tolerance, metres on the plane half way between them."""
     north = (other[0] - one[0]) * 0.5
     north *= other[2] + one[2]
     east = (other[1] - one[1]) * 0.5

@@ -15,7 +15,7 @@ GOOD, CAUTION, BAD = "good", "caution", "bad"
 # their directions have nothing in common, and a fifth shorter if each is 37 degrees
 # off. Trips lost: up to a half more are right than wrong; beyond three quarters few are
 # left. MDAV is the method to beat; another seed and the rounding make less than 5 %.
-# Windows share no ground, so sliding crowds them little: 3 % at most on real data.
+# Windows do not overlap, so sliding crowds them little: 3 % at most on real data.
 OF_OWN_LENGTH = (0.10, 0.25)
 LENGTH_LOST = (0.20, 0.50)
 TRIPS_LOST = (0.50, 0.75)

@@ -22,7 +22,7 @@ from trajanon.privacy.diversity import diversity
 from trajanon.privacy.findings import Findings
 from trajanon.privacy.originals import Matched, matched
 from trajanon.privacy.published import Published
-from trajanon.privacy.source_order import by_line, told_by_source_order
+from trajanon.privacy.source_order import by_line, find_source_order
 from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
 from trajanon.releases import Release, with_report
@@ -50,7 +50,7 @@ class Evaluation(Evidence):
     k
         The promise, and what it ``counted``: subjects, or records.
     trajectories, points, subjects
-        How many there are; ``subjects`` is None if nothing is known of them.
+        Their numbers; ``subjects`` is None if nothing is known of them.
     left_out
         Trajectories of the file that the release leaves out; nothing here is of them.
     nameless
@@ -201,7 +201,7 @@ def evaluate(
     problems = None
     if findings is not None:
         rows = by_line(release.points, found.lines, found.labels)
-        problems = [*findings.problems, *told_by_source_order(*rows)]
+        problems = [*findings.problems, *find_source_order(*rows)]
     return Evaluation(
         file=file,
         date=date.today(),

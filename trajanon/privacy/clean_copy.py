@@ -1,4 +1,4 @@
-"""The lines of a release alone, for a file that holds more than these."""
+"""A clean copy of a released file: its lines, and nothing else that the file holds."""
 
 import os
 from pathlib import Path

@@ -32,7 +32,7 @@ class Diversity:
 
     @property
     def alarms(self) -> Ints:
-        """Groups so tight that their line tells where each member went, (a,)."""
+        """Groups so tight that their line shows where each member went, (a,)."""
         return np.flatnonzero(self.radius <= self.tight)
 
     @property
@@ -92,7 +92,7 @@ def diversity(published: Published, *, cell: float = 200.0, tight: float = 50.0)
 
 
 def too_tight(points: Floats, labels: Ints, released: Floats, radius: float) -> Bools:
-    """Tell the groups whose members all stay near their line, all along."""
+    """Whether the members of each group all stay near their line, all along, (g,)."""
     _check_radius("radius", radius)
     return _radii(points, released, labels)[0] <= radius
 

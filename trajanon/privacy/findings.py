@@ -1,4 +1,4 @@
-"""What a checker finds in a released file, whatever its size."""
+"""Problems of a released file that the file itself shows."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What only the holder of the data can count: subjects, and two releases of them."""
+"""Subjects behind each line, and what two releases of the same data reveal together."""
 
 import numpy as np
 
@@ -11,22 +11,23 @@ def too_few_subjects(labels: Ints, subjects: Ints, k: int) -> list[str]:
     """Name how many groups hold fewer than k different subjects."""
     sizes = np.bincount(labels)
     records, people = int((sizes < k).sum()), broken_promises(labels, subjects, k)
-    told = too_few(k, len(sizes), records=records, people=people)
-    return [told] if people else []
+    return [too_few(k, len(sizes), records=records, people=people)] if people else []
 
 
-def told_by_both(labels: Ints, earlier: Ints, k: int, subjects: Ints | None = None) -> list[str]:
-    """Name how many trajectories two releases together hide among fewer than k.
+def intersect_releases(
+    labels: Ints, earlier: Ints, k: int, subjects: Ints | None = None
+) -> list[str]:
+    """Count the trajectories that two releases together hide among fewer than k.
 
-    Whoever knows that a trajectory is in one group of this release and in another one of the
-    earlier is left with what both hold in common.
+    Anyone who knows the group of a trajectory in both releases is left with the members that the
+    two groups have in common.
     """
     released = (labels >= 0) | (earlier >= 0)
     labels, earlier = labels[released], earlier[released]
-    whose = np.arange(len(labels)) if subjects is None else subjects[released]
+    owners = np.arange(len(labels)) if subjects is None else subjects[released]
     pairs = (labels + 1) * (int(earlier.max(initial=0)) + 2) + earlier + 1
     cell = np.unique(pairs, return_inverse=True)[1]
-    common = subjects_per_group(cell, whose)[cell]
+    common = subjects_per_group(cell, owners)[cell]
     both = (labels >= 0) & (earlier >= 0)
     what = "trajectories" if subjects is None else "different subjects"
     problems = []
@@ -36,7 +37,7 @@ def told_by_both(labels: Ints, earlier: Ints, k: int, subjects: Ints | None = No
         if subjects is not None:
             whom = (
                 f"{alone.sum()} of them have no other subject's beside them, which "
-                f"concerns {len(np.unique(whose[alone]))} subjects"
+                f"concerns {len(np.unique(owners[alone]))} subjects"
             )
         problems.append(
             f"together with the earlier release, {few} of {both.sum()} trajectories "

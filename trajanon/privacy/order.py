@@ -1,4 +1,4 @@
-"""What the order of a release gives away: a shuffled file has none."""
+"""Tests of the order of a released file: a shuffled file shows none."""
 
 from collections.abc import Iterator, Mapping
 
@@ -9,21 +9,21 @@ from scipy.special import gammaln, logsumexp, pdtrc
 from trajanon.arrays import Bools, Floats, Ints
 
 CHANCE = 1e-6
-"""A file is said to have an order if chance gives it so much less often than this."""
+"""A file has an order if a shuffle would give that order less often than this."""
 
 
-def told_by_order(groups: Ints, points: Floats | None) -> list[str]:
-    """Say in what order trajectories stand, if they do in any that can be seen.
+def find_order(groups: Ints, points: Floats | None) -> list[str]:
+    """Name the order in which trajectories stand, if one can be seen.
 
     Source: A. Wald, J. Wolfowitz, "On a test whether two samples are from the same population",
     Ann. Math. Statist. 11 (1940), for the number of runs.
     """
     if len(groups) < 2 or (groups == groups[0]).all():
         return []
-    told = [*_repeats(groups)]
+    problems = [*_repeats(groups)]
     if points is not None and np.isfinite(points).all():
-        told += told_along(_measures(points))
-    return told
+        problems += find_order_along(_measures(points))
+    return problems
 
 
 def _repeats(groups: Ints) -> Iterator[str]:
@@ -53,7 +53,7 @@ def _repeats(groups: Ints) -> Iterator[str]:
         )
 
 
-def told_along(measured: Mapping[str, NDArray[np.floating]]) -> Iterator[str]:
+def find_order_along(measured: Mapping[str, NDArray[np.floating]]) -> Iterator[str]:
     """Name measures that are sorted, or change sides too seldom along the file."""
     few: list[tuple[float, str]] = []
     for name, values in measured.items():
@@ -67,7 +67,7 @@ def told_along(measured: Mapping[str, NDArray[np.floating]]) -> Iterator[str]:
             yield f"trajectories are sorted by their {name}; shuffle them"
             return
         above = values > np.median(values)
-        few.append((_log_chance_of_so_few_runs(above), name))
+        few.append((_log_chance_of_few_runs(above), name))
     if few and min(few)[0] < np.log(CHANCE / len(measured)):
         yield (
             "trajectories that follow each other in the file resemble each other in "
@@ -77,7 +77,7 @@ def told_along(measured: Mapping[str, NDArray[np.floating]]) -> Iterator[str]:
 
 
 def _measures(points: Floats) -> dict[str, Floats]:
-    """What a file is likely to be sorted by, or to be alike in from row to row."""
+    """Measures by which files are often sorted, or in which neighbouring rows are alike."""
     lon, lat = points[..., 0], points[..., 1]
     hops = np.diff(points, axis=1)
     hops[..., 0] *= np.cos(np.radians(lat[:, :-1]))
@@ -97,10 +97,10 @@ def _measures(points: Floats) -> dict[str, Floats]:
     }
 
 
-def _log_chance_of_so_few_runs(above: Bools) -> float:
-    """Logarithm of the chance that a shuffle has so few runs, or fewer.
+def _log_chance_of_few_runs(above: Bools) -> float:
+    """Logarithm of the chance that a shuffle has at most as many runs.
 
-    Exact: of all orders of so many True and False, those with so many runs are counted.
+    Exact: it counts the orders of these True and False with each number of runs.
     """
     one, other = float(above.sum()), float((~above).sum())
     if not one or not other:

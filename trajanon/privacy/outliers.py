@@ -1,4 +1,4 @@
-"""Which records cost a partition most: what to leave out of a release."""
+"""The records that cost a partition most, and may be left out of a release."""
 
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
@@ -13,7 +13,7 @@ from trajanon.loss import group_means, standardise
 from trajanon.neighbours import nearest_points
 from trajanon.partition import dense
 
-_NOTHING = 1e-12  # what sums are not right to
+_NOTHING = 1e-12  # a gain below this is rounding
 
 
 def outliers(
@@ -21,8 +21,8 @@ def outliers(
 ) -> Bools:
     """Choose the records without which least is lost, as `in_order` ranks them.
 
-    It goes by the groups as they are: group the remaining records anew, and take the loss of that
-    for what suppression brings.
+    The ranking takes the groups as they are. What suppression really gains is the loss after the
+    remaining records are grouped anew.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def outliers(
 def in_order(
     points: Floats, labels: Ints, most: int, *, k: int, subjects: Ints | None
 ) -> Iterator[Ints]:
-    """Yield sets of records, at most so many in all, that gain most for each record.
+    """Yield sets of records that gain most for each record, at most ``most`` records in all.
 
     Candidates are, in each group: each record, the records of each subject, and the one, two, ...
     records that are farthest from all other groups, up to the whole group.

@@ -1,4 +1,4 @@
-"""The gate before publication, for a release in parts: one part in memory at once."""
+"""The check of a release in parts: one part in memory at a time."""
 
 import hashlib
 from functools import partial
@@ -15,7 +15,7 @@ from trajanon.files.partition import is_part
 from trajanon.files.release import read_as_found
 from trajanon.files.release_lines import ReleasedFile
 from trajanon.privacy.findings import Findings, not_trajectories, too_fine, too_rare
-from trajanon.privacy.order import told_along, told_by_order
+from trajanon.privacy.order import find_order, find_order_along
 
 
 def check_parts(folder: Path, k: int, digits: int) -> Findings:
@@ -47,7 +47,7 @@ def check_parts(folder: Path, k: int, digits: int) -> Findings:
             beside = compared(path, found, partial(write_geoparquet, first=first))
             claims.add(beside.claim)
             amiss = [*too_fine(found.lines, digits), *beside.differences]
-        amiss += told_by_order(found.lines.groups, places)
+        amiss += find_order(found.lines.groups, places)
         problems += [f"{path.name}: {problem}" for problem in amiss]
         keys.append(_keys(found))
         first += len(found.lines)
@@ -57,7 +57,7 @@ def check_parts(folder: Path, k: int, digits: int) -> Findings:
         problems.append("parts have trajectories of different numbers of points")
     if middles:
         lon, lat = np.concatenate(middles).T
-        along = told_along({"mean latitude": lat, "mean longitude": lon})
+        along = find_order_along({"mean latitude": lat, "mean longitude": lon})
         problems += [f"from part to part: {problem}" for problem in along]
     return Findings(
         k=k,

@@ -1,4 +1,4 @@
-"""The gate before publication: whether a released file holds what was promised."""
+"""The check of a release before publication: whether the file keeps the promise."""
 
 import os
 from pathlib import Path
@@ -13,11 +13,11 @@ from trajanon.files.release_lines import DIGITS, Lines, check_digits
 from trajanon.files.report import all_labels_in, all_lines_in, read_report, released_of, report_path
 from trajanon.partition import check_k, dense
 from trajanon.privacy.findings import Findings, not_trajectories, too_fine, too_rare
-from trajanon.privacy.intersection import told_by_both, too_few_subjects
-from trajanon.privacy.order import told_by_order
+from trajanon.privacy.intersection import intersect_releases, too_few_subjects
+from trajanon.privacy.order import find_order
 from trajanon.privacy.originals import matched
 from trajanon.privacy.parts_check import check_parts
-from trajanon.privacy.source_order import by_line, told_by_source_order
+from trajanon.privacy.source_order import by_line, find_source_order
 from trajanon.releases import Release, written
 from trajanon.trajectories import Trajectories
 
@@ -34,12 +34,12 @@ def check(
 
     Each trajectory, in the coordinates as written, must occur at least k times, and the file may
     hold nothing that a release may not: columns, times, ids or metadata of the source, or
-    trajectories in the order of their groups or of the source, as far as an order can be seen: a
-    file in the order of a source that had none looks shuffled, unless the originals are given.
+    trajectories in the order of their groups or of the source. A file in the order of a source that
+    itself shows no order looks shuffled, unless the originals are given.
 
-    That k different *people* stand behind each group cannot be seen in a release, nor what two
-    releases of the same data tell together. With the holder's report beside each release, both can
-    be counted.
+    A release does not show whether k different *people* stand behind each group, nor what two
+    releases of the same data reveal together. With the holder's report beside each release, both
+    can be counted.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def check(
         *(amiss or too_fine(found.lines, digits)),
         *_of_the_holder(release, found.lines, k, trajectories, against),
         *too_rare(sizes, k),
-        *told_by_order(groups, None if amiss else found.lines.places),
+        *find_order(groups, None if amiss else found.lines.places),
     ]
     beside = Compared([], "") if amiss else compared(release, found)
     problems += beside.differences
@@ -119,7 +119,7 @@ def _of_the_holder(
     trajectories: Trajectories | None,
     against: str | os.PathLike[str] | None,
 ) -> list[str]:
-    """Count with the holder's files, where they are given."""
+    """Count what the holder's files show, where they are given."""
     if trajectories is not None:
         return _with_originals(release, k, trajectories, against)
     if against is None:
@@ -133,7 +133,7 @@ def _of_the_holder(
             "both are of the same trajectories"
         )
         raise BadInput(msg)
-    return told_by_both(labels, earlier, k)
+    return intersect_releases(labels, earlier, k)
 
 
 def _with_originals(
@@ -148,11 +148,11 @@ def _with_originals(
     kept = lines >= 0
     problems = [
         *too_few_subjects(lines[kept], subjects[kept], k),
-        *told_by_source_order(rows, lines[kept]),
+        *find_source_order(rows, lines[kept]),
     ]
     if against is not None:
         _, earlier = _held(Path(against), trajectories)
-        problems += told_by_both(lines, earlier, k, subjects)
+        problems += intersect_releases(lines, earlier, k, subjects)
     return problems
 
 
@@ -173,8 +173,8 @@ def _held(release: Path, trajectories: Trajectories) -> tuple[Ints, Ints]:
 def _labels(release: Path, lines: Lines) -> Ints:
     """Take lines from a report, if it is that of a release with such lines."""
     labels = all_lines_in(read_report(release))
-    told, found = np.bincount(labels[labels >= 0]), np.bincount(lines.groups)
-    if not np.array_equal(np.sort(told[told > 0]), np.sort(found)):
+    reported, found = np.bincount(labels[labels >= 0]), np.bincount(lines.groups)
+    if not np.array_equal(np.sort(reported[reported > 0]), np.sort(found)):
         msg = (
             f"{report_path(release)} is not the report of {release}: their lines occur "
             "differently often; run trajanon anonymize again"

@@ -1,4 +1,4 @@
-"""Whether a release stands in the order of its originals: only their holder can see."""
+"""Tests whether a release stands in the order of its originals, which only the holder knows."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.privacy.order import CHANCE
 
 
-def told_by_source_order(file: Ints, source: Ints) -> list[str]:
+def find_source_order(file: Ints, source: Ints) -> list[str]:
     """Say whether released rows stand where their members stand among the originals."""
     n = len(file)
     sizes = np.bincount(source)
@@ -26,7 +26,7 @@ def told_by_source_order(file: Ints, source: Ints) -> list[str]:
 
 
 def by_line(points: Floats, lines: Floats, labels: Ints) -> tuple[Ints, Ints]:
-    """Number lines as `told_by_source_order` takes them; equal ones are one."""
+    """Number lines as `find_source_order` takes them; equal ones are one."""
     both = np.concatenate([points, lines])
     _, line = np.unique(both.reshape(len(both), -1), axis=0, return_inverse=True)
     line = line.reshape(-1)
@@ -38,12 +38,12 @@ def _near_too_often(rows: Ints, source: Ints, sizes: Ints) -> bool:
     distances = list(_distances(len(rows)))
     least = np.log(CHANCE / (4 * max(len(distances), 1)))
     return any(
-        log_chance_of_so_near(rows, source, sizes, distance) < least for distance in distances
+        log_chance_of_nearness(rows, source, sizes, distance) < least for distance in distances
     )
 
 
 def _distances(n: int) -> Iterator[int]:
-    """Rows that still count as near: none, 1, 2, 4, ..., below an eighth of all."""
+    """Distances in rows that count as near: 0, 1, 2, 4, ..., below an eighth of all rows."""
     if n:
         yield 0
     distance = 1
@@ -52,11 +52,11 @@ def _distances(n: int) -> Iterator[int]:
         distance *= 2
 
 
-def log_chance_of_so_near(rows: Ints, source: Ints, sizes: Ints, distance: int) -> float:
-    """Bound the logarithm of the chance that a shuffle has so many members so near.
+def log_chance_of_nearness(rows: Ints, source: Ints, sizes: Ints, distance: int) -> float:
+    """Bound the logarithm of the chance that a shuffle brings as many members as near.
 
-    Counted is, for each row, the share of its group's members whose place among the originals is at
-    most so many rows from the row's own.
+    For each row it counts the share of its group's members that stand among the originals within
+    ``distance`` rows of the row's own place.
 
     Source: S. Chatterjee, "Stein's method for concentration inequalities", Probab. Theory Relat.
     Fields 138 (2007), proposition 1.1.

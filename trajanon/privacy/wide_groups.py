@@ -18,7 +18,7 @@ _ALIKE = 0.1  # of the widest group's span
 def wide_groups(
     points: Floats, labels: Ints, k: int, subjects: Ints | None, *, counts_subjects: bool = True
 ) -> dict[str, Any] | None:
-    """Say which groups are wider than their longest member, ready for JSON."""
+    """Sum up the groups wider than their longest member, ready for JSON; None if there is none."""
     length = lengths(points)
     middles = in_space(points.mean(axis=1))
 

@@ -1,4 +1,4 @@
-"""What counts in the cells of a grid keep: density maps and trips between cells."""
+"""Counts in the cells of a grid: density maps, and trips between cells."""
 
 import numpy as np
 

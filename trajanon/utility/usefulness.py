@@ -83,6 +83,6 @@ def usefulness(
 
 
 def share_on_roads(points: Floats, to_road: ToRoad, metres: float) -> float:
-    """Measure which share of points lies within so many metres of a road."""
+    """Measure the share of points that lie within a distance of a road."""
     lat, lon = points.reshape(-1, 2).T
     return float((to_road(lat, lon, metres) <= metres).mean())
