@@ -70,40 +70,39 @@ def microaggregate(
         Least number of records in a group, at least 2; with ``subjects``, least number of different
         subjects.
     method
-        ``hm2`` (a short path, cut optimally), ``mdav``, ``v-mdav``, ``md``, ``cbfs`` (groups round
-        far records), ``mf-tsp`` (records that are neighbours on many paths) or ``decomposition``
-        (column generation in parts of the table).
+        ``hm2`` cuts a short path through the records optimally; ``mdav``, ``v-mdav``, ``md`` and
+        ``cbfs`` form groups round far records; ``mf-tsp`` groups records that are neighbours on
+        many paths; ``decomposition`` generates groups as columns, in parts of the table.
     heuristic
-        How the paths of ``hm2`` and ``mf-tsp`` are found: ``or-opt``, ``two-opt``,
+        How ``hm2`` and ``mf-tsp`` find their paths: ``or-opt``, ``two-opt``,
         ``nearest-neighbor``, ``repetitive-nn``, ``nearest-insertion``, ``farthest-insertion``,
         ``cheapest-insertion``, ``arbitrary-insertion``, ``mdav-lk``, ``npn``, ``md``, ``mdav``,
         ``cbfs``; ``concorde`` and ``lkh`` where those programs are installed.
     compression
-        Of ``hm2``: its path leads through the centroids of MDAV's groups of so many records; 1
-        leads through the records themselves.
+        Of ``hm2``: its path visits the centroids of MDAV's groups of at least so many records; 1
+        lets it visit the records themselves.
     expansion
-        Of compression: the members of a group come back on the path by ``distance`` to the centroid
-        of all records, or in the order of their ``row``.
+        Of compression: the members of a group follow one another on the path by their ``distance``
+        to the centroid of all records, or in the order of their ``row``.
     gamma
-        Of ``v-mdav``: how readily a group grows beyond k, from 0; None takes the best of 0, 0.05,
-        ..., 1.
+        Gain factor of ``v-mdav``: larger values let groups grow beyond k. None takes the best of 0,
+        0.05, ..., 1.
     subsets
-        Of ``decomposition``: in how many parts the table is solved; None makes them of some 1,500 /
-        k records.
+        Number of parts that ``decomposition`` solves. None makes parts of some 1,500 / k records.
     refine
-        ``anneal`` searches far and wide, ``descent`` only moves records and groups as long as that
-        gains; ``swap`` exchanges the two records that gain most, again and again, and ``rcs`` is
-        Random Cluster Shuffling, with descent after either; ``none`` leaves the method's groups as
-        they are.
+        ``descent`` moves records and groups as long as that gains; ``anneal`` also makes random
+        moves, at first hot and then ever colder; ``swap`` exchanges the two records that gain most,
+        again and again, and ``rcs`` is Random Cluster Shuffling, each with descent after it;
+        ``none`` keeps the method's groups.
     shuffle_probability, max_events
-        Of ``rcs``: how probable a shuffle is after each record, and how many there may be.
+        Of ``rcs``: the probability of a shuffle after each record, and the most shuffles.
     effort
-        How many moves the search may try: ``fast`` is descent without annealing, ``balanced`` tries
-        8,000 a record in each of two runs, ``best`` five times as many in each of 12, combines
-        their groups, and beyond k = 5 anneals regions anew; tables of more than 2,500 records get
+        Budget of the search: ``fast`` is descent without annealing; ``balanced`` tries 8,000 moves
+        a record in each of two runs; ``best`` tries five times as many in each of 12, combines
+        their groups, and beyond k = 5 anneals regions anew. Tables of more than 2,500 records get
         fewer runs, and of more than 10,000 fewer moves a record.
     subjects
-        Whose record each one is, shape (n,): numbers or names; None if each record is its own
+        Subject of each record, shape (n,): numbers or names; None if each record is its own
         subject. Names that differ only in blanks, in how accents are encoded, or in upper and lower
         case are one subject; so are 1, 1.0 and "1".
     subjects_exact
@@ -117,8 +116,8 @@ def microaggregate(
     -------
     Partition
         Every group has at least k records of at least k different subjects. Ctrl-C during the
-        refinement raises nothing but ends it: this then is the best partition so far, and its
-        ``stopped`` says so.
+        refinement ends it without an error: the best partition so far is returned, and its
+        ``stopped`` is True.
 
     Raises
     ------

@@ -27,10 +27,8 @@ def two_opt_move(tour, a):
             gain = from_b + between(tour, c, d) - tour.near[a, i] - between(tour, b, d)
             if gain > TINY:
                 reverse_stretch(tour, b, c, step)
-                enqueue(tour, a)
-                enqueue(tour, b)
-                enqueue(tour, c)
-                enqueue(tour, d)
+                for city in (a, b, c, d):
+                    enqueue(tour, city)
                 return gain
     return 0.0
 
@@ -93,12 +91,8 @@ def or_opt_move(tour, a):
                     gain -= tour.near[a, i] + between(tour, e, d)
                     if gain > TINY:
                         place_segment(tour, a, e, c, d, step)
-                        enqueue(tour, before)
-                        enqueue(tour, behind)
-                        enqueue(tour, a)
-                        enqueue(tour, e)
-                        enqueue(tour, c)
-                        enqueue(tour, d)
+                        for city in (before, behind, a, e, c, d):
+                            enqueue(tour, city)
                         return gain
             e = behind
             if e == tour.records.shape[0]:

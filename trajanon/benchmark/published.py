@@ -31,16 +31,13 @@ class Cell(NamedTuple):
     statistic: str
 
 
-class Published(NamedTuple):
-    """A published number and the table that prints it."""
-
-    value: float
-    source: str
+Numbers = dict[Cell, tuple[float, str]]
+"""Published numbers, each with the table that prints it."""
 
 
-def read_published(folder: Path) -> dict[Cell, Published]:
+def read_published(folder: Path) -> Numbers:
     """Read all tables; nothing where a file is absent."""
-    found: dict[Cell, Published] = {}
+    found: Numbers = {}
     for table, name in _FILES.items():
         file = folder / name
         if not regular(file).exists():
@@ -48,39 +45,26 @@ def read_published(folder: Path) -> dict[Cell, Published]:
         try:
             rows = pd.read_csv(file, dtype=str, keep_default_na=False)
             for row in rows.to_dict("records"):
+                k = int(row["k"]) if row["k"] else None
+                place = (row["dataset"], row["method"], _setting(table, row), k, row["statistic"])
+                number = (float(row["value"]), row["source"])
                 # Where two papers print a number, the first one stands.
-                found.setdefault(
-                    Cell(
-                        table,
-                        row["dataset"],
-                        row["method"],
-                        _setting(table, row),
-                        int(row["k"]) if row["k"] else None,
-                        row["statistic"],
-                    ),
-                    Published(float(row["value"]), row["source"]),
-                )
+                found.setdefault(Cell(table, *place), number)
         except (OSError, ValueError, KeyError) as error:
             msg = f"cannot read the published table {file}: {error}"
             raise FileProblem(msg) from error
-    for cell, number in list(found.items()):
-        if cell.table == "compression" and cell.statistic == "seconds":
-            found[cell._replace(table="timing")] = number
-    return found
+    seconds = [c for c in found if c.table == "compression" and c.statistic == "seconds"]
+    return found | {cell._replace(table="timing"): found[cell] for cell in seconds}
 
 
-def beside(
-    measurements: Iterable[Measurement], published: Mapping[Cell, Published]
-) -> list[Measurement]:
+def beside(measurements: Iterable[Measurement], published: Numbers) -> list[Measurement]:
     """Put the published numbers beside ours."""
     compared = []
     for ours in measurements:
-        known = published.get(
-            Cell(ours.table, ours.dataset, ours.method, ours.setting, ours.k, ours.statistic)
-        )
-        compared.append(
-            ours if known is None else replace(ours, published=known.value, source=known.source)
-        )
+        known = published.get(Cell(*(getattr(ours, name) for name in Cell._fields)))
+        if known is not None:
+            ours = replace(ours, published=known[0], source=known[1])
+        compared.append(ours)
     return compared
 
 

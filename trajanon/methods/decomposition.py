@@ -13,9 +13,9 @@ from trajanon.partition import dense
 from trajanon.problem import NullLog, Problem
 from trajanon.refine.swap import swap
 
-# Records of a part times k, about, where the number of parts is left open: of larger
-# groups there are more to choose from, and a large part then gains little for long.
 _SUBSET = 1_500
+"""Records of a part times k, about, if the number of parts is not given: there are more large
+groups to choose from than small ones, and a large part then takes long and gains little."""
 
 _LARGEST = 4_000  # records of a part, whose distances are held pair by pair
 
@@ -25,8 +25,7 @@ def decomposition(problem: Problem) -> Ints:
 
     The paper's steps: the better of MDAV and V-MDAV; two-swapping; whole groups, in the order in
     which they were formed, fill parts of n / s records; column generation in each part;
-    two-swapping of the union. A part is regrouped only for the better, for its own groups are among
-    the columns.
+    two-swapping of the union. A part's own groups are among the columns, so it never gets worse.
 
     References
     ----------
@@ -61,13 +60,9 @@ def regroup_parts(problem: Problem, labels: Ints) -> Ints:
     parts = fill_parts(labels, subsets)
     for number, rows in enumerate(parts):
         problem.progress("Regrouping the parts of the table", number, len(parts))
-        _, subjects = np.unique(problem.subjects[rows], return_inverse=True)
+        part, subjects = problem.records[rows], dense(problem.subjects[rows])
         best = best_groups(
-            problem.records[rows],
-            problem.k,
-            subjects,
-            dense(labels[rows]),
-            progress=problem.progress,
+            part, problem.k, subjects, dense(labels[rows]), progress=problem.progress
         )
         regrouped[rows] = groups + best
         groups += int(best.max()) + 1
@@ -76,18 +71,16 @@ def regroup_parts(problem: Problem, labels: Ints) -> Ints:
 
 
 def fill_parts(labels: Ints, subsets: int) -> list[Ints]:
-    """Fill up to so many parts with whole groups, one after the other.
+    """Fill parts with whole groups, one after the other: the rows of each part.
 
     A part is full from round(n / subsets) records on; the last one takes what is left.
     """
     least = max(round(len(labels) / subsets), 1)
     sizes = np.bincount(labels)
-    part, held = np.empty(len(sizes), dtype=np.int64), 0
-    number = 0
+    part_of, part, held = np.empty(len(sizes), dtype=np.int64), 0, 0
     for group, size in enumerate(sizes):
-        part[group] = number
+        part_of[group] = part
         held += size
         if held >= least:
-            number, held = number + 1, 0
-    number_of_row = part[labels]
-    return [np.flatnonzero(number_of_row == part) for part in range(int(number_of_row.max()) + 1)]
+            part, held = part + 1, 0
+    return [np.flatnonzero(part_of[labels] == part) for part in range(int(part_of.max()) + 1)]

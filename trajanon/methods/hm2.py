@@ -51,7 +51,7 @@ def find_path(problem: Problem) -> Ints:
 def _compressed_path(problem: Problem) -> Ints:
     """Find the path through the centroids of groups, and put the members back.
 
-    The groups are MDAV's, of c to 2c - 1 records whosever they are: MHM sees to the subjects.
+    The groups are MDAV's, of c to 2c - 1 records whatever their subjects: MHM takes care of these.
     Members stand together, so at k = c the cut loses no more than MDAV where records are counted.
 
     Source: Maya-López, Martínez-Ballesté, Casino (Expert Systems with Applications 2023), Algorithm
@@ -73,9 +73,6 @@ def _compressed_path(problem: Problem) -> Ints:
     place = np.empty(len(cities), dtype=np.int64)
     place[route] = np.arange(len(cities))
     # Standardised records have their centroid at 0.
-    away = (
-        (problem.records**2).sum(axis=1)
-        if problem.settings.expansion == "distance"
-        else np.zeros(n)
-    )
-    return np.lexsort((np.arange(n), away, place[labels]))
+    away = (problem.records**2).sum(axis=1)
+    inside = away if problem.settings.expansion == "distance" else np.zeros(n)
+    return np.lexsort((np.arange(n), inside, place[labels]))

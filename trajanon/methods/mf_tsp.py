@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 from scipy.sparse import csr_array
 
-from trajanon.arrays import Ints
+from trajanon.arrays import Bools, Ints
 from trajanon.methods.mdav import mdav
 from trajanon.paths import HEURISTICS
 from trajanon.problem import Problem
@@ -20,16 +20,14 @@ _BATCH = 32  # paths whose neighbours are counted at a time
 def mf_tsp(problem: Problem) -> Ints:
     """Group records that stand near one another on the paths from every record.
 
-    A path begins at each record. Two records are neighbours on a path if at most k - 1 steps lie
-    between them; how often they are, decides. The pair without a group that is met most often
-    begins a group; the record that is met most often with one of the two joins, until there are k.
-    Records that no path connects to so many others without a group join the groups with the nearest
-    centroids, up to 2k - 1 records; where they do not fit they are grouped by MDAV.
+    A path begins at each record. Two records meet on a path if at most k - 1 steps lie between
+    them. The pair without a group that meets most often begins a group; the record that meets one
+    of the two most often joins, until there are k. Records that find too few others without a group
+    join the groups with the nearest centroids, up to 2k - 1 records; if they do not fit, MDAV
+    groups them.
 
-    With subjects only records of different ones make a group, and a group that records joined late
-    may be larger than 2k - 1.
-
-    The path heuristic does not kick: n paths are long work even so.
+    With subjects, only records of different ones form a group, and a group that records join late
+    may be larger than 2k - 1. The path heuristic does not kick: n paths are long work even so.
 
     References
     ----------
@@ -52,17 +50,15 @@ def paths_from_every_record(problem: Problem) -> Iterator[Ints]:
 
 def group_by_paths(problem: Problem, paths: Iterable[Ints]) -> Ints:
     """Group records by how often they are neighbours on given paths."""
-    work = _Groups(problem, _neighbour_counts(paths, len(problem.records), problem.k))
-    work.form()
-    work.place_the_rest()
-    return work.labels
+    return group_by_counts(problem, _neighbour_counts(paths, len(problem.records), problem.k))
 
 
 def _neighbour_counts(paths: Iterable[Ints], n: int, k: int) -> csr_array:
     """How often two records are neighbours on the paths: symmetric, (n, n)."""
     met = csr_array((n, n), dtype=np.int64)
     reach = min(k - 1, n - 1)
-    for batch in _batched(paths, _BATCH):
+    waiting = iter(paths)
+    while batch := list(islice(waiting, _BATCH)):
         orders = np.array(batch)
         left = np.concatenate([orders[:, :-s].ravel() for s in range(1, reach + 1)])
         right = np.concatenate([orders[:, s:].ravel() for s in range(1, reach + 1)])
@@ -71,78 +67,56 @@ def _neighbour_counts(paths: Iterable[Ints], n: int, k: int) -> csr_array:
     return csr_array(met)
 
 
-def _batched(paths: Iterable[Ints], size: int) -> Iterator[list[Ints]]:
-    waiting = iter(paths)
-    while batch := list(islice(waiting, size)):
-        yield batch
+def group_by_counts(problem: Problem, met: csr_array) -> Ints:
+    """Group records by how often two of them have met, (n, n)."""
+    subjects, groups = problem.subjects, list[list[int]]()
+    waiting = np.ones(len(subjects), dtype=np.bool_)
+    loose: list[int] = []  # of groups that found no k-th record
+    pairs = met.tocoo()
+    most_first = np.lexsort((pairs.col, pairs.row, -pairs.data))
+    for i, j in zip(pairs.row[most_first], pairs.col[most_first], strict=True):
+        if waiting[i] and waiting[j] and subjects[i] != subjects[j]:
+            group = _grown(problem, met, waiting, [int(i), int(j)])
+            waiting[group] = False
+            if len(group) == problem.k:
+                groups.append(group)
+            else:
+                loose += group
+    waiting[loose] = True
+    _place(problem, groups, np.flatnonzero(waiting))
+    labels = np.empty(len(subjects), dtype=np.int64)
+    for number, group in enumerate(groups):
+        labels[group] = number
+    return labels
 
 
-class _Groups:
-    """Groups as they form; a group is a list of records."""
-
-    def __init__(self, problem: Problem, met: csr_array) -> None:
-        self.problem, self.met = problem, met
-        self.groups: list[list[int]] = []
-        self.waiting = np.ones(len(problem.records), dtype=np.bool_)
-        self.loose: list[int] = []  # of groups that found no k-th record
-
-    @property
-    def labels(self) -> Ints:
-        labels = np.empty(len(self.waiting), dtype=np.int64)
-        for number, group in enumerate(self.groups):
-            labels[group] = number
-        return labels
-
-    def form(self) -> None:
-        """Begin with the pair met most often, and so on."""
-        pairs = self.met.tocoo()
-        most_first = np.lexsort((pairs.col, pairs.row, -pairs.data))
-        subjects = self.problem.subjects
-        for i, j in zip(pairs.row[most_first], pairs.col[most_first], strict=True):
-            if self.waiting[i] and self.waiting[j] and subjects[i] != subjects[j]:
-                self._grow([int(i), int(j)])
-
-    def _grow(self, group: list[int]) -> None:
-        pair = group.copy()
-        self.waiting[group] = False
-        while len(group) < self.problem.k:
-            joining = self._met_most(pair, group)
-            if joining is None:
-                self.loose += group
-                return
-            group.append(joining)
-            self.waiting[joining] = False
-        self.groups.append(group)
-
-    def _met_most(self, pair: list[int], group: list[int]) -> int | None:
-        rows = self.met[pair]
-        records, often = rows.indices, rows.data
-        subjects = self.problem.subjects
-        free = self.waiting[records] & ~np.isin(subjects[records], subjects[group])
+def _grown(problem: Problem, met: csr_array, waiting: Bools, pair: list[int]) -> list[int]:
+    """Let the records that are met most often with one of a pair join it, up to k."""
+    rows, subjects = met[pair], problem.subjects
+    group = pair.copy()
+    while len(group) < problem.k:
+        free = waiting[rows.indices] & ~np.isin(subjects[rows.indices], subjects[group])
         if not free.any():
-            return None
-        return int(records[free][often[free].argmax()])
+            break
+        group.append(int(rows.indices[free][rows.data[free].argmax()]))
+    return group
 
-    def place_the_rest(self) -> None:
-        problem, k = self.problem, self.problem.k
-        self.waiting[self.loose] = True
-        rest = np.flatnonzero(self.waiting)
-        room = sum(max(2 * k - 1 - len(group), 0) for group in self.groups)
-        _, subjects = np.unique(problem.subjects[rest], return_inverse=True)
-        if len(rest) <= room:
-            self._join_nearest(rest, 2 * k - 1)
-        elif subjects.max(initial=-1) + 1 >= k:
-            labels = mdav(Problem(records=problem.records[rest], subjects=subjects, k=k))
-            self.groups += [rest[labels == g].tolist() for g in range(labels.max() + 1)]
-        else:
-            self._join_nearest(rest, len(problem.records))
 
-    def _join_nearest(self, rest: Ints, largest: int) -> None:
-        records = self.problem.records
-        centroids = np.array([records[group].mean(axis=0) for group in self.groups])
-        sizes = np.array([len(group) for group in self.groups])
-        for record in rest:
-            away = ((centroids - records[record]) ** 2).sum(axis=1)
-            nearest = int(np.where(sizes < largest, away, np.inf).argmin())
-            self.groups[nearest].append(int(record))
-            sizes[nearest] += 1
+def _place(problem: Problem, groups: list[list[int]], rest: Ints) -> None:
+    """Let the rest join groups that have room, or form groups of its own, or join any groups."""
+    k = problem.k
+    room = sum(max(2 * k - 1 - len(group), 0) for group in groups)
+    _, subjects = np.unique(problem.subjects[rest], return_inverse=True)
+    if len(rest) > room and subjects.max(initial=-1) + 1 >= k:
+        labels = mdav(Problem(records=problem.records[rest], subjects=subjects, k=k))
+        groups += [rest[labels == g].tolist() for g in range(labels.max() + 1)]
+        return
+    largest = 2 * k - 1 if len(rest) <= room else len(problem.records)
+    records = problem.records
+    centroids = np.array([records[group].mean(axis=0) for group in groups])
+    sizes = np.array([len(group) for group in groups])
+    for record in rest:
+        away = ((centroids - records[record]) ** 2).sum(axis=1)
+        nearest = int(np.where(sizes < largest, away, np.inf).argmin())
+        groups[nearest].append(int(record))
+        sizes[nearest] += 1

@@ -9,7 +9,7 @@ from trajanon.neighbours import exact_neighbours
 from trajanon.paths.tours import from_any_start
 from trajanon.problem import Problem
 
-_LISTED = 32  # nearest records; a walk that has met them all searches the rest
+_LISTED = 32  # neighbours of a record; a walk that has met them all searches the rest
 
 _CHUNK = 100  # walks between two words about progress, and two chances to interrupt
 
@@ -18,10 +18,9 @@ def nearest_neighbour(problem: Problem, start: int | None = None) -> Ints:
     """Go on to the nearest record not yet met.
 
     A tour through the records and the dummy begins with a random one of these cities. The dummy is
-    at distance 0, so it comes next, and behind it, all records being equally far, a random one: the
-    first city therefore stands at the end of the path, where nothing need be near. The published
-    averages show this; a path from a random record that leaves the dummy out loses less. With a
-    ``start`` it does just that.
+    at distance 0 and comes next; from there all records are equally far, and a random one follows.
+    So the first city stands at the end of the path, however far it is from its neighbour there. The
+    published averages show this. With a ``start`` there is no dummy, and the path loses less.
 
     References
     ----------
