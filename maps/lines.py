@@ -25,7 +25,7 @@ def bends(lines: Iterable[Floats]) -> list[list[int]]:
     parts = list(lines)
     places = np.concatenate([np.empty((0, 2)), *parts])
     line = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    with np.errstate(invalid="ignore"):  # GEOS raises the flag for numbers near zero
+    with np.errstate(all="ignore"):  # GEOS divides by tiny numbers, and means it
         simple = shapely.simplify(shapely.linestrings(places, indices=line), _BEND)
     return [steps(shapely.get_coordinates(one)[None])[0] for one in simple]
 
