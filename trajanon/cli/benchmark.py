@@ -17,12 +17,13 @@ def benchmark(
     data: Annotated[
         Path,
         typer.Option(
-            help="A table of yours (.csv or .parquet); or a folder with census.csv, "
-            "tarragona.csv, eia.csv, or trajectories (.parquet), and the published "
-            "tables in ../published."
+            help="Your own table (.csv or .parquet); or a folder with census.csv, tarragona.csv, "
+            "eia.csv or trajectories (.parquet), and the published tables in ../published."
         ),
     ] = Path("../shared/reference/datasets"),
-    repeats: Annotated[int, typer.Option(help="Runs of whatever chance plays a part in.")] = 50,
+    repeats: Annotated[
+        int, typer.Option(help="Number of runs of each method that uses chance.")
+    ] = 50,
     out: Annotated[
         Path, typer.Option(help="CSV to write; a page (.md) is written beside it.")
     ] = BENCHMARK,

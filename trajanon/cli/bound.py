@@ -12,13 +12,15 @@ from trajanon.settings import Settings
 
 @with_options(Settings, "effort", "seed", effort="best")
 def bound(
-    file: Annotated[Path, typer.Argument(help="CSV or Parquet with a header, a record a row.")],
+    file: Annotated[
+        Path, typer.Argument(help="CSV or Parquet table with a header and one record in each row.")
+    ],
     *,
     k: Annotated[int, typer.Option("-k", help="Least number of rows in a group.")],
     columns: Annotated[
         str | None,
         typer.Option(
-            help="Columns whose loss is meant: a,b,c, or all that hold numbers.",
+            help="Columns whose loss counts: a,b,c, or all that hold numbers.",
             show_default="all that hold numbers and look like no id or survey weight",
         ),
     ] = None,
@@ -26,7 +28,7 @@ def bound(
     as_json: Json = False,
     **options: Any,
 ) -> None:
-    """Say how far the groups found can be from the best: a lower bound, with proof.
+    """Say how far the groups found can be from the best: a proven lower bound.
 
     Minutes for a thousand rows up to k = 5, or k = 10 where they lie along a few axes; weaker for
     larger groups and tables.
@@ -53,7 +55,7 @@ def bound(
         tell("Stopped by Ctrl-C: a longer search might bring the two closer.")
     tell(
         "The bound is certified: it is that of a linear programme over all groups, and "
-        "was proven anew. Groups that reach it need not exist."
+        "was proven again. There may be no groups that reach it."
         if certificate.bound.certified
         else "The bound is true but not certified: limits were met, or Ctrl-C came, "
         "before it was as high as a linear programme over all groups."

@@ -34,8 +34,8 @@ def check(
     against: Annotated[
         Path | None,
         typer.Option(
-            help="An earlier release of the same trajectories, to see whom the two "
-            "tell together; needs both reports."
+            help="An earlier release of the same trajectories, to check what both together reveal; "
+            "needs both reports."
         ),
     ] = None,
     digits: Annotated[
@@ -44,17 +44,14 @@ def check(
     rewrite: Annotated[
         Path | None,
         typer.Option(
-            help="Write the lines alone into this new file, rounded and shuffled, and "
-            "answer for it; nothing is written if a line occurs fewer than k times."
+            help="Write only the lines into this new file, rounded and shuffled, if each occurs at "
+            "least k times; the exit code is for that file."
         ),
     ] = None,
     subjects_exact: SubjectsExact = False,
     columns: Annotated[
         str | None,
-        typer.Option(
-            help="The file is a table, .csv or .parquet: look at these columns of it, "
-            "a,b,c, or all."
-        ),
+        typer.Option(help="Check these columns of a table, .csv or .parquet: a,b,c, or all."),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -10,7 +10,7 @@ from trajanon.cli.wording import tell
 
 def clean(
     folder: Annotated[
-        Path, typer.Argument(help="Folder of outputs; those in it are not searched.")
+        Path, typer.Argument(help="Folder with your outputs; folders inside it are not searched.")
     ] = Path(),
     unfinished: Annotated[
         bool,

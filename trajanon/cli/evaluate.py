@@ -24,7 +24,8 @@ def evaluate(
         ),
     ] = None,
     pbf: Annotated[
-        Path | None, typer.Option(help="An .osm.pbf, to see whether points still lie on roads.")
+        Path | None,
+        typer.Option(help="An .osm.pbf file, to measure whether points still lie on roads."),
     ] = None,
     out: Annotated[
         Path,

@@ -11,9 +11,9 @@ from trajanon.cli.wording import announce_compilation, say_written, tell, with_f
 from trajanon.errors import BadInput
 from trajanon.words import number_of
 
-ONE_TRAJECTORY = "A group needs two at least, of two subjects."
+ONE_TRAJECTORY = "A group needs at least two, of two subjects."
 ONE_SUBJECT = (
-    "All are of one subject, and a group needs two at least: add recordings of others, "
+    "All are of one subject, and a group needs at least two: add recordings of others, "
     "name a column with --columns subject=..., or count trajectories with trajanon "
     "anonymize --count records"
 )
@@ -22,7 +22,7 @@ ONE_SUBJECT = (
 def extract(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(help="Files and folders, like --source.", show_default=False),
+        typer.Argument(help="Files and folders to read, the same as --source.", show_default=False),
     ] = None,
     bbox: Annotated[
         list[str] | None,
@@ -34,13 +34,15 @@ def extract(
     area: Annotated[
         str | None,
         typer.Option(
-            help="A boundary of --pbf by its name or relation number, or a file with polygons."
+            help="Name or relation number of a boundary in --pbf, or a file with polygons."
         ),
     ] = None,
     pbf: Annotated[
-        Path | None, typer.Option(help="An .osm.pbf, for --area and --hide-near.")
+        Path | None, typer.Option(help="An .osm.pbf file, for --area and --hide-near.")
     ] = None,
-    admin_level: Annotated[int | None, typer.Option(help="Of --area, where names repeat.")] = None,
+    admin_level: Annotated[
+        int | None, typer.Option(help="Level of --area, if several boundaries have its name.")
+    ] = None,
     source: Annotated[
         list[str] | None,
         typer.Option(
@@ -53,44 +55,49 @@ def extract(
         str | None,
         typer.Option(
             "--format",
-            help="gpx, gpx-archive, geolife, cabspotting, porto, tdrive, geo or table, "
-            "for all files; without, each is looked at.",
+            help="gpx, gpx-archive, geolife, cabspotting, porto, tdrive, geo or table, for all "
+            "files; by default found for each file.",
         ),
     ] = None,
     columns: Annotated[
-        str | None, typer.Option(help="Of a table: id=...,lat=...,lon=...,time=...,subject=...")
+        str | None,
+        typer.Option(help="Columns of tables: id=...,lat=...,lon=...,time=...,subject=..."),
     ] = None,
     untimed: Annotated[
-        str, typer.Option(help="accept traces without times in their order, or reject them.")
+        str,
+        typer.Option(
+            help="Traces without timestamps: accept (keep the order of the file) or reject."
+        ),
     ] = "accept",
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Refuse what cannot be read, instead of leaving it out."),
+        typer.Option("--strict", help="Stop at what cannot be read, instead of leaving it out."),
     ] = False,
-    points: Annotated[int, typer.Option(help="Points of a trajectory.")] = 30,
+    points: Annotated[int, typer.Option(help="Number of points of a trajectory.")] = 30,
     spacing: Annotated[
         float | None,
-        typer.Option(help="Metres between points along the track; a city has its own."),
+        typer.Option(help="Metres between points along the track; for a city, its own default."),
     ] = None,
     max_gap: Annotated[
-        str, typer.Option(help="Metres; a longer hop ends a track. Or: none (but for 1,000 km).")
+        str,
+        typer.Option(help="Metres; a longer hop ends a track. none: only hops over 1,000 km do."),
     ] = "500",
     max_pause: Annotated[
         str,
         typer.Option(
-            help="Seconds, or a time such as 5min or 2h; a longer pause ends a track. Or: none."
+            help="Seconds, or a time such as 5min; a longer pause ends a track. none: no pause does."
         ),
     ] = "300",
     trim_ends: Annotated[
         float,
         typer.Option(
-            help="Metres to cut off at least at both ends of each trace, and around its stops."
+            help="Cut off at least this many metres around the ends and stops of each trace."
         ),
     ] = 0.0,
     hide_near: Annotated[
         str | None,
         typer.Option(
-            help="Places of --pbf that tracks are cut out around, such as "
+            help="Cut out tracks around these places of --pbf, such as "
             "amenity=hospital,place_of_worship."
         ),
     ] = None,
@@ -98,55 +105,65 @@ def extract(
         float | None, typer.Option(help="Metres, for --hide-near.", show_default="150")
     ] = None,
     min_displacement: Annotated[
-        float, typer.Option(help="Least net way of a trajectory, as a share of its length.")
+        float,
+        typer.Option(
+            help="Least distance from start to end of a trajectory, as a share of its length."
+        ),
     ] = 0.0,
     max_fill: Annotated[
         float,
-        typer.Option(help="Largest share of points farther than one spacing from a real fix."),
+        typer.Option(
+            help="Largest share of points that may be farther than one spacing from a real fix."
+        ),
     ] = 1.0,
     windows: Annotated[
         str,
         typer.Option(
-            help="all, or first or spread: take --per-trace of each trace, the first "
-            "ones or evenly spread; so do the other limits."
+            help="all windows of each trace; or first or spread: --per-trace of them, the first or "
+            "evenly spread ones. The other limits choose in the same way."
         ),
     ] = "all",
     per_trace: Annotated[
-        int | None, typer.Option(help="How many --windows first or spread takes.", show_default="1")
+        int | None,
+        typer.Option(
+            help="Number of windows of a trace, with --windows first or spread.", show_default="1"
+        ),
     ] = None,
     max_per_subject: Annotated[
-        int | None, typer.Option(help="Take at most so many trajectories of a subject.")
+        int | None, typer.Option(help="Most trajectories to take of a subject.")
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(help="Take at most so many in all, evenly over the subjects.")
+        int | None, typer.Option(help="Most trajectories to take in all, evenly over the subjects.")
     ] = None,
     subjects_exact: SubjectsExact = False,
     no_tracks: Annotated[
         bool, typer.Option("--no-tracks", help="Leave out the tracks on which windows may slide.")
     ] = False,
-    jobs: Annotated[int, typer.Option(help="Files read at once, by as many processes.")] = 1,
+    jobs: Annotated[
+        int, typer.Option(help="Number of processes; each reads one file at a time.")
+    ] = 1,
     api_url: Annotated[
         str, typer.Option(help="A server with the OSM API.")
     ] = "https://api.openstreetmap.org",
     max_pages: Annotated[
-        int, typer.Option(help="Pages of 5,000 points to ask the server for.")
+        int, typer.Option(help="Most pages of 5,000 points to ask the server for.")
     ] = 100,
     refresh: Annotated[
         bool, typer.Option("--refresh", help="Download again what is in the cache.")
     ] = False,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where a stopped extraction ended.")
+        bool, typer.Option("--resume", help="Continue where a stopped extraction ended.")
     ] = False,
     partition: Annotated[
         int | None,
         typer.Option(
-            help="Trajectories in a part: write a folder of parts, for more than fit into memory."
+            help="Write a folder of parts of this many trajectories: for data larger than memory."
         ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="GeoParquet to write, or a folder with --partition.",
+            help="GeoParquet file to write, or a folder with --partition.",
             show_default=f"{TRAJECTORIES}, or {PARTS}",
         ),
     ] = None,

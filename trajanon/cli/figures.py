@@ -26,7 +26,7 @@ def figures(
     group: Annotated[
         int | None,
         typer.Option(
-            help="Of a release: the group to draw in detail, by its number.",
+            help="Number of the group of a release to draw in detail.",
             show_default="that of median displacement",
         ),
     ] = None,

@@ -32,8 +32,8 @@ def draw(
     view: Annotated[
         str,
         typer.Option(
-            help="overlay, both on one map; side-by-side, on two that move together; "
-            "or public, the release only."
+            help="overlay: both on one map; side-by-side: on two maps that move together; public: "
+            "the release only."
         ),
     ] = "overlay",
     compare: Annotated[
@@ -42,22 +42,21 @@ def draw(
     originals: Annotated[
         Path | None,
         typer.Option(
-            help="With --compare: what the releases were made of.", show_default=str(TRAJECTORIES)
+            help="With --compare: the trajectories that the releases were made from.",
+            show_default=str(TRAJECTORIES),
         ),
     ] = None,
     tiles: Annotated[
         str | None,
         typer.Option(
-            help="Street map behind the lines, or none. Whoever opens the map asks its "
-            "server for tiles, which tells that server where the data are.",
+            help="Street map behind the lines, or none. The browser asks its server for tiles, so "
+            "that server learns where the data are.",
             show_default=_TILES,
         ),
     ] = None,
     offline: Annotated[
         bool,
-        typer.Option(
-            "--offline", help="No tiles, and a page that forbids its browser any request."
-        ),
+        typer.Option("--offline", help="No tiles; the page allows its browser no request at all."),
     ] = False,
     background: Annotated[
         Path | None,

@@ -19,7 +19,9 @@ from trajanon.settings import Settings
 
 @with_options(Settings)
 def microaggregate(
-    file: Annotated[Path, typer.Argument(help="CSV or Parquet with a header, a record a row.")],
+    file: Annotated[
+        Path, typer.Argument(help="CSV or Parquet table with a header and one record in each row.")
+    ],
     *,
     k: Annotated[int, typer.Option("-k", help="Least number of rows, or subjects, in a group.")],
     columns: Annotated[
@@ -32,12 +34,12 @@ def microaggregate(
     keep: Annotated[
         str,
         typer.Option(
-            help="Columns to keep as they are: a,b,c, or all. They can identify.",
+            help="Columns to keep as they are: a,b,c, or all. They can identify people.",
             show_default="none",
         ),
     ] = "",
     subject: Annotated[
-        str | None, typer.Option(help="The column that says whose a row is; it is dropped.")
+        str | None, typer.Option(help="Column with the subject of each row; it is dropped.")
     ] = None,
     subjects_exact: SubjectsExact = False,
     strata: Annotated[

@@ -25,11 +25,11 @@ SubjectsExact = Annotated[
     bool,
     typer.Option(
         "--subjects-exact",
-        help="Names that differ only in upper and lower case are different subjects.",
+        help="Count names that differ only in upper and lower case as different subjects.",
     ),
 ]
 Missing = Annotated[
-    str, typer.Option(help="Rows with missing values: refuse the table, or drop the rows.")
+    str, typer.Option(help="If values are missing: refuse the table, or drop these rows.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
