@@ -9,8 +9,7 @@ from problems import problem
 from test_mdav import reference, toy
 
 import trajanon
-from trajanon._kernels.diameter import farthest_pair
-from trajanon._kernels.mdav import nearest_to_group
+from trajanon._kernels.mdav import farthest_pair, nearest_to_group
 from trajanon.arrays import Floats, Ints
 from trajanon.methods.md import md
 from trajanon.methods.mdav import mdav

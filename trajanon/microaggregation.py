@@ -79,8 +79,8 @@ def microaggregate(
         ``cheapest-insertion``, ``arbitrary-insertion``, ``mdav-lk``, ``npn``, ``md``, ``mdav``,
         ``cbfs``; ``concorde`` and ``lkh`` where those programs are installed.
     compression
-        Of ``hm2``: its path visits the centroids of MDAV's groups of at least so many records; 1
-        lets it visit the records themselves.
+        Of ``hm2``: its path visits the centroids of MDAV's groups of at least c records; 1 lets it
+        visit the records themselves.
     expansion
         Of compression: the members of a group follow one another on the path by their ``distance``
         to the centroid of all records, or in the order of their ``row``.

@@ -17,7 +17,7 @@ from trajanon.progress import Progress, silent
 from trajanon.workers import in_parts, in_threads
 
 WHOLE = 10_000
-"""Up to so many records, neighbours are exact and a table is searched in one piece."""
+"""Up to this number of records, neighbours are exact and a table is searched in one piece."""
 
 DETAIL = 1e-5
 """Share of the variance that the axes left out of a large table may hold. A hundredth would leave
@@ -40,7 +40,7 @@ def neighbour_count(k: int) -> int:
 
 
 def leaf_size(count: int) -> int:
-    """Records of a leaf at most, where so many neighbours are wanted."""
+    """Records of a leaf at most, for a number of neighbours."""
     return max(LEAF, CROWD * count)
 
 

@@ -88,7 +88,7 @@ class Problem:
     budget
         Kicks of the path, moves and runs of annealing.
     neighbours
-        The nearest records of each record, if they are shared; else whoever needs them finds them.
+        The nearest records of each record, found once for all; None if each step finds its own.
     log
         Told of every step, and of every good partition on the way.
     progress

@@ -95,7 +95,7 @@ class Settings(_Checked):
     )
     compression: int = _option(
         1,
-        "Compression of hm2: the path visits the centroids of groups of so many records; "
+        "Compression c of hm2: the path visits the centroids of groups of c records; "
         "1 turns it off.",
         least=1,
         most=10**9,

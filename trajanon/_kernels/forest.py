@@ -65,7 +65,7 @@ def halve(points, order, along, start, stop, random):
 
 @kernel
 def grow(points, leaf, random):
-    """Halve points, (n, q), until no part holds more than so many.
+    """Halve points, (n, q), until no part holds more than a leaf.
 
     Returns their order, (n,), in which each leaf stands together, near leaves near each other, and
     the borders of the leaves, (leaves + 1,).
@@ -93,9 +93,9 @@ def grow(points, leaf, random):
 
 @kernel
 def keep(nearest, away, record, distance):
-    """Insert a record in a list of the nearest, unless it is there.
+    """Insert a record in a list of the nearest, unless it is in the list.
 
-    ``away`` are their squared distances, rising. A record that is there has the very same distance.
+    ``away`` are their squared distances, rising. A record in the list has the same one.
     """
     place = away.shape[0] - 1
     while place > 0 and away[place - 1] > distance:

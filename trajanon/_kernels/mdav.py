@@ -1,4 +1,4 @@
-"""Groups of nearest records round the farthest ones: MDAV's loops."""
+"""Far records and the nearest ones to them: the loops of MDAV, V-MDAV and MD."""
 
 import numpy as np
 
@@ -77,3 +77,34 @@ def nearest_to_group(records, remaining, members):
             if distance < best_distance:
                 best, best_distance = record, distance
     return best, best_distance
+
+
+@kernel
+def farthest_pair(records, outer_first, radius, opposite, reach, labels):
+    """The two remaining records with the greatest distance.
+
+    ``outer_first`` are the remaining records by falling ``radius``, (n,), the distance to any one
+    point: two records are no farther apart than their radii together.
+    """
+    first, second, best = outer_first[0], outer_first[1], -1.0
+    for i in range(outer_first.shape[0]):
+        record = outer_first[i]
+        outermost = radius[record] + radius[outer_first[0]]
+        if outermost < best:
+            break
+        if min(reach[record], outermost) < best:
+            continue
+        if opposite[record] < 0 or labels[opposite[record]] >= 0:
+            reach[record] = -1.0
+            for other in outer_first:
+                if radius[record] + radius[other] < reach[record]:
+                    break
+                if other == record:
+                    continue
+                distance = np.sqrt(squared_distance(records[record], records[other]))
+                if distance > reach[record]:
+                    reach[record] = distance
+                    opposite[record] = other
+        if reach[record] > best:
+            first, second, best = record, opposite[record], reach[record]
+    return first, second

@@ -53,7 +53,7 @@ def improve_everywhere(tour, rule):
     """Look at every city until none has a move of a rule.
 
     Neighbour lists are not symmetric, and the dummy has none: a city may gain by a move of another
-    one, whose own surroundings have not changed.
+    one whose surroundings have not changed.
     """
     while improve(tour, rule) > 0.0:
         for city in tour.order:

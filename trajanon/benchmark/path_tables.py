@@ -36,8 +36,8 @@ OTHERS = {"2-Opt-MHM": "two-opt", "NPN-MHM": "npn"}
 ALWAYS_THE_SAME = {"repetitive-nn", "npn", *THROUGH_GROUPS.values()}
 
 SDCMICRO = {1_000: 0.03, 10_000: 1.6}
-"""Seconds of sdcMicro's MDAV (C++) on tables of so many rows and 60 columns, k = 4:
-measured on another machine, and printed by no paper."""
+"""Seconds of sdcMicro's MDAV (C++) by the number of rows of 60 columns, k = 4: measured on another
+machine, and printed by no paper."""
 
 _ROUNDS = 3  # of which the fastest counts: a machine is never slower than it can be
 

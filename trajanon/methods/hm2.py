@@ -68,7 +68,7 @@ def _compressed_path(problem: Problem) -> Ints:
         neighbours=None,
     )
     route = HEURISTICS[problem.settings.heuristic](of_cities, None)
-    if route[0] > route[-1]:  # either way is as short: rounding shall not choose
+    if route[0] > route[-1]:  # both ways are equally short: rounding must not choose
         route = route[::-1]
     place = np.empty(len(cities), dtype=np.int64)
     place[route] = np.arange(len(cities))

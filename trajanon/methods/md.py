@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from trajanon._kernels.diameter import farthest_pair
+from trajanon._kernels.mdav import farthest_pair
 from trajanon.arrays import Ints
 from trajanon.methods.remaining import Remaining
 from trajanon.problem import Problem

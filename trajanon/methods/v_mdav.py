@@ -9,7 +9,7 @@ from trajanon.methods.remaining import Remaining
 from trajanon.problem import Problem
 
 GAMMAS = tuple(np.arange(0, 21) / 20)
-"""What V-MDAV tries where no gamma is asked for: 0, 0.05, ..., 1."""
+"""What V-MDAV tries if no gamma is given: 0, 0.05, ..., 1."""
 
 
 def v_mdav(problem: Problem) -> Ints:

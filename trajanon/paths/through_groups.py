@@ -66,7 +66,7 @@ def path_through(records: Floats, labels: Ints) -> Ints:
 
 
 def _nearest_point_next(points: Floats) -> Ints:
-    # Two points are equally far from their centroid: rounding shall not choose.
+    # Two points are equally far from their centroid: rounding must not choose.
     two = len(points) == 2
     first = 0 if two else _farthest(points, points.mean(axis=0))
     return np.asarray(walk(points, first, np.zeros(len(points), dtype=np.bool_)))
