@@ -72,7 +72,7 @@ def from_frame(
         label="frame",
         names=list(attributes.columns),
         system=frame.crs,
-        features=[(geometry, attributes)],
+        features=lambda names: [(geometry, attributes)],
         first=lambda names: attributes[list(names)],
         count=len(geometry),
     )

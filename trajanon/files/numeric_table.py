@@ -1,6 +1,5 @@
 """Tables of numbers, a record a row <-> CSV and Parquet."""
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,14 +9,12 @@ import pandas as pd
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, FileProblem, TrajanonError
-from trajanon.files import arrow
+from trajanon.files import arrow, csv_dialect
 from trajanon.inputs import named_rightly
 
 TABLE_FORMATS = (".csv", ".parquet")
 
 _JUDGED = 100  # rows, by which numbers are
-_DECIMAL_COMMA = r"^\s*([-+]?\d+),(\d+(?:[eE][-+]?\d+)?)\s*$"
-_DECIMAL_POINT = r"\s*[-+]?\d+\.\d+(?:[eE][-+]?\d+)?\s*"
 
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none"))
 """How programs write a cell without a value, in lower case."""
@@ -71,8 +68,10 @@ def _is_parquet(path: Path) -> bool:
 
 def _read_csv(path: Path) -> pd.DataFrame:
     table = _texts(path, skipinitialspace=True)
-    if _separator(path)[0] != "," and _has_decimal_commas(table):
-        table = table.replace({_DECIMAL_COMMA: r"\1.\2"}, regex=True)
+    if _separator(path)[0] == ",":
+        return table
+    if csv_dialect.has_decimal_commas(table.head(_JUDGED).stack()):
+        table = table.replace({f"^{csv_dialect.DECIMAL_COMMA}$": r"\1.\2"}, regex=True)
     return table
 
 
@@ -98,24 +97,9 @@ def _separator(path: Path) -> tuple[str, int]:
     with path.open(encoding="utf-8-sig") as file:
         written = ((n, line) for n, line in enumerate(file, start=1) if line.strip())
         (above, header), (_, row) = next(written, (0, "")), next(written, (0, ""))
-    if said := re.fullmatch(r"sep=([,;|\t])\s*", header):  # as Excel says which it is
-        return said[1], above
-    names, values = (re.sub(r'"[^"]*"', "", line) for line in (header, row))
-
-    def likely(separator: str) -> tuple[bool, int]:
-        counts = names.count(separator), values.count(separator)
-        return counts[0] == counts[1] > 0, min(counts)
-
-    return max(",;\t|", key=likely), 0
-
-
-def _has_decimal_commas(table: pd.DataFrame) -> bool:
-    """Whether more numbers have a decimal comma than a point, in the first rows."""
-    cells = table.head(_JUDGED).stack()
-    commas, points = (
-        int(cells.str.fullmatch(form).sum()) for form in (_DECIMAL_COMMA, _DECIMAL_POINT)
-    )
-    return commas > points
+    if named := csv_dialect.separator_line(header):
+        return named, above
+    return csv_dialect.separator_of(header, row), 0
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:

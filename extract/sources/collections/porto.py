@@ -12,8 +12,9 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import delimited
-from trajanon.extract.sources.tables.layout import fields_of, separator_of
+from trajanon.extract.sources.tables.layout import fields_of
 from trajanon.extract.trace import Trace
+from trajanon.files.csv_dialect import separator_of
 from trajanon.files.json_types import parsed
 
 _STEP = 15.0  # seconds from point to point

@@ -1,7 +1,6 @@
 """Features that are points or lines, batch by batch -> traces."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -10,10 +9,10 @@ import pandas as pd
 import shapely
 from numpy.typing import NDArray
 
-from trajanon.arrays import Bools, Floats, Ints
+from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput
 from trajanon.extract.sources.degrees import check_geometries, to_degrees
-from trajanon.extract.sources.geo.layer import Layer
+from trajanon.extract.sources.geo.layer import Features, Layer
 from trajanon.extract.sources.geo.line_times import TIMES_OF_POINTS, LineTimes
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import columns as meaning
@@ -26,55 +25,42 @@ POINTS_BESIDE = "points beside lines"
 LINES_BESIDE = "lines beside points"
 
 
-def traces(layer: Layer, how: Reading) -> Iterator[Trace]:
-    """Read the traces of a layer.
+def traces(
+    layer: Layer, how: Reading, told: Callable[[int], None] = lambda features: None
+) -> Iterator[Trace]:
+    """Read the traces of a layer, and tell how many features were read.
 
     Points of one subject and one id are one trace, wherever they stand. A line is a trace, its
     points in their order; so is each part of a MultiLineString.
     """
-    batches = _points_and_lines(layer, how)
+    batches = _points_and_lines(layer, how, told)
     first = next(batches, None)
     if first is None:
         msg = f"{layer.what} holds no points or lines"
         raise BadInput(msg)
+    geometry, _ = first
     degrees = to_degrees(layer.system, layer.what)
-    lat, lon = degrees(_coordinates(first.geometry))
+    lat, lon = degrees(_coordinates(geometry))
     check_geometries(lat, lon, layer.what, known=layer.system is not None)
-    batches = chain([first], batches)
-    if _is_point(first.geometry)[0]:
-        yield from _traces_of_points(layer, batches, degrees, how)
-    else:
-        yield from _traces_of_lines(layer, batches, degrees, how)
+    read = _traces_of_points if _is_point(geometry)[0] else _traces_of_lines
+    yield from read(layer, chain([first], batches), degrees, how)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Batch:
-    """Points and lines, none of them empty, with their numbers in the layer."""
-
-    geometry: NDArray[Any]
-    columns: pd.DataFrame
-    number: Ints
-
-    def take(self, which: Bools) -> "_Batch":
-        if which.all():
-            return self
-        return _Batch(
-            self.geometry[which], self.columns[which].reset_index(drop=True), self.number[which]
-        )
-
-
-def _points_and_lines(layer: Layer, how: Reading) -> Iterator[_Batch]:
-    """Leave out what has no geometry; refuse other kinds."""
+def _points_and_lines(
+    layer: Layer, how: Reading, told: Callable[[int], None]
+) -> Iterator[Features]:
+    """Leave out what has no geometry, and refuse other kinds; rows have the features' numbers."""
     seen = 0
-    for geometry, columns in layer.features:
-        number = np.arange(seen, seen + len(geometry)) + 1
+    for geometry, columns in layer.features(layer.needed(how.columns)):
+        numbered = columns.set_axis(pd.RangeIndex(seen + 1, seen + 1 + len(geometry)))
         seen += len(geometry)
-        batch = _Batch(geometry, columns, number)
+        told(len(geometry))
+        batch = geometry, numbered
         if geometry.ndim == 1:
             nothing = shapely.is_missing(geometry) | shapely.is_empty(geometry)
             batch = _only(batch, ~nothing, NO_GEOMETRY, how)
-            _refuse_other_kinds(batch.geometry, layer.what)
-        if len(batch.geometry):
+            _refuse_other_kinds(batch[0], layer.what)
+        if len(batch[0]):
             yield batch
 
 
@@ -110,7 +96,7 @@ def _is_point(geometry: NDArray[Any]) -> Bools:
 
 def _traces_of_points(
     layer: Layer,
-    batches: Iterable[_Batch],
+    batches: Iterable[Features],
     degrees: Callable[[Floats], tuple[Floats, Floats]],
     how: Reading,
 ) -> Iterator[Trace]:
@@ -126,19 +112,19 @@ def _traces_of_points(
 
     def chunks() -> Iterator[pd.DataFrame]:
         for batch in batches:
-            points = _only(batch, _is_point(batch.geometry), LINES_BESIDE, how)
-            lat, lon = degrees(_coordinates(points.geometry))
-            columns = {
-                role: _single_values(layer, points, name) for role, name in column_of.items()
-            }
-            yield pd.DataFrame({"lat": lat, "lon": lon, **columns})
+            points, columns = _only(batch, _is_point(batch[0]), LINES_BESIDE, how)
+            lat, lon = degrees(_coordinates(points))
+            yield pd.DataFrame(
+                {"lat": lat, "lon": lon}
+                | {role: _single_values(layer, columns[name]) for role, name in column_of.items()}
+            )
 
     return traces_of_points(chunks(), layer.label, how, rows=layer.count)
 
 
 def _traces_of_lines(
     layer: Layer,
-    batches: Iterable[_Batch],
+    batches: Iterable[Features],
     degrees: Callable[[Floats], tuple[Floats, Floats]],
     how: Reading,
 ) -> Iterator[Trace]:
@@ -148,33 +134,34 @@ def _traces_of_lines(
     count_use(layer.names, column if lists is None else {"time": lists, **column}, how)
     times = LineTimes(layer.what, how)
     for batch in batches:
-        lines = _only(batch, ~_is_point(batch.geometry), POINTS_BESIDE, how)
-        parts, line = shapely.get_parts(lines.geometry, return_index=True)
+        lines, columns = _only(batch, ~_is_point(batch[0]), POINTS_BESIDE, how)
+        parts, line = shapely.get_parts(lines, return_index=True)
         xy, part = shapely.get_coordinates(parts, return_index=True)
         lat, lon = degrees(xy)
         time = times.read(
-            lines.columns[[name for name in timed if name in layer.names]],
-            np.bincount(line[part], minlength=len(lines.geometry)),
+            columns[[name for name in timed if name in layer.names]],
+            np.bincount(line[part], minlength=len(lines)),
         )
-        names, subjects = _names(layer, lines, column)
+        names, subjects = _names(layer, columns, column)
         ends = np.cumsum(np.bincount(part, minlength=len(parts))).tolist()
         for start, end, of in zip([0, *ends], ends, line.tolist(), strict=False):
             points = slice(start, end)
             yield Trace(names[of], subjects[of], lat[points], lon[points], time[points])
 
 
-def _only(batch: _Batch, wanted: Bools, rest: str, how: Reading) -> _Batch:
-    if not wanted.all():
-        how.counts[rest] += int((~wanted).sum())
-    return batch.take(wanted)
+def _only(batch: Features, wanted: Bools, rest: str, how: Reading) -> Features:
+    if wanted.all():
+        return batch
+    how.counts[rest] += int((~wanted).sum())
+    geometry, columns = batch
+    return geometry[wanted], columns[wanted]
 
 
-def _single_values(layer: Layer, batch: _Batch, name: str) -> pd.Series:
-    values = batch.columns[name]
+def _single_values(layer: Layer, values: pd.Series) -> pd.Series:
     kinds = pd.api.types
     if kinds.is_object_dtype(values) and values.map(kinds.is_list_like).any():
         msg = (
-            f"the column {name!r} of {layer.what} holds lists, not a value a feature; "
+            f"the column {values.name!r} of {layer.what} holds lists, not a value a feature; "
             "name another by --columns"
         )
         raise BadInput(msg)
@@ -182,13 +169,13 @@ def _single_values(layer: Layer, batch: _Batch, name: str) -> pd.Series:
 
 
 def _names(
-    layer: Layer, lines: _Batch, column: Mapping[str, str]
+    layer: Layer, columns: pd.DataFrame, column: Mapping[str, str]
 ) -> tuple[list[str], list[str | None]]:
     """Name each line, by its number if it has no id, and its subject."""
-    numbered = [f"{layer.label}#{number}" for number in lines.number.tolist()]
+    numbered = [f"{layer.label}#{number}" for number in columns.index]
     nothing: list[str | None] = [None] * len(numbered)
     subjects, ids = (
-        read(_single_values(layer, lines, column[role])) if role in column else nothing
+        read(_single_values(layer, columns[column[role]])) if role in column else nothing
         for role, read in (("subject", meaning.as_given), ("id", meaning.names))
     )
     prefix = "" if "subject" in column else f"{layer.label}#"

@@ -77,36 +77,43 @@ def _layer(
     if info["features"] == 0:
         msg = f"{what} holds no features"
         raise BadInput(msg)
+    size = POINTS_OF_A_BATCH if "Point" in kind else LINES_OF_A_BATCH
+    count = info["features"] if info["features"] > 0 else None
     layer = Layer(
         what=what,
         label=label,
         names=info["fields"].tolist(),
         system=info["crs"],
-        features=(),
+        features=partial(_features, path, name, what, driver, size, count, how),
         first=partial(_first, path, name),
-        count=info["features"] if info["features"] > 0 else None,
+        count=count,
         # Without an index, a FlatGeobuf has its features as they were written.
         sorted_by_place=(driver == "FlatGeobuf" and info["capabilities"]["fast_spatial_filter"]),
     )
     if "Point" in kind:
         layer.roles(how.columns, of_points=True)
-    size = POINTS_OF_A_BATCH if "Point" in kind else LINES_OF_A_BATCH
-    return layer.with_features(_features(path, name, layer, driver, size, how))
+    return layer
 
 
 def _features(
-    path: Path, name: str | None, layer: Layer, driver: str, size: int, how: Reading
+    path: Path,
+    name: str | None,
+    what: str,
+    driver: str,
+    size: int,
+    count: int | None,
+    how: Reading,
+    columns: Sequence[str],
 ) -> Iterator[Features]:
     read = 0
-    columns = layer.needed(how.columns)
     with ExitStack() as opened:
-        with _plain_words(layer.what):
+        with _plain_words(what):
             # Times as texts keep their zones, even where these differ.
             described, batches = opened.enter_context(
                 pyogrio.raw.open_arrow(
                     path,
                     layer=name,
-                    columns=columns,
+                    columns=list(columns),
                     batch_size=size,
                     use_pyarrow=True,
                     datetime_as_string=True,
@@ -114,19 +121,19 @@ def _features(
             )
         geometry = described["geometry_name"] or "wkb_geometry"
         while True:
-            with _plain_words(layer.what):
+            with _plain_words(what):
                 batch = next(batches, None)
             if batch is None:
                 break
             read += batch.num_rows
             table = pa.Table.from_batches([batch]).drop_columns([geometry])
-            others = frame(table, layer.what, integer_object_nulls=True)
-            _refuse_holes(batch[geometry], driver, layer.what)
-            yield geometries_of(batch[geometry], layer.what, strict=how.strict), others
-    if driver == "FlatGeobuf":
-        _check_count(read, layer.count, layer.what)
-    elif driver == "GeoJSONSeq":
-        _check_lines(path, read, layer.what, how)
+            others = frame(table, what, integer_object_nulls=True)
+            _refuse_holes(batch[geometry], driver, what)
+            yield geometries_of(batch[geometry], what, strict=how.strict), others
+    if driver == "FlatGeobuf" and count is not None and read < count:
+        raise _cut_off(what, f"{read:,} of {count:,} features")
+    if driver == "GeoJSONSeq":
+        _check_lines(path, read, what, how)
 
 
 def _first(path: Path, layer: str | None, names: Sequence[str]) -> pd.DataFrame:
@@ -182,12 +189,6 @@ def _check_shapefile(path: Path, what: str) -> None:
     size = path.stat().st_size
     if size < said:
         raise _cut_off(what, f"{size:,} of {said:,} bytes")
-
-
-def _check_count(read: int, said: int | None, what: str) -> None:
-    """Refuse a file that ended before all of its features were read."""
-    if said is not None and read < said:
-        raise _cut_off(what, f"{read:,} of {said:,} features")
 
 
 def _check_lines(path: Path, read: int, what: str, how: Reading) -> None:

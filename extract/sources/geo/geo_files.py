@@ -3,7 +3,7 @@
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from trajanon.drafts import drafting
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.geo import features, gdal, geo_parquet
 from trajanon.extract.sources.geo.geo_parquet import is_geoparquet, is_our_own
-from trajanon.extract.sources.geo.layer import Features, Layer
+from trajanon.extract.sources.geo.layer import Layer
 from trajanon.extract.sources.streams import DAMAGED, Reading, unpacked
 from trajanon.extract.trace import Trace
 
@@ -48,11 +48,19 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """
     with _plain(path, how) as (plain, size):
         layers = _layers(plain, str(path), label, how)
-        steps = _Steps(size, sum(layer.count or 0 for layer in layers), how)
+        total = sum(layer.count or 0 for layer in layers)
+        done = told = 0
+
+        def tell(read: int) -> None:
+            """Tell of the bytes of the file in step with its features."""
+            nonlocal done, told
+            done = min(done + read, total)
+            how.read(size * done // max(total, 1) - told)
+            told = size * done // max(total, 1)
+
         for layer in layers:
-            counted = layer.with_features(steps.of(layer.features))
-            yield from features.traces(counted, how)
-        steps.finish()
+            yield from features.traces(layer, how, tell)
+        how.read(size - told)
 
 
 def _layers(path: Path, what: str, label: str, how: Reading) -> list[Layer]:
@@ -93,30 +101,3 @@ def _plain(path: Path, how: Reading) -> Iterator[tuple[Path, int]]:
             msg = f"cannot unpack {path}: {error}"
             raise FileProblem(msg) from error
         yield plain, 0
-
-
-class _Steps:
-    """Tells of the bytes of a file in step with its features."""
-
-    def __init__(self, size: int, total: int, how: Reading) -> None:
-        self._size = size
-        self._total = total
-        self._how = how
-        self._done = 0
-        self._told = 0
-
-    def of(self, batches: Iterable[Features]) -> Iterator[Features]:
-        """Pass batches on."""
-        for batch in batches:
-            self._done += len(batch[0])
-            if self._total:
-                self._tell(self._size * min(self._done, self._total) // self._total)
-            yield batch
-
-    def finish(self) -> None:
-        """Tell of what is left."""
-        self._tell(self._size)
-
-    def _tell(self, size: int) -> None:
-        self._how.read(size - self._told)
-        self._told = size

@@ -1,6 +1,6 @@
 """GeoParquet: Parquet with geometries, which its footer describes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -68,23 +68,25 @@ def layer(path: Path, what: str, label: str, how: Reading) -> Layer:
     geo = described(schema, what)
     geometry = geo["primary_column"]
     column = geo["columns"][geometry]
-    found = Layer(
-        what=what,
-        label=label,
-        names=[name for name in schema.names if name != geometry],
-        system=column.get("crs", _DEFAULT_SYSTEM),
-        features=(),
-        first=partial(first_rows, file),
-        count=file.metadata.num_rows,
-    )
-    columns = found.needed(how.columns)
     encoding = column.get("encoding", "WKB")
     if encoding != "WKB":
         _refuse_other_shapes(encoding, schema.field(geometry).type, what)
     only_points = set(column.get("geometry_types") or "?") <= {"Point", "Point Z"}
     size = POINTS_OF_A_BATCH if only_points else LINES_OF_A_BATCH
-    batches = file.iter_batches(size, columns=[geometry, *columns])
-    return found.with_features(_features(batches, geometry, encoding, what, strict=how.strict))
+
+    def features(columns: Sequence[str]) -> Iterator[Features]:
+        batches = file.iter_batches(size, columns=[geometry, *columns])
+        return _features(batches, geometry, encoding, what, strict=how.strict)
+
+    return Layer(
+        what=what,
+        label=label,
+        names=[name for name in schema.names if name != geometry],
+        system=column.get("crs", _DEFAULT_SYSTEM),
+        features=features,
+        first=partial(first_rows, file),
+        count=file.metadata.num_rows,
+    )
 
 
 def _refuse_other_shapes(encoding: str, kind: pa.DataType, what: str) -> None:

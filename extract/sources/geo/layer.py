@@ -1,7 +1,7 @@
 """Features with the same columns, in one reference system."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ class Layer:
     label: str  # the same in short, for the names of traces
     names: Sequence[str]  # of the columns. The features have at least those that are `needed`
     system: Any  # what pyproj takes for a reference system; None if it is not known
-    features: Iterable[Features]  # batch by batch
+    features: Callable[[Sequence[str]], Iterable[Features]]  # with some columns, batch by batch
     first: First  # reads the first rows of some columns, of points to see whether they hold times
     count: int | None = None  # how many there are, if known
     sorted_by_place: bool = False
@@ -71,10 +71,6 @@ class Layer:
         """List the columns that matter, whether the features are points or lines."""
         found = {*self.roles(wanted, of_points=False).values(), *TIMES_OF_POINTS}
         return [name for name in self.names if name in found]
-
-    def with_features(self, features: Iterable[Features]) -> "Layer":
-        """Give the layer these features."""
-        return replace(self, features=features)
 
 
 def geometries_of(column: Any, what: str, *, strict: bool) -> NDArray[Any]:

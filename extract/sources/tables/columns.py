@@ -13,55 +13,21 @@ from trajanon.extract.sources.tables.layout import is_row
 from trajanon.subjects import spelled
 
 KNOWN_NAMES: Mapping[str, Sequence[str]] = {
-    "lat": ("lat", "latitude", "location_lat", "y"),
-    "lon": ("lon", "lng", "long", "longitude", "location_long", "x"),
-    "time": ("time", "timestamp", "datetime", "base_date_time", "ais_pos_timestamp", "t", "date"),
-    "date": ("date", "day"),
-    "id": (
-        "trajectory_id",
-        "traj_id",
-        "trip_id",
-        "trace_id",
-        "track_id",
-        "tid",
-        "trajectory",
-        "track_fid",
-        "id",
-    ),
-    "part": ("track_seg_id",),
-    "subject": (
-        "user_id",
-        "uid",
-        "user",
-        "userid",
-        "subject",
-        "subject_id",
-        "person_id",
-        "person",
-        "participant_id",
-        "participant",
-        "driver_id",
-        "driver",
-        "rider_id",
-        "rider",
-        "owner_id",
-        "owner",
-        "account_id",
-        "account",
-        "vehicle_id",
-        "taxi_id",
-        "cab_id",
-        "cab",
-        "bike_id",
-        "device_id",
-        "phone_id",
-        "vehicle",
-        "mmsi",
-        "imei",
-        "icao24",
-        "individual_local_identifier",
-        "tag_local_identifier",
-    ),
+    role: known.split()
+    for role, known in {
+        "lat": "lat latitude location_lat y",
+        "lon": "lon lng long longitude location_long x",
+        "time": "time timestamp datetime base_date_time ais_pos_timestamp t date",
+        "date": "date day",
+        "id": "trajectory_id traj_id trip_id trace_id track_id tid trajectory track_fid id",
+        "part": "track_seg_id",
+        "subject": """
+            user_id uid user userid subject subject_id person_id person participant_id participant
+            driver_id driver rider_id rider owner_id owner account_id account vehicle_id taxi_id
+            cab_id cab bike_id device_id phone_id vehicle mmsi imei icao24
+            individual_local_identifier tag_local_identifier
+        """,
+    }.items()
 }
 """Column names found without asking, best first, as `plain` makes them equal. Among
 them are those of the cabspotting tables, scikit-mobility, movingpandas, GDAL, Movebank,

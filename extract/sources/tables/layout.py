@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trajanon.errors import FileProblem
+from trajanon.files.csv_dialect import has_decimal_commas, separator_line, separator_of
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -17,11 +18,7 @@ csv.field_size_limit(1 << 28)  # more than a line of a table may be long
 
 _JUDGED = 100  # lines, by which the numbers are
 
-_WITH_POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
-_WITH_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
 _NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d*)?\s*")
-
-_SEPARATOR = re.compile(rb"sep=([,;|:\t ])\s*")  # as Excel says which it is
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,8 +50,8 @@ def layout_of(path: Path, block: bytes) -> Layout:
     comments = [i for i in written if lines[i].startswith(ABOVE)]
     below = next((i for i in written if not lines[i].startswith(ABOVE)), written[-1])
     header = _text(path, lines[below])
-    said = _SEPARATOR.fullmatch(lines[written[0]])
-    separator = said[1].decode() if said else separator_of(header)
+    top = lines[written[0]].decode(errors="replace")
+    separator = separator_line(top) or separator_of(header)
     names = fields_of(header, separator)
     above = below + 1
     for i in [i for i in comments if i < below][-1:]:
@@ -82,11 +79,6 @@ def _text(path: Path, line: bytes) -> str:
     return text
 
 
-def separator_of(header: str) -> str:
-    """Find what separates the names of columns: the one that stands there most."""
-    return max(",;\t|", key=header.count)
-
-
 def fields_of(line: str, separator: str) -> list[str]:
     """Split a line into its fields."""
     return next(csv.reader([line.replace("\0", "")], delimiter=separator), [])
@@ -102,9 +94,4 @@ def _has_decimal_commas(rows: Sequence[bytes], separator: str) -> bool:
     if b"," not in text or (separator == "," and b'"' not in text):
         return False
     lines = text.decode(errors="replace").replace("\0", "").splitlines()
-    fields = [field for line in lines for field in fields_of(line, separator)]
-    with_comma, with_point = (
-        sum(form.fullmatch(field) is not None for field in fields)
-        for form in (_WITH_COMMA, _WITH_POINT)
-    )
-    return with_comma > with_point
+    return has_decimal_commas(field for line in lines for field in fields_of(line, separator))

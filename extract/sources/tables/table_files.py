@@ -9,10 +9,11 @@ import pyarrow as pa
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import delimited, table_parquet
 from trajanon.extract.sources.tables.columns import known_as, roles
-from trajanon.extract.sources.tables.layout import ABOVE, BYTE_ORDER_MARK, separator_of
+from trajanon.extract.sources.tables.layout import ABOVE, BYTE_ORDER_MARK
 from trajanon.extract.sources.tables.point_groups import traces_of_points
 from trajanon.extract.sources.tables.unused_columns import tell_use
 from trajanon.extract.trace import Trace
+from trajanon.files.csv_dialect import separator_of
 from trajanon.inputs import named_rightly
 
 _PARQUET = b"PAR1"
