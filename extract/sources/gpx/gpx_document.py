@@ -68,7 +68,9 @@ class GpxStream(XmlParser):
         self._wants_time = False
         self._passing = 0  # bytes of chunks that ended in what is passed over
         self._text = ""
-        self._texts: tuple[list[str | None], ...] = ([], [], [])  # lat, lon, time of each point
+        self._lat: list[str | None] = []  # as written, one a point
+        self._lon: list[str | None] = []
+        self._time: list[str | None] = []
         self._ends: list[tuple[int, int, str | None]] = []  # points before it, track, url
         self._rest: list[Floats] = []  # columns of a segment that goes on
         self._parser.CommentHandler = self._comment
@@ -104,13 +106,12 @@ class GpxStream(XmlParser):
 
     def _ended(self) -> Iterator[Segment]:
         """Give the segments that have ended; keep what there is of the one after."""
-        whole = len(self._texts[0])
+        whole = len(self._lat)
         whole -= self._depth > 0 and self._child == self._point_tag  # its time may come yet
-        lat, lon, time = (texts[:whole] for texts in self._texts)
+        lat, lon, time = self._lat, self._lon, self._time
+        columns = np.stack((degrees(lat[:whole]), degrees(lon[:whole]), seconds(time[:whole])))
+        del lat[:whole], lon[:whole], time[:whole]
         ends, self._ends = self._ends, []
-        for texts in self._texts:
-            del texts[:whole]
-        columns = np.stack((degrees(lat), degrees(lon), seconds(time)))
         first = 0
         for end, track, url in ends:
             points = np.concatenate([*self._rest, columns[:, first:end]], axis=1)
@@ -155,12 +156,14 @@ class GpxStream(XmlParser):
                 self._point_tag, self._time_tag = prefix + "trkpt", prefix + "time"
                 self._inside()
             case ["gpx", "trk", "url"]:
-                self._gather()
+                self._text = ""
+                self._parser.CharacterDataHandler = self._add_text
 
     def _end_outside(self, tag: str) -> None:
         self._check_end(tag)
         if self._path == ["gpx", "trk", "url"]:
-            self._url = self._gathered().strip() or None
+            self._parser.CharacterDataHandler = None
+            self._url = self._text.strip() or None
         self._path.pop()
 
     def _start_inside(self, tag: str, attributes: list[str]) -> None:
@@ -173,30 +176,31 @@ class GpxStream(XmlParser):
         elif not self._wants_time:
             self._pass_over()
         elif self._depth == 2 and tag == self._time_tag:
-            self._gather()
+            self._text = ""
+            self._parser.CharacterDataHandler = self._add_text
         else:
             self._check_depth(self._depth)
 
     def _place(self, attributes: list[str]) -> None:
-        lat, lon, time = self._texts
         if attributes[::2] == ["lat", "lon"]:  # as nearly everybody writes it
-            lat.append(attributes[1])
-            lon.append(attributes[3])
+            self._lat.append(attributes[1])
+            self._lon.append(attributes[3])
         else:
             place = by_name(attributes)
-            lat.append(place.get("lat"))
-            lon.append(place.get("lon"))
-        time.append(None)
+            self._lat.append(place.get("lat"))
+            self._lon.append(place.get("lon"))
+        self._time.append(None)
 
     def _end_inside(self, tag: str) -> None:
         if self._depth == 0:
             self._check_end(tag)
-            self._ends.append((len(self._texts[0]), self._track, self._url))
+            self._ends.append((len(self._lat), self._track, self._url))
             self._path.pop()
             self._outside()
             return
         if self._depth == 2 and self._wants_time and tag == self._time_tag:
-            self._texts[2][-1] = self._gathered()
+            self._parser.CharacterDataHandler = None
+            self._time[-1] = self._text
             self._wants_time = False
         self._depth -= 1
 
@@ -209,18 +213,9 @@ class GpxStream(XmlParser):
         if not self._path or self._path[-1] != _local(tag):
             self._refuse("its track points stand in each other")
 
-    def _gather(self) -> None:
-        """Begin to keep the text of an element."""
-        self._text = ""
-        self._parser.CharacterDataHandler = self._add_text
-
     def _add_text(self, text: str) -> None:
         if len(self._text) < LONGEST_TEXT:
             self._text += text
-
-    def _gathered(self) -> str:
-        self._parser.CharacterDataHandler = None
-        return self._text
 
     def _comment(self, text: str) -> None:
         # The bundled sample has the form of an answer, but is not of OpenStreetMap.
