@@ -157,7 +157,7 @@ def test_a_seed_repeats_every_bit_on_any_cores(monkeypatch: pytest.MonkeyPatch) 
     for cores in (1, 2, 5, 1):
         monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
         found.append(bits(aligned(before, partition, 3, moves=MOVES)))
-    for module in (sliding, near):
+    for module in (sliding, neighbours):
         monkeypatch.setattr(module, "in_threads", backwards)
     found.append(bits(aligned(before, partition, 3, moves=MOVES)))
     assert len(set(found)) == 1

@@ -1,6 +1,6 @@
 """The nearest records of each record: exact in small tables, approximate in large ones."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from threading import Event
 from typing import Any, NamedTuple
@@ -137,26 +137,40 @@ def approximate_neighbours(points: Floats, count: int, progress: Progress = sile
     n, leaf = len(points), leaf_size(count)
     records = np.full((n, count), -1, dtype=np.int32)
     away = np.full((n, count), np.inf)
+    compare = partial(compare_leaves, points)
+    progress("Finding near records", 0, TREES)
+    trees = list(grow_trees(points, leaf, TREES))
+    for number, (order, borders) in enumerate(trees):
+        progress("Finding near records", number, TREES)
+        in_leaves(compare, order, borders, records, away)
+    progress("Finding near records", TREES, TREES)
+    order, borders = trees[0]
+    return Approximate(points, order, borders, records, away)
+
+
+def grow_trees(points: NDArray[Any], leaf: int, at_once: int) -> Iterator[tuple[Ints, Ints]]:
+    """Grow the trees of points, some at once: the order of each, and where its leaves begin."""
 
     def tree(number: int, stop: Event) -> tuple[Ints, Ints]:
         order, borders = grow(points, leaf, np.array([number], dtype=np.uint64))
         return order, borders
 
-    def compare(order: Ints, borders: Ints, stop: Event) -> None:
+    for first in range(1, TREES + 1, at_once):
+        numbers = range(first, min(first + at_once, TREES + 1))
+        yield from in_threads([partial(tree, number) for number in numbers])
+
+
+def in_leaves(compare: Callable[..., None], order: Ints, borders: Ints, *lists: Any) -> None:
+    """Compare what shares a leaf of a tree, in threads; ``lists`` are filled."""
+
+    def batch(some: Ints, stop: Event) -> None:
         if stop.is_set():
             raise KeyboardInterrupt
-        compare_leaves(points, order, borders, records, away)
+        compare(order, some, *lists)
 
-    progress("Finding near records", 0, TREES)
-    trees = in_threads([partial(tree, 1 + number) for number in range(TREES)])
-    for number, (order, borders) in enumerate(trees):
-        progress("Finding near records", number, TREES)
-        batch = -(-len(borders) // BATCHES)
-        starts = range(0, len(borders) - 1, batch)
-        in_threads([partial(compare, order, borders[s : s + batch + 1]) for s in starts])
-    progress("Finding near records", TREES, TREES)
-    order, borders = trees[0]
-    return Approximate(points, order, borders, records, away)
+    size = -(-len(borders) // BATCHES)
+    starts = range(0, len(borders) - 1, size)
+    in_threads([partial(batch, borders[s : s + size + 1]) for s in starts])
 
 
 def nearest_points(

@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from trajanon._kernels.forest import grow
 from trajanon._kernels.windows import Windows, compare_places, tell_each_other
-from trajanon.align.windows import records_at, start_ranges
+from trajanon.align.windows import records_at, start_ranges, take
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import turn
-from trajanon.neighbours import BATCHES, TREES, leaf_size, nearest_points
+from trajanon.neighbours import grow_trees, in_leaves, leaf_size, nearest_points
 from trajanon.tracks import STEPS
-from trajanon.workers import in_parts, in_threads
+from trajanon.workers import in_parts
 
 _PACE = 2 * STEPS
 """Steps between two places where a window is looked for: twice the spacing."""
@@ -39,7 +38,7 @@ def near_windows(windows: Windows, start: Ints, axes: Floats, count: int) -> Int
     where they have much room. Two that are near in one of these ways are neighbours of each other.
     """
     n = len(start)
-    places = _lay_places(windows, start, axes, np.float64)
+    places = _build_places(windows, start, axes, np.float64)
     here = places.rows[places.here]
     # Several of the nearest places are of one window, the more it has.
     seen = max(_SEEN, -(-len(places.rows) // (2 * n))) * count
@@ -52,33 +51,16 @@ def near_windows(windows: Windows, start: Ints, axes: Floats, count: int) -> Int
 def near_in_trees(windows: Windows, start: Ints, axes: Floats, count: int) -> Ints:
     """Find windows that are near each one, as `near_windows`, among very many.
 
-    Trees halve all places, and a window where it is is compared with the places that share a leaf
-    with it in any of them.
+    Trees halve all places, and each window where it is is compared with the places that share a
+    leaf with it in any of them.
     """
-    n, leaf = len(start), leaf_size(count)
-    places = _lay_places(windows, start, axes, np.float32)
+    n = len(start)
+    places = _build_places(windows, start, axes, np.float32)
     near, away = np.full((n, count), -1, np.int32), np.full((n, count), np.inf)
-
-    def tree(number: int, stop: Event) -> tuple[Ints, Ints]:
-        order, borders = grow(places.rows, leaf, np.array([number], dtype=np.uint64))
-        return order, borders
-
-    def compare(order: Ints, borders: Ints, stop: Event) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        compare_places(places.rows, places.window, places.here, order, borders, near, away)
-
+    compare = partial(compare_places, *places)
     # A window is in one leaf of a tree where it is, so no two threads write its list.
-    for first in range(1, TREES + 1, _GROWN):
-        numbers = range(first, min(first + _GROWN, TREES + 1))
-        for order, borders in in_threads([partial(tree, number) for number in numbers]):
-            batch = -(-len(borders) // BATCHES)
-            in_threads(
-                [
-                    partial(compare, order, borders[begin : begin + batch + 1])
-                    for begin in range(0, len(borders) - 1, batch)
-                ]
-            )
+    for order, borders in grow_trees(places.rows, leaf_size(count), _GROWN):
+        in_leaves(compare, order, borders, near, away)
     mutual = near.copy()
     tell_each_other(near, away, mutual, away.copy())
     return np.where(mutual < 0, np.arange(n)[:, None], mutual)
@@ -92,7 +74,7 @@ class _Places(NamedTuple):
     here: Ints  # the place of each window where it is, (n,)
 
 
-def _lay_places(
+def _build_places(
     windows: Windows, start: Ints, axes: Floats, precision: type[np.floating[Any]]
 ) -> _Places:
     first, last = start_ranges(windows, start)
@@ -104,16 +86,11 @@ def _lay_places(
     there = start[window] + (rank - back[window]) * pace[window]
 
     def turned(some: Ints, stop: Event) -> NDArray[Any]:
-        rows = _turned(windows, window[some], there[some], axes)
+        rows = turn(records_at(take(windows, window[some]), there[some]), axes)
         return rows.astype(precision, copy=False)
 
     parts = in_parts(turned, np.arange(len(window)), _AT_ONCE)
     return _Places(np.concatenate(parts), window, back + np.cumsum(places) - places)
-
-
-def _turned(windows: Windows, window: Ints, there: Ints, axes: Floats) -> Floats:
-    some = windows._replace(place=windows.place[window])
-    return turn(records_at(some, there), axes)
 
 
 def _nearest_of_pairs(n: int, one: Ints, other: Ints, away: Floats, count: int) -> Ints:
