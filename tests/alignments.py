@@ -11,7 +11,7 @@ from naive_sliding import room, tracks_of
 
 import trajanon
 from trajanon.align.alignment import align
-from trajanon.align.search import WindowLog, search
+from trajanon.align.search import WindowLog, search_windows
 from trajanon.align.windows import Aligned, build_windows
 from trajanon.arrays import Floats, Ints
 from trajanon.microaggregation import microaggregate
@@ -77,7 +77,7 @@ def searched(
         budget=Effort(moves_per_record=moves),
         log=log,
     )
-    search(problem, windows, log, regroup=regroup)
+    search_windows(problem, windows, log, regroup=regroup)
     return log
 
 

@@ -29,7 +29,7 @@ from trajanon._kernels.windows import build_rows, keep_nearest
 from trajanon.align import account, near, search, sliding, windows
 from trajanon.align.account import near_lines, step_lengths
 from trajanon.align.near import near_in_trees, near_windows
-from trajanon.align.search import axes_of, schedule
+from trajanon.align.search import axes_of, sliding_schedule
 from trajanon.align.sliding import build_rows_in_single
 from trajanon.align.windows import Aligned, build_windows, centred, lost_at, part_of, start_ranges
 from trajanon.arrays import Floats, Ints
@@ -58,7 +58,7 @@ def _large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def in_batches(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     for module, name in (
-        (windows, "AT_ONCE"),
+        (windows, "_AT_ONCE"),
         (displacements, "_AT_ONCE"),
         (near, "_AT_ONCE"),
         (account, "_RUNS"),
@@ -213,11 +213,11 @@ def test_a_large_table_gets_fewer_moves(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(search, "LARGE_PASS", 60)
     monkeypatch.setattr(search, "FULL", 9_000)
     for n, moves, passes in ((10_001, 4_799, 79), (41_233, 1_391, 23), (10**6, 345, 6)):
-        each, heats = schedule(8_000, n, large=True)
+        each, heats = sliding_schedule(8_000, n, large=True)
         assert len(heats) == passes + 1
         assert moves <= each * passes < moves + passes
         assert heats[[0, -1]].tolist() == pytest.approx([0.7, 0.03])
-    assert [len(part) for part in schedule(0, 10_001, large=True)[1:]] == [1]
+    assert [len(part) for part in sliding_schedule(0, 10_001, large=True)[1:]] == [1]
 
 
 # Windows

@@ -177,7 +177,7 @@ def test_a_search_that_ends_farther_away_is_thrown_away(monkeypatch: pytest.Monk
         start, labels = log.aligned
         log.aligned = Aligned(start, labels[::-1].copy())
 
-    monkeypatch.setattr("trajanon.align.alignment.search", lost)
+    monkeypatch.setattr("trajanon.align.alignment.search_windows", lost)
     after, found = aligned(before, partition, 3)
     assert after is before
     assert found.labels is partition.labels
@@ -192,6 +192,6 @@ def test_groups_that_break_the_promise_are_never_returned(monkeypatch: pytest.Mo
     def breaks(problem: object, windows: object, log: WindowLog, **_: object) -> None:
         log.aligned = Aligned(log.aligned.start, np.arange(24))
 
-    monkeypatch.setattr("trajanon.align.alignment.search", breaks)
+    monkeypatch.setattr("trajanon.align.alignment.search_windows", breaks)
     with pytest.raises(trajanon.TrajanonError, match="left a group of fewer than 3"):
         aligned(before, partition, 3)

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from naive_refine import Grouped, both, grouped, random_groups, search_in_blocks
 
 from trajanon import loss, workers
-from trajanon._kernels.annealing import Annealing
-from trajanon._kernels.annealing import anneal as make_random_moves
+from trajanon._kernels.annealing import Annealing, make_random_moves
 from trajanon.arrays import Floats, Ints
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense

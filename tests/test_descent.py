@@ -8,15 +8,9 @@ from hypothesis import strategies as st
 from naive_refine import Group, Grouped, Neighbourhood, both, grouped, random_groups
 
 from trajanon import loss
-from trajanon._kernels.descent import (
-    Descent,
-    create,
-    dissolve,
-    exchange_three,
-    relocate_or_exchange,
-    split,
-)
+from trajanon._kernels.descent import Descent, exchange_three, relocate_or_exchange
 from trajanon._kernels.descent import near_groups as find_near_groups
+from trajanon._kernels.group_moves import create_group, dissolve_group, split_group
 from trajanon.arrays import Ints
 from trajanon.neighbours import exact_neighbours, neighbour_count
 from trajanon.partition import dense
@@ -179,7 +173,7 @@ def test_a_group_is_dissolved_as_by_the_slow_twin(work: Grouped) -> None:
         for limit in (change - 1e-9, change + 1e-9):
             state = begun(work)
             near = np.empty(state.neighbours.shape[1], dtype=np.int64)
-            moved = dissolve(state, group, limit, near)
+            moved = dissolve_group(state, group, limit, near)
             done = limit > change
             assert moved == (len(inside) if done else 0)
             found = members(state.groups.labels)
@@ -193,14 +187,14 @@ def test_a_group_is_created_as_by_the_slow_twin(work: Grouped) -> None:
         expected = twin.created(record)
         if expected is None:
             state = begun(work)
-            assert create(state, record, work.k, np.inf) == 0
+            assert create_group(state, record, work.k, np.inf) == 0
             assert members(state.groups.labels) == set(twin.groups)
             continue
         change = -twin.gain((twin.groups, expected))
         for limit in (change - 1e-9, change + 1e-9):
             state = begun(work)
             done = limit > change
-            assert create(state, record, work.k, limit) == (work.k if done else 0)
+            assert create_group(state, record, work.k, limit) == (work.k if done else 0)
             found = members(state.groups.labels)
             assert found == set(expected if done else twin.groups)
 
@@ -212,7 +206,7 @@ def test_a_group_is_cut_where_that_gains_most(work: Grouped) -> None:
     (whole,) = twin.groups
     gains = [twin.gain(([whole], list(cut))) for cut in twin.cuts(whole)]
     state = begun(one)
-    moved = split(state, 0, work.k, np.inf)
+    moved = split_group(state, 0, work.k, np.inf)
     found = members(state.groups.labels)
     assert moved == (0 if len(found) == 1 else len(whole) - state.groups.sizes[0])
     if moved:

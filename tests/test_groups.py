@@ -7,8 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_refine import exchanged
 
-from trajanon._kernels.descent import Descent, create, dissolve, gather, split, take_back
+from trajanon._kernels.descent import Descent
 from trajanon._kernels.distance import squared_distance
+from trajanon._kernels.group_moves import (
+    create_group,
+    dissolve_group,
+    gather,
+    send_back,
+    split_group,
+)
 from trajanon._kernels.groups import (
     Groups,
     exchange_change,
@@ -171,13 +178,13 @@ def test_groups_stay_sound_whatever_moves(groups: Groups, seed: int, k: int) -> 
                 assert groups.labels[record] == target
             continue
         if what == 1:
-            done = dissolve(state, group, limit, near)
+            done = dissolve_group(state, group, limit, near)
             assert done == 0 or not (groups.labels == group).any()
         elif what == 2:
-            done = create(state, record, k, limit)
+            done = create_group(state, record, k, limit)
             assert done == 0 or groups.sizes[groups.labels[record]] == done == k
         elif what == 3:
-            done = split(state, group, k, limit)
+            done = split_group(state, group, k, limit)
             assert done == 0 or 0 < groups.sizes[group] < (before == group).sum()
         else:
             done = 0
@@ -187,7 +194,7 @@ def test_groups_stay_sound_whatever_moves(groups: Groups, seed: int, k: int) -> 
             state.origins[:count] = group
             for member in state.gathered[:count]:
                 move(groups, member, target)
-            take_back(state, count)
+            send_back(state, count)
         changed = np.flatnonzero(groups.labels != before)
         if done == 0:
             assert np.array_equal(groups.labels, before)

@@ -10,8 +10,8 @@ from test_mdav import published, reference
 
 from trajanon._kernels.greedy import greedy_fragments, join_fragments
 from trajanon._kernels.mhm import latest_starts, optimal_cut
-from trajanon._kernels.search import OR_OPT, improve, kick, kicks
 from trajanon._kernels.tour import Tour, enqueue, take_back
+from trajanon._kernels.tour_search import OR_OPT, improve, kick, kicks
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import sse, standardise
 from trajanon.microaggregation import microaggregate

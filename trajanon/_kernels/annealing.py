@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.chance import draw
+from trajanon._kernels.chance import draw_bits
 from trajanon._kernels.compiled import kernel
-from trajanon._kernels.descent import Descent, create, dissolve
+from trajanon._kernels.descent import Descent
+from trajanon._kernels.group_moves import create_group, dissolve_group
 from trajanon._kernels.groups import (
     exchange,
     exchange_change,
@@ -82,7 +83,7 @@ def draw_move(annealing, heat):
     A rise of the SSE is taken with the probability exp(-rise / temperature).
     """
     neighbours, warmth = annealing.descent.neighbours, annealing.warmth
-    one, two = draw(annealing.random), draw(annealing.random)
+    one, two = draw_bits(annealing.random), draw_bits(annealing.random)
     x = some(one >> _WORD, neighbours.shape[0])
     rank = annealing.ranks[some(two >> _WORD, annealing.ranks.shape[0])]
     limit = heat * warmth[x] * warmth[neighbours[x, rank]]
@@ -91,16 +92,16 @@ def draw_move(annealing, heat):
 
 
 @kernel
-def regroup(annealing, x, k, limit, bits, near):
+def dissolve_or_create(annealing, x, k, limit, bits, near):
     """Dissolve a record's group, or create one round it, as the bits say."""
     if bits & np.uint64(1):
-        dissolve(annealing.descent, annealing.descent.groups.labels[x], limit, near)
+        dissolve_group(annealing.descent, annealing.descent.groups.labels[x], limit, near)
     else:
-        create(annealing.descent, x, k, limit)
+        create_group(annealing.descent, x, k, limit)
 
 
 @kernel
-def anneal(annealing, k, count, hot, cold):
+def make_random_moves(annealing, k, count, hot, cold):
     """Try random moves, so many, while the heat falls from hot to cold."""
     groups, neighbours = annealing.descent.groups, annealing.descent.neighbours
     near = np.empty(neighbours.shape[1], dtype=np.int64)
@@ -111,7 +112,7 @@ def anneal(annealing, k, count, hot, cold):
             heat *= cooling
         x, rank, limit, bits = draw_move(annealing, heat)
         if bits < RARE:
-            regroup(annealing, x, k, limit, bits, near)
+            dissolve_or_create(annealing, x, k, limit, bits, near)
             continue
         y = neighbours[x, rank]
         if bits & np.uint64(2):

@@ -6,7 +6,7 @@ from trajanon._kernels.compiled import kernel
 
 
 @kernel
-def draw(random):
+def draw_bits(random):
     """The next 64 bits of a generator whose state is one cell (xorshift64*)."""
     state = random[0]
     state ^= state >> np.uint64(12)
@@ -19,4 +19,4 @@ def draw(random):
 @kernel
 def below(random, limit):
     """A whole number of 0..limit-1."""
-    return np.int64(draw(random) >> np.uint64(33)) % limit
+    return np.int64(draw_bits(random) >> np.uint64(33)) % limit

@@ -5,10 +5,10 @@ import numpy as np
 from trajanon._kernels.annealing import (
     AT_ONE_HEAT,
     RARE,
+    dissolve_or_create,
     draw_move,
     other_bits,
     other_member,
-    regroup,
     some,
 )
 from trajanon._kernels.compiled import kernel
@@ -258,7 +258,7 @@ def anneal_sliding(annealing, slides, k, count, hot, cold):
             heat *= cooling
         x, rank, limit, bits = draw_move(annealing, heat)
         if bits < RARE:
-            regroup(annealing, x, k, limit, bits, near)
+            dissolve_or_create(annealing, x, k, limit, bits, near)
             continue
         y = neighbours[x, rank]
         target = groups.labels[y]

@@ -7,7 +7,7 @@ from time import perf_counter
 import numpy as np
 
 from trajanon import loss
-from trajanon.align.search import WindowLog, search
+from trajanon.align.search import WindowLog, search_windows
 from trajanon.align.windows import Aligned, build_windows, start_ranges
 from trajanon.arrays import Ints
 from trajanon.errors import TrajanonError
@@ -57,7 +57,7 @@ def align(
     )
     stopped = False
     try:
-        search(problem, windows, log, regroup=regroup)
+        search_windows(problem, windows, log, regroup=regroup)
     except KeyboardInterrupt:
         _LOG.info("stopping: the best windows and groups so far are taken")
         stopped = True

@@ -22,10 +22,10 @@ from trajanon.refine.random_moves import DROPPED, PASS, Field, cooling, warmth
 HOT, COLD = 0.7, 0.03
 """First and last heat; what groups look like from afar is settled before."""
 
-ROUNDS = 3
+NEAR_ROUNDS = 3
 """How often it is asked which windows come near each other; they slide meanwhile."""
 
-SHARE = 0.625
+MOVES_SHARE = 0.625
 """Of the moves that a run of the search before was given."""
 
 LEAST, FULL = 0.06, 9_000
@@ -69,7 +69,7 @@ class WindowLog(NullLog):
         return f"IL {information_loss(self.lost, self._all):.4g} %"
 
 
-def search(problem: Problem, windows: Windows, log: WindowLog, *, regroup: bool) -> None:
+def search_windows(problem: Problem, windows: Windows, log: WindowLog, *, regroup: bool) -> None:
     """Slide windows, and regroup them, to lose less; the log keeps the best.
 
     First each window slides to where its group loses least, again and again. Then random moves,
@@ -97,10 +97,10 @@ def search(problem: Problem, windows: Windows, log: WindowLog, *, regroup: bool)
         aligned = settle(log.aligned, None)
     if not regroup:
         return
-    moves, heats = schedule(problem.budget.moves_per_record, n, large)
+    moves, heats = sliding_schedule(problem.budget.moves_per_record, n, large)
     passes = len(heats) - 1
-    for some in filter(len, np.array_split(np.arange(passes), ROUNDS)):
-        axes, field = build_field(windows, aligned, k, large)
+    for some in filter(len, np.array_split(np.arange(passes), NEAR_ROUNDS)):
+        axes, field = window_field(windows, aligned, k, large)
         for number in some.tolist():
             tell = partial(problem.progress, "Sliding windows", number, passes, log.note)
             tell()
@@ -108,16 +108,16 @@ def search(problem: Problem, windows: Windows, log: WindowLog, *, regroup: bool)
             work = partial(anneal_windows, problem, field, axes, moves, between, large)
             aligned = work_in_blocks(problem, windows, aligned, axes, work, watch=tell)
             log.offer_windows(aligned)
-    axes, field = build_field(windows, aligned, k, large)
+    axes, field = window_field(windows, aligned, k, large)
     for _ in range(SETTLINGS if large else 1):
         aligned = settle_in_blocks(aligned, axes, field.neighbours)
     if not large:
         settle(aligned, field.neighbours)
 
 
-def schedule(moves: int, n: int, large: bool) -> tuple[int, Floats]:
+def sliding_schedule(moves: int, n: int, large: bool) -> tuple[int, Floats]:
     """Find the moves per window of each pass, and the heats before and after it."""
-    moves = int(SHARE * moves)
+    moves = int(MOVES_SHARE * moves)
     if large:
         return cooling(int(moves * (LEAST + FULL / n)), LARGE_PASS, FEWEST, HOT, COLD)
     return cooling(moves, PASS, 0, HOT, COLD)
@@ -134,7 +134,7 @@ def _settle_block(
     return settle_windows(alone, block.windows, block.aligned, within, start, enough)
 
 
-def build_field(windows: Windows, aligned: Aligned, k: int, large: bool) -> tuple[Floats, Field]:
+def window_field(windows: Windows, aligned: Aligned, k: int, large: bool) -> tuple[Floats, Field]:
     """Find axes, (p, q), and neighbours and temperatures for windows where they are."""
     here = centred(windows, aligned.start)
     lost = lost_at(here, aligned)

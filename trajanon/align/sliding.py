@@ -16,7 +16,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.problem import Problem
 from trajanon.refine.blocks import draw_blocks, put_together, random_word
-from trajanon.refine.descent import Look, looks_of, settle
+from trajanon.refine.descent import Pass, passes_of, settle
 from trajanon.refine.groups import build_descent
 from trajanon.refine.random_moves import Field, build_annealing
 from trajanon.workers import in_threads, unwatched
@@ -94,9 +94,9 @@ def settle_windows(
     def slide(_: Descent, k: int, moves: int, first: int, end: int) -> int:
         return int(slide_pass(descent, windows, start, looked, moves, first, end))
 
-    looks: list[tuple[Look, int]] = [(slide, n)]
-    looks += [] if near is None else looks_of(descent)
-    settle(problem, descent, looks, "Settling windows", enough)
+    passes: list[tuple[Pass, int]] = [(slide, n)]
+    passes += [] if near is None else passes_of(descent)
+    settle(problem, descent, passes, "Settling windows", enough)
     return Aligned(start, dense(descent.groups.labels))
 
 

@@ -16,7 +16,7 @@ from trajanon.partition import dense
 from trajanon.tracks import STEPS, Tracks
 from trajanon.workers import in_parts, in_threads
 
-AT_ONCE = 10_000
+_AT_ONCE = 10_000
 """Windows whose records a thread reads."""
 
 
@@ -78,7 +78,7 @@ def turned_at(windows: Windows, start: Ints, axes: Floats) -> Floats:
     def turned(rows: Ints, stop: Event) -> Floats:
         return turn(records_at(take(windows, rows), start[rows]), axes)
 
-    return np.concatenate(in_parts(turned, np.arange(len(start)), AT_ONCE))
+    return np.concatenate(in_parts(turned, np.arange(len(start)), _AT_ONCE))
 
 
 def summed(windows: Windows, start: Ints, measure: Callable[[Floats], Floats]) -> Floats:
@@ -90,7 +90,7 @@ def summed(windows: Windows, start: Ints, measure: Callable[[Floats], Floats]) -
     def part(rows: Ints, stop: Event) -> Floats:
         return measure(records_at(take(windows, rows), start[rows]))
 
-    parts = in_parts(part, np.arange(len(start)), AT_ONCE)
+    parts = in_parts(part, np.arange(len(start)), _AT_ONCE)
     total: Floats = np.sum(parts, axis=0)
     return total
 
@@ -181,7 +181,7 @@ def lost_at(windows: Windows, aligned: Aligned) -> float:
     start, labels = aligned
     sizes = np.bincount(labels)
     members = np.argsort(labels, kind="stable")
-    batch = np.cumsum(sizes) // AT_ONCE
+    batch = np.cumsum(sizes) // _AT_ONCE
     last = np.cumsum(sizes)[np.append(np.flatnonzero(np.diff(batch)), -1)]
 
     def lost(rows: Ints, stop: Event) -> float:

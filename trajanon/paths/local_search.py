@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from trajanon._kernels.greedy import greedy_fragments, join_fragments
-from trajanon._kernels.search import LIN_KERNIGHAN, OR_OPT, TWO_OPT, improve_everywhere, kicks
 from trajanon._kernels.tour import Tour
+from trajanon._kernels.tour_search import LIN_KERNIGHAN, OR_OPT, TWO_OPT, improve_everywhere, kicks
 from trajanon.arrays import Floats, Ints
 from trajanon.methods.mdav import mdav
 from trajanon.neighbours import Neighbours

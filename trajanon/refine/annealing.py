@@ -34,7 +34,7 @@ LARGE_PASS, FEWEST = 250, 4
 """Moves per record of a large table's pass at most, and passes at least. Its blocks need other
 borders often: 300 moves in 3 passes lose 0.9 % more than in 6."""
 
-AT_ONCE = 4
+PASSES_AT_ONCE = 4
 """Passes of a table in one block between two looks at its runs: the first waits for the others."""
 
 SOLVED = 5
@@ -119,7 +119,7 @@ def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
     seen, field = build_field(problem, labels)
     moves, heats = schedule(problem)
     passes = len(heats) - 1
-    together = AT_ONCE if blocks == 1 else 1  # no borders, no need for others
+    together = PASSES_AT_ONCE if blocks == 1 else 1  # no borders, no need for others
     best, least = list(runs), [np.inf] * len(runs)
     for number in range(0, passes, together):
         problem.progress("Annealing", number, passes, problem.log.note)

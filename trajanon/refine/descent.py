@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Event
 
-from trajanon._kernels.descent import Descent, creation_pass, group_pass, record_pass
+from trajanon._kernels.descent import Descent, record_pass
+from trajanon._kernels.group_moves import creation_pass, group_pass
 from trajanon._kernels.groups import refresh_centroids
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import sse
@@ -16,13 +17,13 @@ from trajanon.refine.groups import build_descent
 from trajanon.workers import in_threads
 
 SETTLED = 0.03
-"""A block is left when a pass makes fewer moves than this share of its records: the last moves
+"""A block is left when a round makes fewer moves than this share of its records: the last moves
 gain a thousandth, for a fifth of the time."""
 
 _CHUNK = 3_000  # records times k, looked at between two words about progress
 
-Look = Callable[[Descent, int, int, int, int], int]
-"""The moves of records or groups, with k, from a number to another; counts moves on."""
+Pass = Callable[[Descent, int, int, int, int], int]
+"""Makes the moves of some records or groups: (descent, k, moves so far, first, end) -> moves."""
 
 
 def descend(problem: Problem, labels: Ints) -> Ints:
@@ -67,7 +68,7 @@ def descend(problem: Problem, labels: Ints) -> Ints:
         return descend_in_blocks(problem, labels, problem.records)
     near = neighbours_of(problem.records, neighbour_count(problem.k), problem.neighbours)
     descent = build_descent(problem.records, labels, problem.subjects, problem.k, near)
-    settle(problem, descent, looks_of(descent))
+    settle(problem, descent, passes_of(descent))
     return dense(descent.groups.labels)
 
 
@@ -95,14 +96,14 @@ def _descend_in_block(
     block, before = block_of(problem, rows, stop), dense(labels[rows])
     near = neighbours_within(large.nearest, rows)
     descent = build_descent(seen[rows], before, block.subjects, block.k, near)
-    settle(block, descent, looks_of(descent), enough=SETTLED * len(rows))
+    settle(block, descent, passes_of(descent), enough=SETTLED * len(rows))
     after = dense(descent.groups.labels)
     lost, as_it_was = sse(block.records, after), sse(block.records, before)
     # It may have risen in columns that were not seen.
     return (before, as_it_was) if lost > as_it_was else (after, lost)
 
 
-def looks_of(descent: Descent) -> list[tuple[Look, int]]:
+def passes_of(descent: Descent) -> list[tuple[Pass, int]]:
     """List the moves of descent, and how many records or groups make them."""
     n, places = len(descent.groups.labels), len(descent.groups.sizes)
     return [(record_pass, n), (group_pass, places), (creation_pass, n)]
@@ -111,24 +112,24 @@ def looks_of(descent: Descent) -> list[tuple[Look, int]]:
 def settle(
     problem: Problem,
     descent: Descent,
-    looks: Sequence[tuple[Look, int]],
+    passes: Sequence[tuple[Pass, int]],
     task: str = "Moving records",
     enough: float | None = None,
 ) -> None:
     """Make moves in groups that are laid out until none gains.
 
-    Or until a pass makes no more than ``enough``: then moves of three groups that have become
+    Or until a round makes no more than ``enough``: then moves of three groups that have become
     possible out of a record's sight are left to what follows, which sees other blocks anyway.
     """
     chunk = max(_CHUNK // problem.k, 1)
-    moves, passes, complete = 0, 0, True
+    moves, rounds, complete = 0, 0, True
     while True:
         before = moves
-        for look, count in looks:
+        for make, count in passes:
             for start in range(0, count, chunk):
-                problem.progress(task, passes, None, problem.log.note)
-                moves = look(descent, problem.k, moves, start, min(start + chunk, count))
-        passes += 1
+                problem.progress(task, rounds, None, problem.log.note)
+                moves = make(descent, problem.k, moves, start, min(start + chunk, count))
+        rounds += 1
         problem.log.offer(dense(descent.groups.labels))
         if enough is not None:
             if moves - before <= enough:

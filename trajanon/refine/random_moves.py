@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.annealing import Annealing
-from trajanon._kernels.annealing import anneal as make_random_moves
+from trajanon._kernels.annealing import Annealing, make_random_moves
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import leading_axes, turn
 from trajanon.loss import sse, sums_of_products

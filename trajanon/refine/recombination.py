@@ -52,10 +52,10 @@ ROOM, LEAST_ROOM = 10, 1_500
 a region could not have so many columns in all.
 """
 
-INTEGER_NODES = 200
+REGION_NODES = 200
 """Of the branch and bound in a region."""
 
-INTEGER_GAP = 1e-5
+REGION_GAP = 1e-5
 """Share of the SSE that the choice of groups may leave on the table."""
 
 POOL_LOOKS, LOOKS = 50, 150
@@ -218,8 +218,8 @@ def _regroup(
         choice = master.choose(
             master.within(relaxation.pricing, gap),
             np.arange(groups),
-            nodes=INTEGER_NODES,
-            gap=INTEGER_GAP,
+            nodes=REGION_NODES,
+            gap=REGION_GAP,
             looks=LOOKS if room else POOL_LOOKS,
             watch=watch,
         )

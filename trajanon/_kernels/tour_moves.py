@@ -38,12 +38,12 @@ def place_segment(tour, a, e, c, d, step):
     """Move the segment a..e (along ``step``) between the neighbours c and d, a by c."""
     if after(tour, c, step) == d:
         # c before d: the segment keeps its direction.
-        if tour_reaches(tour, e, c, step):
+        if is_reached(tour, e, c, step):
             exchange_stretches(tour, a, e, c, step)
         else:
             exchange_stretches(tour, d, after(tour, a, -step), e, step)
         return
-    if tour_reaches(tour, e, c, step):
+    if is_reached(tour, e, c, step):
         # d before c, behind the segment: a..e, x..d | c becomes x..d, e..a | c.
         behind = after(tour, e, step)
         step = reverse_stretch(tour, a, d, step)
@@ -56,7 +56,7 @@ def place_segment(tour, a, e, c, d, step):
 
 
 @kernel
-def tour_reaches(tour, e, c, step):
+def is_reached(tour, e, c, step):
     """Whether c comes within half a tour behind e along ``step``."""
     size = tour.order.shape[0]
     ahead = (tour.position[c] - tour.position[e]) * step

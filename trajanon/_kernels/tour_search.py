@@ -5,7 +5,6 @@ import numpy as np
 from trajanon._kernels.chance import below
 from trajanon._kernels.compiled import kernel
 from trajanon._kernels.lin_kernighan import lin_kernighan
-from trajanon._kernels.moves import or_opt_move, two_opt_move
 from trajanon._kernels.tour import (
     AHEAD,
     BACK,
@@ -16,6 +15,7 @@ from trajanon._kernels.tour import (
     exchange_stretches,
     take_back,
 )
+from trajanon._kernels.tour_moves import or_opt_move, two_opt_move
 
 TWO_OPT, OR_OPT, LIN_KERNIGHAN = np.int64(0), np.int64(1), np.int64(2)
 """Rules: 2-opt moves alone; also or-opt moves; chains of Lin and Kernighan."""
