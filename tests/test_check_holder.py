@@ -123,7 +123,7 @@ def test_what_the_holder_gives_must_belong_together(tmp_path: Path) -> None:
         with pytest.raises((BadInput, FileProblem), match=says):
             trajanon.check(path, K, trajectories=trajectories)
     report.write_text(json.dumps(said | {"labels": [0] * 30}), encoding="utf-8")
-    with pytest.raises(BadInput, match="their lines occur differently often"):
+    with pytest.raises(BadInput, match="their lines occur with different frequencies"):
         trajanon.check(path, K, against=path)
     for left_out in ({"rows": [-1]}, {"rows": [31]}, {"rows": [7, 7]}):
         odd = json.dumps(said | {"suppressed": left_out})
@@ -256,7 +256,7 @@ def test_the_two_may_be_other_groups_than_before(tmp_path: Path) -> None:
     trajanon.Release(release.trajectories, other).write(tmp_path / "b.csv")
     paths = tmp_path / "r.csv", tmp_path / "b.csv"
     assert trajanon.check(paths[0], K, trajectories=held, against=paths[1]).holds
-    with pytest.raises(BadInput, match="their lines occur differently often"):
+    with pytest.raises(BadInput, match="their lines occur with different frequencies"):
         trajanon.check(paths[0], K, against=paths[1])
     odds: list[object] = [[[0, 9]], [0], "x", [["a"]], [[]], 7]
     for odd in odds:

@@ -177,7 +177,7 @@ def _labels(release: Path, lines: Lines) -> Ints:
     if not np.array_equal(np.sort(reported[reported > 0]), np.sort(found)):
         msg = (
             f"{report_path(release)} is not the report of {release}: their lines occur "
-            "differently often; run trajanon anonymize again"
+            "with different frequencies; run trajanon anonymize again"
         )
         raise BadInput(msg)
     return labels
