@@ -9,7 +9,7 @@ from trajanon._kernels.chance import below
 from trajanon._kernels.compiled import kernel
 
 
-class Lines(NamedTuple):
+class SortedLines(NamedTuple):
     """All g lines, of p points each, and the subjects of their rows.
 
     Attributes

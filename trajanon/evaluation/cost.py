@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from trajanon.evaluation.evidence import AS_SLID, MDAV, RELEASE
-from trajanon.evaluation.templates import written
+from trajanon.evaluation.templates import rendered
 from trajanon.utility.usefulness import FLOW_CELL, Usefulness
 
 GOOD, CAUTION, BAD = "good", "caution", "bad"
@@ -69,5 +69,5 @@ def _colour(share: float, limits: tuple[float, float]) -> str:
 
 def coloured(template: str, **given: object) -> list[tuple[str, str]]:
     """Fill in a template whose lines are a colour and a sentence."""
-    lines = filter(None, written(template, **given).splitlines())
+    lines = filter(None, rendered(template, **given).splitlines())
     return [(colour, sentence) for colour, _, sentence in (line.partition(": ") for line in lines)]

@@ -7,7 +7,7 @@ import numpy as np
 
 from trajanon.arrays import Floats
 from trajanon.evaluation.evidence import AS_SLID, NOTICE, RELEASE, SLID, Evidence
-from trajanon.evaluation.templates import written
+from trajanon.evaluation.templates import rendered
 from trajanon.evaluation.verdict import verdict
 from trajanon.files.report import digits_in
 from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
@@ -23,7 +23,7 @@ def page(evidence: Evidence) -> str:
     tried = (one for one in evidence.attacks if len(one.targets))
     # By name: on the release, from windows as slid, and on the originals.
     alike = groupby(tried, lambda one: one.name.removesuffix(SLID))
-    return written(
+    return rendered(
         "page.html",
         notice=NOTICE,
         evaluation=evidence,
@@ -49,7 +49,7 @@ def datasheet(evidence: Evidence) -> str:
     names = [stage["name"] for stage in evidence.report["stages"]]
     known = {*STAGES, *METHOD_NAMES, *REFINEMENT_NAMES}
     steps = dict.fromkeys(STAGES.get(name, name) for name in names if name in known)
-    return written(
+    return rendered(
         "datasheet.md",
         evaluation=evidence,
         steps=list(steps) or ["microaggregation"],

@@ -7,7 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from trajanon.words import metres, percent
 
 
-def written(template: str, **given: Any) -> str:
+def rendered(template: str, **given: Any) -> str:
     """Fill in a template of this folder; only HTML is escaped."""
     environment = Environment(
         loader=PackageLoader("trajanon.evaluation", ""),

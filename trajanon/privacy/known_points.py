@@ -5,7 +5,7 @@ from threading import Event
 
 import numpy as np
 
-from trajanon._kernels.known import Known, Lines, attack_targets
+from trajanon._kernels.known import Known, SortedLines, attack_targets
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.partition import dense
@@ -126,7 +126,7 @@ def _with_degrees(points: Floats) -> Floats:
     return np.concatenate([points, metres_of_degrees(points[..., 0])], axis=-1)
 
 
-def _in_cells(seen: Published, subjects: Ints, tolerance: float) -> Lines:
+def _in_cells(seen: Published, subjects: Ints, tolerance: float) -> SortedLines:
     """Sort the points of lines into cells no smaller than the tolerance.
 
     Two points within the tolerance of each other then lie in neighbouring cells.
@@ -144,7 +144,7 @@ def _in_cells(seen: Published, subjects: Ints, tolerance: float) -> Lines:
     cell = row * columns + column
     order = np.argsort(cell, kind="stable")
     line, position = np.divmod(order, seen.lines.shape[1])
-    return Lines(
+    return SortedLines(
         points=points,
         where=where[order],
         cell=cell[order],
