@@ -32,7 +32,7 @@ class Cell(NamedTuple):
 
 
 Numbers = dict[Cell, tuple[float, str]]
-"""PublishedNumber numbers, each with the table that prints it."""
+"""Published numbers, each with the table that prints it."""
 
 
 def read_published(folder: Path) -> Numbers:
