@@ -188,9 +188,8 @@ def _report(kept: TrajectoryGroups, k: int, *, by_subjects: bool, **told: Any) -
     counted = Counted(
         k=k,
         by_subjects=by_subjects,
-        known=per_group is not None,
         groups=len(partition.sizes),
-        few=0 if per_group is None else int((per_group < k).sum()),
+        few=None if per_group is None else int((per_group < k).sum()),
         nameless=nameless(provenance),
         read=recordings(provenance),
     )

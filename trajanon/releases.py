@@ -91,11 +91,10 @@ class Counted(NamedTuple):
 
     k: int  # the group size
     by_subjects: bool  # whether subjects are counted, or trajectories
-    known: bool  # whether something is known of subjects
-    groups: int  # groups, and those among them of fewer than k different subjects
-    few: int  # groups, and those among them of fewer than k different subjects
-    nameless: int  # recordings that name no subject, and all that were read, where the source tells
-    read: int | None  # recordings that name no subject
+    groups: int
+    few: int | None  # groups of fewer than k different subjects; None if no subjects are known
+    nameless: int  # recordings that name no subject
+    read: int | None  # all recordings, where the source tells
 
     @property
     def word(self) -> str:
@@ -114,7 +113,7 @@ class Counted(NamedTuple):
                 f"{notice} {self.nameless}{of_all} recordings name no subject, and "
                 "each of them was counted as a subject of its own."
             )
-        if not self.known:
+        if self.few is None:
             return f"{notice} k counts trajectories: nothing is known of their subjects."
         if not self.few:
             return (

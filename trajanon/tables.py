@@ -45,9 +45,8 @@ class MicroaggregatedTable:
         occurs = numeric_table.occurrences(draft, self.report["columns"]).min()
         if occurs < self.report["k"]:
             msg = (
-                f"a row of the microaggregated columns occurs {occurs} times as "
-                f"written, and k is {self.report['k']}, so that nothing was written; "
-                "please report it"
+                f"nothing was written: a row of the microaggregated columns occurs {occurs} times "
+                f"as written, and k is {self.report['k']}; please report it"
             )
             raise TrajanonError(msg)
 
@@ -122,8 +121,8 @@ def microaggregate_table(
     parts = choose_columns(path, table, columns, keep, subject, strata)
     table, told = complete(path, table, parts.chosen, (subject, strata), missing)
     X = numeric_table.records(path, table[parts.chosen])
-    whose = None if subject is None else numbered(table[subject], exact=subjects_exact)
-    subjects = None if whose is None else whose.number
+    people = None if subject is None else numbered(table[subject], exact=subjects_exact)
+    subjects = None if people is None else people.number
     if strata is None:
         partition = microaggregate(X, k, subjects=subjects, progress=progress, **asdict(settings))
     else:
@@ -147,7 +146,7 @@ def microaggregate_table(
             "strata": strata,
             "rows_with_missing_values": n - len(table),
             **_account(X, partition, parts.chosen, subjects),
-            "notices": [*filter(None, [parts.warning, told]), *_notices(path, parts.kept, whose)],
+            "notices": [*filter(None, [parts.warning, told]), *_notices(path, parts.kept, people)],
         },
     )
 
@@ -174,8 +173,8 @@ def _refuse_small_strata(column: pd.Series, stratum: Ints, subjects: Ints | None
     different = subjects_per_group(stratum, own)
     few = np.flatnonzero(different < k)
     if len(few):
-        names = [str(column.iloc[np.argmax(stratum == one)])[:40] for one in few[:10]]
-        listed = [f"{n!r} {different[g]}" for n, g in zip(names, few, strict=False)]
+        names = {one: str(column.iloc[np.argmax(stratum == one)])[:40] for one in few[:10]}
+        listed = [f"{name!r} {different[one]}" for one, name in names.items()]
         counted = "rows" if subjects is None else "different subjects"
         msg = (
             f"{len(few):,} of {len(different):,} strata of column {column.name!r} have "
@@ -213,7 +212,7 @@ def _account(
     }
 
 
-def _notices(path: Path, kept: Sequence[str], whose: Numbered | None) -> Iterator[str]:
+def _notices(path: Path, kept: Sequence[str], people: Numbered | None) -> Iterator[str]:
     if kept:
         yield (
             f"Warning: kept as they are: {', '.join(kept)}. Such columns can identify; "
@@ -223,13 +222,13 @@ def _notices(path: Path, kept: Sequence[str], whose: Numbered | None) -> Iterato
         f"The rows keep the order of {path.name}: whoever knows that order knows whose "
         "row each is, and with it the means of its group."
     )
-    if whose is None:
+    if people is None:
         yield (
             "k counts rows: if one person or company can have several, name the column that "
             "says whose they are in `subject`."
         )
-    elif whose.merged.told():
-        yield whose.merged.told()
+    elif merged := people.merged.told():
+        yield merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,20 +237,14 @@ class TableFindings:
 
     Attributes
     ----------
-    k
-        The least number of rows asked for.
-    columns
-        Those looked at.
+    k, columns
+        The least number of rows asked for, and the columns looked at.
     others
-        Those not looked at: they may identify.
-    rows
-        In the table.
-    groups
-        Different rows among them.
-    smallest
-        How often the rarest occurs.
-    rare
-        Rows that occur less than k times.
+        Columns not looked at: they may identify.
+    rows, groups
+        Rows in the table, and different ones among them.
+    smallest, rare
+        How often the rarest row occurs, and how many rows occur less than k times.
     """
 
     k: int

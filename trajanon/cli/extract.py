@@ -85,7 +85,7 @@ def extract(
     max_pause: Annotated[
         str,
         typer.Option(
-            help="Seconds, or a time such as 5min; a longer pause ends a track. none: no pause does."
+            help="Seconds, or a time such as 5min; a longer pause ends a track. none: no pause."
         ),
     ] = "300",
     trim_ends: Annotated[

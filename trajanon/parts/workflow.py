@@ -194,9 +194,8 @@ def _report(plan: Plan, tally: Tally, stages: list[Stage], shards: int) -> dict[
     counted = Counted(
         k=plan.k,
         by_subjects=plan.counts_subjects,
-        known=plan.parts.knows_subjects,
         groups=tally.sizes.total(),
-        few=tally.few,
+        few=tally.few if plan.parts.knows_subjects else None,
         nameless=max(form.unknown[0], plan.parts.unnamed),
         read=form.unknown[1] or None,
     )
