@@ -7,7 +7,7 @@ from pathlib import Path
 from trajanon.errors import BadInput
 from trajanon.extract.earth.areas import AreaLike, area_of
 from trajanon.extract.earth.zones import Zone
-from trajanon.extract.extraction import OSM_API, Extraction, From, chosen_spacing, names_of
+from trajanon.extract.extraction import OSM_API, Extraction, From, chosen_spacing, listed
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources import files
 from trajanon.extract.sources.osm import osm_api
@@ -177,10 +177,10 @@ def traces(
         timed=untimed == "reject",
         counts=counts,
     )
-    names = names_of(source)
+    names = listed(source)
     if OSM_API in map(str, names):
         msg = f"traces reads files and folders; of {OSM_API} take extract"
         raise BadInput(msg)
     found = files.find([Path(name) for name in names], how, format)
-    numbered = files.numbered(found, how, jobs=jobs, progress=progress)
+    numbered = files.traces_of_files(found, how, jobs=jobs, progress=progress)
     return ordered(Source(numbered, left_out=counts), untimed, counts)

@@ -11,13 +11,12 @@ import json
 import logging
 import secrets
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import fields, replace
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +25,7 @@ from trajanon.arrays import Bools, Ints
 from trajanon.drafts import LOCK, STATE, UNFINISHED, hold
 from trajanon.errors import BadInput, FileProblem, NoTrajectories
 from trajanon.extract.cutting import Cutter
-from trajanon.extract.fingerprints import Fingerprints
-from trajanon.extract.fingerprints import joined as joined_fingerprints
+from trajanon.extract.fingerprints import Fingerprints, joined_fingerprints
 from trajanon.extract.sources.source import Source
 from trajanon.files.json_types import parsed
 from trajanon.files.trajectories import read_trajectories, write_trajectories
@@ -36,8 +34,8 @@ from trajanon.trajectories import Trajectories, joined_trajectories
 
 logger = logging.getLogger(__name__)
 
-TRAJECTORIES = 4_000
-RECORDINGS = 200_000
+TRAJECTORIES_HELD = 4_000
+RECORDINGS_HELD = 200_000
 """What is held in memory before it becomes a part on disk, whichever comes first."""
 
 _PART = "part-{}.parquet"
@@ -81,7 +79,7 @@ def digest(*words: object) -> str:
     return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
-class Checkpoint:
+class Checkpoint(AbstractContextManager["Checkpoint"]):
     """What an extraction has found so far; left by an exception, it is kept on disk."""
 
     def __init__(self, out: Path, asked: str, *, resume: bool) -> None:
@@ -108,15 +106,8 @@ class Checkpoint:
             self._open.close()
             raise
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: Any) -> None:
+        _, error, _ = raised
         with self._open:
             begun = isinstance(error, BadInput) and not self.state["rows"]
             if error is None or begun or isinstance(error, NoTrajectories):
@@ -155,7 +146,10 @@ class Checkpoint:
             "longest": cutter.longest,
             "swapped": cutter.swapped,
         }
-        if sum(map(len, self._parts)) >= TRAJECTORIES or sum(map(len, self._prints)) >= RECORDINGS:
+        if (
+            sum(map(len, self._parts)) >= TRAJECTORIES_HELD
+            or sum(map(len, self._prints)) >= RECORDINGS_HELD
+        ):
             self._keep()
 
     def chosen(self, cutter: Cutter) -> Iterator[Trajectories]:

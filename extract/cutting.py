@@ -20,7 +20,7 @@ from trajanon.extract.points import Points, batch
 from trajanon.extract.recordings import Recordings
 from trajanon.extract.resample import WindowBatch, windows
 from trajanon.extract.rules import Rules
-from trajanon.extract.selection import select
+from trajanon.extract.selection import selected_windows
 from trajanon.extract.sources.streams import COLUMNS
 from trajanon.extract.split import clip, hide, split_at_gaps
 from trajanon.extract.trace import Trace
@@ -169,7 +169,7 @@ class Cutter:
         self.counts["subjects read"] = len(np.unique(people))
         merged = self.recordings.merged().counts
         self.counts.update({what: count for what, count in merged.items() if count})
-        taken = select(person, trace, self.rules, self.counts)
+        taken = selected_windows(person, trace, self.rules, self.counts)
         self.counts["subjects of trajectories"] = len(np.unique(person[taken]))
         self.counts["trajectories"] = int(taken.sum())
         return taken, person

@@ -18,7 +18,7 @@ from trajanon.extract.rules import Rules
 from trajanon.extract.sources import files
 from trajanon.extract.sources.formats import SourceFile
 from trajanon.extract.sources.osm import osm_api
-from trajanon.extract.sources.source import Numbered, Source
+from trajanon.extract.sources.source import NumberedTraces, Source
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.untimed import check_untimed, ordered
 from trajanon.extract.trace import Trace
@@ -141,7 +141,7 @@ class Extraction:
 
     def _found(self) -> list[SourceFile]:
         """List the files of the source; none for the server."""
-        names = names_of(self.source)
+        names = listed(self.source)
         if not all(map(os.fspath, names)) or not names:
             msg = f"no source is given: name files or folders, or {OSM_API}"
             raise BadInput(msg)
@@ -167,10 +167,12 @@ class Extraction:
         traces = ordered(source, self.untimed, cutter.counts)
         return source, cutter, batches(traces, self._rules)
 
-    def _numbered(self) -> Numbered:
+    def _numbered(self) -> NumberedTraces:
         if self._place is None or self.files:
-            return files.numbered(self.files, self._reading, jobs=self.jobs, progress=self.progress)
-        return osm_api.numbered(
+            return files.traces_of_files(
+                self.files, self._reading, jobs=self.jobs, progress=self.progress
+            )
+        return osm_api.traces_of_boxes(
             self._place,
             url=self.api_url,
             max_pages=self.max_pages,
@@ -205,7 +207,7 @@ class Extraction:
         )
 
 
-def names_of(source: From) -> Sequence[str | os.PathLike[str]]:
+def listed(source: From) -> Sequence[str | os.PathLike[str]]:
     """List the files and folders of a source, or the server."""
     return [source] if isinstance(source, str | os.PathLike) else list(source)
 

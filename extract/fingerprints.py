@@ -94,7 +94,7 @@ def _written(trace: Trace) -> tuple[str, ...]:
     return trace.spellings or (() if trace.subject is None else (trace.subject,))
 
 
-def joined(parts: Sequence[Fingerprints]) -> Fingerprints:
+def joined_fingerprints(parts: Sequence[Fingerprints]) -> Fingerprints:
     """Put the fingerprints of several batches one after another."""
     whole = Fingerprints(
         *(

@@ -8,7 +8,7 @@ from trajanon.arrays import Bools, Ints
 from trajanon.extract.rules import Rules
 
 
-def select(subject: Ints, trace: Ints, rules: Rules, counts: Counter[str]) -> Bools:
+def selected_windows(subject: Ints, trace: Ints, rules: Rules, counts: Counter[str]) -> Bools:
     """Mark the windows to take."""
     taken = np.ones(len(subject), dtype=np.bool_)
 

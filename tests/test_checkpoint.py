@@ -73,7 +73,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of a few trajectories, batches of a few traces."""
-    monkeypatch.setattr(checkpoint, "TRAJECTORIES", 20)
+    monkeypatch.setattr(checkpoint, "TRAJECTORIES_HELD", 20)
     monkeypatch.setattr(cutting, "BATCH", 60)
 
 
@@ -132,7 +132,7 @@ def test_stopped_anywhere_it_goes_on_to_the_same_result(
     @given(st.lists(st.integers(0, 25), max_size=3), st.sampled_from([1, 2]))
     def test(stops: list[int], held: int) -> None:
         out = tmp_path / "out.parquet"
-        monkeypatch.setattr(checkpoint, "TRAJECTORIES", 20 * held**5)
+        monkeypatch.setattr(checkpoint, "TRAJECTORIES_HELD", 20 * held**5)
         for stop in stops:
             with stopping(stop, KeyboardInterrupt()):
                 try:
@@ -300,7 +300,7 @@ def test_a_process_that_is_killed_leaves_what_it_had(folder: Path, tmp_path: Pat
     code = (
         "import os, signal, sys\n"
         "from trajanon.extract import Extraction, Rules, cutting, checkpoint\n"
-        "checkpoint.TRAJECTORIES, cutting.BATCH = 20, 60\n"
+        "checkpoint.TRAJECTORIES_HELD, cutting.BATCH = 20, 60\n"
         "keep = checkpoint.Checkpoint._keep\n"
         "def kept(self):\n"
         "    keep(self)\n"

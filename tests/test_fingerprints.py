@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.arrays import Floats
-from trajanon.extract.fingerprints import SKETCH, Fingerprints, fingerprints, joined
+from trajanon.extract.fingerprints import SKETCH, Fingerprints, fingerprints, joined_fingerprints
 from trajanon.extract.points import batch
 from trajanon.extract.recordings import Recordings
 from trajanon.extract.trace import Trace
@@ -121,7 +121,7 @@ def test_what_is_entered_does_not_depend_on_batches(
     assert whole.merged() == parts.merged()
     for field in fields(Fingerprints):
         np.testing.assert_array_equal(
-            getattr(joined(kept), field.name), getattr(told(*traces), field.name)
+            getattr(joined_fingerprints(kept), field.name), getattr(told(*traces), field.name)
         )
 
 

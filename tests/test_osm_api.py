@@ -19,7 +19,7 @@ from osm_server import Fault, OsmServer, serving
 from trajanon.errors import BadInput, ServerProblem
 from trajanon.extract.earth.box import Box
 from trajanon.extract.sources.osm.osm_api import NumberedPages
-from trajanon.extract.sources.osm.trackpoints import traces
+from trajanon.extract.sources.osm.trackpoints import joined_traces
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata"
 needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
@@ -60,7 +60,7 @@ def pages(server: OsmServer, waits: list[float], tmp_path: Path) -> NumberedPage
 
 
 def points(pages: NumberedPages) -> int:
-    return sum(map(len, traces(pages)))
+    return sum(map(len, joined_traces(pages)))
 
 
 def kept(folder: Path) -> list[str]:
@@ -117,7 +117,7 @@ def test_a_box_too_large_is_refused_before_any_request() -> None:
 
 
 def test_a_box_over_the_antimeridian_is_refused() -> None:
-    with pytest.raises(BadInput, match="give two: --bbox="):
+    with pytest.raises(BadInput, match="give two: "):
         NumberedPages(box=Box(179.9, 0.0, -179.9, 0.1))
 
 
@@ -377,7 +377,7 @@ def test_progress_counts_pages(pages: NumberedPages) -> None:
 def test_alicante_takes_two_requests(pages: NumberedPages, server: OsmServer) -> None:
     folder = REAL / "osm_trackpoints_alicante"
     server.pages = [(folder / f"page{n}.gpx").read_bytes() for n in range(4)]
-    found = list(traces(pages))
+    found = list(joined_traces(pages))
     assert server.asked_for == [0, 1]
     assert (len(found), sum(map(len, found))) == (25, 5458)
 
@@ -389,6 +389,6 @@ def test_san_francisco_is_the_same_from_server_and_cache(
     files = sorted((REAL / "osm_trackpoints_san_francisco").glob("*.gpx.gz"))
     server.pages = [gzip.decompress(path.read_bytes()) for path in files]
     for requests in (37, 37):
-        found = list(traces(pages))
+        found = list(joined_traces(pages))
         assert (len(found), sum(map(len, found))) == (80, 180_000)
         assert len(server.requests) == requests

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from trajanon.errors import BadInput
 from trajanon.extract.rules import Rules
-from trajanon.extract.selection import even_quotas, select, some_of_each
+from trajanon.extract.selection import even_quotas, selected_windows, some_of_each
 
 
 def taken(
@@ -18,7 +18,7 @@ def taken(
 ) -> list[int]:
     rules = Rules(spacing=10, **how)
     counts = Counter() if counts is None else counts
-    found = select(np.array(subject), np.array(trace), rules, counts)
+    found = selected_windows(np.array(subject), np.array(trace), rules, counts)
     return [int(place) for place in np.flatnonzero(found)]
 
 

@@ -18,7 +18,7 @@ import trajanon
 from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import Extraction, Rules, Trace, traces
-from trajanon.extract.sources import files, prefetch
+from trajanon.extract.sources import files, prefetch, streams
 from trajanon.extract.sources.source import Source
 from trajanon.extract.sources.streams import Reading, meter
 from trajanon.files.trajectories import read_trajectories
@@ -146,7 +146,7 @@ def test_links_are_followed_to_files_and_named_if_they_lead_to_folders(
         found = [one.name for one in traces(mixed, counts=counts)]
     assert "traces/11.gpx" in found
     assert len(found) == 6
-    assert counts[files.UNREADABLE] == 3
+    assert counts[streams.UNREADABLE] == 3
     for words in (
         "more is a link to a folder: name the folder as a source, too",
         "there is no",
@@ -163,7 +163,7 @@ def test_a_file_that_vanishes_is_left_out(mixed: Path) -> None:
     extraction = Extraction(mixed, rules=Rules(spacing=5))
     (mixed / "9.gpx").unlink()
     counts = extraction.write(mixed.parent / "out.parquet")["counts"]
-    assert counts[files.UNREADABLE] == 1
+    assert counts[streams.UNREADABLE] == 1
     assert counts["recordings read"] == 4
 
 
@@ -195,7 +195,7 @@ def test_a_file_that_cannot_be_read_among_good_ones_is_left_out(
         "er/x.gpx.gz",
         "traces/table.csv#a",
     ]
-    assert counts[files.UNREADABLE] == 2
+    assert counts[streams.UNREADABLE] == 2
     said = [record.message for record in caplog.records]
     assert len(said) == 2
     assert "9.gpx" in said[0]
@@ -263,7 +263,7 @@ def kill_children() -> None:
 def test_from_any_place_the_rest_is_the_same(mixed: Path, jobs: int) -> None:
     """With the pages of the sample, which are joined over their borders."""
     found = files.find([mixed, sample()], Reading())
-    numbered = files.numbered(found, Reading(), jobs=jobs)
+    numbered = files.traces_of_files(found, Reading(), jobs=jobs)
     source = Source(numbered)
     whole, places = [], []
     for trace in source:
@@ -281,12 +281,12 @@ def test_from_any_place_the_rest_is_the_same(mixed: Path, jobs: int) -> None:
 def test_going_on_where_nothing_more_can_be_read_is_no_failure(mixed: Path) -> None:
     """A run that was never stopped would have gone on with a warning, too."""
     (mixed / "table.csv").write_text("a,b\n1,2\n")
-    numbered = files.numbered(files.find([mixed], Reading()), Reading())
+    numbered = files.traces_of_files(files.find([mixed], Reading()), Reading())
     whole = Source(numbered)
     assert len(list(whole)) == 4
     rest = Source(numbered, (4, 0))
     assert list(rest) == []
-    assert rest.left_out == whole.left_out == {files.UNREADABLE: 1}
+    assert rest.left_out == whole.left_out == {streams.UNREADABLE: 1}
 
 
 def test_progress_goes_from_nothing_to_all(mixed: Path) -> None:

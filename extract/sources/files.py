@@ -16,8 +16,8 @@ from trajanon.extract.sources.gpx import gpx_archive, gpx_files
 from trajanon.extract.sources.gpx.gpx_document import Document
 from trajanon.extract.sources.osm.trackpoints import Joiner
 from trajanon.extract.sources.prefetch import Item, prefetched
-from trajanon.extract.sources.source import LeftOut, Numbered
-from trajanon.extract.sources.streams import Reading, meter
+from trajanon.extract.sources.source import LeftOut, NumberedTraces
+from trajanon.extract.sources.streams import UNREADABLE, Reading, meter
 from trajanon.extract.trace import Trace
 from trajanon.inputs import regular
 from trajanon.progress import Progress, silent
@@ -25,9 +25,8 @@ from trajanon.trajectories import OSM_ATTRIBUTION
 
 logger = logging.getLogger(__name__)
 
-UNREADABLE = "files that could not be read"
 
-Found = tuple[Path, str, os.stat_result]
+_Found = tuple[Path, str, os.stat_result]
 """A file, its format, and what the system says of it."""
 
 
@@ -36,7 +35,7 @@ def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) ->
     if format_name not in (None, *FORMATS):
         msg = f"there is no format {format_name!r}: `format` is one of {', '.join(FORMATS)}"
         raise BadInput(msg)
-    found: list[Found] = []
+    found: list[_Found] = []
     for path in paths:
         if path.is_dir():
             found += _of_folder(path, how, format_name)
@@ -71,8 +70,8 @@ def _stat(path: Path) -> os.stat_result:
     return stat
 
 
-def _of_folder(folder: Path, how: Reading, format_name: str | None) -> list[Found]:
-    found: list[Found] = []
+def _of_folder(folder: Path, how: Reading, format_name: str | None) -> list[_Found]:
+    found: list[_Found] = []
     problem = None
     for path in _files_below(folder, how):
         try:
@@ -140,9 +139,9 @@ def _labels(paths: Sequence[Path]) -> list[str]:
     return labels
 
 
-def numbered(
+def traces_of_files(
     files: Sequence[SourceFile], how: Reading, *, jobs: int = 1, progress: Progress = silent
-) -> Numbered:
+) -> NumberedTraces:
     """Read the traces of files, one file after another, from any of them on.
 
     Saved answers of the OSM API that follow each other are joined as if they came from the server;

@@ -8,7 +8,7 @@ from trajanon.extract.trace import Trace
 LeftOut = Callable[[int], Counter[str]]
 """Gives, for the number of a unit, the counter of what is left out of it."""
 
-Numbered = Callable[[int, LeftOut], Iterator[tuple[int, Trace]]]
+NumberedTraces = Callable[[int, LeftOut], Iterator[tuple[int, Trace]]]
 """Gives the traces from a unit on, each with the number of its unit."""
 
 
@@ -17,7 +17,7 @@ class Source:
 
     def __init__(
         self,
-        numbered: Numbered,
+        numbered: NumberedTraces,
         position: Sequence[int] = (0, 0),
         left_out: Counter[str] | None = None,
     ) -> None:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
 """What reading from a packed stream raises where it is damaged or cut off."""
 
+UNREADABLE = "files that could not be read"
+"""How files and members of archives are counted that are left out for their damage."""
+
 COLUMNS = "columns "
 """How the words begin under which tables are counted by the use of their columns."""
 

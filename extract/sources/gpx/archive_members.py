@@ -67,7 +67,7 @@ def members(path: Path, how: Reading) -> Iterator[Member]:
         yield from _in_zip(stream, path) if zipped else _in_tar(stream, path)
 
 
-def printable(name: str) -> str:
+def printable_name(name: str) -> str:
     """Write out what is no text in a name: ends of lines, broken characters."""
     return name if name.isprintable() else ascii(name)[1:-1]
 
@@ -83,12 +83,12 @@ def _in_zip(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
             if not info.is_dir():
                 regular = stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
                 opened = partial(_opened, archive, info, path)
-                yield Member(printable(info.filename), regular, opened)
+                yield Member(printable_name(info.filename), regular, opened)
 
 
 def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> io.BufferedReader:
     """Open a member of a zip archive."""
-    name = f"{path}/{printable(info.filename)}"
+    name = f"{path}/{printable_name(info.filename)}"
     if info.flag_bits & _ENCRYPTED:
         msg = f"{name} is encrypted: unpack it, and name the folder"
         raise FileProblem(msg)
@@ -111,7 +111,7 @@ def _in_tar(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
         while (info := _next(archive)) is not None:
             if not info.isdir():
                 opened = partial(_taken_out, archive, info)
-                yield Member(printable(info.name), info.isreg(), opened)
+                yield Member(printable_name(info.name), info.isreg(), opened)
 
 
 def _taken_out(archive: tarfile.TarFile, info: tarfile.TarInfo) -> io.BufferedReader:

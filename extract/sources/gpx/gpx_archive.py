@@ -10,15 +10,14 @@ from trajanon.errors import FileProblem
 from trajanon.extract.sources.gpx import planet
 from trajanon.extract.sources.gpx.archive_members import ZIP, CutOff, Member, members
 from trajanon.extract.sources.gpx.gpx_document import Document, GpxStream
-from trajanon.extract.sources.gpx.gpx_files import recordings
-from trajanon.extract.sources.streams import DAMAGED, Reading, unpacked
+from trajanon.extract.sources.gpx.gpx_files import traces_of_document
+from trajanon.extract.sources.streams import DAMAGED, UNREADABLE, Reading, unpacked
 from trajanon.extract.trace import Trace
 from trajanon.words import number_of
 
 logger = logging.getLogger(__name__)
 
 NOT_GPX = "members that are not GPX"
-UNREADABLE = "files that could not be read"
 EMPTY = "files without track points"
 CUT_OFF = "archives cut off"
 
@@ -98,7 +97,7 @@ class _Archive:
             name = f"{self._label}/{upload.number}"
             subject = self.accounts.subject(upload)
         document = GpxStream(self._content(member), f"{self._path}/{member.name}")
-        for found in recordings(document, name, subject):
+        for found in traces_of_document(document, name, subject):
             self._given = True
             yield found
         self._whole += 1

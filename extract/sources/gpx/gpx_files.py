@@ -31,7 +31,7 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
     """
     with how.unpacked(path) as stream:
         document = GpxStream(stream, str(path))
-        yield from recordings(document, label)
+        yield from traces_of_document(document, label)
     if not document.points and not document.is_api_answer:
         logger.warning("%s holds no track points (%s)", path, _why_empty(document.contents))
 
@@ -43,7 +43,7 @@ def from_osm(path: Path) -> bool:
     return False
 
 
-def recordings(
+def traces_of_document(
     document: GpxStream, name: str, subject: str | None = None
 ) -> Iterator[Trace | Document]:
     """Read a document as one recording, or as the answer of the OSM API that it is."""

@@ -16,7 +16,7 @@ from trajanon.extract.sources.gpx.gpx_document import Document, read
 from trajanon.extract.sources.osm import trackpoints
 from trajanon.extract.sources.osm.page_cache import PageCache
 from trajanon.extract.sources.osm.server import Server, TryAgain
-from trajanon.extract.sources.source import LeftOut, Numbered
+from trajanon.extract.sources.source import LeftOut, NumberedTraces
 from trajanon.extract.trace import Trace
 from trajanon.progress import Progress, silent
 
@@ -113,9 +113,9 @@ def _bbox(box: Box) -> str:
     return ",".join(sides)
 
 
-def numbered(
+def traces_of_boxes(
     area: Area, *, url: str, max_pages: int, refresh: bool, progress: Progress
-) -> Numbered:
+) -> NumberedTraces:
     """Ask the server for the traces of an area, each box of it a unit."""
     boxes = [
         NumberedPages(box=box, url=url, max_pages=max_pages, refresh=refresh, progress=progress)
@@ -125,7 +125,7 @@ def numbered(
     def traces(begin: int, left_out: LeftOut) -> Iterator[tuple[int, Trace]]:
         for number, pages in enumerate(boxes[begin:], start=begin):
             # Trackable recordings have no other name than their place in a row.
-            for trace in trackpoints.traces(pages, left_out(number), f"box {number + 1}: "):
+            for trace in trackpoints.joined_traces(pages, left_out(number), f"box {number + 1}: "):
                 yield number, trace
 
     return traces

@@ -21,11 +21,11 @@ logger = logging.getLogger(__name__)
 LONGEST_CUT = 300.0
 """Seconds that may pass between the last point of a page and the next one."""
 
-UNTIMED = "points without time"
+WITHOUT_TIME = "points without time"
 REPEATED = "points repeated by a shifted page"
 
 
-def traces(
+def joined_traces(
     pages: Iterable[Document], dropped: Counter[str] | None = None, where: str = ""
 ) -> Iterator[Trace]:
     """Join the pieces of each trace; leave out what has no time or came before."""
@@ -96,7 +96,7 @@ class Joiner:
         new = first_page == self._page
         self._page += 1
         self.new_points = int(new.sum())
-        self.dropped[UNTIMED] += points - len(new)
+        self.dropped[WITHOUT_TIME] += points - len(new)
         self.dropped[REPEATED] += len(new) - self.new_points
         ends = np.cumsum([len(one.time) for one in timed])
         parts = map(Segment.take, timed, np.split(new, ends[:-1]))
