@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.maps import wording
+from trajanon.files.report import Report
+from trajanon.maps import panel
 from trajanon.maps.colours import colours, weights
 from trajanon.maps.hexagons import honeycomb
 from trajanon.maps.lines import Unrolled, bends, corners, steps
-from trajanon.maps.matching import Match
 from trajanon.maps.sample import choose_groups, choose_originals
+from trajanon.privacy.originals import Matched
 from trajanon.utility import displacement
 from trajanon.words import metres, percent
 
@@ -43,8 +44,8 @@ def released_alone(points: Floats) -> Drawing:
         ],
         "stages": [],
         "glossary": [],
-        "drawn": wording.drawn(lines, len(drawn), len(sizes)),
-        "counts": {"sizes": wording.by_size(sizes)},
+        "drawn": panel.drawn(lines, len(drawn), len(sizes)),
+        "counts": {"sizes": panel.by_size(sizes)},
         "groups": _groups(drawn, sizes, lines),
         "total": {"groups": len(lines)},
         "worst": [],
@@ -53,11 +54,12 @@ def released_alone(points: Floats) -> Drawing:
     return Drawing(about, layers, bounds)
 
 
-def with_originals(name: str, matched: Match, releases: int = 1) -> Drawing:
+def with_originals(name: str, found: Matched, report: Report, releases: int = 1) -> Drawing:
     """Draw a release and its originals, as one of several releases on a page."""
-    trajectories, labels, report = matched.trajectories, matched.labels, matched.report
+    trajectories, labels = found.slid, found.labels
+    aligned = report.get("alignment") is not None
     unrolled = Unrolled(trajectories.points)
-    points, lines = unrolled(trajectories.points), unrolled(matched.lines)
+    points, lines = unrolled(trajectories.points), unrolled(found.lines)
     bounds = corners(points)
     sizes = np.bincount(labels)
     far = displacement(points, lines[labels]).mean(axis=1)
@@ -73,19 +75,19 @@ def with_originals(name: str, matched: Match, releases: int = 1) -> Drawing:
     sampled = None if each is None else (len(drawn), len(labels), each)
     about = {
         "name": name,
-        "headline": f"k = {report['k']} {wording.counted(report)}",
-        "facts": wording.facts(report, sizes),
+        "headline": f"k = {report['k']} {panel.counted(report)}",
+        "facts": panel.facts(report, sizes),
         "stages": [
-            [stage, percent(loss / 100.0)] for stage, loss in wording.stages_with_loss(report)
+            [stage, percent(loss / 100.0)] for stage, loss in panel.stages_with_loss(report)
         ],
-        "glossary": wording.glossary(report),
+        "glossary": panel.glossary(report),
         "summary": [
             percent(report["information_loss"] / 100.0),
             metres(report["displacement"]["mean"]),
         ],
-        "drawn": wording.drawn(points, len(groups), len(sizes), sampled),
-        "counts": {"displacement": wording.by_displacement(moved), "sizes": wording.by_size(sizes)},
-        "slid": matched.aligned,
+        "drawn": panel.drawn(points, len(groups), len(sizes), sampled),
+        "counts": {"displacement": panel.by_displacement(moved), "sizes": panel.by_size(sizes)},
+        "slid": aligned,
         "groups": _groups(groups, sizes, lines) | {"moved": np.round(moved[groups], 1).tolist()},
         "total": {"groups": len(sizes), "originals": len(labels), "outliers": outlying},
         "worst": place[worst].tolist(),
@@ -98,7 +100,7 @@ def with_originals(name: str, matched: Match, releases: int = 1) -> Drawing:
         "density-originals": honeycomb(points, bounds),
         "density-released": honeycomb(lines, bounds, sizes),
     }
-    if matched.aligned:
+    if aligned:
         tracks = trajectories.tracks
         assert tracks is not None  # without them nothing slides
         runs = np.unique(tracks.run[drawn])

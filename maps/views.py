@@ -102,10 +102,11 @@ def compare_releases(
         name: match(trajectories, *(with_report(each, None) if isinstance(each, Release) else each))
         for name, each in releases.items()
     }
-    notices = dict.fromkeys(str(each.report["notice"]) for each in matches.values())
-    reported = (each.report.get("attribution") for each in matches.values())
+    reports = [report for _, report in matches.values()]
+    notices = dict.fromkeys(str(report["notice"]) for report in reports)
+    reported = (report.get("attribution") for report in reports)
     return map_page(
-        [with_originals(name, each, len(matches)) for name, each in matches.items()],
+        [with_originals(name, *each, len(matches)) for name, each in matches.items()],
         view=view,
         title="trajanon: originals and release, for the holder of the data",
         notice=" ".join(notices),

@@ -301,9 +301,10 @@ def test_the_map_shows_windows_as_slid(run: Run, here: Path) -> None:
     assert run("anonymize", "-k", 3, *FAST).code == 0
     before = trajanon.read_trajectories(here / "trajectories.parquet")
     after = before.slid(np.array(report_in(here)["alignment"]["starts"]))
-    matched = match(before, trajanon.read_release(here / "anonymized.parquet"), report_in(here))
-    assert np.array_equal(matched.trajectories.points, after.points)
-    found = with_originals("release", matched).layers["originals"]
+    release = trajanon.read_release(here / "anonymized.parquet")
+    matched, report = match(before, release, report_in(here))
+    assert np.array_equal(matched.slid.points, after.points)
+    found = with_originals("release", matched, report).layers["originals"]
     first = np.rint(after.points[:, 0] * 1e6)
     assert np.array_equal(np.array(found)[:, :2], first)
     assert run("map").code == 0

@@ -11,7 +11,7 @@ from commands import mode
 
 from trajanon.errors import BadInput
 from trajanon.files.report import checked
-from trajanon.maps import Background, compare, compare_releases, html, public, save, wording
+from trajanon.maps import Background, compare, compare_releases, html, panel, public, save
 from trajanon.maps.colours import PALETTE
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import displacement
@@ -177,12 +177,12 @@ def test_the_panel_has_both_faces_of_sliding_and_the_runs() -> None:
     far = {"mean": 487.2, "median": 1.0, "p95": 2.0, "max": 3.0}
     alignment = {"starts": [0] * 11, "as_cut": {"displacement": far}}
     told = checked(report(alignment=alignment, from_runs=far | {"mean": 51.0}))
-    assert wording.facts(told, np.array([11]))[4:7] == [
+    assert panel.facts(told, np.array([11]))[4:7] == [
         ["Mean displacement, as slid", "126 m"],
         ["Mean displacement, as cut", "487 m"],
         ["Mean distance from the runs", "51 m"],
     ]
-    assert [term for term, _ in wording.glossary(told)][-3:] == ["As slid", "As cut", "Runs"]
+    assert [term for term, _ in panel.glossary(told)][-3:] == ["As slid", "As cut", "Runs"]
 
 
 def test_records_counted_are_called_trajectories() -> None:

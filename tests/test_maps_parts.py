@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from trajanon.maps.colours import PALETTE, colours, weights
 from trajanon.maps.hexagons import honeycomb
 from trajanon.maps.lines import bends, steps
+from trajanon.maps.panel import by_displacement
 from trajanon.maps.sample import choose_originals
-from trajanon.maps.wording import by_displacement
 
 
 @given(st.lists(st.floats(0, 40_000), min_size=1))

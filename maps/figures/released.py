@@ -6,13 +6,16 @@ from typing import Any
 import numpy as np
 from matplotlib.lines import Line2D
 
+from trajanon.arrays import Ints
 from trajanon.errors import BadInput
+from trajanon.files.report import Report
 from trajanon.maps.colours import PALETTE
 from trajanon.maps.figures.pictures import Picture
 from trajanon.maps.figures.style import ONE_COLUMN, few_ticks, legend_below, panels, styled
 from trajanon.maps.lines import Unrolled
-from trajanon.maps.matching import Match, match
-from trajanon.maps.wording import by_size, counted, stages_with_loss
+from trajanon.maps.matching import match
+from trajanon.maps.panel import by_size, counted, stages_with_loss
+from trajanon.privacy.originals import Matched
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 from trajanon.utility.displacements import on_plane
@@ -48,14 +51,18 @@ def of_release(
     BadInput
         If there is nothing to draw, the three do not belong together, or there is no such group.
     """
-    matched = match(trajectories, release, report)
+    found, typed = match(trajectories, release, report)
+    aligned = typed.get("alignment") is not None
     with styled():
-        return [_stages(matched), _sizes(matched), _group(matched, group)]
+        return [
+            _stages(typed, aligned=aligned),
+            _sizes(typed, found.labels),
+            _group(found, group, aligned=aligned),
+        ]
 
 
-def _stages(matched: Match) -> Picture:
+def _stages(report: Report, *, aligned: bool) -> Picture:
     """Draw a bar for each stage after which there were groups."""
-    report = matched.report
     names, losses = zip(*stages_with_loss(report), strict=True)
     figure, (ax,) = panels(1, 1, ONE_COLUMN, 0.55 + 0.24 * len(names))
     bars = ax.barh(range(len(names)), losses, height=0.65, color=PALETTE[0])
@@ -69,7 +76,7 @@ def _stages(matched: Match) -> Picture:
         f"Information loss after each stage: {report['n']:,} trajectories, at least "
         f"{report['k']} {counted(report)} in each group."
     )
-    if matched.aligned:
+    if aligned:
         caption += (
             " That after alignment is measured on the windows as they slid on their "
             "tracks, the others on the windows as they were cut."
@@ -77,9 +84,8 @@ def _stages(matched: Match) -> Picture:
     return Picture("stages", figure, caption)
 
 
-def _sizes(matched: Match) -> Picture:
+def _sizes(report: Report, labels: Ints) -> Picture:
     """Draw a bar for each size of groups."""
-    report, labels = matched.report, matched.labels
     members = np.bincount(labels)
     sizes, counts = zip(*by_size(members), strict=True)
     figure, (ax,) = panels(1, 1, ONE_COLUMN, 2.1)
@@ -97,11 +103,11 @@ def _sizes(matched: Match) -> Picture:
     return Picture("sizes", figure, caption)
 
 
-def _group(matched: Match, number: int | None) -> Picture:
+def _group(found: Matched, number: int | None, *, aligned: bool) -> Picture:
     """Draw the members of a group and their centroid, in metres."""
-    labels = matched.labels
-    unrolled = Unrolled(matched.trajectories.points)
-    points, lines = unrolled(matched.trajectories.points), unrolled(matched.lines)
+    labels = found.labels
+    unrolled = Unrolled(found.slid.points)
+    points, lines = unrolled(found.slid.points), unrolled(found.lines)
     count = len(lines)
     chosen = ""
     if number is None:
@@ -127,7 +133,7 @@ def _group(matched: Match, number: int | None) -> Picture:
     ax.set_xlabel("metres to the east")
     ax.set_ylabel("metres to the north")
     ax.set_title("shows originals: for the holder of the data", fontsize=7)
-    named = f"{len(members)} members{' as slid' if matched.aligned else ''}"
+    named = f"{len(members)} members{' as slid' if aligned else ''}"
     entries = [
         Line2D([], [], color=_MEMBER, lw=0.7, label=named),
         Line2D([], [], color=_CENTROID, lw=3, label="released centroid"),
