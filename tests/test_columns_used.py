@@ -127,7 +127,7 @@ def test_what_could_be_taken_too_is_said(tmp_path: Path, caplog: pytest.LogCaptu
     list(traces(path))
     assert caplog.messages == [
         f"{path}: 'vehicle_id' is taken for the subject, though 'device_id' could be; "
-        "if it is, say --columns subject=device_id"
+        "if it is, say `columns` subject=device_id"
     ]
     caplog.clear()
     list(traces(path, columns={"subject": "vehicle_id"}))
@@ -162,7 +162,7 @@ def test_times_that_are_not_used_are_a_warning_or_refused(
         (told,) = caplog.messages
         says = "no column is used as time, but 'sent' holds times, such as '2023-05-01"
         assert says in told
-        assert "say --columns time=sent; without, points are" in told
+        assert "say `columns` time=sent; without, points are" in told
         for asked in ({"strict": True}, {"untimed": "reject"}):
             with pytest.raises(BadInput, match=f"{path.name}: no column is used as"):
                 list(traces(path, **asked))

@@ -90,7 +90,7 @@ def test_a_strict_reading_names_the_row_of_a_place_that_is_none(
 def test_a_column_of_lists_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "points.parquet"
     ROWS.assign(id=[["a"]] * 4).to_parquet(path)
-    with pytest.raises(BadInput, match=r"column 'id' of .* holds list<.*--columns"):
+    with pytest.raises(BadInput, match=r"column 'id' of .* holds list<.*`columns`"):
         read(path)
 
 
@@ -200,7 +200,7 @@ def test_a_column_that_may_name_subjects_is_said_once(
     (record,) = caplog.records
     assert record.getMessage() == (
         f"the column 'badge_id' of {path} may say whose the traces are: if it does, "
-        "name it with --columns subject=badge_id"
+        "name it with `columns` subject=badge_id"
     )
 
 
@@ -251,7 +251,7 @@ def test_columns_that_are_missing_are_listed_with_those_there_are(tmp_path: Path
     said = str(caught.value)
     assert "no column known as lat or lon or id" in said
     assert "its columns are northing, easting, when" in said
-    assert "--columns lat=...,lon=...,id=..." in said
+    assert "`columns` lat=...,lon=...,id=..." in said
 
 
 def test_a_column_given_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_columns_that_are_not_understood_are_refused(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["lat=a,lon=a,id=b", "lat=y,lat=x"])
 def test_no_column_is_two_coordinates_and_no_role_is_played_twice(text: str) -> None:
-    with pytest.raises(BadInput, match="--columns"):
+    with pytest.raises(BadInput, match="`columns`"):
         parse_columns(text)
 
 

@@ -51,7 +51,7 @@ def check_columns(lat: Floats, lon: Floats, what: str) -> None:
     if _are_swapped(lat, lon):
         msg = (
             f"{what}: latitude and longitude seem swapped, with {_ranges(lat=lat, lon=lon)}; "
-            "say --columns lat=...,lon=... with the two columns the other way round"
+            "say `columns` lat=...,lon=... with the two columns the other way round"
         )
         raise BadInput(msg)
     if _most((np.abs(lat) > 180.0) & (np.abs(lon) > 180.0)):

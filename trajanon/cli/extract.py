@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from trajanon.cli.options import PARTS, TRAJECTORIES, Json, SubjectsExact
-from trajanon.cli.wording import announce_compilation, say_written, tell, with_flags
+from trajanon.cli.wording import announce_compilation, say_written, tell
 from trajanon.errors import BadInput
 from trajanon.words import number_of
 
@@ -226,7 +226,7 @@ def extract(
     what = number_of(n, "trajectory", "trajectories")
     limits = {name: provenance[name] for name in ("max_pause", "max_gap")}
     if n < counts["recordings read"] and (hint := cut_most(counts, **limits)):
-        tell(f"{counts['recordings read']:,} recordings gave {what}: {with_flags(hint)}")
+        tell(f"{counts['recordings read']:,} recordings gave {what}: {hint}")
     if min(n, subjects) < 2:
         tell(f"Wrote {what} to {out}. {ONE_SUBJECT if n > 1 else ONE_TRAJECTORY}")
         return

@@ -105,7 +105,7 @@ def _traces_of_points(
     if layer.sorted_by_place and "time" not in column_of:
         msg = (
             f"{layer.what} has its points sorted by place, and no column known as time "
-            "that tells their order; say --columns time=..., or write it without a "
+            "that tells their order; say `columns` time=..., or write it without a "
             "spatial index (SPATIAL_INDEX=NO)"
         )
         raise BadInput(msg)
@@ -162,7 +162,7 @@ def _single_values(layer: Layer, values: pd.Series) -> pd.Series:
     if kinds.is_object_dtype(values) and values.map(kinds.is_list_like).any():
         msg = (
             f"the column {values.name!r} of {layer.what} holds lists, not a value a feature; "
-            "name another by --columns"
+            "name another in `columns`"
         )
         raise BadInput(msg)
     return values

@@ -75,7 +75,7 @@ def _layers(path: Path, what: str, label: str, how: Reading) -> list[Layer]:
         return gdal.layers(path, head, what, label, how)
     msg = (
         f"{what} begins like no GeoJSON, GeoPackage, GeoParquet, Shapefile or "
-        "FlatGeobuf; give it the suffix of what it is, or say so with --format"
+        "FlatGeobuf; give it the suffix of what it is, or say so with `format`"
     )
     raise FileProblem(msg)
 

@@ -63,7 +63,7 @@ def layer(path: Path, what: str, label: str, how: Reading) -> Layer:
         )
         raise BadInput(msg)
     if b"geo" not in metadata:
-        msg = f"{what} is Parquet without geometries; read it with --format table"
+        msg = f"{what} is Parquet without geometries; read it with `format='table'`"
         raise BadInput(msg)
     geo = described(schema, what)
     geometry = geo["primary_column"]

@@ -59,7 +59,7 @@ class Layer:
                 )
                 raise BadInput(msg)
         if of_points and not {"id", "subject"} & set(column_of):
-            msg = f"{self.what} has no column known as id; {self._columns}: say --columns id=..."
+            msg = f"{self.what} has no column known as id; {self._columns}: say `columns` id=..."
             raise BadInput(msg)
         return column_of
 

@@ -70,7 +70,7 @@ def parse_columns(text: str) -> dict[str, str]:
         understood = role in KNOWN_NAMES and name and not set(name) & set("=;")
         if not understood or role in columns:
             msg = (
-                f"--columns {text!r} is not understood at {part!r}; write "
+                f"`columns` {text!r} is not understood at {part!r}; write "
                 "id=...,lat=...,lon=...,time=...,subject=... with your column names"
             )
             raise BadInput(msg)
@@ -110,7 +110,7 @@ def roles(names: Sequence[str], wanted: Mapping[str, str], path: Path) -> dict[s
         _check_names(names, path)
         msg = (
             f"{path} has no column known as {' or '.join(missing)}; its columns are "
-            f"{', '.join(names)}: say --columns {','.join(f'{m}=...' for m in missing)}"
+            f"{', '.join(names)}: say `columns` {','.join(f'{m}=...' for m in missing)}"
         )
         raise BadInput(msg)
     return found
@@ -125,7 +125,7 @@ def _check_wanted(wanted: Mapping[str, str]) -> None:
         others = [other for other in wanted if other != role and wanted[other] == name]
         if others and role in ("lat", "lon"):
             msg = (
-                f"--columns {role}={name},{others[0]}={name} names one column twice: "
+                f"`columns` {role}={name},{others[0]}={name} names one column twice: "
                 "lat and lon each have a column of their own"
             )
             raise BadInput(msg)

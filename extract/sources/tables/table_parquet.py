@@ -48,7 +48,7 @@ def _check_column(schema: pa.Schema, name: str, path: Path) -> None:
     if pa.types.is_nested(kind):
         msg = (
             f"the column {name!r} of {path} holds {kind}, not a value a row; name "
-            "another by --columns"
+            "another in `columns`"
         )
         raise BadInput(msg)
 

@@ -111,7 +111,7 @@ class TimeColumn:
             return True
         msg = (
             f"the column of times holds times of day ({texts[0]}), which do not tell "
-            "one day from another: name a column with both, --columns time=..., or one "
+            "one day from another: name a column with both, `columns` time=..., or one "
             "with the day, date=..."
         )
         raise BadInput(msg)

@@ -59,7 +59,7 @@ def _warn_of_others(
         for role in found.intersection(known_as(name)):
             msg = (
                 f"{what}: {column_of[role]!r} is taken for the {role}, though {name!r} "
-                f"could be; if it is, say --columns {role}={name}"
+                f"could be; if it is, say `columns` {role}={name}"
             )
             how.warn(logger, f"{column_of[role]} or {name}", msg)
 
@@ -88,7 +88,7 @@ def _warn_of_times(rows: pd.DataFrame, what: str, how: Reading) -> None:
             continue
         msg = (
             f"{what}: no column is used as time, but {name!r} holds times, such as "
-            f"{str(times.iloc[0])!r}: say --columns time={name}"
+            f"{str(times.iloc[0])!r}: say `columns` time={name}"
         )
         if how.strict or how.timed:
             raise BadInput(msg)
@@ -118,7 +118,7 @@ def _warn_of_subjects(rows: pd.DataFrame, what: str, how: Reading) -> None:
         if within.max() == 1:
             msg = (
                 f"the column {name!r} of {what} may say whose the traces are: if it "
-                f"does, name it with --columns subject={name}"
+                f"does, name it with `columns` subject={name}"
             )
             how.warn(logger, f"subject {name}", msg)
             return
