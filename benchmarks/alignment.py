@@ -82,16 +82,6 @@ def aligned(
     return groups, slid, others, between - start, perf_counter() - between
 
 
-def ends_covered(tracks: Tracks, m: int) -> tuple[float, float]:
-    """The shares of runs with a window within a spacing of their begin, and end."""
-    size = np.diff(tracks.first)
-    left = size[tracks.run] - 1 - tracks.start - STEPS * (m - 1)
-    begun, ended = (
-        len(np.unique(tracks.run[near < STEPS])) / len(size) for near in (tracks.start, left)
-    )
-    return begun, ended
-
-
 def numbers(cut: Trajectories, subjects: Ints | None) -> None:
     """Print a row for each k."""
     tracks = cut.tracks
@@ -99,8 +89,7 @@ def numbers(cut: Trajectories, subjects: Ints | None) -> None:
     spacing = STEPS * float(np.median(step_lengths(tracks)))
     print(
         "k | MDAV: mean, median m | IL % | mean m | median m | seconds "
-        "| tracks near the release | slid "
-        "| first metres | last metres"
+        "| tracks near the release | slid"
     )
     for k in KS:
         mdav = trajanon.microaggregate(
@@ -111,13 +100,8 @@ def numbers(cut: Trajectories, subjects: Ints | None) -> None:
         was, now = moved(cut, groups), moved(slid, others)
         assert slid.tracks is not None
         share = float((slid.tracks.start != tracks.start).mean())
-        near = [
-            near_lines(tracks, lines.reshape(cut.points.shape), spacing)
-            for lines in (groups.aggregated, others.aggregated)
-        ]
-        begun, ended = np.array(
-            [ends_covered(some, cut.points.shape[1]) for some in (tracks, slid.tracks)]
-        ).T
+        lines = (some.lines(cut.points) for some in (groups, others))
+        near = [near_lines(tracks, some, spacing) for some in lines]
         print(
             k,
             f"{far.mean():.0f}, {np.median(far):.0f}",
@@ -127,8 +111,6 @@ def numbers(cut: Trajectories, subjects: Ints | None) -> None:
             f"{took:.1f} + {more:.1f}",
             f"{near[0]:.1%} -> {near[1]:.1%}",
             f"{share:.0%}",
-            f"{begun[0]:.0%} -> {begun[1]:.0%}",
-            f"{ended[0]:.0%} -> {ended[1]:.0%}",
             sep=" | ",
             flush=True,
         )

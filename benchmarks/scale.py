@@ -28,8 +28,7 @@ from corridors import corridors
 import trajanon
 from trajanon import loss, neighbours
 from trajanon.arrays import Floats
-from trajanon.neighbours import Neighbours
-from trajanon.refine.descent import neighbour_count
+from trajanon.neighbours import Neighbours, neighbour_count
 
 K = 5
 SIZES = (1_000, 10_000, 20_000, 100_000, 1_000_000)

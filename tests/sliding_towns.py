@@ -8,7 +8,7 @@ from naive_sliding import MADRID, STEP, random_labels, rows_at, town, tracks_of
 
 from trajanon._kernels.annealing import Annealing
 from trajanon._kernels.windows import Slides, Windows, build_rows, find_meetings
-from trajanon.align.near import near_windows
+from trajanon.align.window_neighbours import exact_window_neighbours
 from trajanon.align.windows import build_windows, centred, part_of, start_ranges
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
@@ -76,7 +76,7 @@ def scene(
     start = tracks.start - first
     windows = centred(part_of(whole, np.arange(n), first, last, chained=False)[0], start)
     axes = np.linalg.qr(rng.normal(size=(6, 6)))[0][:, : rng.integers(1, 7)].copy()
-    near = near_windows(windows, start, axes, 8)
+    near = exact_window_neighbours(windows, start, axes, 8)
     slides = laid(windows, start, axes, near, kind)
     find_meetings(slides, near)
     subjects = np.arange(n) if people is None else dense(rng.integers(0, people, n))

@@ -26,11 +26,11 @@ from naive_sliding import (
 import trajanon
 from trajanon import neighbours, workers
 from trajanon._kernels.windows import build_rows, keep_nearest
-from trajanon.align import account, near, search, sliding, windows
+from trajanon.align import account, search, sliding, window_neighbours, windows
 from trajanon.align.account import near_lines, step_lengths
-from trajanon.align.near import near_in_trees, near_windows
 from trajanon.align.search import axes_of, sliding_schedule
 from trajanon.align.sliding import build_rows_in_single
+from trajanon.align.window_neighbours import approximate_window_neighbours, exact_window_neighbours
 from trajanon.align.windows import Aligned, build_windows, centred, lost_at, part_of, start_ranges
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import leading_axes
@@ -60,7 +60,7 @@ def in_batches(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     for module, name in (
         (windows, "_AT_ONCE"),
         (displacements, "_AT_ONCE"),
-        (near, "_AT_ONCE"),
+        (window_neighbours, "_AT_ONCE"),
         (account, "_RUNS"),
         (account, "_LINES"),
     ):
@@ -111,7 +111,7 @@ def test_more_than_so_many_windows_are_many(monkeypatch: pytest.MonkeyPatch) -> 
         searched.append(len(start))
         return np.tile(np.arange(len(start))[:, None], 16)
 
-    monkeypatch.setattr(search, "near_in_trees", note)
+    monkeypatch.setattr(search, "approximate_window_neighbours", note)
     monkeypatch.setattr(neighbours, "WHOLE", 20)
     for n in (20, 21):
         before = town(3, n, 3)
@@ -325,8 +325,10 @@ def test_in_one_leaf_all_windows_are_found(seed: int, n: int, m: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(neighbours, "LEAF", 10_000)
         tracks = tracks_of(town(seed, n, m))
-        found = near_in_trees(build_windows(tracks, m), tracks.start, np.eye(2 * m), n)
-    exact = near_windows(build_windows(tracks, m), tracks.start, np.eye(2 * m), n)
+        found = approximate_window_neighbours(
+            build_windows(tracks, m), tracks.start, np.eye(2 * m), n
+        )
+    exact = exact_window_neighbours(build_windows(tracks, m), tracks.start, np.eye(2 * m), n)
     assert found.shape == exact.shape == (n, n)
     assert (found[:, -1] == np.arange(n)).all()
     for x in range(n):
@@ -340,7 +342,8 @@ def test_trees_find_most_of_the_near_windows(monkeypatch: pytest.MonkeyPatch) ->
     tracks = tracks_of(town(3, 200, 3))
     whole = build_windows(tracks, 3)
     exact, found = (
-        find(whole, tracks.start, np.eye(6), 6) for find in (near_windows, near_in_trees)
+        find(whole, tracks.start, np.eye(6), 6)
+        for find in (exact_window_neighbours, approximate_window_neighbours)
     )
     shares = [np.isin(a, b).mean() for a, b in zip(exact, found, strict=True)]
     assert np.mean(shares) > 0.9

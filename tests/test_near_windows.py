@@ -16,7 +16,7 @@ from naive_sliding import (
 )
 from sliding_towns import points_of, seeds, towns
 
-from trajanon.align.near import near_windows
+from trajanon.align.window_neighbours import exact_window_neighbours
 from trajanon.align.windows import build_windows
 from trajanon.arrays import Floats
 from trajanon.tracks import STEPS
@@ -50,7 +50,7 @@ def test_near_windows_are_the_nearest_if_either_slides(
     tracks, m, n = tracks_of(trajectories), points_of(trajectories), len(trajectories)
     rows, here = far_apart(trajectories, 8)
     wanted = max(count, -(-sum(map(len, rows)) // 3))
-    near = near_windows(build_windows(tracks, m), tracks.start, np.eye(2 * m), wanted)
+    near = exact_window_neighbours(build_windows(tracks, m), tracks.start, np.eye(2 * m), wanted)
     assert near.shape == (n, wanted)
     expected = nearest_in_reach(rows, here, wanted)
     for x, found in enumerate(near.tolist()):
@@ -71,7 +71,9 @@ def test_windows_that_are_near_know_of_each_other(
     """Unless nearer ones fill the list; nobody is listed twice."""
     tracks, m = tracks_of(trajectories), points_of(trajectories)
     axes = np.linalg.qr(np.random.default_rng(seed).normal(size=(2 * m, 2 * m)))[0]
-    near = near_windows(build_windows(tracks, m), tracks.start, axes[:, :2].copy(), count)
+    near = exact_window_neighbours(
+        build_windows(tracks, m), tracks.start, axes[:, :2].copy(), count
+    )
     for x, found in enumerate(near.tolist()):
         others = [y for y in found if y != x]
         assert found == others + [x] * (count - len(others))
@@ -91,7 +93,7 @@ def test_windows_out_of_phase_are_near() -> None:
     ]
     trajectories = on_runs(3, [*free, *[[0, 0]] * 10], np.concatenate([way, way, *beside]))
     tracks = tracks_of(trajectories)
-    near = near_windows(build_windows(tracks, 3), tracks.start, np.eye(6), 3)
+    near = exact_window_neighbours(build_windows(tracks, 3), tracks.start, np.eye(6), 3)
     assert near[0, 0] == 1
     assert near[1, 0] == 0
     rows = standardised(tracks, 3, tracks.start)
@@ -102,7 +104,7 @@ def test_windows_out_of_phase_are_near() -> None:
 def test_a_window_without_others_stands_for_itself() -> None:
     trajectories = town(0, 3, 3, slack=0)
     tracks = tracks_of(trajectories)
-    near = near_windows(build_windows(tracks, 3), tracks.start, np.eye(6), 5)
+    near = exact_window_neighbours(build_windows(tracks, 3), tracks.start, np.eye(6), 5)
     for x, found in enumerate(near.tolist()):
         assert set(found[:2]) == {0, 1, 2} - {x}
         assert found[2:] == [x] * 3
@@ -114,6 +116,6 @@ def test_many_places_are_read_in_batches(monkeypatch: pytest.MonkeyPatch) -> Non
     windows = build_windows(tracks, 3)
     found = []
     for at_once in (20_000, 7, 1):
-        monkeypatch.setattr("trajanon.align.near._AT_ONCE", at_once)
-        found.append(near_windows(windows, tracks.start, np.eye(6), 6))
+        monkeypatch.setattr("trajanon.align.window_neighbours._AT_ONCE", at_once)
+        found.append(exact_window_neighbours(windows, tracks.start, np.eye(6), 6))
     assert all(np.array_equal(found[0], other) for other in found[1:])

@@ -94,7 +94,7 @@ def step_lengths(tracks: Tracks) -> Floats:
 
 
 def near_lines(tracks: Tracks, lines: Floats, metres: float) -> float:
-    """Measure the share of tracks that lies within so many metres of some lines."""
+    """Measure the share of the points of tracks that lie within some metres of lines."""
     apart = STEPS
     if len(tracks.run) > neighbours.WHOLE:
         apart *= max(len(tracks.points) // (STEPS * _PLACES), 1)

@@ -7,8 +7,8 @@ import numpy as np
 
 from trajanon import neighbours
 from trajanon._kernels.windows import Windows
-from trajanon.align.near import near_in_trees, near_windows
 from trajanon.align.sliding import Block, Near, anneal_windows, settle_windows, work_in_blocks
+from trajanon.align.window_neighbours import approximate_window_neighbours, exact_window_neighbours
 from trajanon.align.windows import Aligned, centred, lost_at, summed, turned_at
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import leading_axes
@@ -23,14 +23,14 @@ HOT, COLD = 0.7, 0.03
 """First and last heat; what groups look like from afar is settled before."""
 
 NEAR_ROUNDS = 3
-"""How often it is asked which windows come near each other; they slide meanwhile."""
+"""Times that the neighbours of windows are found anew: windows slide, and meet others."""
 
 MOVES_SHARE = 0.625
-"""Of the moves that a run of the search before was given."""
+"""Share of the moves per record that a run of annealing gets."""
 
 LEAST, FULL = 0.06, 9_000
-"""A large table gets this share of a small one's moves per window, and besides, in all, those of so
-many windows: of 5,000 a window 1,391 with 41,233 windows, 345 with a million."""
+"""A large table of n windows gets LEAST + FULL / n of a small one's moves per window: instead of
+5,000 a window 1,391 with 41,233 windows, and 345 with a million."""
 
 LARGE_PASS, FEWEST = 60, 6
 """Moves per window of a large table's pass at most, and passes at least. With each the room between
@@ -72,7 +72,7 @@ class WindowLog(NullLog):
 def search_windows(problem: Problem, windows: Windows, log: WindowLog, *, regroup: bool) -> None:
     """Slide windows, and regroup them, to lose less; the log keeps the best.
 
-    First each window slides to where its group loses least, again and again. Then random moves,
+    First windows slide to where their groups lose least, until none gains. Then random moves,
     ever colder, slide windows and change groups. In the end windows settle: they slide and change
     groups until neither gains. A large table is searched in blocks alone, with fewer moves.
     """
@@ -139,7 +139,7 @@ def window_field(windows: Windows, aligned: Aligned, k: int, large: bool) -> tup
     here = centred(windows, aligned.start)
     lost = lost_at(here, aligned)
     axes = axes_of(here, aligned.start, lost)
-    find = near_in_trees if large else near_windows
+    find = approximate_window_neighbours if large else exact_window_neighbours
     near = find(windows, aligned.start, axes, neighbour_count(k))
     records = turned_at(here, aligned.start, axes)
     return axes, Field(near, warmth(records, near, k, lost))

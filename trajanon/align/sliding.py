@@ -110,7 +110,7 @@ def anneal_windows(
     block: Block,
     stop: Event,
 ) -> Aligned:
-    """Make random moves of the windows of a block, so many for each, between two heats."""
+    """Make random moves of the windows of a block, ``moves`` for each, between two heats."""
     _, windows, aligned, _, word = block
     starts = windows.most + 1
     first = np.cumsum(starts) - starts

@@ -21,7 +21,7 @@ _AT_ONCE = 10_000
 
 
 def build_windows(tracks: Tracks, points: int) -> Windows:
-    """Lay out tracks for windows of so many points that slide on them.
+    """Lay out tracks for windows of ``points`` points that slide on them.
 
     Windows of a run keep their order, and a spacing between the last point of one and the first of
     the next; or what lies between them now, if that is less.

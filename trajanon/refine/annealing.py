@@ -26,9 +26,8 @@ LARGE_HOT, LARGE_COLD = 1.4, 0.1
 less is lost than between the other two."""
 
 LEAST, FULL = 0.01875, 5_625
-"""A large table gets this share of the moves per record, and besides, in all, those of so many
-records: of 8,000 a record 2,400 with 20,000 records, and 195 with a million, where they still take
-most of the time."""
+"""A large table of n records gets LEAST + FULL / n of the moves per record: instead of 8,000 a
+record 2,400 with 20,000 records, and 195 with a million, where they still take most of the time."""
 
 LARGE_PASS, FEWEST = 250, 4
 """Moves per record of a large table's pass at most, and passes at least. Its blocks need other

@@ -30,13 +30,13 @@ QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)
 """Of the exponential distribution."""
 
 NEARNESS = 5.0
-"""The farthest neighbours are drawn e^-5 times as often as the nearest, which more of
-the good moves lead to. At 0 as many moves lose a tenth of a percent more, and take a
-tenth more time; at 8 some tables lose more again."""
+"""The farthest neighbours are drawn e^-5 times as often as the nearest, as more good moves lead
+to the nearest. At 0 the same moves lose a tenth of a percent more, and take a tenth more time; at 8 some
+tables lose more again."""
 
 
 def cooling(moves: int, most: int, fewest: int, hot: float, cold: float) -> tuple[int, Floats]:
-    """Split moves per record into passes of so many at most, and no fewer than some.
+    """Split moves per record into passes of at most ``most``, but into no fewer than ``fewest``.
 
     Returns the moves per record of each pass, and the heats before and after each.
     """
@@ -46,7 +46,7 @@ def cooling(moves: int, most: int, fewest: int, hot: float, cold: float) -> tupl
 
 @cache
 def nearest_most(count: int) -> Ints:
-    """List the ranks of so many neighbours, each the more often the nearer it is.
+    """List the ranks of neighbours; the nearer one is, the more often its rank is listed.
 
     64 entries a neighbour are enough for the farthest to be among them.
     """
@@ -123,7 +123,7 @@ def anneal_block(
     heats: Floats,
     stop: Event,
 ) -> Ints:
-    """Make random moves in a block, so many per record between each two heats."""
+    """Make random moves in a block: ``moves`` per record between each two heats."""
     annealing = build_annealing(seen, field, seen.records[rows], labels, rows, word)
     for hot, cold in pairwise(heats):
         if stop.is_set():

@@ -1,4 +1,4 @@
-"""Random Cluster Shuffling: a local search that is now and then thrown off course."""
+"""Random Cluster Shuffling: a local search with random disturbances."""
 
 import numpy as np
 

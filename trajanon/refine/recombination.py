@@ -30,27 +30,22 @@ time. With k > 6 the search for columns has no end.
 """
 
 REPEATED, REPEATS = 500, 20_000
-"""Rounds with regions of that size are repeated: until they have regrouped so many
-records in all, but twice at least.
-"""
+"""Rounds with regions of the first size are repeated, at least twice, until they have regrouped
+the second number of records in all."""
 
 ENOUGH, IDLE = 1e-5, 6
-"""So many of these in a row that gain less than this share of the SSE are the last.
-After the first two of them there is room for twice as many columns.
-"""
+"""Rounds of a size end when 6 in a row gain less than this share of the SSE each. After each of the
+first two of these there is room for twice as many columns."""
 
 UNSOLVED = 2_000
-"""So is the one by which so many records in all were in regions left unsolved, which
-take the time.
-"""
+"""They also end when this many records were in regions left unsolved, which take the time."""
 
 POOL_SIZE = 4_000
 """Records of a region at most where groups of the local optima are all there is."""
 
 ROOM, LEAST_ROOM = 10, 1_500
-"""Groups round a record that may be columns beside those of the local optima; more, if
-a region could not have so many columns in all.
-"""
+"""Groups round a record that may be columns besides those of the local optima; more, if a region
+could not have the second number of columns in all."""
 
 REGION_NODES = 200
 """Of the branch and bound in a region."""
@@ -59,11 +54,10 @@ REGION_GAP = 1e-5
 """Share of the SSE that the choice of groups may leave on the table."""
 
 POOL_LOOKS, LOOKS = 50, 150
-"""How often the branch and bound may ask whether to go on, in the pool alone and in a
-region.
+"""How often the branch and bound may ask whether to go on, in the pool alone and in a region.
 
-It asks many times between two nodes, the most between the first ones. On one machine
-150 looks took some seconds; in the pool, where they gain no more than 50, ten or so.
+It asks many times between two nodes, most often between the first ones. On one machine 150 times
+took some seconds in a region; in the pool they took ten, and gained no more than 50.
 """
 
 _TINY = 1e-7  # of a squared standard deviation: as exact as the linear programme is

@@ -16,7 +16,7 @@ from trajanon.refine.random_moves import PASS, Field, anneal_block, build_field,
 from trajanon.workers import in_threads
 
 GROUPS = 25
-"""Groups of a region, if they are small: it holds so many times k records."""
+"""A region holds this many times k records: as many groups, if they are small."""
 
 MOVES = 5_000
 """Per record in a round at most."""

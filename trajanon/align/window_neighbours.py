@@ -1,4 +1,4 @@
-"""The windows that come near each window when it slides, or they do."""
+"""The neighbours of a window: the windows that come near it when either slides."""
 
 from functools import partial
 from threading import Event
@@ -20,8 +20,7 @@ _PACE = 2 * STEPS
 """Steps between two places where a window is looked for: twice the spacing."""
 
 _PLACES = 15
-"""Of a window, about, at most: where there is more room, its places lie farther apart.
-"""
+"""About the most places of a window: with more room, its places lie farther apart."""
 
 _SEEN = 3
 """How many places are looked at for each window wanted, at least."""
@@ -31,7 +30,7 @@ _GROWN = 2  # trees at once: the order of all places is kept for each
 _AT_ONCE = 20_000  # windows, as their records take memory
 
 
-def near_windows(windows: Windows, start: Ints, axes: Floats, count: int) -> Ints:
+def exact_window_neighbours(windows: Windows, start: Ints, axes: Floats, count: int) -> Ints:
     """Find windows that are near each one, if either of the two slides.
 
     Each window where it is, and all others at every eighth step that they may slide to, or at fewer
@@ -48,8 +47,8 @@ def near_windows(windows: Windows, start: Ints, axes: Floats, count: int) -> Int
     return _nearest_of_pairs(n, one, other, away.ravel(), count)
 
 
-def near_in_trees(windows: Windows, start: Ints, axes: Floats, count: int) -> Ints:
-    """Find windows that are near each one, as `near_windows`, among very many.
+def approximate_window_neighbours(windows: Windows, start: Ints, axes: Floats, count: int) -> Ints:
+    """Find windows that are near each one, as `exact_window_neighbours`, among very many.
 
     Trees halve all places, and each window where it is is compared with the places that share a
     leaf with it in any of them.
@@ -70,7 +69,7 @@ class _Places(NamedTuple):
     """Where windows are looked for."""
 
     rows: NDArray[Any]  # records in the axes, (v, q)
-    window: Ints  # whose each one is, (v,), rising
+    window: Ints  # the window of each place, (v,), rising
     here: Ints  # the place of each window where it is, (n,)
 
 
