@@ -31,8 +31,8 @@ QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)
 
 NEARNESS = 5.0
 """The farthest neighbours are drawn e^-5 times as often as the nearest, as more good moves lead
-to the nearest. At 0 the same moves lose a tenth of a percent more, and take a tenth more time; at 8 some
-tables lose more again."""
+to the nearest. At 0 the same moves lose a tenth of a percent more, and take a tenth more time; at
+8 some tables lose more again."""
 
 
 def cooling(moves: int, most: int, fewest: int, hot: float, cold: float) -> tuple[int, Floats]:
