@@ -1,4 +1,4 @@
-"""Points as recorded -> points worth measuring: five steps, in this order."""
+"""Cleaning recorded points, in five steps, in this order."""
 
 from dataclasses import replace
 
@@ -21,8 +21,8 @@ def drop_impossible(points: Points) -> Points:
 def settle_times(points: Points) -> Points:
     """Make each piece timed or untimed, by the majority of its points.
 
-    Where at least half have a time, those without are dropped: nobody knows where they belong.
-    Elsewhere the few times are forgotten.
+    If at least half have a time, those without are dropped, because their order is unknown.
+    Otherwise the few times are ignored.
     """
     untimed = np.isnan(points.time)
     if len(points) == 0 or not untimed.any():
@@ -35,7 +35,7 @@ def settle_times(points: Points) -> Points:
 
 
 def sort_by_time(points: Points) -> Points:
-    """Put each piece in the order of time; stable, so that an untimed one stays."""
+    """Sort each piece by time; the sort is stable, so an untimed piece stays as it is."""
     falls = points.follows
     falls[1:] &= points.time[1:] < points.time[:-1]
     if not falls.any():
@@ -43,7 +43,7 @@ def sort_by_time(points: Points) -> Points:
     first = np.flatnonzero(~points.follows)
     size = np.diff(np.append(first, len(points)))
     fallen = np.add.reduceat(falls.astype(np.int64), first)
-    # Newest first is common, and turned around faster than sorted.
+    # Newest first is common, and reversing is faster than sorting.
     turned = np.flatnonzero(np.repeat(fallen == size - 1, size))
     mixed = np.flatnonzero(np.repeat((fallen > 0) & (fallen < size - 1), size))
     order = np.arange(len(points))
@@ -53,10 +53,10 @@ def sort_by_time(points: Points) -> Points:
 
 
 def average_equal_times(points: Points) -> Points:
-    """Make one point of consecutive points of one piece that share a time stamp.
+    """Replace consecutive points of a piece with the same time by their mean.
 
-    Recorders that write ten positions a second with stamps of whole seconds leave the order inside
-    a second to chance; followed point by point, their tracks become twice as long as they were.
+    If a recorder writes ten positions a second with times in whole seconds, the order within a
+    second is chance; followed point by point, such a track becomes twice as long as it was.
     """
     if len(points) == 0:
         return points
@@ -68,7 +68,7 @@ def average_equal_times(points: Points) -> Points:
     size = np.diff(np.append(first, len(points)))
 
     def mean(values: Floats) -> Floats:
-        # About the group's first value: no digits are lost to the large mean.
+        # Relative to the first value of each group, so that no digits are lost.
         origin = values[first]
         away = np.add.reduceat(values - np.repeat(origin, size), first)
         averaged: Floats = origin + away / size
@@ -80,7 +80,7 @@ def average_equal_times(points: Points) -> Points:
 
 
 def drop_zero_hops(points: Points) -> Points:
-    """Drop points at the very place of the point before them."""
+    """Drop points at exactly the place of the point before them."""
     stays = points.follows
     stays[1:] &= (points.lat[1:] == points.lat[:-1]) & (points.lon[1:] == points.lon[:-1])
     return points.take(~stays)

@@ -62,7 +62,7 @@ def _spacings(trace: Trace, rules: Rules) -> int:
 
 
 class Cutter:
-    """Turns recordings into trajectories; knows what one extraction has found so far."""
+    """Turns recordings into trajectories; holds what one extraction has found so far."""
 
     def __init__(
         self,
@@ -175,7 +175,7 @@ class Cutter:
         return taken, person
 
     def provenance(self) -> dict[str, Any]:
-        """Say how the trajectories came about, ready for JSON."""
+        """Describe how the trajectories were made, ready for JSON."""
         area, counts = self.area, {**self.read, **self.counts}
         columns = [name for name in counts if name.startswith(COLUMNS)]
         far = self.counts["points placed far from a fix"]
@@ -189,7 +189,7 @@ class Cutter:
         }
 
     def why_nothing(self) -> str:
-        """Say in one sentence where everything went, and what to change."""
+        """Say in one sentence where all points were dropped, and what to change."""
         return why_nothing(
             self.read + self.counts,
             self.rules,
@@ -231,7 +231,7 @@ def cut(
 
 
 def finished(parts: Sequence[Trajectories], cutter: Cutter) -> Trajectories:
-    """Put together what was cut, once all recordings are known."""
+    """Join the trajectories of all batches, once all recordings are known."""
     if not any(map(len, parts)):
         raise NoTrajectories(cutter.why_nothing())
     taken, person = cutter.choose(

@@ -1,4 +1,4 @@
-"""Points of many traces side by side, so that each step is one array operation."""
+"""Points of many traces in common arrays, so that each step is one array operation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ class Points:
     lon: Floats  # degrees, WGS 84, shape (n,)
     time: Floats  # seconds since 1970-01-01 UTC, shape (n,); NaN where unknown
     trace: Ints  # which trace of the batch a point belongs to, shape (n,), rising
-    piece: Ints  # points of equal piece are one unbroken track, shape (n,), rising
+    piece: Ints  # number of the unbroken track that a point belongs to, shape (n,), rising
 
     def __len__(self) -> int:
         return len(self.lat)
@@ -55,7 +55,7 @@ class Points:
 
 
 def batch(traces: Sequence[Trace]) -> Points:
-    """Put traces side by side."""
+    """Put the points of traces into common arrays."""
     sizes = [len(trace) for trace in traces]
     number = np.repeat(np.arange(len(traces), dtype=np.int64), sizes)
     return Points(

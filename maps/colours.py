@@ -5,7 +5,7 @@ from scipy.spatial import KDTree
 
 from trajanon.arrays import Floats, Ints
 
-# Told apart with any colour vision, and dark enough for a pale street map: Okabe and
+# Different with any colour vision, and dark enough on a pale street map: Okabe and
 # Ito's colours without yellow and black, with Tol's indigo and wine.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#332288", "#E69F00", "#56B4E9", "#882255")
 

@@ -1,4 +1,4 @@
-"""Density: how many points lie in each cell of a honeycomb."""
+"""Density: the number of points in each cell of a honeycomb."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ _ROW = 1 << 20  # more than there are cells from south to north
 def honeycomb(
     lines: Floats, bounds: list[list[float]], copies: Ints | None = None
 ) -> dict[str, Any]:
-    """Count points in hexagonal cells that are alike on the ground."""
+    """Count points in hexagonal cells of one size on the ground, with copies of each line."""
     (south, west), (north, east) = bounds
     squeeze = float(np.cos(np.radians((south + north) / 2)))
     extent = max(north - south, (east - west) * squeeze) * DEGREE
@@ -47,6 +47,6 @@ def honeycomb(
 
 
 def _nice(metres: float) -> float:
-    """The next of 1, 2, 5, 10, 20, 50, ... metres."""
+    """Round up to 1, 2, 5, 10, 20, 50, ... metres."""
     power = 10.0 ** np.floor(np.log10(metres))
     return float(next(n * power for n in (1, 2, 5, 10) if n * power >= metres))

@@ -1,4 +1,4 @@
-"""Lines as the page holds them: whole numbers, each the step from the one before."""
+"""Lines as the page holds them: whole numbers, each the difference from the one before."""
 
 from collections.abc import Iterable
 
@@ -19,7 +19,7 @@ def steps(lines: Floats) -> list[list[int]]:
 
 
 def bends(lines: Iterable[Floats]) -> list[list[int]]:
-    """Write lines of any number of points, without those that lie on the way."""
+    """Write lines of any number of points, without points between which a line is straight."""
     import shapely
 
     parts = list(lines)

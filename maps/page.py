@@ -108,7 +108,7 @@ def map_page(
         font_size="12px",
         zoom_snap=0.25,  # so that the data fill the page
         zoom_animation=view != "side-by-side",  # or one side would run ahead
-        attribution_control=False,  # ours tells what is drawn, too
+        attribution_control=False,  # ours also says what is drawn
     )
     drawn.default_js = []
     drawn.default_css = []
@@ -166,7 +166,7 @@ def save(drawn: folium.Map, path: Path) -> None:
     drawn
         A map of this package.
     path
-        Where to; what is there is replaced. Only a public map can be read by others than its owner.
+        The file to write or replace. Only a public map can be read by others than its owner.
     """
     public = getattr(drawn.get_root(), "notice", "") is None
     with replacing(path, public=[path] if public else []) as (draft,):

@@ -27,15 +27,15 @@ def compare(
     """Draw original and released trajectories, one colour a group.
 
     The page is for the holder of the data: it shows the originals, and says so in its first line.
-    Whoever opens it asks a server for the tiles of the street map, which tells that server where
-    the data are; without tiles it asks for nothing at all.
+    When it is opened, the browser asks a server for the tiles of the street map, so that server
+    learns where the data are; without tiles the page loads nothing.
 
     Parameters
     ----------
     trajectories
         The originals; where they slid on their tracks, they are drawn as slid.
     release
-        What `trajanon.anonymize` gave; or what was released, in any order.
+        The result of `trajanon.anonymize`; or the released trajectories, in any order.
     report
         The holder's report, if the release comes without.
     view
@@ -53,8 +53,8 @@ def compare(
     Raises
     ------
     BadInput
-        If there is nothing to draw, the three do not belong together, or a view or a street map has
-        no such name.
+        If there is nothing to draw, if trajectories, release and report do not belong together, or
+        if the view or the street map is not known.
     """
     return compare_releases(
         trajectories,
@@ -78,7 +78,7 @@ def compare_releases(
     Parameters
     ----------
     releases
-        By name: what `trajanon.anonymize` gave, or what was released and its report.
+        By name: results of `trajanon.anonymize`, or released trajectories with their report.
     trajectories, view, tiles, background
         As for `compare`.
 
@@ -127,7 +127,7 @@ def public(
     Parameters
     ----------
     release
-        What was released; or what `trajanon.anonymize` gave, of which the report stays out.
+        The released trajectories; or the result of `trajanon.anonymize`, without its report.
     tiles, background
         As for `compare`.
 
@@ -139,7 +139,7 @@ def public(
     Raises
     ------
     BadInput
-        If there is nothing to draw, or no street map has this name.
+        If there is nothing to draw, or the street map is not known.
     """
     if isinstance(release, Release):
         release = release.trajectories

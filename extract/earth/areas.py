@@ -1,4 +1,4 @@
-"""Where: a city, a box in degrees, or several of them; a polygon, or a file of some."""
+"""Areas as users give them: cities, boxes in degrees, polygons, files of polygons."""
 
 import csv
 import os
@@ -33,7 +33,7 @@ AreaLike: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class City:
-    """A box that has a name, and its spacing."""
+    """The box of a city, and its spacing."""
 
     box: Box  # degrees, WGS 84; small enough for one request to the OSM API
     spacing: float  # metres between the points of a trajectory
@@ -57,11 +57,11 @@ CITIES = _cities()
 _PAPERS, _OTHERS = list(CITIES)[:3], list(CITIES)[3:]
 
 KNOWN = f"{', '.join(_PAPERS)} or one of {len(_OTHERS)} more ({', '.join(_OTHERS)})"
-"""The cities, as a message may list them."""
+"""The cities, as messages list them."""
 
 
 def area(text: str) -> tuple[Box, float | None]:
-    """Read what a user gave as an area.
+    """Read a city or a box; give it with the spacing of the city in metres, None for a box.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def area(text: str) -> tuple[Box, float | None]:
 
 
 def areas(texts: Sequence[str]) -> tuple[Area, float | None]:
-    """Read what a user gave as areas, and unite them.
+    """Read cities and boxes, and unite them.
 
     Parameters
     ----------
@@ -99,13 +99,13 @@ def areas(texts: Sequence[str]) -> tuple[Area, float | None]:
     Returns
     -------
     tuple[Area, float | None]
-        The box, if there is but one; else what lies in any of them. The spacing in metres, if all
-        agree in it.
+        The box of one text, or the union of several; and the spacing in metres, if all have the
+        same.
 
     Raises
     ------
     BadInput
-        If there is no text, or one is no area.
+        If there is no text, or one is not an area.
     """
     if not texts:
         msg = f"no area is given: name {KNOWN}, or four degrees W,S,E,N"
@@ -119,10 +119,10 @@ def areas(texts: Sequence[str]) -> tuple[Area, float | None]:
 
 
 def area_of(given: AreaLike) -> tuple[Area | None, float | None]:
-    """Read an area as Python gives it, and the spacing in metres that a city brings.
+    """Read an area in any form that Python users give, and the spacing of a city in metres.
 
-    It is None for everywhere, a city or ``W,S,E,N`` or several of these, four numbers, a polygon of
-    shapely, the path of a file with polygons, or an `Area`.
+    The forms: None for everywhere, a city or ``W,S,E,N`` or several of these, four numbers, a
+    polygon of shapely, the path of a file with polygons, or an `Area`.
     """
     if isinstance(given, os.PathLike) or (
         isinstance(given, str) and given.lower() not in CITIES and Path(given).is_file()
