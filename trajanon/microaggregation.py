@@ -8,20 +8,19 @@ from numpy.typing import ArrayLike
 
 from trajanon import loss
 from trajanon.arrays import Ints
-from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
+from trajanon.errors import BadInput, TrajanonError
 from trajanon.methods.decomposition import decomposition
 from trajanon.methods.hm2 import hm2
 from trajanon.methods.md import md
 from trajanon.methods.mdav import mdav
 from trajanon.methods.mf_tsp import mf_tsp
 from trajanon.methods.v_mdav import cbfs, v_mdav
-from trajanon.partition import Partition, broken_promises, check_k, dense
+from trajanon.partition import Partition, broken_promises, check_enough, dense
 from trajanon.problem import Problem, whole_problem
 from trajanon.progress import Progress, silent
 from trajanon.refine import REFINEMENTS
 from trajanon.settings import Settings
 from trajanon.subjects import column_of, numbered
-from trajanon.words import number_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -149,7 +148,7 @@ def microaggregate(
     )
     raw = loss.as_records(X)
     numbers = _numbered(subjects, len(raw), exact=subjects_exact)
-    check_enough(len(raw), numbers, k, counted=subjects is not None)
+    check_enough(len(raw), k, None if subjects is None else int(numbers.max()) + 1)
     records, random = loss.standardise(raw), np.random.default_rng(seed)
     problem = whole_problem(records, numbers, k, settings, random, progress)
     labels, stopped = find_groups(problem)
@@ -205,19 +204,3 @@ def _numbered(subjects: ArrayLike | None, n: int, *, exact: bool) -> Ints:
     if said := found.merged.told():
         _LOG.warning("%s", said)
     return found.number
-
-
-def check_enough(n: int, numbers: Ints, k: int, *, counted: bool) -> None:
-    """Refuse what cannot form a group."""
-    check_k(k)
-    if n < k:
-        msg = f"{n} records cannot form a group of k = {k}; lower k or add records"
-        raise TooFewRecords(msg)
-    different = int(numbers.max()) + 1
-    if counted and different < k:
-        msg = (
-            f"the {n} records come from "
-            f"{number_of(different, 'subject')}, and k = {k} needs "
-            f"{k} different ones in each group; lower k or add subjects"
-        )
-        raise TooFewSubjects(msg)

@@ -8,7 +8,8 @@ import numpy as np
 
 from trajanon import loss
 from trajanon.arrays import Floats, Ints
-from trajanon.errors import BadInput
+from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
+from trajanon.words import number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,20 @@ def check_k(k: int) -> None:
     if k < 2:
         msg = f"k must be at least 2 (got {k}): a group of 1 hides nobody"
         raise BadInput(msg)
+
+
+def check_enough(n: int, k: int, different: int | None = None, what: str = "records") -> None:
+    """Refuse records that cannot form a group of k, or different subjects, where these count."""
+    check_k(k)
+    if n < k:
+        msg = f"{n} {what} cannot form a group of k = {k}; lower k or add {what}"
+        raise TooFewRecords(msg)
+    if different is not None and different < k:
+        msg = (
+            f"the {n} {what} come from {number_of(different, 'subject')}, and k = {k} needs "
+            f"{k} different ones in each group; lower k or add subjects"
+        )
+        raise TooFewSubjects(msg)
 
 
 def dense(labels: Ints) -> Ints:

@@ -12,8 +12,7 @@ from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.release_lines import rounded
 from trajanon.methods.remaining import mended
-from trajanon.microaggregation import check_enough
-from trajanon.partition import Partition, dense, measured
+from trajanon.partition import Partition, check_enough, dense, measured
 from trajanon.privacy.diversity import too_tight
 from trajanon.privacy.outliers import outliers
 from trajanon.problem import Problem
@@ -118,7 +117,7 @@ def _shrunk(
     since = perf_counter()
     left, labels = groups.trajectories.take(kept), groups.partition.labels[kept]
     own = np.arange(len(left)) if subjects is None else dense(subjects)
-    check_enough(len(left), own, k, counted=subjects is not None)
+    check_enough(len(left), k, None if subjects is None else int(own.max()) + 1)
     problem = Problem(records=loss.standardise(left.records), subjects=own, k=k)
     labels = mended(problem, labels)
     return _remeasured(left, groups, labels, since)

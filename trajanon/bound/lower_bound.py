@@ -13,10 +13,10 @@ from trajanon.bound.column_generation import Relaxation
 from trajanon.bound.master import Master
 from trajanon.bound.pricing import first_groups, nearest_groups, pricing_problem, search_best
 from trajanon.bound.subset_row_cuts import tighten
-from trajanon.errors import BadInput, TooFewRecords
+from trajanon.errors import BadInput
 from trajanon.methods.mdav import mdav
 from trajanon.neighbours import exact_neighbours
-from trajanon.partition import check_k
+from trajanon.partition import check_enough
 from trajanon.problem import Problem
 from trajanon.progress import Progress, silent
 from trajanon.refine.descent import descend
@@ -126,11 +126,8 @@ def lower_bound(
     True
     """
     raw = loss.as_records(X)
-    check_k(k)
     n = len(raw)
-    if n < k:
-        msg = f"{n} records cannot form a group of k = {k}; lower k or add records"
-        raise TooFewRecords(msg)
+    check_enough(n, k)
     highest = _checked_upper(upper)
     records = loss.standardise(raw)
     if n < 2 * k:

@@ -31,8 +31,8 @@ def opened(path: Path) -> Any:
 
 
 @contextmanager
-def reading(what: object, kind: str = "Parquet") -> Iterator[None]:
-    """Say in a sentence what keeps a file from being read."""
+def reading(what: object, kind: str = "Parquet", *errors: type[Exception]) -> Iterator[None]:
+    """Say in a sentence what keeps a file from being read; ``errors`` beside those of Arrow."""
     import pyarrow as pa
 
     try:
@@ -42,7 +42,7 @@ def reading(what: object, kind: str = "Parquet") -> Iterator[None]:
     except IsADirectoryError as error:
         msg = f"{what} is a folder; name a file"
         raise FileProblem(msg) from error
-    except (OSError, UnicodeError, pa.ArrowException) as error:
+    except (OSError, UnicodeError, pa.ArrowException, *errors) as error:
         reason = " ".join(str(error).split())[:200]
         msg = f"cannot read {what} as {kind}: {reason}"
         raise FileProblem(msg) from error

@@ -7,6 +7,7 @@ import pandas as pd
 
 from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
+from trajanon.files import arrow
 from trajanon.files.release_lines import Lines, ReleasedFile, as_text, texts
 
 
@@ -30,7 +31,7 @@ def _numbers(line: list[list[float]]) -> str:
 
 def read_csv(path: Path) -> ReleasedFile:
     """Read the lines of a release."""
-    try:
+    with arrow.reading(path, "CSV", ValueError, OverflowError):
         header = set(pd.read_csv(path, nrows=0).columns)
         m = 0
         while {f"lat{m + 1}", f"lon{m + 1}"} <= header:
@@ -41,10 +42,6 @@ def read_csv(path: Path) -> ReleasedFile:
             usecols=[*names, *header & {"attribution"}],
             dtype=dict.fromkeys(names, np.float64),
         )
-    except (OSError, ValueError, OverflowError) as error:
-        reason = " ".join(str(error).split())[:200]
-        msg = f"cannot read {path} as CSV: {reason}"
-        raise FileProblem(msg) from error
     if m == 0:
         msg = (
             f"{path} is no release: it has no columns lat1, lon1, lat2, lon2, ...; to "

@@ -7,12 +7,12 @@ import numpy as np
 
 from trajanon.axes import turn
 from trajanon.errors import BadInput, TooFewSubjects
+from trajanon.partition import check_enough
 from trajanon.parts.folder import ByteRange
 from trajanon.parts.kd_tree import joined_shards
 from trajanon.parts.part_reader import PartSlice
 from trajanon.parts.plan import Plan, files_per_task
 from trajanon.parts.scratch import ShardRows, write_by_target
-from trajanon.words import number_of
 
 
 class ShardFile(NamedTuple):
@@ -58,14 +58,11 @@ def shards_of(plan: Plan, scattered: list[ShardFile]) -> list[Shard]:
         files[some.shard].append(some)
         subjects[some.shard] |= some.subjects
     different = len(set().union(*subjects))
-    if different < plan.k:
-        msg = (
-            f"the {plan.parts.n} trajectories come from "
-            f"{number_of(different, 'subject')}, and k = {plan.k} needs "
-            f"{plan.k} different ones in each group; lower k, add subjects, or count "
-            "trajectories with `count='records'`"
-        )
-        raise TooFewSubjects(msg)
+    try:
+        check_enough(plan.parts.n, plan.k, different, "trajectories")
+    except TooFewSubjects as error:
+        msg = f"{error}, or count trajectories with `count='records'`"
+        raise TooFewSubjects(msg) from error
     shards = []
     for number, together in enumerate(joined_shards(plan.split, subjects, plan.k)):
         mine = [some for shard in together for some in files[shard]]

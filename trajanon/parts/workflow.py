@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trajanon.errors import BadInput, TooFewRecords
+from trajanon.errors import BadInput
 from trajanon.files.release_lines import DIGITS, unknown_attribution
 from trajanon.loss import information_loss
 from trajanon.outputs import json_report
-from trajanon.partition import Stage, check_k
+from trajanon.partition import Stage, check_enough, check_k
 from trajanon.parts.borders import borders, search_border
 from trajanon.parts.centroids import Tally, joined_tallies
 from trajanon.parts.executors import DaskCluster, Executor, InProcess
@@ -107,9 +107,7 @@ def anonymize_parts(
         parts = replace(survey_parts(folder), subjects_exact=subjects_exact)
     if any(release.holds(folder / part_slice.name) for part_slice in parts.slices):  # as links
         raise read_as_input(release)
-    if parts.n < k:
-        msg = f"{parts.n} trajectories cannot form a group of k = {k}; lower k or add trajectories"
-        raise TooFewRecords(msg)
+    check_enough(parts.n, k, what="trajectories")
     attribution = parts.schema.attribution
     if attribution is not None and (unknown := unknown_attribution(attribution)):
         msg = f"the parts carry {unknown[0]}: extract them again without it"
