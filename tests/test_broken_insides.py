@@ -144,7 +144,7 @@ WRONG: list[tuple[str, Break, str]] = [
     ("places.parquet", column("geometry", [5]), "no geometries .* list"),
     ("places.parquet", column("geometry", of_type(pa.date32())), "no geometries .* date32"),
     ("places.parquet", column("id", no_text), "the column 'id' of places.parquet .* UTF-8"),
-    ("places.parquet", twice("id"), "'id' stands more than once"),
+    ("places.parquet", twice("id"), "'id' appears more than once"),
     ("arrow.parquet", column("geometry", 5), "which cannot be read as int64"),
     ("points.parquet", column("subject", no_text), "the column 'subject' .* UTF-8"),
     ("points.parquet", column("time", no_text), "the column 'time' .* UTF-8"),

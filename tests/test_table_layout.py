@@ -73,7 +73,7 @@ def test_a_table_without_a_line_of_names_says_what_it_lacks(
     with pytest.raises(BadInput) as caught:
         read(path, **columns)
     assert str(caught.value) == (
-        f"{path} lacks a line with the names of its columns, for its first one "
+        f"{path} has no line with the names of its columns, because its first line "
         "holds numbers: write one above it, such as id,lat,lon,time"
     )
 

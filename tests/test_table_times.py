@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from point_tables import ROWS, csv, is_the_two_traces, read
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.tables.timestamps import read_fixed
+from trajanon.extract.sources.tables.fixed_times import read_fixed
 
 
 def times(folder: Path, *values: str) -> list[float]:
@@ -132,7 +132,7 @@ def test_a_table_of_days_says_that_it_is_untimed(
 ) -> None:
     with caplog.at_level(logging.WARNING):
         times(tmp_path, "2008-02-02", "2008-02-03")
-    assert "points tells the days but no times: it is untimed" in caplog.text
+    assert "points has days but no times of day: it is untimed" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_a_table_of_which_no_time_can_be_read_says_that_it_is_untimed(
     assert counts == {"times that could not be read": 2}
     (record,) = caplog.records
     assert record.getMessage() == (
-        "points has times of which none can be read, such as '2020-09-13 12:26:40 "
+        "none of the times of points can be read, such as '2020-09-13 12:26:40 "
         "CET': it is untimed; write them as 2020-09-13T12:26:40Z"
     )
 

@@ -71,7 +71,7 @@ def test_a_column_that_stands_twice_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "points.parquet"
     columns = [[40.0], [-3.0], ["a"], ["b"]]
     pq.write_table(pa.table(columns, names=["lat", "lon", "id", "id"]), path)
-    with pytest.raises(BadInput, match="column 'id' stands more than once"):
+    with pytest.raises(BadInput, match="column 'id' appears more than once"):
         read(path)
 
 
@@ -199,7 +199,7 @@ def test_a_column_that_may_name_subjects_is_said_once(
     assert [one.subject for one in read(path)] == [None] * 3
     (record,) = caplog.records
     assert record.getMessage() == (
-        f"the column 'badge_id' of {path} may say whose the traces are: if it does, "
+        f"the column 'badge_id' of {path} may hold the subjects of the traces: if it does, "
         "name it with `columns` subject=badge_id"
     )
 

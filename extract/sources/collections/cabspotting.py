@@ -32,7 +32,7 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """
     parts = delimited.read(path, lambda names: _TYPES, how, _LAYOUT)
     rows = pd.concat([part.to_pandas(use_threads=False) for part in parts])
-    placed = rows["time"].notna() & rows["occupied"].notna()  # between which others
+    placed = rows["time"].notna() & rows["occupied"].notna()  # others belong to no trip
     how.counts[delimited.UNREAD] += int((~placed).sum())
     # The file has the newest first: of two points of one second, the later is above.
     rows = rows[placed][::-1].sort_values("time", kind="stable")

@@ -39,8 +39,8 @@ def looks_like(name: str, head: bytes) -> bool:
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read the trips of taxis, a point every 15 seconds.
 
-    Trips with missing points are left out: nobody knows where in them time was lost, and both the
-    times and the line between two points would be made up.
+    Trips with missing points are left out: it is unknown where they are missing, so times and
+    lines would be invented.
     """
 
     def choose(names: Sequence[str]) -> dict[str, pa.DataType]:
@@ -98,7 +98,7 @@ def _lines(texts: Sequence[str]) -> Iterator[Floats | None]:
 
 
 def _numbers(text: bytes, size: Sequence[int]) -> Floats | None:
-    """Read the numbers of lists of so many points each; None if they are others."""
+    """Read the numbers of lists that have these sizes; None if they do not."""
     brackets = b",".join(b"[" + (b"[,]," * n)[:-1] + b"]" for n in size)
     if not text or text.translate(None, _IN_NUMBERS) != brackets:
         return None

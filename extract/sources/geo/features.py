@@ -17,7 +17,7 @@ from trajanon.extract.sources.geo.line_times import TIMES_OF_POINTS, LineTimes
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import columns as meaning
 from trajanon.extract.sources.tables.point_groups import traces_of_points
-from trajanon.extract.sources.tables.unused_columns import count_use, tell_use
+from trajanon.extract.sources.tables.unused_columns import check_use, count_use
 from trajanon.extract.trace import Trace
 
 NO_GEOMETRY = "features without geometry"
@@ -101,7 +101,7 @@ def _traces_of_points(
     how: Reading,
 ) -> Iterator[Trace]:
     column_of = layer.roles(how.columns, of_points=True)
-    tell_use(layer.names, column_of, layer.first, layer.what, how)
+    check_use(layer.names, column_of, layer.first, layer.what, how)
     if layer.sorted_by_place and "time" not in column_of:
         msg = (
             f"{layer.what} has its points sorted by place, and no column known as time "

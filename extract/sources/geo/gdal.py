@@ -108,7 +108,7 @@ def _features(
     read = 0
     with ExitStack() as opened:
         with _plain_words(what):
-            # Times as texts keep their zones, even where these differ.
+            # Texts of times keep their zones, even if the zones differ.
             described, batches = opened.enter_context(
                 pyogrio.raw.open_arrow(
                     path,
@@ -147,10 +147,7 @@ def _first(path: Path, layer: str | None, names: Sequence[str]) -> pd.DataFrame:
 
 
 def _refuse_holes(geometries: pa.Array, driver: str, what: str) -> None:
-    """Refuse geometries of which some lie upon others.
-
-    So it is where GDAL has found a feature without geometry in a FlatGeobuf.
-    """
+    """Refuse overlapping geometries, as GDAL makes of features without geometry in FlatGeobuf."""
     try:
         geometries.validate(full=True)
     except pa.ArrowInvalid as error:
@@ -163,7 +160,7 @@ def _refuse_holes(geometries: pa.Array, driver: str, what: str) -> None:
 
 @contextmanager
 def _plain_words(what: str) -> Iterator[None]:
-    """Say in one sentence what GDAL cannot read; its warnings are of no use here."""
+    """Say in one sentence what GDAL cannot read; its warnings do not help here."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

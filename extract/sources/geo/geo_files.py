@@ -43,8 +43,7 @@ def looks_like(name: str, head: bytes) -> bool:
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read the traces of a file of points or lines, batch by batch.
 
-    Coordinates come from the geometries, whatever columns there are beside; in other reference
-    systems than WGS 84 they are transformed.
+    Coordinates come from the geometries, never from columns; they are transformed to WGS 84.
     """
     with _plain(path, how) as (plain, size):
         layers = _layers(plain, str(path), label, how)
@@ -75,7 +74,7 @@ def _layers(path: Path, what: str, label: str, how: Reading) -> list[Layer]:
         return gdal.layers(path, head, what, label, how)
     msg = (
         f"{what} begins like no GeoJSON, GeoPackage, GeoParquet, Shapefile or "
-        "FlatGeobuf; give it the suffix of what it is, or say so with `format`"
+        "FlatGeobuf; give it the suffix of its format, or name the format by `format`"
     )
     raise FileProblem(msg)
 

@@ -47,7 +47,7 @@ def _metadata(path: Path) -> dict[bytes, bytes]:
                 return {}
         return dict(pq.read_metadata(opened(path)).metadata or {})
     except (OSError, pa.ArrowException):
-        return {}  # what is wrong with it, its reader says
+        return {}  # its reader names the fault
 
 
 def layer(path: Path, what: str, label: str, how: Reading) -> Layer:

@@ -55,7 +55,7 @@ class Layer:
         for name in (*column_of.values(), *TIMES_OF_POINTS):
             if list(self.names).count(name) > 1:
                 msg = (
-                    f"the column {name!r} stands more than once in {self.what}: rename one of them"
+                    f"the column {name!r} appears more than once in {self.what}: rename one of them"
                 )
                 raise BadInput(msg)
         if of_points and not {"id", "subject"} & set(column_of):
@@ -74,9 +74,9 @@ class Layer:
 
 
 def geometries_of(column: Any, what: str, *, strict: bool) -> NDArray[Any]:
-    """Read WKB for `Features`; what cannot be read becomes None, as what is missing.
+    """Read WKB for `Features`; unreadable geometries become None.
 
-    Plain points of finite numbers are not made objects of shapely, which takes most of the time.
+    Plain points of finite numbers stay numbers: objects of shapely take most of the time.
     """
     xy = wkb.read_points(column)
     if xy is not None and np.isfinite(xy).all():

@@ -1,1 +1,1 @@
-"""Tables that hold a point a row, and what is written like one."""
+"""Tables with a point in each row, and other text in columns."""

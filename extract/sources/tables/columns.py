@@ -31,8 +31,8 @@ KNOWN_NAMES: Mapping[str, Sequence[str]] = {
 }
 """Column names found without asking, best first, as `plain` makes them equal. Among
 them are those of the cabspotting tables, scikit-mobility, movingpandas, GDAL, Movebank,
-MDS and ships' AIS. A date is the day of times that are times of day; a part is a piece
-of what has the id."""
+MDS and ships' AIS. A date is the day of times of day; a part is a piece of the trace
+with the id."""
 
 _EXACT = 2.0**53  # below it, a float is not the neighbour of the number meant
 
@@ -117,7 +117,7 @@ def roles(names: Sequence[str], wanted: Mapping[str, str], path: Path) -> dict[s
 
 
 def _check_wanted(wanted: Mapping[str, str]) -> None:
-    """Refuse roles that there are not, and a column that is a coordinate and more."""
+    """Refuse unknown roles, and a coordinate whose column has a second role."""
     for role, name in wanted.items():
         if role not in KNOWN_NAMES:
             msg = f"columns have no role {role!r}: choose from {', '.join(KNOWN_NAMES)}"
@@ -134,14 +134,14 @@ def _check_wanted(wanted: Mapping[str, str]) -> None:
 def _check_names(names: Sequence[str], path: Path) -> None:
     if is_row(names):
         msg = (
-            f"{path} lacks a line with the names of its columns, for its first one "
+            f"{path} has no line with the names of its columns, because its first line "
             "holds numbers: write one above it, such as id,lat,lon,time"
         )
         raise BadInput(msg)
 
 
 def numbers(values: pd.Series) -> Floats:
-    """Read coordinates; what is no number becomes NaN."""
+    """Read coordinates; other values than numbers become NaN."""
     if not pd.api.types.is_numeric_dtype(values):
         values = pd.to_numeric(values, errors="coerce")
     return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))

@@ -147,7 +147,7 @@ class _Text:
         self._how.counts[UNREAD] += count
 
     def _first_fault(self, part: Screened, block: bytes) -> tuple[int, str]:
-        """Find the first broken line of a block, and what is wrong with it: one by one."""
+        """Find the first broken line of a block, line by line, and its fault."""
         if self._first_broken and not self._how.strict:
             return 0, ""  # it was told before
         faults = [*part.broken, (block.count(b"\n"), "cannot be read")]
@@ -162,7 +162,7 @@ class _Text:
         return faults[0]
 
     def _fault(self, fields: Sequence[str]) -> str:
-        """Say what is wrong with a row; nothing if it is empty."""
+        """Name the fault of a row; an empty row has none."""
         expected = len(self._layout.names)
         if len(fields) != expected:
             empty = len(fields) < 2 and not "".join(fields).strip()
@@ -210,7 +210,7 @@ class _Text:
 
 
 def _numbers(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
-    """Read numbers; what is no finite one becomes null."""
+    """Read finite numbers; other values become null."""
     if column.type != NUMBER:
         if decimal != ".":
             column = pc.replace_substring(column, decimal, ".")

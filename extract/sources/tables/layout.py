@@ -47,15 +47,14 @@ def layout_of(path: Path, block: bytes) -> Layout:
     written = [i for i, line in enumerate(lines) if line.strip()]
     if not written:
         raise unreadable(path, "it is empty")
-    comments = [i for i in written if lines[i].startswith(ABOVE)]
     below = next((i for i in written if not lines[i].startswith(ABOVE)), written[-1])
     header = _text(path, lines[below])
     top = lines[written[0]].decode(errors="replace")
     separator = separator_line(top) or separator_of(header)
     names = fields_of(header, separator)
     above = below + 1
-    for i in [i for i in comments if i < below][-1:]:
-        comment = lines[i].decode(errors="replace")
+    if comments := [i for i in written if i < below]:
+        comment = lines[comments[-1]].decode(errors="replace")
         commented = fields_of(comment.lstrip("# "), separator)
         if is_row(names) and len(commented) == len(names):
             names, above = commented, below

@@ -8,7 +8,7 @@ import pandas as pd
 
 from trajanon.extract.sources.degrees import check_columns
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.tables.rows import NOBODY, Codes, Rows, joined, rows_of
+from trajanon.extract.sources.tables.rows import NO_NAME, Codes, Rows, joined, rows_of
 from trajanon.extract.sources.tables.spill import Spill
 from trajanon.extract.sources.tables.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
@@ -81,7 +81,7 @@ def _traces(held: list[Rows], prefix: str, how: Reading) -> Iterator[Trace]:
     names = [spellings[key] for key in subjects]
     subject = _filled(subject, owner)
     # A number for each pair, in the order of first appearance.
-    pairs = (owner.astype(np.int64) << 32) + (subject.astype(np.int64) - NOBODY)
+    pairs = (owner.astype(np.int64) << 32) + (subject.astype(np.int64) - NO_NAME)
     code, found = pd.factorize(pairs)
     del owner, subject, pairs
     # Codes of few bytes are sorted much faster.
@@ -91,25 +91,25 @@ def _traces(held: list[Rows], prefix: str, how: Reading) -> Iterator[Trace]:
     held.clear()  # then only one column lies twice in memory
     lat, lon, time = (np.concatenate(parts.pop(0))[order] for _ in range(3))
     for pair, start, end in zip(found.tolist(), [0, *ends], ends, strict=False):
-        number = (pair & 0xFFFFFFFF) + NOBODY
+        number = (pair & 0xFFFFFFFF) + NO_NAME
         yield Trace(
             name=prefix + owners[pair >> 32],
-            subject=None if number == NOBODY else spelled(names[number][0]),
+            subject=None if number == NO_NAME else spelled(names[number][0]),
             lat=lat[start:end],
             lon=lon[start:end],
             time=time[start:end],
-            spellings=() if number == NOBODY else names[number],
+            spellings=() if number == NO_NAME else names[number],
         )
 
 
 def _filled(subject: Codes, owner: Codes) -> Codes:
     """Give rows without a subject that of their id, if it has but one."""
-    known = subject != NOBODY
+    known = subject != NO_NAME
     if known.all() or not known.any():
         return subject
     least = np.full(owner.max() + 1, np.iinfo(np.int32).max, np.int32)
-    most = np.full(owner.max() + 1, NOBODY, np.int32)
+    most = np.full(owner.max() + 1, NO_NAME, np.int32)
     np.minimum.at(least, owner[known], subject[known])
     np.maximum.at(most, owner[known], subject[known])
-    only = np.where(least == most, most, NOBODY)
+    only = np.where(least == most, most, NO_NAME)
     return np.where(known, subject, only[owner])

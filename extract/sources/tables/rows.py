@@ -12,7 +12,7 @@ from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import columns
 from trajanon.subjects import key_of
 
-NOBODY = -1
+NO_NAME = -1
 """The code of a name that is missing."""
 
 Codes = NDArray[np.int32]
@@ -23,7 +23,7 @@ class Rows:
     """Points in the order of a table; arrays of numpy, as frames of pandas take a third longer."""
 
     owner: Codes  # places in `owners`: the id, or in a table without ids the subject
-    subject: Codes  # places in `subjects`, or `NOBODY`
+    subject: Codes  # places in `subjects`, or `NO_NAME`
     lat: Floats  # degrees
     lon: Floats  # degrees
     time: Floats  # seconds since 1970 UTC, or NaN
@@ -44,7 +44,7 @@ class Rows:
 def rows_of(chunk: pd.DataFrame, time: Floats, how: Reading) -> Rows:
     """Give codes to the names in a part of a table; rows without an id are left out."""
     subjects: list[str] = []
-    subject = np.full(len(chunk), NOBODY, np.int32)
+    subject = np.full(len(chunk), NO_NAME, np.int32)
     if "subject" in chunk:
         subject, subjects = _coded(chunk["subject"], columns.as_given)
     if "id" in chunk:
@@ -55,7 +55,7 @@ def rows_of(chunk: pd.DataFrame, time: Floats, how: Reading) -> Rows:
         owner, owners = subject, [key_of(name, exact=exact) for name in subjects]
     lat, lon = (chunk[role].to_numpy(np.float64) for role in ("lat", "lon"))
     rows = Rows(owner, subject, lat, lon, time, owners, subjects)
-    owned = owner != NOBODY
+    owned = owner != NO_NAME
     if owned.all():
         return rows
     how.counts["points without an id"] += int((~owned).sum())
@@ -63,12 +63,12 @@ def rows_of(chunk: pd.DataFrame, time: Floats, how: Reading) -> Rows:
 
 
 def joined(parts: Sequence[tuple[Codes, Sequence[str]]]) -> tuple[Codes, list[str]]:
-    """Join codes of which each part has its own names, of which some may be equal."""
+    """Join codes; each part has its own names, some of which may be equal."""
     number: dict[str, int] = {}
     codes = []
     for code, names in parts:
         own = [number.setdefault(name, len(number)) for name in names]
-        codes.append(np.array([*own, NOBODY], np.int32)[code])
+        codes.append(np.array([*own, NO_NAME], np.int32)[code])
     return np.concatenate(codes), list(number)
 
 
@@ -80,18 +80,18 @@ def _coded(
         found = found.categories.take(found.codes)
     names = read(pd.Series(found))
     named = np.array([name is not None for name in names], bool)
-    places = np.where(named, np.cumsum(named) - 1, NOBODY)
-    return np.append(places, NOBODY).astype(np.int32)[code], [name for name in names if name]
+    places = np.where(named, np.cumsum(named) - 1, NO_NAME)
+    return np.append(places, NO_NAME).astype(np.int32)[code], [name for name in names if name]
 
 
 def _of_those(code: Codes, names: Sequence[str]) -> tuple[Codes, list[str]]:
-    needed = np.unique(code[code != NOBODY])
-    place = np.full(len(names) + 1, NOBODY, np.int32)
+    needed = np.unique(code[code != NO_NAME])
+    place = np.full(len(names) + 1, NO_NAME, np.int32)
     place[needed] = np.arange(len(needed), dtype=np.int32)
     return place[code], [names[i] for i in needed.tolist()]
 
 
 def _with_part(ids: pd.Series, parts: pd.Series) -> pd.Series:
-    """Name the parts of what has an id; without its part, a row has none."""
+    """Join ids and parts to names; a row without its part has no name."""
     owner, part = (pd.Series(columns.names(values), ids.index, "string") for values in (ids, parts))
     return owner + "/" + part

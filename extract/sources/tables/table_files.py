@@ -11,7 +11,7 @@ from trajanon.extract.sources.tables import delimited, table_parquet
 from trajanon.extract.sources.tables.columns import known_as, roles
 from trajanon.extract.sources.tables.layout import ABOVE, BYTE_ORDER_MARK
 from trajanon.extract.sources.tables.point_groups import traces_of_points
-from trajanon.extract.sources.tables.unused_columns import tell_use
+from trajanon.extract.sources.tables.unused_columns import check_use
 from trajanon.extract.trace import Trace
 from trajanon.files.csv_dialect import separator_of
 from trajanon.inputs import named_rightly
@@ -73,7 +73,7 @@ def _read_text(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
     def choose(names: Sequence[str]) -> dict[str, pa.DataType]:
         column_of.update(roles(names, how.columns, path))
-        tell_use(names, column_of, first, str(path), how)
+        check_use(names, column_of, first, str(path), how)
         # As texts, if a column is a name and a time.
         return {name: _TYPES[role] for role, name in reversed(column_of.items())}
 

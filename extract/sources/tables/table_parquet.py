@@ -9,12 +9,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.columns import numbers, roles
 from trajanon.extract.sources.tables.point_groups import traces_of_points
-from trajanon.extract.sources.tables.unused_columns import tell_use
+from trajanon.extract.sources.tables.unused_columns import check_use
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, reading
 
@@ -35,14 +34,14 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         for name in column_of.values():
             _check_column(schema, name, path)
         first = partial(first_rows, file)
-        tell_use(schema.names, column_of, first, str(path), how)
+        check_use(schema.names, column_of, first, str(path), how)
         chunks = _chunks(file, column_of, path, how)
         yield from traces_of_points(chunks, label, how, rows=file.metadata.num_rows)
 
 
 def _check_column(schema: pa.Schema, name: str, path: Path) -> None:
     if schema.get_field_index(name) < 0:
-        msg = f"the column {name!r} stands more than once in {path}: rename one of them"
+        msg = f"the column {name!r} appears more than once in {path}: rename one of them"
         raise BadInput(msg)
     kind = schema.field(name).type
     if pa.types.is_nested(kind):
@@ -76,18 +75,13 @@ def _chunks(
             rows = pd.DataFrame({role: read[name] for role, name in column_of.items()})
             for role in ("lat", "lon"):
                 values, rows[role] = rows[role], numbers(rows[role])
-                if how.strict:
-                    _refuse_no_numbers(values, rows[role].to_numpy(), path, before)
+                wrong = np.flatnonzero(~np.isfinite(rows[role]) & how.strict)
+                if len(wrong):
+                    msg = (
+                        f"row {before + wrong[0] + 1:,} of {path} has "
+                        f"{str(values.iloc[wrong[0]])!r} for {role}, which is no number; "
+                        "mend it, or read not strictly"
+                    )
+                    raise FileProblem(msg)
             before += len(rows)
             yield rows
-
-
-def _refuse_no_numbers(values: pd.Series, read: Floats, path: Path, before: int) -> None:
-    wrong = np.flatnonzero(~np.isfinite(read))
-    if len(wrong):
-        row = int(wrong[0])
-        msg = (
-            f"row {before + row + 1:,} of {path} has {str(values.iloc[row])!r} for "
-            f"{values.name}, which is no number; mend it, or read not strictly"
-        )
-        raise FileProblem(msg)

@@ -16,6 +16,7 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.columns import numbers
+from trajanon.extract.sources.tables.fixed_times import read_fixed
 
 logger = logging.getLogger(__name__)
 
@@ -29,16 +30,6 @@ _JUDGED, _MOST = 100, 0.9
 """Values by which a column is judged, and the share of them that must be times."""
 
 _MIDNIGHT = r"[T ]00:00(:00(\.0+)?)?\s*$"
-
-_DIGITS = {
-    "%Y": "[0-9]{4}",
-    "%m": "[0-9]{2}",
-    "%d": "[0-9]{2}",
-    "%H": "[0-9]{2}",
-    "%M": "[0-9]{2}",
-    "%S": "[0-5][0-9]",
-}
-"""Parts of a format of fixed width, which Arrow reads, and how they are written."""
 
 
 class TimeColumn:
@@ -71,12 +62,13 @@ class TimeColumn:
 
     def _judge(self, values: pd.Series) -> None:
         self._begun = read = self._read(values)
-        if _are_days(read):
+        known = read[np.isfinite(read)]
+        if len(read) > 1 and len(known) > 0 and not (known % 86_400).any():
             self._timed = False
-            logger.warning("%s tells the days but no times: it is untimed", self._what)
+            logger.warning("%s has days but no times of day: it is untimed", self._what)
         elif np.isnan(read).all() and values.notna().any():
             logger.warning(
-                "%s has times of which none can be read, such as %r: it is untimed; "
+                "none of the times of %s can be read, such as %r: it is untimed; "
                 "write them as 2020-09-13T12:26:40Z",
                 self._what,
                 str(values.dropna().iloc[0]),
@@ -97,7 +89,11 @@ class TimeColumn:
         if unread.any():
             if how.strict:
                 row = int(np.argmax(unread))
-                raise unread_time(values.iloc[row], before + row, self._what)
+                msg = (
+                    f"the time {str(values.iloc[row]).strip()!r} in row {before + row + 1:,} of "
+                    f"{self._what} cannot be read; mend it, or read not strictly"
+                )
+                raise FileProblem(msg)
             how.counts[UNREAD_TIMES] += int(unread.sum())
         return read
 
@@ -143,31 +139,6 @@ class TimeColumn:
         return read
 
 
-def read_fixed(texts: pa.Array, written: str) -> Floats:
-    """Read the texts that a format of fixed width writes to the letter; NaN for all others."""
-    written = written.replace("%z", "Z")
-    steps = re.findall(r"%.|.", written)
-    if not {"%Y", "%m", "%d"} <= {step for step in steps if len(step) > 1} <= _DIGITS.keys():
-        return np.full(len(texts), np.nan)
-    # Arrow allows blanks, fewer digits and seconds up to 61, and takes 30 February for 2 March.
-    letters = "".join(_DIGITS.get(step) or re.escape(step) for step in steps)
-    texts = pc.if_else(pc.match_substring_regex(texts, f"^{letters}$"), texts, None)
-    times = pc.strptime(texts, written, "s", error_is_null=True)
-    place = len(re.sub("%Y", "2000", written[: written.index("%d")]))
-    day = pc.utf8_slice_codeunits(texts, place, place + 2).cast(pa.int64())
-    times = pc.if_else(pc.equal(pc.day(times), day), times, None)
-    return np.asarray(times.cast(pa.int64()).to_numpy(zero_copy_only=False), dtype=np.float64)
-
-
-def unread_time(value: object, row: int, what: str) -> FileProblem:
-    """Say which time cannot be read; the row counts from zero."""
-    msg = (
-        f"the time {str(value).strip()!r} in row {row + 1:,} of {what} cannot be read; mend "
-        "it, or read not strictly"
-    )
-    return FileProblem(msg)
-
-
 def _is_of_dates(values: pd.Series) -> bool:
     kinds = pd.api.types
     return bool(kinds.is_datetime64_any_dtype(values) or kinds.is_timedelta64_dtype(values))
@@ -183,8 +154,8 @@ def _texts(values: pd.Series) -> pa.StringArray:
 def _unit(epochs: Floats) -> float:
     """Tell how many of these numbers make a second, since 1970.
 
-    Seconds have ten digits in our time; milli-, micro- and nanoseconds have more. The median tells,
-    for one wild number says nothing of the others.
+    Seconds have ten digits today; milli-, micro- and nanoseconds have more. The median decides, so
+    that one wrong number has no effect.
     """
     typical = np.nanmedian(np.abs(epochs))
     for threshold, per_second in ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3)):
@@ -198,9 +169,8 @@ def _format(values: pd.Series) -> str | None:
     texts = _texts(values).drop_null()
     found: list[str] = []
     for text in texts[:100].to_pylist():
-        # Years that come first are not followed by the day.
-        day_may_lead = not text.strip()[:4].isdigit()
-        orders = (False, True) if day_may_lead else (False,)
+        # After a year that comes first, the day is never next.
+        orders = (False,) if text.strip()[:4].isdigit() else (False, True)
         with _quietly():
             both = [guess(text, dayfirst=day_first) for day_first in orders]
         found = list(dict.fromkeys(form for form in both if form))
@@ -236,11 +206,6 @@ def _dates(values: pd.Series, **how: str | bool) -> pd.Series:
 def _since_1970(times: pd.Series) -> Floats:
     microseconds = times.astype("datetime64[us, UTC]").astype("int64").to_numpy()
     return np.where(times.isna().to_numpy(), np.nan, microseconds / 1e6)
-
-
-def _are_days(times: Floats) -> bool:
-    read = times[np.isfinite(times)]
-    return len(times) > 1 and len(read) > 0 and not (read % 86_400).any()
 
 
 def holds_times(values: pd.Series, name: str) -> bool:

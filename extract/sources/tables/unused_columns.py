@@ -17,12 +17,11 @@ logger = logging.getLogger(__name__)
 First = Callable[[Sequence[str]], pd.DataFrame]
 """Reads the first rows of some columns."""
 
-_LISTED = 40
-_LETTERS = 40
-"""Columns without use that are listed, and letters of each name."""
+_LISTED, _LETTERS = 40, 40
+"""Unused columns that are listed, and letters of each name."""
 
 
-def tell_use(
+def check_use(
     names: Sequence[str], column_of: Mapping[str, str], first: First, what: str, how: Reading
 ) -> None:
     """Count a table of points under the use of its columns; warn of what is not used."""
@@ -33,8 +32,9 @@ def tell_use(
     if unused and "time" not in column_of:
         owner = column_of.get("id") or column_of["subject"]
         _warn_of_times(_single_values(first, [owner, *unused]), what, how)
-    if may_be := _may_be_subjects(unused, column_of):
-        _warn_of_subjects(_single_values(first, may_be), what, how)
+    may_be = [name for name in unused if name.lower().endswith("id")]
+    if may_be and "id" in column_of and "subject" not in column_of:
+        _warn_of_subjects(_single_values(first, [column_of["id"], *may_be]), what, how)
 
 
 def count_use(names: Sequence[str], column_of: Mapping[str, str], how: Reading) -> None:
@@ -65,9 +65,9 @@ def _warn_of_others(
 
 
 def _single_values(first: First, names: Sequence[str]) -> pd.DataFrame:
-    """Read the first rows of columns, but of those that hold lists or are damaged.
+    """Read the first rows of columns, except of those that hold lists or are damaged.
 
-    Nobody asked for these: what is wrong with them is no reason to stop.
+    No one asked for these columns, so their faults are no reason to stop.
     """
     try:
         rows = first(names)
@@ -97,17 +97,6 @@ def _warn_of_times(rows: pd.DataFrame, what: str, how: Reading) -> None:
         return
 
 
-def _may_be_subjects(unused: Sequence[str], column_of: Mapping[str, str]) -> list[str]:
-    """List unused columns that may name subjects, and that of the ids before them.
-
-    Nothing, if there are no ids, if the subjects are known, or nothing is unused.
-    """
-    if "subject" in column_of or "id" not in column_of:
-        return []
-    may_be = [name for name in unused if name.lower().endswith("id")]
-    return [column_of["id"], *may_be] if may_be else []
-
-
 def _warn_of_subjects(rows: pd.DataFrame, what: str, how: Reading) -> None:
     """Warn if a column is the same within each id, and of several ids, too."""
     ids, *others = rows.columns
@@ -117,7 +106,7 @@ def _warn_of_subjects(rows: pd.DataFrame, what: str, how: Reading) -> None:
         within = rows.groupby(ids, observed=True)[name].nunique()
         if within.max() == 1:
             msg = (
-                f"the column {name!r} of {what} may say whose the traces are: if it "
+                f"the column {name!r} of {what} may hold the subjects of the traces: if it "
                 f"does, name it with `columns` subject={name}"
             )
             how.warn(logger, f"subject {name}", msg)
