@@ -55,18 +55,18 @@ def _rows(waiting: Sequence[Waiting]) -> int:
 
 def search_border(plan: Plan, border: ShardBorder) -> Tally:
     """Search among the groups near a border, beginning with them, and finish them."""
-    piece = read_rows(plan.scratch, border.places, _rows(border.waiting))
+    shard_rows = read_rows(plan.scratch, border.places, _rows(border.waiting))
     begin = 0
     groups = np.int64(0)
     for some in border.waiting:  # each numbered its groups for itself
-        theirs = piece.mark[begin : begin + some.rows]
+        theirs = shard_rows.mark[begin : begin + some.rows]
         theirs += groups - theirs.min()
         begin, groups = begin + some.rows, theirs.max() + 1
-    before = dense(piece.mark)
-    records = plan.survey.standardised(piece.points)
+    before = dense(shard_rows.mark)
+    records = plan.survey.standardised(shard_rows.points)
     problem = whole_problem(
         records,
-        plan.counted(piece.subject),
+        plan.counted(shard_rows.subject),
         plan.k,
         plan.settings,
         np.random.default_rng([plan.settings.seed, 2, border.number]),
@@ -77,4 +77,4 @@ def search_border(plan: Plan, border: ShardBorder) -> Tally:
         raise KeyboardInterrupt
     labels = found if sse(records, found) < sse(records, before) else before
     del records, problem
-    return finish(plan, piece._replace(mark=labels), f"border-{border.number:06d}")
+    return finish(plan, shard_rows._replace(mark=labels), f"border-{border.number:06d}")

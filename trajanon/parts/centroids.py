@@ -98,15 +98,15 @@ def joined_tallies(tallies: Sequence[Tally]) -> Tally:
     )
 
 
-def finish(plan: Plan, piece: ShardRows, key: str) -> Tally:
+def finish(plan: Plan, shard_rows: ShardRows, key: str) -> Tally:
     """Replace each row by its group's centroid, and write it for a part of the release."""
-    if not len(piece.row):
+    if not len(shard_rows.row):
         return Tally()
-    labels = dense(piece.mark)
-    if broken_promises(labels, plan.counted(piece.subject), plan.k):
+    labels = dense(shard_rows.mark)
+    if broken_promises(labels, plan.counted(shard_rows.subject), plan.k):
         msg = f"{key} has a group of fewer than {plan.k}; please report it"
         raise TrajanonError(msg)
-    points = piece.points.astype(np.float64, copy=False)
+    points = shard_rows.points.astype(np.float64, copy=False)
     means = group_means(points.reshape(len(points), -1), labels)
     centroids = rounded(means, plan.digits).reshape(-1, *points.shape[1:])
     moved = DistanceHistogram()
@@ -122,7 +122,7 @@ def finish(plan: Plan, piece: ShardRows, key: str) -> Tally:
     )
     lines = tuple((number, place, len(rows)) for number, rows, place in written)
     sizes = Counter(dict(enumerate(np.bincount(np.bincount(labels)).tolist())))
-    few = broken_promises(labels, dense(piece.subject), plan.k)
+    few = broken_promises(labels, dense(shard_rows.subject), plan.k)
     words = (hashlib.blake2b(line, digest_size=8).digest() for line in centroids)
     told = np.frombuffer(b"".join(words), dtype=np.uint64)
     return Tally(+sizes, few, lost, moved, lines, told)

@@ -43,28 +43,28 @@ class Solved(NamedTuple):
 
 def search_shard(plan: Plan, shard: Shard) -> Solved:
     """Group the records of a shard, and finish the groups that no border is near."""
-    piece = read_rows(plan.scratch, shard.places, shard.rows)
+    shard_rows = read_rows(plan.scratch, shard.places, shard.rows)
     # A function of its own, so that its memory is free when rows are copied.
-    labels, border, lost = _search(plan, shard, piece)
-    piece = piece._replace(mark=labels)
+    labels, border, lost = _search(plan, shard, shard_rows)
+    shard_rows = shard_rows._replace(mark=labels)
     key = f"shard-{shard.number:06d}"
     waiting = []
     for number, one, other in np.unique(border[border[:, 0] >= 0], axis=0).tolist():
-        some = piece.take((border[labels] == (number, one, other)).all(axis=1))
+        some = shard_rows.take((border[labels] == (number, one, other)).all(axis=1))
         name = f"border-{number:06d}-{one:06d}-{other:06d}-{key}.npy"
         plan.scratch.write_arrays(name, [some])
         waiting.append(Waiting(number, (one, other), name, len(some.row)))
     if waiting:
-        piece = piece.take(border[labels, 0] < 0)
-    return Solved(finish(plan, piece, key), waiting, lost)
+        shard_rows = shard_rows.take(border[labels, 0] < 0)
+    return Solved(finish(plan, shard_rows, key), waiting, lost)
 
 
-def _search(plan: Plan, shard: Shard, piece: ShardRows) -> tuple[Ints, Ints, float]:
+def _search(plan: Plan, shard: Shard, shard_rows: ShardRows) -> tuple[Ints, Ints, float]:
     """Find the group of each row, (n,), each group's border, (g, 3), and the SSE."""
-    records = plan.survey.standardised(piece.points)
+    records = plan.survey.standardised(shard_rows.points)
     problem = whole_problem(
         records,
-        plan.counted(piece.subject),
+        plan.counted(shard_rows.subject),
         plan.k,
         plan.settings,
         np.random.default_rng([plan.settings.seed, 1, shard.number]),
@@ -80,7 +80,7 @@ def _search(plan: Plan, shard: Shard, piece: ShardRows) -> tuple[Ints, Ints, flo
         nearest = known.nearest[:, min(plan.k, known.count) - 1]
         reach = np.sqrt(_squared_distances(records, nearest))
         turned = turn(records, plan.survey.axes)
-        border[:, 0] = _nodes_near(plan, shard, turned, piece.mark, reach, labels)
+        border[:, 0] = _nodes_near(plan, shard, turned, shard_rows.mark, reach, labels)
         border[:, 1:] = _sides(plan, group_means(turned, labels), border[:, 0])
     return labels, border, lost
 

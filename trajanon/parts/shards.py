@@ -31,13 +31,15 @@ def scatter(plan: Plan, part_slice: PartSlice) -> list[ShardFile]:
     turned = turn(plan.survey.standardised(part.points), plan.survey.axes)
     shard = plan.split.shard_of(turned, row)
     subject = row if part.subject is None else part.subject
-    piece = ShardRows(row, shard, subject, part.points)
+    shard_rows = ShardRows(row, shard, subject, part.points)
     counted = subject if plan.counts_subjects else row
     files = files_per_task(plan.split.shards, len(plan.parts.slices))
     name = f"shard-{{:06d}}-from-{part_slice.first:012d}.npy"
     return [
         ShardFile(number, place, len(rows), set(np.unique(counted[rows])[: plan.k].tolist()))
-        for number, rows, place in write_by_target(plan.scratch, name, shard, files, piece.take)
+        for number, rows, place in write_by_target(
+            plan.scratch, name, shard, files, shard_rows.take
+        )
     ]
 
 
