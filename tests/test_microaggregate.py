@@ -25,6 +25,7 @@ from trajanon.microaggregation import METHODS, microaggregate
 from trajanon.partition import Partition, dense
 from trajanon.paths import HEURISTICS
 from trajanon.refine import REFINEMENTS
+from trajanon.refine.annealing import SOLVED
 from trajanon.settings import EXPANSIONS, HEURISTIC_NAMES, METHOD_NAMES, REFINEMENT_NAMES, Settings
 from trajanon.trajectories import Trajectories
 
@@ -90,13 +91,13 @@ def examples(how: dict[str, Any], count: int) -> settings:
     return settings(max_examples=3 if is_slow(how) else count)
 
 
-def stages_of(how: dict[str, Any]) -> list[str]:
+def stages_of(how: dict[str, Any], k: int) -> list[str]:
     """The names of the steps of a way."""
     method, steps = method_of(how), STEPS[how["refine"]]
     if how.get("effort") == "fast" and how["refine"] == "anneal":
         steps = ["descent"]
     if how.get("effort") == "best":
-        steps = [*steps, "recombination"]
+        steps = [*steps, "recombination", *(["regions"] if k > SOLVED else [])]
     return [*(["path", "MHM"] if method == "hm2" else [method]), *steps]
 
 
@@ -175,9 +176,9 @@ def test_every_group_has_k_records_of_k_subjects(how: dict[str, Any]) -> None:
         if subjects is None:
             assert partition.sizes.max() <= largest(how, k)
         assert is_consistent(partition, X)
-        assert [stage.name for stage in partition.stages] == stages_of(how)
+        assert [stage.name for stage in partition.stages] == stages_of(how, k)
         losses = [stage.information_loss for stage in partition.stages]
-        assert [loss is None for loss in losses] == [name == "path" for name in stages_of(how)]
+        assert [loss is None for loss in losses] == [name == "path" for name in stages_of(how, k)]
         falling = [loss for loss in losses if loss is not None]
         assert all(after <= before + 1e-9 for before, after in pairwise(falling))
         assert not partition.stopped
