@@ -9,8 +9,14 @@ import numpy as np
 
 from trajanon.arrays import Bools, Ints
 from trajanon.errors import NoTrajectories
-from trajanon.extract import clean
 from trajanon.extract.anchors import Anchors
+from trajanon.extract.clean import (
+    average_equal_times,
+    drop_impossible,
+    drop_zero_hops,
+    settle_times,
+    sort_by_time,
+)
 from trajanon.extract.diagnosis import why_nothing
 from trajanon.extract.earth.box import Area
 from trajanon.extract.earth.zones import Zone
@@ -112,12 +118,12 @@ class Cutter:
     def _tracked(self, points: Points) -> Points:
         """Clean points and cut them to unbroken pieces of track that may be shown."""
         rules, kept = self.rules, self._kept
-        points = kept("points impossible", points, clean.drop_impossible(points))
+        points = kept("points impossible", points, drop_impossible(points))
         name = "points without time in a timed recording"
-        points = kept(name, points, clean.settle_times(points))
-        points = clean.sort_by_time(points)
-        points = kept("points merged (equal times)", points, clean.average_equal_times(points))
-        points = kept("points repeated in place", points, clean.drop_zero_hops(points))
+        points = kept(name, points, settle_times(points))
+        points = sort_by_time(points)
+        points = kept("points merged (equal times)", points, average_equal_times(points))
+        points = kept("points repeated in place", points, drop_zero_hops(points))
         points = split_at_gaps(points, rules, self.counts)
         if rules.trim_ends:
             trimmed = trim(points, rules, self.anchors)

@@ -7,10 +7,18 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.files.report import Report
-from trajanon.maps import panel
 from trajanon.maps.colours import colours, weights
 from trajanon.maps.hexagons import honeycomb
 from trajanon.maps.lines import Unrolled, bends, corners, steps
+from trajanon.maps.panel import (
+    by_displacement,
+    by_size,
+    counted,
+    facts,
+    glossary,
+    sample_note,
+    stages_with_loss,
+)
 from trajanon.maps.sample import choose_groups, choose_originals
 from trajanon.privacy.originals import Matched
 from trajanon.utility import displacement
@@ -44,8 +52,8 @@ def released_alone(points: Floats) -> Drawing:
         ],
         "stages": [],
         "glossary": [],
-        "drawn": panel.drawn(lines, len(drawn), len(sizes)),
-        "counts": {"sizes": panel.by_size(sizes)},
+        "drawn": sample_note(lines, len(drawn), len(sizes)),
+        "counts": {"sizes": by_size(sizes)},
         "groups": _groups(drawn, sizes, lines),
         "total": {"groups": len(lines)},
         "worst": [],
@@ -75,18 +83,16 @@ def with_originals(name: str, found: Matched, report: Report, releases: int = 1)
     sampled = None if each is None else (len(drawn), len(labels), each)
     about = {
         "name": name,
-        "headline": f"k = {report['k']} {panel.counted(report)}",
-        "facts": panel.facts(report, sizes),
-        "stages": [
-            [stage, percent(loss / 100.0)] for stage, loss in panel.stages_with_loss(report)
-        ],
-        "glossary": panel.glossary(report),
+        "headline": f"k = {report['k']} {counted(report)}",
+        "facts": facts(report, sizes),
+        "stages": [[stage, percent(loss / 100.0)] for stage, loss in stages_with_loss(report)],
+        "glossary": glossary(report),
         "summary": [
             percent(report["information_loss"] / 100.0),
             metres(report["displacement"]["mean"]),
         ],
-        "drawn": panel.drawn(points, len(groups), len(sizes), sampled),
-        "counts": {"displacement": panel.by_displacement(moved), "sizes": panel.by_size(sizes)},
+        "drawn": sample_note(points, len(groups), len(sizes), sampled),
+        "counts": {"displacement": by_displacement(moved), "sizes": by_size(sizes)},
         "slid": aligned,
         "groups": _groups(groups, sizes, lines) | {"moved": np.round(moved[groups], 1).tolist()},
         "total": {"groups": len(sizes), "originals": len(labels), "outliers": outlying},

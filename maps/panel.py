@@ -72,7 +72,7 @@ def glossary(report: Report) -> list[list[str]]:
     return terms
 
 
-def drawn(
+def sample_note(
     points: Floats, groups: int, of_groups: int, sampled: tuple[int, int, int] | None = None
 ) -> str | None:
     """Say what is not drawn, or not in its place; None if everything is.
