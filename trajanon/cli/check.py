@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from trajanon.cli.options import ANONYMIZED, Json, SubjectsExact, names_of
-from trajanon.cli.wording import tell
+from trajanon.cli.wording import tell, with_flags
 from trajanon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -102,8 +102,9 @@ def check(
         holds = f"{released} holds for {findings.answered}: {_seen(findings)}"
         holds += _counted(released, originals, against, k)
         amiss = f"{released} must not be published:"
-    account = {**asdict(findings), "holds": findings.holds}
-    _answer(account, holds, amiss, findings.problems, as_json=as_json)
+    problems = tuple(map(with_flags, findings.problems))
+    account = {**asdict(findings), "problems": problems, "holds": findings.holds}
+    _answer(account, holds, amiss, problems, as_json=as_json)
 
 
 def _answer(

@@ -13,7 +13,7 @@ from trajanon.cli.options import (
     names_of,
     with_options,
 )
-from trajanon.cli.wording import announce_compilation, tell
+from trajanon.cli.wording import announce_compilation, tell, with_flags
 from trajanon.settings import Settings
 
 
@@ -77,7 +77,8 @@ def microaggregate(
         )
         result.write_draft(draft)
     if as_json:
-        show_json({**result.report, "out": str(out)})
+        notices = list(map(with_flags, result.report["notices"]))
+        show_json({**result.report, "notices": notices, "out": str(out)})
         return
     show_microaggregated(result.report)
     if result.report["stopped"]:
