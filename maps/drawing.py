@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-import trajanon.maps.panel as panel
 from trajanon.arrays import Floats, Ints
 from trajanon.files.report import Report
 from trajanon.maps.colours import colours, weights
