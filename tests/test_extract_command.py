@@ -211,7 +211,7 @@ def test_hops_that_cut_most_recordings_are_told_with_the_way_past(run: Run, here
 @pytest.mark.parametrize(
     ("animals", "points", "says"),
     [
-        ("a", 30, "Wrote 1 trajectory to trajectories.parquet. A group needs two at"),
+        ("a", 30, "Wrote 1 trajectory to trajectories.parquet. A group needs at least two"),
         ("a", 5, "All are of one subject, and a group needs at least two: add"),
         ("ab", 30, "Wrote 2 trajectories to trajectories.parquet. Next: trajanon "),
     ],
