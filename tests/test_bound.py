@@ -246,7 +246,7 @@ def test_what_groups_might_earn_is_taken_back(monkeypatch: pytest.MonkeyPatch) -
     pricing = pricing_problem(np.zeros((10, 1)), 2, np.arange(10))
     pricing = pricing._replace(prices=np.full(10, 10.0))
     found = FoundGroups([], np.arange(1.0, 11.0), complete=True)
-    monkeypatch.setattr(bound, "search", lambda *_: found)
+    monkeypatch.setattr(bound, "search_best", lambda *_: found)
     sse, certified = prove(said(pricing), 1)
     assert sse == pytest.approx(100.0 - (10 + 9 + 8 + 7 + 6))
     assert not certified

@@ -431,7 +431,7 @@ def test_a_part_that_is_lost_or_damaged_is_said(
 def test_an_output_may_have_any_name(
     folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.CRITICAL)  # its name is no text, and not to be passed on
+    caplog.set_level(logging.CRITICAL, "trajanon")  # its name is no text, and not to be passed on
     out = Path(os.fsdecode(bytes(tmp_path) + b"/o\xff.parquet"))
     with stopping(9, KeyboardInterrupt()), pytest.raises(KeyboardInterrupt):
         of(folder).write(out)
