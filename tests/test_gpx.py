@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.gpx import gpx_document, gpx_files, gpx_points
+from trajanon.extract.sources.gpx import gpx_document, gpx_files
 from trajanon.extract.sources.gpx.gpx_document import Document, GpxStream, Segment
 from trajanon.extract.sources.gpx.xml_parser import CHUNK
 from trajanon.extract.sources.streams import Reading
@@ -374,9 +374,9 @@ def test_segments_do_not_depend_on_the_chunks(
         for one, other in zip(_columns(segment), _columns(whole), strict=True):
             np.testing.assert_array_equal(one, other)
         singly = [
-            [gpx_points.degrees([lat])[0] for lat, _, _ in points],
-            [gpx_points.degrees([lon])[0] for _, lon, _ in points],
-            [gpx_points.seconds([time])[0] for _, _, time in points],
+            [gpx_document.degrees([lat])[0] for lat, _, _ in points],
+            [gpx_document.degrees([lon])[0] for _, lon, _ in points],
+            [gpx_document.seconds([time])[0] for _, _, time in points],
         ]
         for one, alone in zip(_columns(segment), singly, strict=True):
             np.testing.assert_array_equal(one, alone)
@@ -384,13 +384,13 @@ def test_segments_do_not_depend_on_the_chunks(
 
 @given(st.lists(moments, min_size=1, max_size=5))
 def test_a_time_is_read_the_same_way_among_odd_ones(texts: list[str]) -> None:
-    alone = [gpx_points.seconds([text])[0] for text in texts]
-    np.testing.assert_array_equal(gpx_points.seconds([*texts, "odd"])[:-1], alone)
+    alone = [gpx_document.seconds([text])[0] for text in texts]
+    np.testing.assert_array_equal(gpx_document.seconds([*texts, "odd"])[:-1], alone)
 
 
 @given(st.lists(st.floats(-180, 180).map(repr), min_size=1))
 def test_degrees_are_the_numbers_that_python_reads(texts: list[str]) -> None:
-    assert gpx_points.degrees(texts).tolist() == [float(text) for text in texts]
+    assert gpx_document.degrees(texts).tolist() == [float(text) for text in texts]
 
 
 BOMBS = [

@@ -142,24 +142,21 @@ def test_metadata_that_are_none_are_refused(tmp_path: Path, content: bytes) -> N
     ],
 )
 def test_a_recording_is_known_by_its_folder_and_number(member: str, number: int | None) -> None:
-    found = planet.recording(member)
-    assert (found and found.number) == number
+    found = planet.Accounts().recording(member)
+    assert found == (number and (number, None))
 
 
 @given(st.dictionaries(st.integers(0, 10**9), st.integers(0, 10**9)), st.integers(1))
 def test_every_account_is_found_again(accounts: dict[int, int], size: int) -> None:
     rows = "".join(f'<gpxFile uid="{u}" id="{n}"/>' for n, u in accounts.items())
     text = f"<gpxFiles>{rows}</gpxFiles>".encode()
-    metadata = planet.Metadata(Slowly(io.BytesIO(text), size), "metadata.xml")
-    while not metadata.read_chunk():
-        pass
     known = planet.Accounts()
-    known.learn(metadata)
-    for number in [*accounts, -1, 10**9 + 1]:
-        subject = known.subject(planet.Recording(number, names_account=True))
+    known.learn(Slowly(io.BytesIO(text), size), "metadata.xml")
+    for number in [*accounts, 10**9 + 1]:
         account = accounts.get(number)
-        assert subject == (None if account is None else f"osm:uid:{account}")
-        assert known.subject(planet.Recording(number, names_account=False)) is None
+        subject = None if account is None else f"osm:uid:{account}"
+        assert known.recording(f"public/{number}.gpx") == (number, subject)
+        assert known.recording(f"trackable/{number}.gpx") == (number, None)
 
 
 def test_uploads_of_one_account_are_one_subject(tmp_path: Path) -> None:

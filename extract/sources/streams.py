@@ -5,6 +5,8 @@ import gzip
 import io
 import logging
 import lzma
+import struct
+import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -22,20 +24,18 @@ if TYPE_CHECKING:
 DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
 """What reading from a packed stream raises where it is damaged or cut off."""
 
-UNREADABLE = "files that could not be read"
-"""How files and members of archives are counted that are left out for their damage."""
+DAMAGED_ZIP = (*DAMAGED, zipfile.BadZipFile, RuntimeError, ValueError, OverflowError, struct.error)
+"""What reading from a member of a zip archive raises there."""
 
-COLUMNS = "columns "
-"""How the words begin under which tables are counted by the use of their columns."""
+UNREADABLE = "files that could not be read"  # or members of archives: how they are counted
+COLUMNS = "columns "  # the first word of counts of tables, by the use of their columns
 
 _BUFFER = 1 << 18
-
-_PACKED: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
+_UNPACK: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
     b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream),
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
-}
-"""How a packed stream begins, and what unpacks it."""
+}  # by the first bytes of a packed stream
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,30 +75,48 @@ def unpacked(stream: io.BufferedReader) -> io.BufferedReader:
     Reading from a damaged one raises one of `DAMAGED`. Closing it closes the stream.
     """
     head = stream.peek(6)
-    for magic, unpack in _PACKED.items():
+    for magic, unpack in _UNPACK.items():
         if head.startswith(magic):
-            return io.BufferedReader(_Unpacked(unpack(stream), stream), _BUFFER)
+            content = unpack(stream)
+            return stream_of(content.read1, content, stream)
     return stream
 
 
-class _Unpacked(io.RawIOBase):
-    """What is unpacked from a stream, and the stream, to be closed as one."""
+def stream_of(read: Callable[[int], bytes], *closed: io.IOBase) -> io.BufferedReader:
+    """Make a stream of what a function reads; closing it closes some others."""
+    return io.BufferedReader(_Content(read, closed), _BUFFER)
 
-    def __init__(self, content: io.BufferedIOBase, packed: io.BufferedReader) -> None:
+
+class _Content(io.RawIOBase):
+    def __init__(self, read: Callable[[int], bytes], closed: tuple[io.IOBase, ...]) -> None:
         super().__init__()
-        self._content = content
-        self._packed = packed
+        self._read = read
+        self._closed = closed
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        return self._content.readinto1(buffer)
+        view = memoryview(buffer)
+        data = self._read(len(view))
+        view[: len(data)] = data
+        return len(data)
 
     def close(self) -> None:
-        self._content.close()
-        self._packed.close()
+        for stream in self._closed:
+            stream.close()
         super().close()
+
+
+class _Metered(io.FileIO):
+    def __init__(self, path: Path, read: Callable[[int], None]) -> None:
+        super().__init__(path)
+        self._read = read
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        size = super().readinto(buffer) or 0
+        self._read(size)
+        return size
 
 
 def meter(task: str, done: int, total: int, progress: Progress) -> Callable[[int], None]:
@@ -110,16 +128,3 @@ def meter(task: str, done: int, total: int, progress: Progress) -> Callable[[int
         progress(task, done, total)
 
     return read
-
-
-class _Metered(io.FileIO):
-    """A file that tells how much is taken from it."""
-
-    def __init__(self, path: Path, read: Callable[[int], None]) -> None:
-        super().__init__(path)
-        self._read = read
-
-    def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        size = super().readinto(buffer) or 0
-        self._read(size)
-        return size

@@ -1,6 +1,5 @@
 """Archives of GPX files, zip or tar, OpenStreetMap's planet dump among them."""
 
-import io
 import logging
 from collections.abc import Iterator
 from contextlib import suppress
@@ -11,7 +10,7 @@ from trajanon.extract.sources.gpx import planet
 from trajanon.extract.sources.gpx.archive_members import ZIP, CutOff, Member, members
 from trajanon.extract.sources.gpx.gpx_document import Document, GpxStream
 from trajanon.extract.sources.gpx.gpx_files import traces_of_document
-from trajanon.extract.sources.streams import DAMAGED, UNREADABLE, Reading, unpacked
+from trajanon.extract.sources.streams import DAMAGED, DAMAGED_ZIP, UNREADABLE, Reading, unpacked
 from trajanon.extract.trace import Trace
 from trajanon.words import number_of
 
@@ -51,7 +50,7 @@ def from_osm(path: Path) -> bool:
             if planet.is_metadata(member.name):
                 metadata = planet.Metadata(member.open(), "").read_beginning()
                 return metadata.generator in planet.GENERATORS
-            if _is_gpx(member):
+            if _is_gpx(member.name):
                 return GpxStream(unpacked(member.open()), "").read_beginning().is_from_osm
     return False
 
@@ -66,98 +65,71 @@ class _Archive:
         self._how = how
         self._whole = 0  # GPX files that were read to their end
         self._given = False  # whether there was anything
-        self._problem: FileProblem | None = None
         self._other = ""  # the first member that is a file, but not GPX
 
     def traces(self) -> Iterator[Trace | Document]:
+        why = ""
         try:
             for member in members(self._path, self._how):
                 try:
                     yield from self._member(member)
                 except FileProblem as error:
-                    self._leave_out(error)
+                    if self._how.strict:
+                        raise
+                    why = why or f"no GPX file in {self._path} can be read: {error}"
+                    self._how.counts[UNREADABLE] += 1
+                    logger.warning("left out, or used only up to the damage: %s", error)
         except CutOff as error:
-            self._stop(error)
+            files = number_of(self._whole, "GPX file")
+            msg = f"{self._path} is damaged or cut off after {files} ({error}): download it again"
+            if self._how.strict or not (self._whole or self._given):
+                raise FileProblem(msg) from error
+            self._how.counts[CUT_OFF] += 1
+            logger.warning("%s; what comes before is used", msg)
         if not self._whole and not self._given:
-            self._refuse()
+            raise FileProblem(why or self._why_nothing())
 
     def _member(self, member: Member) -> Iterator[Trace | Document]:
+        where = f"{self._path}/{member.name}"
         if member.regular and planet.is_metadata(member.name):
-            self._learn(member)
-        elif member.regular and _is_gpx(member):
-            yield from self._file(member)
+            self.accounts.learn(member.open(), where)
+        elif member.regular and _is_gpx(member.name):
+            upload, subject = self.accounts.recording(member.name) or (member.name, None)
+            stream = member.open()
+            try:
+                document = GpxStream(unpacked(stream), where)
+            except DAMAGED_ZIP as error:
+                msg = f"{where} cannot be read ({error}): download the archive again"
+                raise FileProblem(msg) from error
+            for found in traces_of_document(document, f"{self._label}/{upload}", subject):
+                self._given = True
+                yield found
+            self._whole += 1
+            if document.is_empty:
+                self._how.counts[EMPTY] += 1
         else:
             self._how.counts[NOT_GPX] += 1
-            if member.regular and not _is_hidden(member):
+            if member.regular and not _is_hidden(member.name):
                 self._other = self._other or member.name
 
-    def _file(self, member: Member) -> Iterator[Trace | Document]:
-        name, subject = f"{self._label}/{member.name}", None
-        if upload := planet.recording(member.name):
-            name = f"{self._label}/{upload.number}"
-            subject = self.accounts.subject(upload)
-        document = GpxStream(self._content(member), f"{self._path}/{member.name}")
-        for found in traces_of_document(document, name, subject):
-            self._given = True
-            yield found
-        self._whole += 1
-        if not document.points and not document.is_api_answer:
-            self._how.counts[EMPTY] += 1
-
-    def _content(self, member: Member) -> io.BufferedReader:
-        stream = member.open()
-        try:
-            return unpacked(stream)
-        except DAMAGED as error:
-            msg = f"{self._path}/{member.name} cannot be read ({error}): "
-            raise FileProblem(msg + "download the archive again") from error
-
-    def _learn(self, member: Member) -> None:
-        metadata = planet.Metadata(member.open(), f"{self._path}/{member.name}")
-        try:
-            while not metadata.read_chunk():
-                pass
-        finally:
-            self.accounts.learn(metadata)
-
-    def _leave_out(self, error: FileProblem) -> None:
-        if self._how.strict:
-            raise error
-        self._problem = self._problem or error
-        self._how.counts[UNREADABLE] += 1
-        logger.warning("left out, or used only up to the damage: %s", error)
-
-    def _stop(self, error: CutOff) -> None:
-        files = number_of(self._whole, "GPX file")
-        msg = f"{self._path} is damaged or cut off after {files} ({error}): download it again"
-        self._problem = FileProblem(msg)
-        if self._how.strict or not (self._whole or self._given):
-            raise self._problem from error
-        self._how.counts[CUT_OFF] += 1
-        logger.warning("%s; what comes before is used", msg)
-
-    def _refuse(self) -> None:
-        if self._problem:
-            msg = f"no GPX file in {self._path} can be read: {self._problem}"
-        elif self._other.lower().endswith(".kml"):
-            msg = (
+    def _why_nothing(self) -> str:
+        if self._other.lower().endswith(".kml"):
+            return (
                 f"{self._path} holds KML, {self._other}, which is not read: save it "
                 "as GPX or GeoJSON"
             )
-        elif self._other:
-            msg = (
+        if self._other:
+            return (
                 f"{self._path} holds no {', '.join(_GPX)} file but {self._other}: "
                 "unpack it first, and name the folder; only GPX is read from archives"
             )
-        else:
-            msg = f"{self._path} holds no {', '.join(_GPX)} file: name another one"
-        raise FileProblem(msg)
+        return f"{self._path} holds no {', '.join(_GPX)} file: name another one"
 
 
-def _is_gpx(member: Member) -> bool:
+def _is_gpx(name: str) -> bool:
     """Tell a GPX file by its name; as in folders, hidden ones are left out."""
-    return member.name.lower().endswith(_GPX) and not _is_hidden(member)
+    return name.lower().endswith(_GPX) and not _is_hidden(name)
 
 
-def _is_hidden(member: Member) -> bool:
-    return member.name.rpartition("/")[2].startswith(".")
+def _is_hidden(name: str) -> bool:
+    return name.rpartition("/")[2].startswith(".")

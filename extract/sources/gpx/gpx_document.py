@@ -1,14 +1,18 @@
 """One GPX document, a file or a page of the OSM server, read into segments."""
 
 import io
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.gpx.gpx_points import degrees, seconds
 from trajanon.extract.sources.gpx.xml_parser import (
     CHUNK,
     LONGEST_TEXT,
@@ -18,10 +22,11 @@ from trajanon.extract.sources.gpx.xml_parser import (
 )
 from trajanon.extract.sources.streams import unpacked
 
-API = "OpenStreetMap.org"
-"""The creator that the server's answers name."""
-
+API = "OpenStreetMap.org"  # the creator that the server's answers name
 _PLANET = "OSM gpx_dump.py"
+
+_Texts = list[str | None]
+_StartHandler = Callable[[str, list[str]], None] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,18 +73,21 @@ class GpxStream(XmlParser):
         self._wants_time = False
         self._passing = 0  # bytes of chunks that ended in what is passed over
         self._text = ""
-        self._lat: list[str | None] = []  # as written, one a point
-        self._lon: list[str | None] = []
-        self._time: list[str | None] = []
+        self._lat, self._lon, self._time = _Texts(), _Texts(), _Texts()  # as written, by point
         self._ends: list[tuple[int, int, str | None]] = []  # points before it, track, url
         self._rest: list[Floats] = []  # columns of a segment that goes on
         self._parser.CommentHandler = self._comment
-        self._outside()
+        self._handle(self._start_outside, self._end_outside)
 
     @property
     def is_api_answer(self) -> bool:
         """Whether this is a page of the API's trackpoints, perhaps saved to a file."""
         return self.creator == API and self.version == "1.0"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it was read to its end without a point, and is no page of the API."""
+        return not self.points and not self.is_api_answer
 
     @property
     def is_from_osm(self) -> bool:
@@ -97,12 +105,15 @@ class GpxStream(XmlParser):
                 raise
             yield from self._ended()
 
-    def _feed(self, chunk: bytes, *, last: bool) -> None:
-        super()._feed(chunk, last=last)
+    def read_chunk(self) -> bool:
+        """Read on, as every parser, but not too far in what is passed over."""
+        fed = self._fed
+        at_end = super().read_chunk()
         if self._parser.StartElementHandler is None:
-            self._passing += len(chunk)
+            self._passing += self._fed - fed
         if self._passing > CHUNK:  # the depth is not checked there
             self._refuse(f"one track point of it is larger than {CHUNK:,} bytes")
+        return at_end
 
     def _ended(self) -> Iterator[Segment]:
         """Give the segments that have ended; keep what there is of the one after."""
@@ -112,28 +123,26 @@ class GpxStream(XmlParser):
         columns = np.stack((degrees(lat[:whole]), degrees(lon[:whole]), seconds(time[:whole])))
         del lat[:whole], lon[:whole], time[:whole]
         ends, self._ends = self._ends, []
-        first = 0
-        for end, track, url in ends:
-            points = np.concatenate([*self._rest, columns[:, first:end]], axis=1)
-            self._rest, first = [], end
+        *parts, rest = np.split(columns, [end for end, *_ in ends], axis=1)
+        for part, (_, track, url) in zip(parts, ends, strict=True):
+            points = np.concatenate([*self._rest, part], axis=1)
+            self._rest = []
             self.points += points.shape[1]
             if points.size:
                 yield Segment(track, url, *points)
-        if first < whole:
-            self._rest.append(columns[:, first:])
+        self._rest.append(rest)
 
-    def _outside(self) -> None:
-        self._parser.StartElementHandler = self._start_outside
-        self._parser.EndElementHandler = self._end_outside
+    def _handle(self, start: _StartHandler, end: Callable[[str], None]) -> None:
+        self._parser.StartElementHandler = start
+        self._parser.EndElementHandler = end
 
-    def _inside(self) -> None:
-        self._depth = self._passing = 0
-        self._parser.StartElementHandler = self._start_inside
-        self._parser.EndElementHandler = self._end_inside
+    def _begin_text(self) -> None:
+        self._text = ""
+        self._parser.CharacterDataHandler = self._add_text
 
-    def _pass_over(self) -> None:
-        self._parser.StartElementHandler = None
-        self._parser.EndElementHandler = self._end_passed
+    def _add_text(self, text: str) -> None:
+        if len(self._text) < LONGEST_TEXT:
+            self._text += text
 
     def _start_outside(self, tag: str, attributes: list[str]) -> None:
         self._path.append(_local(tag))
@@ -156,8 +165,7 @@ class GpxStream(XmlParser):
                 self._point_tag, self._time_tag = prefix + "trkpt", prefix + "time"
                 self._inside()
             case ["gpx", "trk", "url"]:
-                self._text = ""
-                self._parser.CharacterDataHandler = self._add_text
+                self._begin_text()
 
     def _end_outside(self, tag: str) -> None:
         self._check_end(tag)
@@ -165,6 +173,10 @@ class GpxStream(XmlParser):
             self._parser.CharacterDataHandler = None
             self._url = self._text.strip() or None
         self._path.pop()
+
+    def _inside(self) -> None:
+        self._depth = self._passing = 0
+        self._handle(self._start_inside, self._end_inside)
 
     def _start_inside(self, tag: str, attributes: list[str]) -> None:
         self._depth += 1
@@ -174,10 +186,9 @@ class GpxStream(XmlParser):
             if self._wants_time:
                 self._place(attributes)
         elif not self._wants_time:
-            self._pass_over()
+            self._handle(None, self._end_passed)
         elif self._depth == 2 and tag == self._time_tag:
-            self._text = ""
-            self._parser.CharacterDataHandler = self._add_text
+            self._begin_text()
         else:
             self._check_depth(self._depth)
 
@@ -196,7 +207,7 @@ class GpxStream(XmlParser):
             self._check_end(tag)
             self._ends.append((len(self._lat), self._track, self._url))
             self._path.pop()
-            self._outside()
+            self._handle(self._start_outside, self._end_outside)
             return
         if self._depth == 2 and self._wants_time and tag == self._time_tag:
             self._parser.CharacterDataHandler = None
@@ -213,10 +224,6 @@ class GpxStream(XmlParser):
         if not self._path or self._path[-1] != _local(tag):
             self._refuse("its track points stand in each other")
 
-    def _add_text(self, text: str) -> None:
-        if len(self._text) < LONGEST_TEXT:
-            self._text += text
-
     def _comment(self, text: str) -> None:
         # The bundled sample has the form of an answer, but is not of OpenStreetMap.
         self.synthetic |= text.strip().startswith("synthetic:")
@@ -230,3 +237,41 @@ def read(source: bytes, name: str) -> Document:
 def _local(tag: str) -> str:
     """Give the name of a tag without its prefix."""
     return tag.rpartition(":")[2]
+
+
+def degrees(texts: Sequence[str | None]) -> Floats:
+    """Give the numbers that are written; NaN where there is none."""
+    try:
+        return _floats(pa.array(texts, pa.string()).cast(pa.float64()))
+    except pa.ArrowInvalid:  # some are no numbers, or not written as usual
+        return np.array([_number(text or "") for text in texts], dtype=np.float64)
+
+
+def seconds(texts: Sequence[str | None]) -> Floats:
+    """Give seconds since 1970 of ISO 8601 times, UTC unless they say otherwise.
+
+    NaN where there is no time; a day alone is none.
+    """
+    try:
+        trimmed = pc.utf8_trim_whitespace(pa.array(texts, pa.string()))
+        return _floats(trimmed.cast(pa.timestamp("us", "UTC")).cast(pa.int64())) / 1e6
+    except pa.ArrowInvalid:  # some are no times, or have no zone
+        return np.array([_seconds((text or "").strip()) for text in texts], dtype=np.float64)
+
+
+def _floats(column: pa.Array) -> Floats:
+    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _number(text: str) -> float:
+    with suppress(ValueError):
+        return float(text)
+    return math.nan
+
+
+def _seconds(text: str) -> float:
+    with suppress(ValueError):
+        if len(text) > len("2026-01-31"):
+            time = datetime.fromisoformat(text)
+            return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+    return math.nan

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.gpx.gpx_document import Document, GpxStream
 from trajanon.extract.sources.streams import Reading
@@ -32,8 +31,15 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
     with how.unpacked(path) as stream:
         document = GpxStream(stream, str(path))
         yield from traces_of_document(document, label)
-    if not document.points and not document.is_api_answer:
-        logger.warning("%s holds no track points (%s)", path, _why_empty(document.contents))
+    if document.is_empty:
+        why = "it is empty"
+        if "trkseg" in document.contents:
+            why = "every <trkseg> is empty"
+        elif "trk" in document.contents:
+            why = "a <trk> without <trkseg>"
+        elif document.contents:
+            why = "only routes or waypoints, which nobody recorded on the way"
+        logger.warning("%s holds no track points (%s)", path, why)
 
 
 def from_osm(path: Path) -> bool:
@@ -53,22 +59,8 @@ def traces_of_document(
         yield Document([*first, *segments])
         return
     for segment in chain(first, segments):
-        time = _believable(segment.time)
+        time = segment.time
+        if np.isfinite(time).all() and np.ptp(time) < 1.0:
+            # The clock stood still: the file's order tells more.
+            time = np.full_like(time, np.nan)
         yield Trace(name, subject, segment.lat, segment.lon, time)
-
-
-def _believable(time: Floats) -> Floats:
-    """Forget the times of a clock that stood still: the file's order tells more."""
-    if np.isfinite(time).all() and np.ptp(time) < 1.0:
-        return np.full_like(time, np.nan)
-    return time
-
-
-def _why_empty(contents: set[str]) -> str:
-    if "trkseg" in contents:
-        return "every <trkseg> is empty"
-    if "trk" in contents:
-        return "a <trk> without <trkseg>"
-    if contents:
-        return "only routes or waypoints, which nobody recorded on the way"
-    return "it is empty"

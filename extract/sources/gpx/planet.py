@@ -8,7 +8,6 @@ import logging
 import re
 from array import array
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -27,20 +26,6 @@ _FILE = re.compile(r"(?:.*/)?(public|trackable|identifiable)/(?:\d+/)*(\d{1,18})
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
-    """One file of the dump."""
-
-    number: int  # of the upload
-    names_account: bool  # whether the metadata may name its account: not that of a trackable one
-
-
-def recording(member: str) -> Recording | None:
-    """Tell which recording a member of an archive is, if it is one of a dump."""
-    found = _FILE.fullmatch(member)
-    return Recording(int(found[2]), found[1] != "trackable") if found else None
-
-
 def is_metadata(member: str) -> bool:
     """Tell whether a member of an archive has the name of the dump's metadata."""
     return member.rpartition("/")[2] == "metadata.xml"
@@ -52,8 +37,7 @@ class Metadata(XmlParser):
     def __init__(self, stream: Readable, name: str) -> None:
         super().__init__(stream, name)
         self.generator = ""
-        self.numbers = array("q")  # of the recordings
-        self.accounts = array("q")  # of each
+        self.numbers, self.accounts = array("q"), array("q")  # recordings, and the account of each
         self._depth = 0
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
@@ -61,12 +45,12 @@ class Metadata(XmlParser):
     def _start(self, tag: str, attributes: list[str]) -> None:
         self._depth += 1
         self._check_depth(self._depth)
+        said = by_name(attributes)
         if self._depth == 1:
             if tag != "gpxFiles":
                 self._refuse(f"it begins with <{tag}>, not with <gpxFiles>")
-            self.generator = by_name(attributes).get("generator", "")
+            self.generator = said.get("generator", "")
         elif tag == "gpxFile":
-            said = by_name(attributes)
             number, account = said.get("id", ""), said.get("uid", "")
             if _NUMBER.fullmatch(number) and _NUMBER.fullmatch(account):
                 self.numbers.append(int(number))
@@ -81,29 +65,34 @@ class Accounts:
 
     def __init__(self) -> None:
         self._known = False
-        self._without = 0
-        self._numbers = np.empty(0, dtype=np.int64)
-        self._accounts = np.empty(0, dtype=np.int64)
+        self._without = 0  # recordings that came before the metadata
+        self._numbers = self._accounts = np.empty(0, dtype=np.int64)
 
-    def learn(self, metadata: Metadata) -> None:
-        """Take over what was read of the metadata."""
-        self._known = True
-        numbers = np.array(metadata.numbers, dtype=np.int64)
-        order = np.argsort(numbers, kind="stable")
-        self._numbers = numbers[order]
-        self._accounts = np.array(metadata.accounts, dtype=np.int64)[order]
+    def learn(self, stream: Readable, name: str) -> None:
+        """Read the metadata; where they are damaged, take over what comes before."""
+        metadata = Metadata(stream, name)
+        try:
+            while not metadata.read_chunk():
+                pass
+        finally:
+            self._known = True
+            numbers = np.array(metadata.numbers, dtype=np.int64)
+            order = np.argsort(numbers, kind="stable")
+            self._numbers = numbers[order]
+            self._accounts = np.array(metadata.accounts, dtype=np.int64)[order]
 
-    def subject(self, recording: Recording) -> str | None:
-        """Name the account that made a recording; None if it is not known."""
-        if not recording.names_account:
+    def recording(self, member: str) -> tuple[int, str | None] | None:
+        """Give the number and, if it is known, the account of a file of the dump."""
+        found = _FILE.fullmatch(member)
+        if found is None:
             return None
-        if not self._known:
-            self._without += 1
-            return None
-        place = np.searchsorted(self._numbers, recording.number)
-        if place == len(self._numbers) or self._numbers[place] != recording.number:
-            return None
-        return f"osm:uid:{self._accounts[place]}"
+        number, account = int(found[2]), None
+        if found[1] != "trackable":  # which name no account
+            self._without += not self._known
+            place = np.searchsorted(self._numbers, number)
+            if number in self._numbers[place : place + 1]:
+                account = f"osm:uid:{self._accounts[place]}"
+        return number, account
 
     def report(self, path: Path, counts: Counter[str]) -> None:
         """Say how many recordings went without the metadata, if any did."""

@@ -5,17 +5,13 @@ from typing import Protocol, Self
 from xml.parsers import expat
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.streams import DAMAGED
+from trajanon.extract.sources.streams import DAMAGED_ZIP
 
-CHUNK = 1 << 18
-"""Bytes to feed at once."""
-
-LONGEST_TEXT = 1 << 12
-"""Characters of a text that are kept; no name and no time is longer."""
+CHUNK = 1 << 18  # bytes to feed at once
+LONGEST_TEXT = 1 << 12  # characters of a text that are kept; no name and no time is longer
 
 _LARGEST_TAG = 1 << 20
 _DEEPEST = 256
-
 _BLANK = b" \t\r\n\xef\xbb\xbf"  # and a byte order mark, wherever it stands
 _BEGINNINGS = (b"<", b"\xff\xfe", b"\xfe\xff")  # the others are of UTF-16
 
@@ -43,17 +39,34 @@ class XmlParser:
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.ordered_attributes = True
-        self._parser.StartDoctypeDeclHandler = self._refuse_doctype
+        self._parser.StartDoctypeDeclHandler = lambda name, *_: self._refuse(
+            f"it declares the document type {name!r}"
+        )
 
     def read_chunk(self) -> bool:
         """Read on, at most `CHUNK` bytes; tell whether this is the end of the document."""
         try:
             chunk = self._stream.read(CHUNK)
-        except DAMAGED as error:
+        except DAMAGED_ZIP as error:
             msg = f"{self._name} cannot be read to its end ({error}): download it again"
             raise FileProblem(msg) from error
         last = not chunk
-        self._feed(chunk if self._fed else self._begun(chunk), last=last)
+        if not self._fed:  # blanks before a document, which XML does not allow
+            begun = chunk.lstrip(_BLANK)
+            self._above += chunk.count(b"\n", 0, len(chunk) - len(begun))
+            self._head, chunk = begun[:20], begun
+        try:
+            self._parser.Parse(chunk, last)
+        except expat.ExpatError as error:
+            line, way_out = self._above + error.lineno, self._way_out(error, last=last)
+            msg = f"{self._name} is not well-formed XML (line {line}); {way_out}"
+            raise FileProblem(msg) from error
+        except (LookupError, ValueError) as error:
+            msg = f"{self._name} is in an encoding that is not known here: save it as UTF-8"
+            raise FileProblem(msg) from error
+        self._fed += len(chunk)
+        if self._fed - self._parser.CurrentByteIndex > _LARGEST_TAG:
+            self._refuse("a tag of it goes on for a megabyte")
         return last
 
     def read_beginning(self) -> Self:
@@ -61,27 +74,6 @@ class XmlParser:
         with suppress(FileProblem):
             self.read_chunk()
         return self
-
-    def _feed(self, chunk: bytes, *, last: bool) -> None:
-        try:
-            self._parser.Parse(chunk, last)
-        except expat.ExpatError as error:
-            line = self._above + error.lineno
-            msg = f"{self._name} is not well-formed XML (line {line}); "
-            raise FileProblem(msg + self._way_out(error, last=last)) from error
-        except (LookupError, ValueError) as error:
-            msg = f"{self._name} is in an encoding that is not known here: "
-            raise FileProblem(msg + "save it as UTF-8") from error
-        self._fed += len(chunk)
-        if self._fed - self._parser.CurrentByteIndex > _LARGEST_TAG:
-            self._refuse("a tag of it goes on for a megabyte")
-
-    def _begun(self, chunk: bytes) -> bytes:
-        """Pass over blanks before the document, which XML does not allow."""
-        begun = chunk.lstrip(_BLANK)
-        self._above += chunk.count(b"\n", 0, len(chunk) - len(begun))
-        self._head = begun[:20]
-        return begun
 
     def _way_out(self, error: expat.ExpatError, *, last: bool) -> str:
         if self._head and not self._head.startswith(_BEGINNINGS):
@@ -95,9 +87,6 @@ class XmlParser:
         if depth > _DEEPEST:
             self._refuse(f"more than {_DEEPEST} elements stand in each other")
 
-    def _refuse_doctype(self, name: str, *_: object) -> None:
-        self._refuse(f"it declares the document type {name!r}")
-
     def _refuse(self, why: str) -> None:
         msg = f"{self._name} is not GPX: {why}"
         raise FileProblem(msg)
@@ -105,5 +94,4 @@ class XmlParser:
 
 def by_name(attributes: list[str]) -> dict[str, str]:
     """Give by its name each attribute of a tag, as the parser lists them."""
-    alternating = iter(attributes)
-    return dict(zip(alternating, alternating, strict=True))
+    return dict(zip(attributes[::2], attributes[1::2], strict=True))
