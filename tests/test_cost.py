@@ -8,14 +8,16 @@ from toy import NORTH, toy
 
 import trajanon
 from trajanon.evaluation.cost import (
+    AS_SLID,
     BESIDE_MDAV,
     CROWDED,
     LENGTH_LOST,
+    MDAV,
     OF_OWN_LENGTH,
+    RELEASE,
     TRIPS_LOST,
     cost,
 )
-from trajanon.evaluation.evidence import AS_SLID, MDAV, RELEASE
 from trajanon.trajectories import Trajectories
 from trajanon.utility.usefulness import Usefulness, usefulness
 

@@ -15,9 +15,8 @@ from toy import NORTH, toy
 import trajanon
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
-from trajanon.evaluation.evaluation import Evaluation
-from trajanon.evaluation.evidence import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE, SLID
-from trajanon.evaluation.price import price
+from trajanon.evaluation.cost import AS_SLID, MDAV, NOTHING, RELEASE
+from trajanon.evaluation.evidence import NOTICE, SLID, Evaluation
 from trajanon.files.release import write_release
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import displacement
@@ -75,15 +74,17 @@ def test_pairs_are_measured_as_by_hand() -> None:
 
 def test_the_price_of_subjects_is_that_of_other_pairs() -> None:
     """Neighbours are of one person: pairs of two people have to span 2 km."""
-    trajectories = toy()
-    subjects = np.array([0, 0, 1, 1])
-    for paid in price(trajectories.records, 2, subjects):
+    trajectories = Trajectories(toy().points, subject=np.array([0, 0, 1, 1]))
+    release, report = released(trajectories)
+    price = trajanon.evaluate(trajectories, release, report).price
+    assert price is not None
+    for paid in price:
         near = 100 * 4 * 10.0**2 / (2 * 1010.0**2 + 2 * 990.0**2)
         far = 100 * 4 * 1000.0**2 / (2 * 1010.0**2 + 2 * 990.0**2)
         assert paid.records == pytest.approx(near, rel=1e-3)
         assert paid.subjects == pytest.approx(far, rel=1e-3)
         assert (paid.violations, paid.groups) == (2, 2)
-    assert price(trajectories.records, 3, subjects) == []
+    assert trajanon.evaluate(trajectories, release, {**report, "k": 3}).price == []
 
 
 def test_windows_that_slid_are_measured_both_ways(

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from trajanon.bound.lower_bound import lower_bound as lower_bound
     from trajanon.drafts import clean as clean
     from trajanon.errors import TrajanonError as TrajanonError
-    from trajanon.evaluation.evaluation import Evaluation as Evaluation
     from trajanon.evaluation.evaluation import evaluate as evaluate
+    from trajanon.evaluation.evidence import Evaluation as Evaluation
     from trajanon.files.release import read_release as read_release
     from trajanon.files.trajectories import read_trajectories as read_trajectories
     from trajanon.files.trajectories import write_trajectories as write_trajectories
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Bound": "trajanon.bound.lower_bound",
-    "Evaluation": "trajanon.evaluation.evaluation",
+    "Evaluation": "trajanon.evaluation.evidence",
     "Findings": "trajanon.privacy.findings",
     "MicroaggregatedTable": "trajanon.tables",
     "Partition": "trajanon.partition",

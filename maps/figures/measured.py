@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from trajanon.benchmark.path_tables import TSP
+from trajanon.benchmark.tables import TSP
 from trajanon.errors import BadInput
 from trajanon.maps.colours import PALETTE
 from trajanon.maps.figures.pictures import Picture

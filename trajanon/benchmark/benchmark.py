@@ -1,11 +1,11 @@
 """The benchmark: tables over data sets, measured and put beside the papers."""
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
 from trajanon.benchmark.datasets import find_datasets
-from trajanon.benchmark.measurement import Measurement
-from trajanon.benchmark.published import beside, read_published
+from trajanon.benchmark.measurement import Measurement, beside, read_published
 from trajanon.benchmark.tables import TABLES
 from trajanon.errors import BadInput
 from trajanon.progress import Progress, silent
@@ -27,14 +27,12 @@ def benchmark(
     chosen = TABLES if EVERY in tables else {name: TABLES[name] for name in tables}
     datasets = find_datasets(data)
     published = read_published(data.parent / "published")
-    any_measured = False
-    for table in chosen.values():
-        for read in datasets:
-            measured = beside(table(read(), repeats, progress), published)
-            if measured:
-                any_measured = True
-                yield measured
-    if not any_measured:
+    nothing = True
+    for table, read in product(chosen.values(), datasets):
+        if measured := beside(table(read(), repeats, progress), published):
+            nothing = False
+            yield measured
+    if nothing:
         msg = (
             f"{', '.join(chosen)} has nothing to measure in {data}: see "
             "trajanon benchmark --help for the data sets, or ask for `table=hm2`"

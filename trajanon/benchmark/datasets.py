@@ -82,11 +82,10 @@ def find_datasets(folder: Path) -> list[Callable[[], Dataset]]:
             "eia.csv, or with trajectories, or a table of yours, as `data`"
         )
         raise FileProblem(msg)
-    found: list[Callable[[], Dataset]] = []
-    for name in PAPERS:
-        table = folder / f"{name.lower()}.csv"
-        if table.exists():
-            found.append(partial(_of_a_paper, name, table))
+    papers = {name: folder / f"{name.lower()}.csv" for name in PAPERS}
+    found: list[Callable[[], Dataset]] = [
+        partial(_of_a_paper, name, file) for name, file in papers.items() if file.exists()
+    ]
     found += [partial(_trajectories, file) for file in sorted(folder.glob("*.parquet"))]
     if not found:
         msg = (

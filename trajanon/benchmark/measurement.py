@@ -1,14 +1,31 @@
-"""One measured number, beside the published one, and how runs are timed."""
+"""One measured number, and the published one beside it."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
 from time import perf_counter
-from typing import ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 
-_Given = ParamSpec("_Given")
+from trajanon.errors import FileProblem
+from trajanon.inputs import regular
+from trajanon.progress import Progress
+
+Place = tuple[str, str, str, str, int | None, str]
+"""Table, data set, method, setting, k and statistic."""
+
 _Result = TypeVar("_Result")
+
+_FILES = {
+    "hm2": "hm2micro.csv",
+    "compression": "compression.csv",
+    "rcs": "rcs.csv",
+    "mf-tsp": "mftsp.csv",
+    "decomposition": "decomposition.csv",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +37,7 @@ class Measurement:
     dataset: str
     method: str
     by: str  # how we reached it: method and heuristic, in the words of trajanon
-    setting: str  # further parameters, in the words of `trajanon.benchmark.published`
+    setting: str  # further parameters, as `rcs_setting` and `decomposition_setting` write them
     k: int | None  # group size; None for all of them
     statistic: str  # ``il`` and ``avg`` (percent), ``path_length``, ``seconds``, ...
     ours: float  # the number
@@ -29,11 +46,23 @@ class Measurement:
     source: str = ""  # the table that prints it
 
     @property
+    def place(self) -> Place:
+        """Where the number stands in the published tables."""
+        return self.table, self.dataset, self.method, self.setting, self.k, self.statistic
+
+    @property
     def difference(self) -> float | None:
         """How far ours lies above the published number, percent."""
         if not self.published:
             return None
         return 100.0 * (self.ours / self.published - 1.0)
+
+
+def timed(run: Callable[..., _Result], *given: Any) -> tuple[_Result, float]:
+    """Run with what is given, and measure the seconds."""
+    since = perf_counter()
+    result = run(*given)
+    return result, perf_counter() - since
 
 
 def spread(values: Sequence[float]) -> Iterator[tuple[str, float]]:
@@ -45,10 +74,59 @@ def spread(values: Sequence[float]) -> Iterator[tuple[str, float]]:
         yield "max", max(values)
 
 
-def timed(
-    run: Callable[_Given, _Result], *given: _Given.args, **named: _Given.kwargs
-) -> tuple[_Result, float]:
-    """Run with what is given, and measure the seconds."""
-    since = perf_counter()
-    result = run(*given, **named)
-    return result, perf_counter() - since
+def steps(progress: Progress, task: str, total: int) -> Callable[[], None]:
+    """Tell the progress of a task: once before each step, and once in the end."""
+    done = count()
+    return lambda: progress(task, next(done), total)
+
+
+Numbers = dict[Place, tuple[float, str]]
+"""Published numbers, each with the table that prints it."""
+
+
+def read_published(folder: Path) -> Numbers:
+    """Read the CSV files of the papers; nothing where one is absent."""
+    found: Numbers = {}
+    for table, name in _FILES.items():
+        file = folder / name
+        if not regular(file).exists():
+            continue
+        try:
+            rows = pd.read_csv(file, dtype=str, keep_default_na=False)
+            for row in rows.to_dict("records"):
+                k = int(row["k"]) if row["k"] else None
+                where = (row["dataset"], row["method"], _setting(table, row), k, row["statistic"])
+                number = (float(row["value"]), row["source"])
+                # Where two papers print a number, the first one stands.
+                found.setdefault((table, *where), number)
+                if table == "compression" and row["statistic"] == "seconds":
+                    found.setdefault(("timing", *where), number)
+        except (OSError, ValueError, KeyError) as error:
+            msg = f"cannot read the published table {file}: {error}"
+            raise FileProblem(msg) from error
+    return found
+
+
+def beside(measurements: Iterable[Measurement], published: Numbers) -> list[Measurement]:
+    """Put the published numbers beside ours."""
+    numbers = ((m, published.get(m.place, (m.published, m.source))) for m in measurements)
+    return [replace(m, published=number, source=source) for m, (number, source) in numbers]
+
+
+def rcs_setting(probability: str, events: int | str) -> str:
+    """Name a setting of Random Cluster Shuffling."""
+    return f"probability {probability}, events {events}"
+
+
+def decomposition_setting(step: int | str, s: int | str, step_3: str) -> str:
+    """Name a step of the decomposition heuristic."""
+    parts = f", s = {s}" if s else ""
+    return f"step {step}{parts}, step 3 {'used' if step_3 == 'yes' else 'skipped'}"
+
+
+def _setting(table: str, row: Mapping[str, str]) -> str:
+    if table == "rcs" and row["shuffle_probability"]:
+        return rcs_setting(row["shuffle_probability"], row["max_events"])
+    if table == "decomposition" and row["step"]:
+        return decomposition_setting(row["step"], row["s"], row["step3_used"])
+    return ""

@@ -1,31 +1,61 @@
 """The papers' tables, measured again: each a function of a data set.
 
-It takes the data set, the repeats of whatever chance plays a part in, and a progress; it yields
+It takes the data set, the number of runs of each method that uses chance, and a progress; it yields
 nothing for a data set that the table does not have. Every kernel is compiled on a few records
 before it is timed.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from trajanon.arrays import Ints
-from trajanon.benchmark.datasets import Dataset
-from trajanon.benchmark.measurement import Measurement, spread, timed
-from trajanon.benchmark.path_tables import by_distance, compression_table, hm2_table, timing_table
-from trajanon.benchmark.published import decomposition_setting, rcs_setting
+from trajanon.arrays import Floats, Ints
+from trajanon.benchmark.datasets import PAPERS, Dataset
+from trajanon.benchmark.measurement import (
+    Measurement,
+    decomposition_setting,
+    rcs_setting,
+    spread,
+    steps,
+    timed,
+)
 from trajanon.methods.decomposition import regroup_parts, start
+from trajanon.methods.hm2 import cut_path, find_path
 from trajanon.methods.mdav import mdav
 from trajanon.methods.mf_tsp import group_by_paths, paths_from_every_record
+from trajanon.methods.v_mdav import v_mdav
+from trajanon.microaggregation import microaggregate
+from trajanon.paths.tours import path_length
 from trajanon.problem import Problem
 from trajanon.progress import Progress
 from trajanon.refine.rcs import rcs
 from trajanon.refine.swap import swap
 
 Table = Callable[[Dataset, int, Progress], Iterator[Measurement]]
+
+BY_DISTANCE = {"MDAV": ("mdav", mdav), "V-MDAV": ("v-mdav", v_mdav)}
+
+TSP = {
+    "Nearest Insertion-MHM": "nearest-insertion",
+    "Farthest Insertion-MHM": "farthest-insertion",
+    "Cheapest Insertion-MHM": "cheapest-insertion",
+    "Arbitrary Insertion-MHM": "arbitrary-insertion",
+    "Nearest Neighbour-MHM": "nearest-neighbor",
+    "Repetitive NN-MHM": "repetitive-nn",
+    "Concorde-MHM": "or-opt",
+}
+"""Heuristics whose path does not depend on k. Our default stands in for Concorde."""
+
+THROUGH_GROUPS = {"MDAV-LK-MHM": "mdav-lk", "MD-MHM": "md", "MDAV-MHM": "mdav", "CBFS-MHM": "cbfs"}
+
+OTHERS = {"2-Opt-MHM": "two-opt", "NPN-MHM": "npn"}
+"""Not in the published tables."""
+
+ALWAYS_THE_SAME = {"repetitive-nn", "npn", *THROUGH_GROUPS.values()}
 
 MF_TSP = {
     "MF-TSP(2-Opt)": "two-opt",
@@ -41,6 +71,110 @@ MF_TSP = {
 
 SHUFFLES = (("0", 0), *((f"{p}/1000", n) for p in (1, 10, 100) for n in (10, 20)))
 
+TIMED = {"C-MHM": "or-opt", "Repetitive NN": "repetitive-nn", "MDAV, k = 4": "mdav"}
+
+SDCMICRO = {1_000: 0.03, 10_000: 1.6}
+"""Seconds of sdcMicro's MDAV (C++) by the number of rows of 60 columns, k = 4: measured on another
+machine, and printed by no paper."""
+
+_ROUNDS = 3  # of which the fastest counts: a machine is never slower than it can be
+
+
+def _paths_cut(
+    dataset: Dataset, ks: Sequence[int], repeats: int, step: Callable[[], None], **options: Any
+) -> tuple[Floats, Floats, Floats]:
+    """Find a path a run and cut it for every k; a path through groups has its own for each.
+
+    Gives losses and path lengths, (ks, runs), and the seconds of a path and of its first cut,
+    (2, runs).
+    """
+    losses, lengths = np.empty((2, len(ks), repeats))
+    seconds = np.empty((2, repeats))
+    of_each_k = options.get("heuristic") in THROUGH_GROUPS.values()
+    for seed in range(repeats):
+        step()
+        path = np.empty(0, dtype=np.int64)
+        for number, k in enumerate(ks):
+            problem = dataset.problem(k, seed=seed, **options)
+            if number == 0 or of_each_k:
+                path, finding = timed(find_path, problem)
+            labels, cutting = timed(cut_path, problem, path)
+            if number == 0:
+                seconds[:, seed] = finding, cutting
+            losses[number, seed] = dataset.loss(labels)
+            lengths[number, seed] = path_length(dataset.records, path)
+    return losses, lengths, seconds
+
+
+def _by_distance(table: str, dataset: Dataset, ks: Iterable[int]) -> Iterator[Measurement]:
+    """Measure MDAV and V-MDAV, with which several tables begin."""
+    for name, (by, method) in BY_DISTANCE.items():
+        row = partial(Measurement, table, dataset.name, name, by, "")
+        method(dataset.few.problem(3))
+        for k in ks:
+            labels, took = timed(method, dataset.problem(k))
+            yield row(k, "il", dataset.loss(labels))
+            if table == "hm2":
+                yield row(k, "seconds", took)
+
+
+def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
+    """Paths cut by MHM: thesis Tables 4.2 to 4.7, and the correlation of 4.8."""
+    row, ks = partial(Measurement, "hm2", dataset.name), (3, 4, 5, 6)
+    yield from _by_distance("hm2", dataset, ks)
+    if dataset.own:  # beside the methods of the papers, the default search
+        for k in ks:
+            searched, took = timed(microaggregate, dataset.records, k)
+            ours = partial(row, "HM2 and annealing", "the default", "", k)
+            yield ours("il", searched.information_loss)
+            yield ours("seconds", took)
+    heuristics = {**THROUGH_GROUPS, **TSP, **OTHERS}
+    times = {by: 1 if by in ALWAYS_THE_SAME else repeats for by in heuristics.values()}
+    step = steps(progress, f"{dataset.name}: paths and cuts", sum(times.values()))
+    of_tsp = []
+    for name, by in heuristics.items():
+        find_path(dataset.few.problem(ks[0], heuristic=by))
+        losses, lengths, seconds = _paths_cut(dataset, ks, times[by], step, heuristic=by)
+        if name in TSP:
+            of_tsp.append((lengths, losses))
+        for k, lost, long in zip(ks, losses.tolist(), lengths.tolist(), strict=True):
+            for statistic, value in (*spread(lost), ("path_length", float(np.mean(long)))):
+                yield row(name, by, "", k, statistic, value, times[by])
+            for seed, (loss, length) in enumerate(zip(lost, long, strict=True)):
+                yield row(name, by, f"seed {seed}", k, "run_il", loss)
+                yield row(name, by, f"seed {seed}", k, "run_path_length", length)
+        yield row(name, by, "", None, "seconds", float(seconds.sum(axis=0).mean()), times[by])
+    step()
+    for k, pairs in zip(ks, np.concatenate(of_tsp, axis=2).swapaxes(0, 1), strict=True):
+        place = ("all TSP heuristics", "path length and SSE", "", k)
+        yield row(*place, "pearson", float(np.corrcoef(pairs)[0, 1]), pairs.shape[1])
+
+
+def compression_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
+    """Compressed paths: thesis Tables 5.1 to 5.4, compression paper Tables 1 to 4.
+
+    Members come back in the order of their rows, to which the published path lengths point, and
+    (with a ``setting``) by distance to the centroid, as the papers say.
+    """
+    if not dataset.measured_by(PAPERS):
+        return
+    row, ks = partial(Measurement, "compression", dataset.name), range(3, 11)
+    yield from _by_distance("compression", dataset, ks)
+    ways = [(1, "row"), *((c, by) for c in (2, 3, 4, 5) for by in ("row", "distance"))]
+    find_path(dataset.few.problem(3, compression=2))
+    step = steps(progress, f"{dataset.name}: compression", len(ways) * repeats)
+    for c, expansion in ways:
+        name, by = ("C-MHM", "or-opt") if c == 1 else (f"C{c}-C-MHM", f"or-opt, {expansion}")
+        ours = partial(row, name, by, "" if expansion == "row" else "as the papers say")
+        losses, lengths, seconds = _paths_cut(
+            dataset, ks, repeats, step, compression=c, expansion=expansion
+        )
+        for k, loss in zip(ks, losses.mean(axis=1).tolist(), strict=True):
+            yield ours(k, "il", loss, repeats)
+        yield ours(None, "path_length", float(lengths[0].mean()), repeats)
+        yield ours(None, "seconds", float(seconds[0].mean()), repeats)
+    step()
+
 
 def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
     """Random Cluster Shuffling after MDAV: thesis Table 6.1."""
@@ -49,25 +183,26 @@ def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Me
     row, ks = partial(Measurement, "rcs", dataset.name), (3, 5, 10)
     few = dataset.few.problem(3)
     rcs(few, mdav(few))
-    for number, k in enumerate(ks):
+    step = steps(progress, f"{dataset.name}: shuffling", len(ks) * len(SHUFFLES))
+    for k in ks:
         labels = mdav(dataset.problem(k))
         yield row("MDAV", "mdav", "", k, "il", dataset.loss(labels))
-        for place, (probability, events) in enumerate(SHUFFLES):
-            done = number * len(SHUFFLES) + place
-            progress(f"{dataset.name}: shuffling", done, len(ks) * len(SHUFFLES))
-            chance = float(Fraction(probability))
-            losses, seconds = [], []
-            for seed in range(repeats if events else 1):
-                problem = dataset.problem(
-                    k, seed=seed, shuffle_probability=chance, max_events=events
-                )
-                after, took = timed(rcs, problem, labels)
-                losses.append(dataset.loss(after))
-                seconds.append(took)
+        for probability, events in SHUFFLES:
+            step()
+            options: dict[str, Any] = {
+                "shuffle_probability": float(Fraction(probability)),
+                "max_events": events,
+            }
+            runs = [
+                timed(rcs, dataset.problem(k, seed=seed, **options), labels)
+                for seed in range(repeats if events else 1)
+            ]
+            losses = [dataset.loss(shuffled) for shuffled, _ in runs]
+            seconds = float(np.mean([took for _, took in runs]))
             ours = partial(row, "MDAV-RCS", "mdav, rcs", rcs_setting(probability, events), k)
-            for statistic, value in (*spread(losses), ("seconds", float(np.mean(seconds)))):
+            for statistic, value in (*spread(losses), ("seconds", seconds)):
                 yield ours(statistic, value, len(losses))
-    progress(f"{dataset.name}: shuffling", 1, 1)
+    step()
 
 
 def mf_tsp_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
@@ -75,7 +210,7 @@ def mf_tsp_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator
     if not dataset.measured_by(("Census", "Tarragona")):
         return
     row, ks = partial(Measurement, "mf-tsp", dataset.name), (3, 4, 5, 10)
-    yield from by_distance("mf-tsp", dataset, ks)
+    yield from _by_distance("mf-tsp", dataset, ks)
 
     def tell(number: int, _: str, done: float, total: float | None, note: str = "") -> None:
         words = f"{dataset.name}: a path from every record"
@@ -104,30 +239,50 @@ def decomposition_table(
     ks, subsets = (3, 5, 10), (40, 20, 10, 5, 2)
     few = dataset.few.problem(3, subsets=2)
     swap(few, regroup_parts(few, start(few)))
-    done, total = 0, 2 * len(ks) * len(subsets)
+    step = steps(progress, f"{dataset.name}: decomposition", 2 * len(ks) * len(subsets))
     for k in ks:
         first, first_took = timed(start, dataset.problem(k))
         exchanged, exchange_took = timed(swap, dataset.problem(k), first)
         better = "MDAV" if np.array_equal(first, mdav(dataset.problem(k))) else "VMDAV"
         for step_3, before in (("yes", exchanged), ("no", first)):
-            steps = [("2", "", first, first_took)]
+            done = [("2", "", first, first_took)]
             if step_3 == "yes":
-                steps.append(("3", "", exchanged, exchange_took))
+                done.append(("3", "", exchanged, exchange_took))
             for s in subsets:
-                progress(f"{dataset.name}: decomposition", done, total)
+                step()
                 problem = dataset.problem(k, subsets=s)
                 regrouped, took = timed(regroup_parts, problem, before)
-                steps.append(("5", str(s), regrouped, took))
-                last, took = timed(swap, problem, regrouped)
-                steps.append(("7", str(s), last, took))
-                done += 1
-            for step, s_named, labels, seconds in steps:
-                method = "decomposition" if step != "2" else better
-                setting = decomposition_setting(step, s_named, step_3)
-                row = partial(Measurement, "decomposition", dataset.name, method, "decomposition")
-                yield row(setting, k, "il", dataset.loss(labels))
-                yield row(setting, k, "seconds", seconds)
-    progress(f"{dataset.name}: decomposition", total, total)
+                done.append(("5", str(s), regrouped, took))
+                done.append(("7", str(s), *timed(swap, problem, regrouped)))
+            for number, s_named, labels, seconds in done:
+                method = better if number == "2" else "decomposition"
+                setting = decomposition_setting(number, s_named, step_3)
+                place = ("decomposition", dataset.name, method, "decomposition", setting, k)
+                yield Measurement(*place, "il", dataset.loss(labels))
+                yield Measurement(*place, "seconds", seconds)
+    step()
+
+
+def timing_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
+    """The seconds of MDAV and of paths, each the fastest of three."""
+    if not dataset.measured_by(PAPERS):
+        return
+    runs: list[tuple[Dataset, str, str, float | None]]
+    runs = [(dataset, name, by, None) for name, by in TIMED.items()]
+    if dataset.name == PAPERS[0]:
+        for n, published in SDCMICRO.items():
+            random = Dataset("random", np.random.default_rng(0).normal(size=(n, 60)))
+            runs.append((random, f"MDAV, k = 4, {n} x 60", "mdav", published))
+    step = steps(progress, f"{dataset.name}: seconds", len(runs))
+    for of, name, by, known in runs:
+        step()
+        method = mdav if by == "mdav" else find_path
+        method(dataset.few.problem(4, heuristic=by))
+        seconds = min(timed(method, of.problem(4, heuristic=by))[1] for _ in range(_ROUNDS))
+        source = "" if known is None else "sdcMicro 5.8.1 on another machine"
+        place = ("timing", of.name, name, by, "", None, "seconds")
+        yield Measurement(*place, seconds, _ROUNDS, known, source)
+    step()
 
 
 TABLES: Mapping[str, Table] = {

@@ -12,8 +12,14 @@ import pandas as pd
 
 from trajanon.benchmark.measurement import Measurement
 
-_LOSS = ("il", "avg")
-_OTHER = {"path_length": "path length", "seconds": "seconds"}
+_OF_ALL_K = {"path_length": "path length", "seconds": "seconds"}
+_SHOWN = ("il", "avg", "pearson", *_OF_ALL_K)
+
+_INTRODUCTION = (
+    "Information loss in percent, averaged over the runs; in brackets the published number and how "
+    "far ours lies above it. Seconds are those of one run after compilation (in timing the fastest "
+    "of three), for one k after the other where they differ."
+)
 
 
 def write_csv(draft: Path, measurements: Sequence[Measurement]) -> None:
@@ -29,29 +35,19 @@ def write_markdown(draft: Path, measurements: Sequence[Measurement]) -> None:
 
 def markdown(measurements: Sequence[Measurement]) -> str:
     """Lay the measurements out: a method a row, k across."""
-    lines = [
-        "Information loss in percent, averaged over the runs; in brackets the "
-        "published number and how far ours lies above it. Seconds are those of one run "
-        "after compilation (in timing the fastest of three), for one k after the other "
-        "where they differ.",
-        "",
-        f"Measured on {machine()}.",
-    ]
+    lines = [_INTRODUCTION, "", f"Measured on {_machine()}."]
     for (table, dataset), group in groupby(measurements, key=lambda m: (m.table, m.dataset)):
         lines += ["", f"### {table}: {dataset}", "", *_section(list(group))]
     return "\n".join(lines) + "\n"
 
 
-def machine() -> str:
+def _machine() -> str:
     """Name the processor and the versions, as a reader needs them."""
     name = platform.processor() or platform.machine()
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                name = line.partition(":")[2].strip()
-                break
-    except OSError:
-        pass
+    cpu = Path("/proc/cpuinfo")
+    if cpu.exists():
+        lines = (line.partition(":") for line in cpu.read_text(encoding="utf-8").splitlines())
+        name = next((value.strip() for key, _, value in lines if key.strip() == "model name"), name)
     versions = ", ".join(f"{p} {version(p)}" for p in ("trajanon", "numpy", "numba"))
     return (
         f"{name}, {os.cpu_count()} cores of which one is used, Python "
@@ -60,34 +56,23 @@ def machine() -> str:
 
 
 def _section(measurements: Sequence[Measurement]) -> list[str]:
-    shown = [m for m in measurements if m.statistic in (*_LOSS, "pearson", *_OTHER)]
+    shown = [m for m in measurements if m.statistic in _SHOWN]
     cells: dict[tuple[str, str, str], dict[str, list[Measurement]]] = {}
     for m in shown:
         row = cells.setdefault((m.method, m.by, m.setting), {})
-        row.setdefault(_column(m), []).append(m)
+        row.setdefault(_OF_ALL_K.get(m.statistic, f"k = {m.k}"), []).append(m)
     ks = sorted({m.k for m in shown if m.k is not None})
-    columns = [f"k = {k}" for k in ks] + list(_OTHER.values())
+    columns = [f"k = {k}" for k in ks] + list(_OF_ALL_K.values())
     columns = [c for c in columns if any(c in row for row in cells.values())]
-    with_setting = any(setting for _, _, setting in cells)
-    heads = ["method", "by", *(["setting"] if with_setting else []), "runs", *columns]
+    named = ["method", "by", "setting"] if any(place[2] for place in cells) else ["method", "by"]
+    heads = [*named, "runs", *columns]
     lines = [_row(heads), _row(["---"] * len(heads))]
-    for (method, by, setting), row in cells.items():
+    for place, row in cells.items():
         runs = str(max(m.runs for found in row.values() for m in found))
-        start = [method, by, *([setting] if with_setting else []), runs]
-        lines.append(_row(start + [_cell(row.get(column, [])) for column in columns]))
+        # Numbers of several k stand one after the other, unless they are equal.
+        numbers = (dict.fromkeys(map(_number, row.get(column, []))) for column in columns)
+        lines.append(_row([*place[: len(named)], runs, *map(" / ".join, numbers)]))
     return lines
-
-
-def _column(m: Measurement) -> str:
-    """Where a number stands: under its k, or with those of all k."""
-    if m.statistic in (*_LOSS, "pearson"):
-        return f"k = {m.k}"
-    return _OTHER[m.statistic]
-
-
-def _cell(measurements: Sequence[Measurement]) -> str:
-    """Write a number; those of several k one after the other, unless they are equal."""
-    return " / ".join(dict.fromkeys(_number(m) for m in measurements))
 
 
 def _number(m: Measurement) -> str:

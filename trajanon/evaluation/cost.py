@@ -2,9 +2,14 @@
 
 from collections.abc import Mapping
 
-from trajanon.evaluation.evidence import AS_SLID, MDAV, RELEASE
-from trajanon.evaluation.templates import rendered
+from trajanon.evaluation.templates import coloured
 from trajanon.utility.usefulness import FLOW_CELL, Usefulness
+
+RELEASE = "this release"
+AS_SLID = "this release, windows as slid"
+MDAV = "MDAV"
+NOTHING = "no protection"
+"""Names of the ways to publish that are compared."""
 
 GOOD, CAUTION, BAD = "good", "caution", "bad"
 
@@ -65,9 +70,3 @@ def cost(ways: Mapping[str, Usefulness], length_kept: float) -> list[tuple[str, 
 
 def _colour(share: float, limits: tuple[float, float]) -> str:
     return (GOOD, CAUTION, BAD)[sum(share > limit for limit in limits)]
-
-
-def coloured(template: str, **given: object) -> list[tuple[str, str]]:
-    """Fill in a template whose lines are a colour and a sentence."""
-    lines = filter(None, rendered(template, **given).splitlines())
-    return [(colour, sentence) for colour, _, sentence in (line.partition(": ") for line in lines)]

@@ -1,22 +1,20 @@
 """Evaluation: originals, release and report -> the evidence, on one page."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.evaluation.evidence import AS_SLID, MDAV, NOTHING, NOTICE, RELEASE, SLID, Evidence
-from trajanon.evaluation.pages import datasheet, page
-from trajanon.evaluation.price import price
-from trajanon.evaluation.verdict import verdict
+from trajanon.evaluation.cost import AS_SLID, MDAV, NOTHING, RELEASE
+from trajanon.evaluation.evidence import SLID, Evaluation, Price
 from trajanon.files.report import checked, promise_in, released_of
 from trajanon.loss import group_means, loss_to
 from trajanon.microaggregation import microaggregate
-from trajanon.partition import broken_promises, dense
+from trajanon.partition import Partition, broken_promises, dense
 from trajanon.privacy.attack import Attack
 from trajanon.privacy.diversity import diversity
 from trajanon.privacy.findings import Findings
@@ -31,109 +29,14 @@ from trajanon.trajectories import Trajectories
 from trajanon.utility.shape import length_change
 from trajanon.utility.usefulness import ROAD, ToRoad, share_on_roads, usefulness
 
+_METHODS: dict[str, dict[str, Any]] = {
+    MDAV: {"method": "mdav", "refine": "none"},
+    "path, cut and descent": {"effort": "fast"},
+}
+"""By which it is told what counting subjects costs; MDAV is also a way to publish."""
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Evaluation(Evidence):
-    """What a release protects, and what it costs.
-
-    Attributes
-    ----------
-    file
-        Name of the released file; None if it is not known.
-    date
-        The day of the evaluation.
-    area
-        West, south, east and north of the released lines, in degrees, rounded outward to
-        hundredths.
-    spacing
-        Metres between the points of a trajectory; None if they are not known.
-    k
-        The promise, and what it ``counted``: subjects, or records.
-    trajectories, points, subjects
-        Their numbers; ``subjects`` is None if nothing is known of them.
-    left_out
-        Trajectories of the file that the release leaves out; nothing here is of them.
-    nameless
-        Recordings that name no subject, and count as one each.
-    sizes
-        Trajectories in each group, shape (g,).
-    violations
-        Groups of fewer than k ``records``, and of fewer than k ``subjects`` (None if nothing is
-        known of them).
-    problems
-        What the checker found in the released file, a sentence each; None if no file was looked at.
-    loss
-        IL in percent of each way to publish, by its name.
-    usefulness
-        What each way to publish leaves, by its name: this release, also measured on the windows as
-        slid if they were; MDAV of the same k and subjects, where there are enough; no protection.
-    length_kept
-        Mean share of its length that a trajectory keeps in the mean of its group, before the
-        rounding, whose steps make short lines longer.
-    price
-        What counting subjects costs; None where nothing is known of them.
-    attacks
-        In the order in which to show them.
-    diversity
-        What the members of the groups have in common: in the file, and as they slid; the same, if
-        none did.
-    roads_before
-        Share of the originals' points on roads; None where no roads are given.
-    report
-        The holder's report of the release.
-    """
-
-    @property
-    def verdict(self) -> list[tuple[str, str]]:
-        """The verdict: sentences, each with ``good``, ``caution`` or ``bad``."""
-        return verdict(self)
-
-    @property
-    def account(self) -> dict[str, Any]:
-        """Ready for JSON: nothing of single trajectories, subjects or groups."""
-        return {
-            "notice": NOTICE,
-            "file": self.file,
-            "date": self.date.isoformat(),
-            "area": list(self.area),
-            "spacing": self.spacing,
-            "holds": self.holds,
-            "verdict": [sentence for _, sentence in self.verdict],
-            "k": self.k,
-            "counted": self.counted,
-            "trajectories": self.trajectories,
-            "points": self.points,
-            "subjects": self.subjects,
-            "left_out": self.left_out,
-            "nameless": self.nameless,
-            "groups": len(self.sizes),
-            "sizes": {
-                "min": int(self.sizes.min()),
-                "median": float(np.median(self.sizes)),
-                "max": int(self.sizes.max()),
-            },
-            "violations": dict(self.violations),
-            "problems": None if self.problems is None else list(self.problems),
-            "information_loss": dict(self.loss),
-            "price": None if self.price is None else [asdict(paid) for paid in self.price],
-            "attacks": [attack.account for attack in self.attacks],
-            "diversity": self.diversity.account,
-            "diversity_as_slid": self.diversity_as_slid.account,
-            "length_kept": self.length_kept,
-            "utility": {name: asdict(one) for name, one in self.usefulness.items()},
-            "roads_before": self.roads_before,
-            "attribution": self.report.get("attribution"),
-        }
-
-    @property
-    def html(self) -> str:
-        """A page for the holder, whose first line says so; it asks for no network."""
-        return page(self)
-
-    @property
-    def datasheet(self) -> str:
-        """A page of Markdown to be published beside the release."""
-        return datasheet(self)
+Grouped = Callable[[str, bool], Partition]
+"""Groups of k by a method, either of records or of subjects."""
 
 
 def evaluate(
@@ -186,18 +89,27 @@ def evaluate(
     kept = released_of(trajectories, told)
     found = matched(kept, release.points, told)
     subjects = None if kept.subject is None else dense(kept.subject)
+    people = None if subjects is None else int(subjects.max()) + 1
     as_cut = Published(kept.points, found.lines, found.labels, k, subjects)
     as_slid = None if found.slid is kept else replace(as_cut, points=found.slid.points)
+
+    @cache
+    def grouped(method: str, by_subjects: bool) -> Partition:
+        of = subjects if by_subjects else None
+        return microaggregate(kept.records, k, subjects=of, **_METHODS[method])
+
     step(1, 5, "attacks")
     attacked = _attacks(as_cut, as_slid)
     step(2, 5, "diversity")
     diverse = diversity(as_cut)
     diverse_as_slid = diverse if as_slid is None else diversity(as_slid)
     step(3, 5, "MDAV")
-    mdav = _by_mdav(kept.records, k, subjects if counted == "subjects" else None)
-    ways = _ways(as_cut, as_slid, mdav)
+    ways = _ways(as_cut, as_slid)
+    if k <= (people if people is not None and counted == "subjects" else len(kept)):
+        mdav = grouped(MDAV, counted == "subjects")
+        ways[MDAV] = (kept.points, mdav.aggregated.reshape(kept.points.shape))
+    ways[NOTHING] = (kept.points, kept.points)
     step(4, 5, "utility")
-    few = None if subjects is None else broken_promises(found.labels, subjects, k)
     problems = None
     if findings is not None:
         rows = by_line(release.points, found.lines, found.labels)
@@ -211,11 +123,14 @@ def evaluate(
         counted=counted,
         trajectories=len(kept),
         points=kept.points.shape[1],
-        subjects=None if subjects is None else int(subjects.max()) + 1,
+        subjects=people,
         left_out=len(trajectories) - len(kept),
         nameless=nameless(kept.provenance),
         sizes=as_cut.sizes,
-        violations={"records": int((as_cut.sizes < k).sum()), "subjects": few},
+        violations={
+            "records": int((as_cut.sizes < k).sum()),
+            "subjects": None if subjects is None else broken_promises(found.labels, subjects, k),
+        },
         problems=problems,
         loss={
             name: loss_to(*(each.reshape(len(each), -1) for each in pair))
@@ -226,13 +141,24 @@ def evaluate(
             for name, pair in ways.items()
         },
         length_kept=_length_kept(found),
-        price=None if subjects is None else price(kept.records, k, subjects),
+        price=None if subjects is None else _price(grouped, k, subjects),
         attacks=attacked,
         diversity=diverse,
         diversity_as_slid=diverse_as_slid,
         roads_before=None if to_road is None else share_on_roads(kept.points, to_road, ROAD),
         report=told,
     )
+
+
+def _price(grouped: Grouped, k: int, subjects: Ints) -> list[Price]:
+    """Compare groups of k records with those of k subjects, by each method."""
+    prices = []
+    for method in _METHODS if k <= subjects.max() + 1 else ():
+        of_records, of_subjects = (grouped(method, by_subjects) for by_subjects in (False, True))
+        few = broken_promises(of_records.labels, subjects, k)
+        losses = of_records.information_loss, of_subjects.information_loss
+        prices.append(Price(method, *losses, few, len(of_records.sizes)))
+    return prices
 
 
 def _attacks(as_cut: Published, as_slid: Published | None) -> list[Attack]:
@@ -248,25 +174,13 @@ def _attacks(as_cut: Published, as_slid: Published | None) -> list[Attack]:
     return sorted(done, key=lambda one: order.index(one.name.removesuffix(SLID)))
 
 
-def _by_mdav(records: Floats, k: int, subjects: Ints | None) -> Floats | None:
-    """What MDAV would release for each original; None where no k can be grouped."""
-    different = len(records) if subjects is None else int(subjects.max()) + 1
-    if different < k:
-        return None
-    return microaggregate(records, k, method="mdav", refine="none", subjects=subjects).aggregated
-
-
-def _ways(
-    as_cut: Published, as_slid: Published | None, mdav: Floats | None
-) -> dict[str, tuple[Floats, Floats]]:
-    """Originals and what stands for them, for each way to publish."""
-    original, released = as_cut.points, as_cut.lines[as_cut.labels]
-    ways = {RELEASE: (original, released)}
+def _ways(as_cut: Published, as_slid: Published | None) -> dict[str, tuple[Floats, Floats]]:
+    """Originals and what stands for them, for each way to look at the release."""
+    released = as_cut.lines[as_cut.labels]
+    ways = {RELEASE: (as_cut.points, released)}
     if as_slid is not None:
         ways[AS_SLID] = (as_slid.points, released)
-    if mdav is not None:
-        ways[MDAV] = (original, mdav.reshape(original.shape))
-    return {**ways, NOTHING: (original, original)}
+    return ways
 
 
 def _length_kept(found: Matched) -> float:

@@ -1,32 +1,99 @@
-"""The numbers of an evaluation, and whether the promise holds."""
+"""The evidence of a release: its numbers, its verdict and its pages."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
+from itertools import groupby
+from typing import Any, NamedTuple
 
-from trajanon.arrays import Ints
-from trajanon.evaluation.price import Price
-from trajanon.files.report import Report
+import numpy as np
+
+from trajanon.arrays import Floats, Ints
+from trajanon.evaluation.cost import AS_SLID, RELEASE, cost
+from trajanon.evaluation.templates import coloured, rendered
+from trajanon.files.report import Report, digits_in
 from trajanon.privacy.attack import Attack
 from trajanon.privacy.diversity import Diversity
 from trajanon.releases import too_few
-from trajanon.utility.usefulness import Usefulness
+from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
+from trajanon.trajectories import OSM_ATTRIBUTION
+from trajanon.utility import usefulness as measures
+from trajanon.words import STAGES
 
 NOTICE = "For the holder of the data, not for publication."
-
-RELEASE = "this release"
-AS_SLID = "this release, windows as slid"
-MDAV = "MDAV"
-NOTHING = "no protection"
-"""Names of the ways to publish that are compared."""
 
 SLID = ", as slid"
 """Ends the name of an attack from windows as slid."""
 
+_BINS = 30
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
-    """The numbers; `trajanon.Evaluation` explains each."""
+_AS_THEY_ARE = (
+    *("file", "spacing", "holds", "k", "counted", "trajectories", "points", "subjects", "left_out"),
+    *("nameless", "length_kept", "roads_before"),
+)
+"""What an account repeats."""
+
+
+class Price(NamedTuple):
+    """What one method loses with k records and with k subjects in each group."""
+
+    method: str  # in words
+    records: float  # IL in percent with k records, on the windows as they were cut
+    subjects: float  # the same with k subjects
+    violations: int  # groups of k records that hold fewer than k subjects
+    groups: int  # all groups of k records
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Evaluation:
+    """What a release protects, and what it costs.
+
+    Attributes
+    ----------
+    file
+        Name of the released file; None if it is not known.
+    date
+        The day of the evaluation.
+    area
+        West, south, east and north of the released lines, in degrees, rounded outward to
+        hundredths.
+    spacing
+        Metres between the points of a trajectory; None if they are not known.
+    k
+        The promise, and what it ``counted``: subjects, or records.
+    trajectories, points, subjects
+        Their numbers; ``subjects`` is None if nothing is known of them.
+    left_out
+        Trajectories of the file that the release leaves out; nothing here is of them.
+    nameless
+        Recordings that name no subject, and count as one each.
+    sizes
+        Trajectories in each group, shape (g,).
+    violations
+        Groups of fewer than k ``records``, and of fewer than k ``subjects`` (None if nothing is
+        known of them).
+    problems
+        What the checker found in the released file, a sentence each; None if no file was looked at.
+    loss
+        IL in percent of each way to publish, by its name.
+    usefulness
+        What each way to publish leaves, by its name: this release, also measured on the windows as
+        slid if they were; MDAV of the same k and subjects, where there are enough; no protection.
+    length_kept
+        Mean share of its length that a trajectory keeps in the mean of its group, before the
+        rounding, whose steps make short lines longer.
+    price
+        What counting subjects costs; None where nothing is known of them.
+    attacks
+        In the order in which to show them.
+    diversity, diversity_as_slid
+        What the members of the groups have in common: in the file, and as they slid; the same, if
+        none did.
+    roads_before
+        Share of the originals' points on roads; None where no roads are given.
+    report
+        The holder's report of the release.
+    """
 
     file: str | None
     date: date
@@ -43,7 +110,7 @@ class Evidence:
     violations: Mapping[str, int | None]
     problems: Sequence[str] | None
     loss: Mapping[str, float]
-    usefulness: Mapping[str, Usefulness]
+    usefulness: Mapping[str, measures.Usefulness]
     length_kept: float
     price: Sequence[Price] | None
     attacks: Sequence[Attack]
@@ -74,3 +141,87 @@ class Evidence:
     def aligned(self) -> bool:
         """Whether windows slid before they were averaged."""
         return AS_SLID in self.usefulness
+
+    @property
+    def verdict(self) -> list[tuple[str, str]]:
+        """What holds, what remains at risk, and what it costs.
+
+        Sentences, the promise first, each with ``good``, ``caution`` or ``bad``.
+        """
+        tried = [one for one in self.attacks if one.against == "release" and len(one.targets)]
+        return coloured(
+            "verdict.txt",
+            evidence=self,
+            tried=tried,
+            worst=max(tried, key=lambda one: (one.worst_case, one.exposed), default=None),
+            as_cut=self.diversity.account,
+            slid=self.diversity_as_slid.account,
+            costs=cost(self.usefulness, self.length_kept),
+        )
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """Ready for JSON: nothing of single trajectories, subjects or groups."""
+        least, median, most = np.quantile(self.sizes, (0.0, 0.5, 1.0)).tolist()
+        return {
+            "notice": NOTICE,
+            "date": self.date.isoformat(),
+            "verdict": [sentence for _, sentence in self.verdict],
+            **{name: getattr(self, name) for name in _AS_THEY_ARE},
+            "area": list(self.area),
+            "groups": len(self.sizes),
+            "sizes": {"min": int(least), "median": median, "max": int(most)},
+            "violations": dict(self.violations),
+            "problems": None if self.problems is None else list(self.problems),
+            "information_loss": dict(self.loss),
+            "price": None if self.price is None else [paid._asdict() for paid in self.price],
+            "attacks": [attack.account for attack in self.attacks],
+            "diversity": self.diversity.account,
+            "diversity_as_slid": self.diversity_as_slid.account,
+            "utility": {name: asdict(one) for name, one in self.usefulness.items()},
+            "attribution": self.report.get("attribution"),
+        }
+
+    @property
+    def html(self) -> str:
+        """A page for the holder, whose first line says so; it asks for no network."""
+        tried = (one for one in self.attacks if len(one.targets))
+        # By name: on the release, from windows as slid, and on the originals.
+        alike = groupby(tried, lambda one: one.name.removesuffix(SLID))
+        return rendered(
+            "page.html",
+            notice=NOTICE,
+            evaluation=self,
+            median=float(np.median(self.sizes)),
+            attacks=[(name, list(group)) for name, group in alike],
+            histogram=_histogram,
+            measures=measures,
+        )
+
+    @property
+    def datasheet(self) -> str:
+        """A page of Markdown to be published beside the release.
+
+        It holds nothing that a release may not: no names or files of the originals, no times, no
+        places but the area of the released lines, and no number of a single trajectory.
+        """
+        # Words of the report that no step of trajanon has are not repeated.
+        names = [stage["name"] for stage in self.report["stages"]]
+        known = {*STAGES, *METHOD_NAMES, *REFINEMENT_NAMES}
+        steps = dict.fromkeys(STAGES.get(name, name) for name in names if name in known)
+        return rendered(
+            "datasheet.md",
+            evaluation=self,
+            steps=list(steps) or ["microaggregation"],
+            digits=digits_in(self.report),
+            in_file=RELEASE,
+            as_slid=AS_SLID,
+            openstreetmap=OSM_ATTRIBUTION,
+        )
+
+
+def _histogram(values: Floats) -> dict[str, Any]:
+    """How often values occur, up to their 99th percentile."""
+    most = float(np.percentile(values, 99)) or 1.0
+    counts, _ = np.histogram(np.minimum(values, most), bins=_BINS, range=(0, most))
+    return {"counts": counts.tolist(), "most": most}
