@@ -1,42 +1,38 @@
 """trajanon benchmark."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from trajanon.cli.options import BENCHMARK, Json
-from trajanon.cli.wording import announce_compilation, tell
+from trajanon.cli.options import options
+from trajanon.cli.wording import show_json, tell
 from trajanon.errors import BadInput
 
+if TYPE_CHECKING:
+    from trajanon.benchmark.measurement import Measurement
 
+
+@options(
+    table="hm2, compression, rcs, mf-tsp, decomposition, timing or all.",
+    data="Your own table (.csv or .parquet); or a folder with census.csv, tarragona.csv, eia.csv "
+    "or trajectories (.parquet), and the published tables in ../published.",
+    repeats="Number of runs of each method that uses chance.",
+    out="CSV to write; a page (.md) is written beside it.",
+)
 def benchmark(
-    table: Annotated[
-        list[str], typer.Option(help="hm2, compression, rcs, mf-tsp, decomposition, timing or all.")
-    ],
-    data: Annotated[
-        Path,
-        typer.Option(
-            help="Your own table (.csv or .parquet); or a folder with census.csv, tarragona.csv, "
-            "eia.csv or trajectories (.parquet), and the published tables in ../published."
-        ),
-    ] = Path("../shared/reference/datasets"),
-    repeats: Annotated[
-        int, typer.Option(help="Number of runs of each method that uses chance.")
-    ] = 50,
-    out: Annotated[
-        Path, typer.Option(help="CSV to write; a page (.md) is written beside it.")
-    ] = BENCHMARK,
-    as_json: Json = False,
+    *,
+    table: list[str],
+    data: Path = Path("../shared/reference/datasets"),
+    repeats: int = 50,
+    out: Path = Path("benchmark.csv"),
+    as_json: bool = False,
 ) -> None:
     """Measure the papers' tables again, on this machine."""
     from dataclasses import asdict
 
     from trajanon.benchmark.benchmark import benchmark as measure
-    from trajanon.benchmark.measurement import Measurement
     from trajanon.benchmark.writing import write_csv, write_markdown
     from trajanon.cli.results import show_measurements
-    from trajanon.cli.screen import bars, show_json
+    from trajanon.cli.screen import bars
     from trajanon.outputs import check_outputs, replacing
 
     if out.suffix.lower() != ".csv":
@@ -45,7 +41,6 @@ def benchmark(
     page = out.with_suffix(".md")
     read = [data, *data.glob("*"), *data.parent.glob("published/*")]
     check_outputs(out, page, inputs=read)
-    announce_compilation()
     measured: list[Measurement] = []
     with bars() as progress:
         for found in measure(table, data, repeats=repeats, progress=progress):

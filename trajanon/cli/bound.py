@@ -1,32 +1,25 @@
 """trajanon bound."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from trajanon.cli.options import Json, Missing, names_of, with_options
-from trajanon.cli.wording import announce_compilation, tell
-from trajanon.settings import Settings
+from trajanon.cli.options import NUMBERS, names_of, options
+from trajanon.cli.wording import show_json, tell
 
 
-@with_options(Settings, "effort", "seed", effort="best")
+@options(
+    k="Least number of rows in a group.",
+    columns=("Columns whose loss counts: a,b,c, or all that hold numbers.", NUMBERS),
+)
 def bound(
-    file: Annotated[
-        Path, typer.Argument(help="CSV or Parquet table with a header and one record in each row.")
-    ],
+    file: Path,
     *,
-    k: Annotated[int, typer.Option("-k", help="Least number of rows in a group.")],
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            help="Columns whose loss counts: a,b,c, or all that hold numbers.",
-            show_default="all that hold numbers and look like no id or survey weight",
-        ),
-    ] = None,
-    missing: Missing = "refuse",
-    as_json: Json = False,
-    **options: Any,
+    k: int,
+    columns: str | None = None,
+    missing: str = "refuse",
+    effort: str = "best",
+    seed: int = 0,
+    as_json: bool = False,
 ) -> None:
     """Say how far the groups found can be from the best: a proven lower bound.
 
@@ -35,18 +28,12 @@ def bound(
     """
     from trajanon.certificate import certify_table
     from trajanon.cli.results import show_certificate
-    from trajanon.cli.screen import bars, show_json
+    from trajanon.cli.screen import bars
 
-    announce_compilation()
+    names = None if columns is None else names_of(columns)
+    how: dict[str, Any] = {"missing": missing, "effort": effort, "seed": seed}
     with bars() as progress:
-        certificate = certify_table(
-            file,
-            k,
-            columns=None if columns is None else names_of(columns),
-            missing=missing,
-            progress=progress,
-            **options,
-        )
+        certificate = certify_table(file, k, columns=names, progress=progress, **how)
     if as_json:
         show_json(certificate.account)
         return

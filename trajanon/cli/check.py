@@ -1,59 +1,40 @@
 """trajanon check."""
 
 import shlex
-from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from trajanon.cli.options import ANONYMIZED, Json, SubjectsExact, names_of
-from trajanon.cli.wording import tell, with_flags
+import trajanon
+from trajanon.cli.options import ANONYMIZED, names_of, options
+from trajanon.cli.wording import show_json, tell, with_flags
 from trajanon.errors import BadInput
 
-if TYPE_CHECKING:
-    from trajanon.privacy.findings import Findings
-    from trajanon.tables import TableFindings
-    from trajanon.trajectories import Trajectories
 
-
+@options(
+    released="A released file, or a folder of parts.",
+    k="The group size promised.",
+    trajectories="The originals, to count subjects in each group and to compare the order; needs "
+    "the report beside the release.",
+    against="An earlier release of the same trajectories, to check what both together reveal; "
+    "needs both reports.",
+    digits="Decimals of degrees that the release claims to have, 4 to 7.",
+    rewrite="Write only the lines into this new file, rounded and shuffled, if each occurs at "
+    "least k times; the exit code is for that file.",
+    columns="Check these columns of a table, .csv or .parquet: a,b,c, or all.",
+)
 def check(
-    released: Annotated[
-        Path, typer.Argument(help="A released file, or a folder of parts.")
-    ] = ANONYMIZED,
+    released: Path = ANONYMIZED,
     *,
-    k: Annotated[int, typer.Option("-k", help="The group size promised.")],
-    trajectories: Annotated[
-        Path | None,
-        typer.Option(
-            help="The originals, to count subjects in each group and to compare the "
-            "order; needs the report beside the release."
-        ),
-    ] = None,
-    against: Annotated[
-        Path | None,
-        typer.Option(
-            help="An earlier release of the same trajectories, to check what both together reveal; "
-            "needs both reports."
-        ),
-    ] = None,
-    digits: Annotated[
-        int, typer.Option(min=4, max=7, help="Decimals of degrees that the release claims to have.")
-    ] = 4,
-    rewrite: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write only the lines into this new file, rounded and shuffled, if each occurs at "
-            "least k times; the exit code is for that file."
-        ),
-    ] = None,
-    subjects_exact: SubjectsExact = False,
-    columns: Annotated[
-        str | None,
-        typer.Option(help="Check these columns of a table, .csv or .parquet: a,b,c, or all."),
-    ] = None,
-    as_json: Json = False,
+    k: int,
+    trajectories: Path | None = None,
+    against: Path | None = None,
+    digits: int = 4,
+    rewrite: Path | None = None,
+    subjects_exact: bool = False,
+    columns: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Check a released file by itself: exit code 0 it holds, 1 not, 2 unreadable.
 
@@ -70,62 +51,41 @@ def check(
     if len(given) > 1 and given[0] in ("--columns", "--rewrite"):
         msg = f"{given[0]} and {given[1]} are different checks: run one after the other"
         raise BadInput(msg)
+    amiss = f"{released} must not be published:"
     if columns is not None:
-        from trajanon.tables import check_table
-
-        table = check_table(released, k, columns=names_of(columns))
-        _answer(
-            {**asdict(table), "holds": table.holds, "answered": "rows"},
-            f"{released} holds for rows: {_seen_in_table(table)}",
-            f"{released} must not be published:",
-            [
-                f"{table.rare:,} of {table.rows:,} rows of {', '.join(table.columns)} occur fewer "
-                f"than {k} times, the rarest {table.smallest}"
-            ],
-            as_json=as_json,
-        )
-        return
-    if rewrite is not None:
-        from trajanon.privacy.clean_copy import rewrite as write_lines
-
-        findings = write_lines(released, rewrite, k, digits=digits)
-        holds = f"Wrote {rewrite}. It holds for rows: {_seen(findings)}."
-        amiss = f"The lines of {released} by themselves do not hold:"
+        table = trajanon.check_table(released, k, columns=names_of(columns))
+        account = {**asdict(table), "holds": table.holds, "answered": "rows"}
+        holds = f"{released} holds for rows: {_seen_in_table(table)}"
+        problems = [
+            f"{table.rare:,} of {table.rows:,} rows of {', '.join(table.columns)} occur fewer "
+            f"than {k} times, the rarest {table.smallest}"
+        ]
     else:
-        from trajanon.files.trajectories import read_trajectories
-        from trajanon.privacy.release_check import check as findings_of
-
-        originals = None
-        if trajectories is not None:
-            originals = read_trajectories(trajectories, subjects_exact=subjects_exact)
-        findings = findings_of(released, k, trajectories=originals, against=against, digits=digits)
-        holds = f"{released} holds for {findings.answered}: {_seen(findings)}"
-        holds += _counted(released, originals, against, k)
-        amiss = f"{released} must not be published:"
-    problems = tuple(map(with_flags, findings.problems))
-    account = {**asdict(findings), "problems": problems, "holds": findings.holds}
-    _answer(account, holds, amiss, problems, as_json=as_json)
-
-
-def _answer(
-    account: dict[str, Any], holds: str, amiss: str, problems: Iterable[str], *, as_json: bool
-) -> None:
-    """Say what a check found, and give the exit code."""
-    from trajanon.cli.screen import show_json
-
+        if rewrite is not None:
+            findings = trajanon.rewrite(released, rewrite, k, digits=digits)
+            holds = f"Wrote {rewrite}. It holds for rows: {_seen(findings)}."
+            amiss = f"The lines of {released} by themselves do not hold:"
+        else:
+            originals = None
+            if trajectories is not None:
+                originals = trajanon.read_trajectories(trajectories, subjects_exact=subjects_exact)
+            findings = trajanon.check(
+                released, k, trajectories=originals, against=against, digits=digits
+            )
+            holds = f"{released} holds for {findings.answered}: {_seen(findings)}"
+            holds += _counted(released, originals, against, k)
+        problems = list(map(with_flags, findings.problems))
+        account = {**asdict(findings), "problems": problems, "holds": findings.holds}
     if as_json:
         show_json(account)
-    elif account["holds"]:
-        tell(holds)
     else:
-        tell(amiss)
-        for problem in problems:
-            tell(f"- {problem}")
+        for line in [holds] if account["holds"] else [amiss, *(f"- {one}" for one in problems)]:
+            tell(line)
     if not account["holds"]:
         raise typer.Exit(1)
 
 
-def _seen(findings: "Findings") -> str:
+def _seen(findings: "trajanon.Findings") -> str:
     """Say what was seen in a file that holds."""
     return (
         f"each of its {findings.groups:,} different trajectories occurs at least {findings.k} "
@@ -133,7 +93,9 @@ def _seen(findings: "Findings") -> str:
     )
 
 
-def _counted(released: Path, originals: "Trajectories | None", against: Path | None, k: int) -> str:
+def _counted(
+    released: Path, originals: "trajanon.Trajectories | None", against: Path | None, k: int
+) -> str:
     """Say what was counted with the originals, what no file shows, and what comes next."""
     from trajanon.subjects import nameless
 
@@ -154,7 +116,7 @@ def _counted(released: Path, originals: "Trajectories | None", against: Path | N
     return f"{counted}.{unseen}{onward}"
 
 
-def _seen_in_table(found: "TableFindings") -> str:
+def _seen_in_table(found: "trajanon.TableFindings") -> str:
     others = f" Not looked at: {', '.join(found.others)}." if found.others else ""
     return (
         f"each of its {found.groups:,} different rows of {', '.join(found.columns)} occurs at "

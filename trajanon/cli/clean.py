@@ -1,28 +1,19 @@
 """trajanon clean."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
+import trajanon
+from trajanon.cli.options import options
 from trajanon.cli.wording import tell
 
 
-def clean(
-    folder: Annotated[
-        Path, typer.Argument(help="Folder with your outputs; folders inside it are not searched.")
-    ] = Path(),
-    unfinished: Annotated[
-        bool,
-        typer.Option(
-            "--unfinished", help="Also remove extractions that extract --resume could continue."
-        ),
-    ] = False,
-) -> None:
+@options(
+    folder="Folder with your outputs; folders inside it are not searched.",
+    unfinished="Also remove extractions that extract --resume could continue.",
+)
+def clean(folder: Path = Path(), *, unfinished: bool = False) -> None:
     """Remove drafts that killed runs left; they hold originals."""
-    from trajanon.drafts import clean as clean_folder
-
-    removed, kept = clean_folder(folder, unfinished=unfinished)
+    removed, kept = trajanon.clean(folder, unfinished=unfinished)
     for left in removed:
         tell(f"Removed {left}")
     for left, why in kept.items():

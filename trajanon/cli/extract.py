@@ -2,12 +2,9 @@
 
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from trajanon.cli.options import PARTS, TRAJECTORIES, Json, SubjectsExact
-from trajanon.cli.wording import announce_compilation, say_written, tell
+from trajanon.cli.options import PARTS, TRAJECTORIES, options
+from trajanon.cli.wording import say_written, show_json, tell
 from trajanon.errors import BadInput
 from trajanon.words import number_of
 
@@ -19,167 +16,90 @@ ONE_SUBJECT = (
 )
 
 
+@options(
+    paths="Files and folders to read, the same as --source.",
+    bbox="madrid, barcelona, tarraco or another large city, or W,S,E,N in degrees; may be given "
+    "several times.",
+    area="Name or relation number of a boundary in --pbf, or a file with polygons.",
+    pbf="An .osm.pbf file, for --area and --hide-near.",
+    admin_level="Level of --area, if several boundaries have its name.",
+    source="osm-api (the default), or files and folders: GPX and archives of it, the planet dump, "
+    "tables, GeoLife, Porto, cabspotting, T-Drive, GeoPackage and others.",
+    file_format="gpx, gpx-archive, geolife, cabspotting, porto, tdrive, geo or table, for all "
+    "files; by default found for each file.",
+    columns="Columns of tables: id=...,lat=...,lon=...,time=...,subject=...",
+    untimed="Traces without timestamps: accept (keep the order of the file) or reject.",
+    strict="Stop at what cannot be read, instead of leaving it out.",
+    points="Number of points of a trajectory.",
+    spacing="Metres between points along the track; for a city, its own default.",
+    max_gap="Metres; a longer hop ends a track. none: only hops over 1,000 km do.",
+    max_pause="Seconds, or a time such as 5min; a longer pause ends a track. none: no pause.",
+    trim_ends="Cut off at least this many metres around the ends and stops of each trace.",
+    hide_near="Cut out tracks around these places of --pbf, such as "
+    "amenity=hospital,place_of_worship.",
+    radius=("Metres, for --hide-near.", "150"),
+    min_displacement="Least distance from start to end of a trajectory, as a share of its length.",
+    max_fill="Largest share of points that may be farther than one spacing from a real fix.",
+    windows="all windows of each trace; or first or spread: --per-trace of them, the first or "
+    "evenly spread ones. The other limits choose in the same way.",
+    per_trace=("Number of windows of a trace, with --windows first or spread.", "1"),
+    max_per_subject="Most trajectories to take of a subject.",
+    limit="Most trajectories to take in all, evenly over the subjects.",
+    no_tracks="Leave out the tracks on which windows may slide.",
+    jobs="Number of processes; each reads one file at a time.",
+    api_url="A server with the OSM API.",
+    max_pages="Most pages of 5,000 points to ask the server for.",
+    refresh="Download again what is in the cache.",
+    resume="Continue where a stopped extraction ended.",
+    partition="Write a folder of parts of this many trajectories: for data larger than memory.",
+    out=("GeoParquet file to write, or a folder with --partition.", f"{TRAJECTORIES}, or {PARTS}"),
+)
 def extract(
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(help="Files and folders to read, the same as --source.", show_default=False),
-    ] = None,
-    bbox: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="madrid, barcelona, tarraco or another large city, or W,S,E,N in "
-            "degrees; may be given several times."
-        ),
-    ] = None,
-    area: Annotated[
-        str | None,
-        typer.Option(
-            help="Name or relation number of a boundary in --pbf, or a file with polygons."
-        ),
-    ] = None,
-    pbf: Annotated[
-        Path | None, typer.Option(help="An .osm.pbf file, for --area and --hide-near.")
-    ] = None,
-    admin_level: Annotated[
-        int | None, typer.Option(help="Level of --area, if several boundaries have its name.")
-    ] = None,
-    source: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="osm-api (the default), or files and folders: GPX and archives of it, "
-            "the planet dump, tables, GeoLife, Porto, cabspotting, T-Drive, GeoPackage "
-            "and others."
-        ),
-    ] = None,
-    file_format: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            help="gpx, gpx-archive, geolife, cabspotting, porto, tdrive, geo or table, for all "
-            "files; by default found for each file.",
-        ),
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(help="Columns of tables: id=...,lat=...,lon=...,time=...,subject=..."),
-    ] = None,
-    untimed: Annotated[
-        str,
-        typer.Option(
-            help="Traces without timestamps: accept (keep the order of the file) or reject."
-        ),
-    ] = "accept",
-    strict: Annotated[
-        bool,
-        typer.Option("--strict", help="Stop at what cannot be read, instead of leaving it out."),
-    ] = False,
-    points: Annotated[int, typer.Option(help="Number of points of a trajectory.")] = 30,
-    spacing: Annotated[
-        float | None,
-        typer.Option(help="Metres between points along the track; for a city, its own default."),
-    ] = None,
-    max_gap: Annotated[
-        str,
-        typer.Option(help="Metres; a longer hop ends a track. none: only hops over 1,000 km do."),
-    ] = "500",
-    max_pause: Annotated[
-        str,
-        typer.Option(
-            help="Seconds, or a time such as 5min; a longer pause ends a track. none: no pause."
-        ),
-    ] = "300",
-    trim_ends: Annotated[
-        float,
-        typer.Option(
-            help="Cut off at least this many metres around the ends and stops of each trace."
-        ),
-    ] = 0.0,
-    hide_near: Annotated[
-        str | None,
-        typer.Option(
-            help="Cut out tracks around these places of --pbf, such as "
-            "amenity=hospital,place_of_worship."
-        ),
-    ] = None,
-    radius: Annotated[
-        float | None, typer.Option(help="Metres, for --hide-near.", show_default="150")
-    ] = None,
-    min_displacement: Annotated[
-        float,
-        typer.Option(
-            help="Least distance from start to end of a trajectory, as a share of its length."
-        ),
-    ] = 0.0,
-    max_fill: Annotated[
-        float,
-        typer.Option(
-            help="Largest share of points that may be farther than one spacing from a real fix."
-        ),
-    ] = 1.0,
-    windows: Annotated[
-        str,
-        typer.Option(
-            help="all windows of each trace; or first or spread: --per-trace of them, the first or "
-            "evenly spread ones. The other limits choose in the same way."
-        ),
-    ] = "all",
-    per_trace: Annotated[
-        int | None,
-        typer.Option(
-            help="Number of windows of a trace, with --windows first or spread.", show_default="1"
-        ),
-    ] = None,
-    max_per_subject: Annotated[
-        int | None, typer.Option(help="Most trajectories to take of a subject.")
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option(help="Most trajectories to take in all, evenly over the subjects.")
-    ] = None,
-    subjects_exact: SubjectsExact = False,
-    no_tracks: Annotated[
-        bool, typer.Option("--no-tracks", help="Leave out the tracks on which windows may slide.")
-    ] = False,
-    jobs: Annotated[
-        int, typer.Option(help="Number of processes; each reads one file at a time.")
-    ] = 1,
-    api_url: Annotated[
-        str, typer.Option(help="A server with the OSM API.")
-    ] = "https://api.openstreetmap.org",
-    max_pages: Annotated[
-        int, typer.Option(help="Most pages of 5,000 points to ask the server for.")
-    ] = 100,
-    refresh: Annotated[
-        bool, typer.Option("--refresh", help="Download again what is in the cache.")
-    ] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue where a stopped extraction ended.")
-    ] = False,
-    partition: Annotated[
-        int | None,
-        typer.Option(
-            help="Write a folder of parts of this many trajectories: for data larger than memory."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="GeoParquet file to write, or a folder with --partition.",
-            show_default=f"{TRAJECTORIES}, or {PARTS}",
-        ),
-    ] = None,
-    as_json: Json = False,
+    paths: list[str] | None = None,
+    *,
+    bbox: list[str] | None = None,
+    area: str | None = None,
+    pbf: Path | None = None,
+    admin_level: int | None = None,
+    source: list[str] | None = None,
+    file_format: str | None = None,
+    columns: str | None = None,
+    untimed: str = "accept",
+    strict: bool = False,
+    points: int = 30,
+    spacing: float | None = None,
+    max_gap: str = "500",
+    max_pause: str = "300",
+    trim_ends: float = 0.0,
+    hide_near: str | None = None,
+    radius: float | None = None,
+    min_displacement: float = 0.0,
+    max_fill: float = 1.0,
+    windows: str = "all",
+    per_trace: int | None = None,
+    max_per_subject: int | None = None,
+    limit: int | None = None,
+    subjects_exact: bool = False,
+    no_tracks: bool = False,
+    jobs: int = 1,
+    api_url: str = "https://api.openstreetmap.org",
+    max_pages: int = 100,
+    refresh: bool = False,
+    resume: bool = False,
+    partition: int | None = None,
+    out: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Turn GPS traces into trajectories of equally spaced points."""
     from trajanon.cli.area import out_of_sight, place
     from trajanon.cli.results import show_extraction
-    from trajanon.cli.screen import bars, show_json
+    from trajanon.cli.screen import bars
     from trajanon.extract.diagnosis import cut_most
     from trajanon.extract.extraction import OSM_API, SAY_WHERE, Extraction, chosen_spacing
     from trajanon.extract.rules import Rules
     from trajanon.extract.sources.tables.columns import parse_columns
 
     out = _destination(out, partition)
-    announce_compilation()
     if pbf is not None and area is None and hide_near is None:
         msg = f"--pbf {pbf} is for --area NAME or --hide-near TAGS: add one of them"
         raise BadInput(msg)

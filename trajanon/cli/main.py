@@ -4,6 +4,7 @@ import io
 import signal
 import sys
 import traceback
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, NoReturn, TextIO
 
 import typer
@@ -25,10 +26,7 @@ from trajanon.errors import TrajanonError, printable
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-_HUNG_UP = 129  # for a terminal that was closed
-_TERMINATED = 143  # and for an end from outside
 _DEFECT = 70  # of the program; 1 is a release that does not hold
-
 
 app = typer.Typer(
     help="k-anonymous GPS trajectories with the least information loss: "
@@ -40,17 +38,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-app.command()(extract)
-app.command()(anonymize)
-app.command()(check)
-app.command()(evaluate)
-app.command("map")(draw)
-app.command()(microaggregate)
-app.command()(bound)
-app.command()(benchmark)
-app.command()(figures)
-app.command()(demo)
-app.command()(clean)
+_COMMANDS: tuple[Callable[..., None], ...] = (
+    *(extract, anonymize, check, evaluate, draw),
+    *(microaggregate, bound, benchmark, figures, demo, clean),
+)
+for command in _COMMANDS:
+    app.command("map" if command is draw else None)(command)
 
 
 @app.callback(invoke_without_command=True)
@@ -109,16 +102,15 @@ def main() -> NoReturn:
     log_to_screen()
     ended: list[int] = []
 
-    def end(code: int) -> NoReturn:
-        ended.append(code)
-        sys.exit(code)
+    def end(number: int, _: object) -> NoReturn:
+        ended.append(128 + number)  # as shells tell of it
+        sys.exit(ended[0])
 
-    # An end from outside, too, shall leave no drafts behind.
-    signal.signal(signal.SIGTERM, lambda *_: end(_TERMINATED))
-    # Nor shall a terminal that is closed, unless nohup was asked to go on without.
-    hung_up = getattr(signal, "SIGHUP", None)  # where there are terminals to hang up
-    if hung_up is not None and signal.getsignal(hung_up) is not signal.SIG_IGN:
-        signal.signal(hung_up, lambda *_: end(_HUNG_UP))
+    for name in ("SIGTERM", "SIGHUP"):  # from outside, or of a terminal that is closed
+        number = getattr(signal, name, None)  # terminals hang up on some systems only
+        # nohup asks to go on without a terminal.
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, end)
     try:
         code = app(standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort) as stop:

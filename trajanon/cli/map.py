@@ -1,72 +1,57 @@
 """trajanon map."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES, check_page
+import trajanon
+from trajanon.cli.options import ANONYMIZED, BOTH, MAP, TRAJECTORIES, check_page, options
 from trajanon.cli.wording import tell
 from trajanon.errors import BadInput
 
 if TYPE_CHECKING:
-    import folium
-
-    from trajanon import maps
-    from trajanon.trajectories import Trajectories
+    from trajanon.maps import Background
 
 _VIEWS = ("overlay", "side-by-side", "public")
 _TILES = "OpenStreetMap"
 _MARGIN = 0.002  # degrees of background around what is shown
 
 
+@options(
+    files=(
+        "Trajectories and release; with --view public the release alone; with --compare several "
+        "releases.",
+        BOTH,
+    ),
+    view="overlay: both on one map; side-by-side: on two maps that move together; public: the "
+    "release only.",
+    compare="All files are releases, with a switch between them.",
+    originals=(
+        "With --compare: the trajectories that the releases were made from.",
+        str(TRAJECTORIES),
+    ),
+    tiles=(
+        "Street map behind the lines, or none. The browser asks its server for tiles, so that "
+        "server learns where the data are.",
+        _TILES,
+    ),
+    offline="No tiles; the page allows its browser no request at all.",
+    background="Draw roads and water of this .osm.pbf file behind the lines.",
+    out="Page to write.",
+)
 def draw(
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            help="Trajectories and release; with --view public the release alone; "
-            "with --compare several releases.",
-            show_default=f"{TRAJECTORIES} {ANONYMIZED}",
-        ),
-    ] = None,
-    view: Annotated[
-        str,
-        typer.Option(
-            help="overlay: both on one map; side-by-side: on two maps that move together; public: "
-            "the release only."
-        ),
-    ] = "overlay",
-    compare: Annotated[
-        bool, typer.Option("--compare", help="All files are releases, with a switch between them.")
-    ] = False,
-    originals: Annotated[
-        Path | None,
-        typer.Option(
-            help="With --compare: the trajectories that the releases were made from.",
-            show_default=str(TRAJECTORIES),
-        ),
-    ] = None,
-    tiles: Annotated[
-        str | None,
-        typer.Option(
-            help="Street map behind the lines, or none. The browser asks its server for tiles, so "
-            "that server learns where the data are.",
-            show_default=_TILES,
-        ),
-    ] = None,
-    offline: Annotated[
-        bool,
-        typer.Option("--offline", help="No tiles; the page allows its browser no request at all."),
-    ] = False,
-    background: Annotated[
-        Path | None,
-        typer.Option(metavar="OSM.PBF", help="Draw roads and water of this file behind the lines."),
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Page to write.")] = MAP,
+    files: list[Path] | None = None,
+    *,
+    view: str = "overlay",
+    compare: bool = False,
+    originals: Path | None = None,
+    tiles: str | None = None,
+    offline: bool = False,
+    background: Path | None = None,
+    out: Path = MAP,
 ) -> None:
     """Draw original and released trajectories on a map."""
     from trajanon import maps
-    from trajanon.files.report import report_path
+    from trajanon.files.report import read_report, report_path
     from trajanon.outputs import replacing
 
     if view not in _VIEWS:
@@ -83,10 +68,21 @@ def draw(
     public = [out] if trajectories is None else []
     with replacing(out, inputs=read, public=public) as (draft,):
         if trajectories is None:
-            drawn = _public(releases[0], street_map, background)
+            shown = _published(releases[0])
+            page = maps.public(shown, tiles=street_map, background=_behind(shown, background))
         else:
-            drawn = _compared(trajectories, releases, view, street_map, background)
-        draft.write_text(maps.html(drawn), encoding="utf-8")
+            # The files' names, or where two are alike the whole paths.
+            short = len({release.stem for release in releases}) == len(releases)
+            named = {
+                path.stem if short else str(path): (trajanon.read_release(path), read_report(path))
+                for path in releases
+            }
+            shown = trajanon.read_trajectories(trajectories)
+            behind = _behind(shown, background)
+            page = maps.compare_releases(
+                shown, named, view=view, tiles=street_map, background=behind
+            )
+        draft.write_text(maps.html(page), encoding="utf-8")
     tell(f"Open {out.resolve()} in a browser.")
 
 
@@ -117,39 +113,16 @@ def _inputs(
     return given[0], given[1:]
 
 
-def _public(path: Path, tiles: str | None, background: Path | None) -> "folium.Map":
-    from trajanon import maps
-    from trajanon.files.release import read_release
-    from trajanon.privacy.release_check import check as findings_of
-
-    release = read_release(path)
-    # Arguments are easily swapped, and originals must not look released.
-    if problems := findings_of(path, k=2).problems:
+def _published(path: Path) -> "trajanon.Trajectories":
+    """Read a release: arguments are easily swapped, and originals must not look released."""
+    release = trajanon.read_release(path)
+    if problems := trajanon.check(path, k=2).problems:
         msg = f"{path} is no release: {problems[0]}"
         raise BadInput(msg)
-    return maps.public(release, tiles=tiles, background=_behind(release, background))
+    return release
 
 
-def _compared(
-    path: Path, releases: list[Path], view: str, tiles: str | None, background: Path | None
-) -> "folium.Map":
-    from trajanon import maps
-    from trajanon.files.release import read_release
-    from trajanon.files.report import read_report
-    from trajanon.files.trajectories import read_trajectories
-
-    # The files' names, or where two are alike the whole paths.
-    short = len({release.stem for release in releases}) == len(releases)
-    named = {
-        release.stem if short else str(release): (read_release(release), read_report(release))
-        for release in releases
-    }
-    shown = read_trajectories(path)
-    behind = _behind(shown, background)
-    return maps.compare_releases(shown, named, view=view, tiles=tiles, background=behind)
-
-
-def _behind(shown: "Trajectories", pbf: Path | None) -> "maps.Background | None":
+def _behind(shown: "trajanon.Trajectories", pbf: Path | None) -> "Background | None":
     """Roads and water around what is shown."""
     if pbf is None or len(shown) == 0:
         return None

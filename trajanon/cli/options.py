@@ -1,4 +1,4 @@
-"""Options that several commands share, and the names files have by default."""
+"""How a command declares its options, and the names files have by default."""
 
 import csv
 from collections.abc import Callable
@@ -10,59 +10,70 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from trajanon.errors import BadInput
+from trajanon.settings import ReleaseSettings, Settings
 
 TRAJECTORIES = Path("trajectories.parquet")
 ANONYMIZED = Path("anonymized.parquet")
 PARTS, RELEASE = Path("trajectories"), Path("anonymized")
 """Folders of parts."""
 MAP = Path("map.html")
-MICROAGGREGATED = Path("microaggregated.csv")
-BENCHMARK = Path("benchmark.csv")
+BOTH = f"{TRAJECTORIES} {ANONYMIZED}"
+NUMBERS = "all that hold numbers and look like no id or survey weight"
+
+Help = str | tuple[str, str]
+"""The help of an option, or its help and its default in words."""
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
-SubjectsExact = Annotated[
-    bool,
-    typer.Option(
-        "--subjects-exact",
-        help="Count names that differ only in upper and lower case as different subjects.",
-    ),
-]
-Missing = Annotated[
-    str, typer.Option(help="If values are missing: refuse the table, or drop these rows.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+_HELPS: dict[str, Help] = {
+    "file": "CSV or Parquet table with a header and one record in each row.",
+    "subjects_exact": "Count names that differ only in upper and lower case as different subjects.",
+    "missing": "If values are missing: refuse the table, or drop these rows.",
+    "as_json": "Print the result as JSON.",
+}
+_NAMES = {"as_json": "json", "file_format": "format"}
+_LAST = ("out", "as_json")
 
 
-def with_options(kind: type, *names: str, **defaults: Any) -> Callable[[Command], Command]:
-    """Let a command take in its ``**options`` those of a class of settings: all, or those named."""
+def options(*settings: type, **helps: Help) -> Callable[[Command], Command]:
+    """Declare the parameters of a command by their helps; those by keyword alone are options.
 
-    def extend(command: Command) -> Command:
+    Options of ``settings`` that the command does not name itself go to its ``**options``. A help
+    that is not given here is the one that several commands, or the settings, share.
+    """
+    of_settings = [*fields(ReleaseSettings), *fields(Settings)]
+    shared = {one.name: (one.metadata["help"], one.metadata["shown"]) for one in of_settings}
+    known = shared | _HELPS | helps
+
+    def declare(command: Command) -> Command:
         own = signature(command)
-        taken = list(own.parameters.values())
-        more = [
-            Parameter(
-                option.name,
-                Parameter.KEYWORD_ONLY,
-                default=defaults.get(option.name, option.default),
-                annotation=Annotated[
-                    option.type,
-                    typer.Option(
-                        help=option.metadata["help"], show_default=option.metadata["shown"] or True
-                    ),
-                ],
-            )
-            for option in fields(kind)
-            if option.name not in own.parameters and (not names or option.name in names)
+        taken = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+        taken += [
+            Parameter(one.name, Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type)
+            for kind in settings
+            for one in fields(kind)
+            if one.name not in own.parameters
         ]
-        place = next(n for n, given in enumerate(taken) if given.name in ("out", "as_json"))
-        taken = [given for given in taken if given.kind is not Parameter.VAR_KEYWORD]
+        taken.sort(key=lambda one: _LAST.index(one.name) if one.name in _LAST else -1)
         command.__signature__ = own.replace(  # type: ignore[attr-defined]
-            parameters=[*taken[:place], *more, *taken[place:]]
+            parameters=[
+                one.replace(annotation=Annotated[one.annotation, _declared(one, known[one.name])])
+                for one in taken
+            ]
         )
         return command
 
-    return extend
+    return declare
+
+
+def _declared(parameter: Parameter, help: Help) -> Any:
+    text, shown = help if isinstance(help, tuple) else (help, None)
+    if parameter.kind is not Parameter.KEYWORD_ONLY:
+        return typer.Argument(help=text, show_default=shown or True)
+    name = _NAMES.get(parameter.name, parameter.name).replace("_", "-")
+    flag = f"-{name}" if len(name) == 1 else f"--{name}"
+    own_name = len(name) == 1 or parameter.name in _NAMES or parameter.default is False
+    return typer.Option(*[flag] * own_name, help=text, show_default=shown or True)
 
 
 def names_of(text: str) -> list[str]:

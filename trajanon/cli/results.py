@@ -4,11 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
 
-from rich.table import Table
-from rich.text import Text
-
 from trajanon.benchmark.measurement import Measurement
-from trajanon.cli.screen import listed, show, show_facts
+from trajanon.cli.screen import listed, show_table
+from trajanon.cli.wording import tell
 from trajanon.subjects import Merged
 from trajanon.words import number_of
 
@@ -17,7 +15,6 @@ STOPPED = (
     "a longer search might lose less."
 )
 NOT_ALIGNED = "Alignment was skipped: the windows stay as they were cut."
-HARDLY = "A row hardly moved if no value of it moved by 5 % of its standard deviation."
 
 _MOST_LOSSES = 8  # columns whose losses are listed
 _HEADERS = 5  # kinds of tables whose columns are listed
@@ -27,7 +24,7 @@ _ALWAYS = (  # steps that are worth a row even if they dropped nothing
     "points near hidden places",
     "trajectories",
 )
-_Facts = Iterator[tuple[str, str | Text]]
+_Facts = Iterator[tuple[str, str]]
 
 
 def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,93 +39,85 @@ def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
 def show_extraction(provenance: Mapping[str, Any]) -> None:
     """Print what extraction read, dropped and kept, and what to know of it."""
     counts = provenance["counts"]
-    table = Table("Step", title="What became of the points", title_justify="left")
-    table.add_column("Count", justify="right")
-    for step, count in counts.items():
-        if count or step in _ALWAYS:
-            table.add_row(step, f"{count:,}", style="bold" * (step == "trajectories"))
-    show(table)
-    for note in _notes(provenance):
-        show(note)
-
-
-def _notes(provenance: Mapping[str, Any]) -> Iterator[str]:
-    counts = provenance["counts"]
+    steps = [(step, f"{count:,}") for step, count in counts.items() if count or step in _ALWAYS]
+    title = "What became of the points"
+    show_table(title, steps, ["Step"], numbers=["Count"], bold="trajectories")
     uses = sorted(provenance["columns"].items(), key=lambda use: -use[1])  # those of most tables
     for use, count in uses[:_HEADERS]:
-        yield f"Columns{f' of {count:,} tables' * (count > 1)}: {use}."
+        tell(f"Columns{f' of {count:,} tables' * (count > 1)}: {use}.")
     if len(uses) > _HEADERS:
         more = sum(count for _, count in uses[_HEADERS:])
-        yield f"{more:,} more tables have other columns: --json lists them."
+        tell(f"{more:,} more tables have other columns: --json lists them.")
     if unknown := counts.get("recordings of unknown subjects"):
         named = number_of(unknown, "recording names", "recordings name")
-        yield f"{named} no subject: each counts as its own."
+        tell(f"{named} no subject: each counts as its own.")
     if merged := Merged.told_by(provenance).told():
-        yield merged
+        tell(merged)
     if counts.get("points near hidden places") == 0:
-        yield (
+        tell(
             "No point lies near a hidden place: look whether the file of --pbf holds "
             "the area of the traces."
         )
     if provenance["fill"] >= 0.005:
-        yield (
+        tell(
             f"{provenance['fill']:.0%} of the points lie farther than "
             f"{provenance['spacing']:g} m from both fixes around them, on straight "
             "lines: --max-fill leaves out trajectories with many."
         )
     if provenance["attribution"]:
-        yield provenance["attribution"]
+        tell(provenance["attribution"])
 
 
 def show_release(report: Mapping[str, Any]) -> None:
     """Print what a release lost, and how its groups are."""
-    show_facts("The release", _of_release(report), right=True)
-    show(_moved(report))
     alignment, suppressed = report["alignment"], report.get("suppressed")
+    show_table("The release", _of_release(report, alignment, suppressed), [""], numbers=[""])
+    _show_moved(report, alignment)
     if alignment is not None:
-        show(alignment["measured"])
+        tell(alignment["measured"])
     if suppressed is not None and suppressed["declined"]:
-        show(
+        tell(
             f"Nothing was left out for its cost: without the {suppressed['declined']:,} that "
             "cost most, the others would not have moved less."
         )
     if (wide := report.get("wide")) is not None:
-        show(_of_wide_groups(wide))
+        tell(_of_wide_groups(wide))
     if "shards" in report:
-        show("Windows stay as they were cut: only files are aligned.")
+        tell("Windows stay as they were cut: only files are aligned.")
     if report["stopped"]:
-        show(STOPPED)
+        tell(STOPPED)
     if report.get("alignment_skipped"):
-        show(NOT_ALIGNED)
+        tell(NOT_ALIGNED)
 
 
-def _of_release(report: Mapping[str, Any]) -> _Facts:
+def _of_release(
+    report: Mapping[str, Any],
+    alignment: Mapping[str, Any] | None,
+    suppressed: Mapping[str, Any] | None,
+) -> _Facts:
     # A release in parts tells how many groups there are of each size.
     sizes = report.get("sizes") or list(map(int, report["groups_of_size"]))
-    counted = "Different subjects" if report["counted"] == "subjects" else "Trajectories"
     yield "Trajectories", f"{report['n']:,}"
     yield "Groups", f"{report['groups']:,}"
     if report["lines"] < report["groups"]:
         yield "(as different lines)", f"{report['lines']:,}"
     yield "Decimals of degrees", f"{report['digits']}"
-    yield f"{counted} in each group", f"at least {report['k']}"
+    yield _promised(report, "Trajectories")
     yield "Group sizes", f"{min(sizes)} to {max(sizes)}"
     if "shards" in report:
         yield "Shards, searched one by one", f"{report['shards']:,}"
     yield from _stages(report)
-    if (alignment := report["alignment"]) is not None:
-        slid = alignment["slid"]
-        yield "Trajectories that slid", f"{slid['share']:.0%}"
-        yield "(on their tracks by, mean)", f"{slid['mean']:,.0f} m"
-    if (suppressed := report.get("suppressed")) is None:
+    if alignment is not None:
+        yield "Trajectories that slid", f"{alignment['slid']['share']:.0%}"
+        yield "(on their tracks by, mean)", f"{alignment['slid']['mean']:,.0f} m"
+    if suppressed is None:
         return
     if suppressed["share"]:
         yield "Left out as outliers", f"{suppressed['outliers']:,}"
     if (before := suppressed["with_outliers"]) is not None:
-        others = before["displacement_of_others"]["mean"]
         yield "Information loss with them", f"{before['information_loss']:.4g} %"
         yield "Points moved with them (mean)", f"{before['displacement']['mean']:,.0f} m"
-        yield "(of the others, mean)", f"{others:,.0f} m"
+        yield "(of the others, mean)", f"{before['displacement_of_others']['mean']:,.0f} m"
     if suppressed["min_radius"]:
         within = f"Left out in groups within {suppressed['min_radius']:g} m"
         yield within, f"{suppressed['in_tight_groups']:,}"
@@ -142,20 +131,19 @@ def _of_wide_groups(wide: Mapping[str, Any]) -> str:
     )
     if wide["share"] is None:
         return f"{found}: lower -k, or release areas one by one."
-    whose = ""
-    if wide["subjects"] is not None:
-        whose = f" of {number_of(wide['subjects'], 'subject')}"
     out = number_of(wide["trajectories"], "trajectory", "trajectories")
+    if wide["subjects"] is not None:
+        out += f" of {number_of(wide['subjects'], 'subject')}"
     return (
-        f"{found}. The widest are due to {out}{whose}: to leave these out, "
+        f"{found}. The widest are due to {out}: to leave these out, "
         f"repeat the command with --suppress {100 * wide['share']:.12g}%"
     )
 
 
-def _moved(report: Mapping[str, Any]) -> Table:
-    """Losses and metres of a release, against each of what it stands for."""
+def _show_moved(report: Mapping[str, Any], alignment: Mapping[str, Any] | None) -> None:
+    """Print losses and metres of a release, against each of what it stands for."""
     ways = {"in the file": report}
-    if (alignment := report["alignment"]) is not None:
+    if alignment is not None:
         ways = {
             "as slid": report,
             "as cut": alignment["as_cut"],
@@ -165,15 +153,12 @@ def _moved(report: Mapping[str, Any]) -> Table:
     distances = {name: way["displacement"] for name, way in ways.items()}
     if (from_runs := report.get("from_runs")) is not None:
         distances["from the runs"] = from_runs
-        losses.append("")
-    table = Table("Points moved", title="What it costs", title_justify="left")
-    for name in distances:
-        table.add_column(name, justify="right")
     names = {"mean": "mean", "median": "median", "p95": "95 %, at most", "max": "farthest"}
-    for key, name in names.items():
-        table.add_row(name, *(f"{far[key]:,.0f} m" for far in distances.values()))
-    table.add_row("Information loss", *losses)
-    return table
+    rows = [
+        [name, *(f"{far[key]:,.0f} m" for far in distances.values())] for key, name in names.items()
+    ]
+    rows.append(["Information loss", *losses])
+    show_table("What it costs", rows, ["Points moved"], numbers=distances)
 
 
 def rounded(value: float, way: str) -> str:
@@ -192,38 +177,34 @@ def rounded(value: float, way: str) -> str:
 def show_certificate(account: Mapping[str, Any]) -> None:
     """Print the loss reached beside the bound."""
     reached = rounded(account["information_loss"], ROUND_CEILING)
-    show_facts(
-        "The certificate",
-        [
-            ("Rows", f"{account['n']:,}"),
-            ("Columns", listed(account["columns"])),
-            ("Rows in each group", f"at least {account['k']}"),
-            *_stages(account),
-            ("Information loss reached", f"{reached} %"),
-            ("No groups lose less than", f"{rounded(account['bound'], ROUND_FLOOR)} %"),
-            ("The gap between them", f"{rounded(account['gap'], ROUND_CEILING)} % of the loss"),
-        ],
-    )
+    facts = [
+        ("Rows", f"{account['n']:,}"),
+        ("Columns", listed(account["columns"])),
+        ("Rows in each group", f"at least {account['k']}"),
+        *_stages(account),
+        ("Information loss reached", f"{reached} %"),
+        ("No groups lose less than", f"{rounded(account['bound'], ROUND_FLOOR)} %"),
+        ("The gap between them", f"{rounded(account['gap'], ROUND_CEILING)} % of the loss"),
+    ]
+    show_table("The certificate", facts, ["", ""])
 
 
 def show_microaggregated(report: Mapping[str, Any]) -> None:
     """Print what a microaggregated table lost, and how its groups are."""
-    show_facts("The microaggregated table", _of_table(report))
-    show(HARDLY)
+    show_table("The microaggregated table", _of_table(report), ["", ""])
+    tell("A row hardly moved if no value of it moved by 5 % of its standard deviation.")
+    if report["stopped"]:
+        tell(STOPPED)
 
 
 def _of_table(report: Mapping[str, Any]) -> _Facts:
     yield "Rows", f"{report['n']:,}"
-    for part, names in (
-        ("Columns microaggregated", report["columns"]),
-        ("Columns kept", report["kept"]),
-        ("Columns dropped", report["dropped"]),
-    ):
-        if names:
-            yield part, listed(names)
+    names = {"microaggregated": report["columns"], **report}
+    for what in ("microaggregated", "kept", "dropped"):
+        if names[what]:
+            yield f"Columns {what}", listed(names[what])
     yield "Groups", f"{report['groups']:,}"
-    counted = "Different subjects" if report["counted"] == "subjects" else "Rows"
-    yield f"{counted} in each group", f"at least {report['k']}"
+    yield _promised(report, "Rows")
     if report["strata"] is not None:
         yield "Groups lie within a value of", listed([report["strata"]])
     yield "Group sizes", f"{report['sizes']['min']} to {report['sizes']['max']}"
@@ -239,6 +220,11 @@ def _of_table(report: Mapping[str, Any]) -> _Facts:
     yield "Rows that hardly moved", f"{risk['near_original']:.1%}"
 
 
+def _promised(report: Mapping[str, Any], records: str) -> tuple[str, str]:
+    counted = "Different subjects" if report["counted"] == "subjects" else records
+    return f"{counted} in each group", f"at least {report['k']}"
+
+
 def _stages(report: Mapping[str, Any]) -> _Facts:
     for stage in report["stages"]:
         seconds, loss = f"({stage['seconds']:.2f} s)", stage["information_loss"]
@@ -250,16 +236,14 @@ def _stages(report: Mapping[str, Any]) -> _Facts:
 
 def show_measurements(measurements: Sequence[Measurement]) -> None:
     """Print how far each method's losses lie above the published ones, on average."""
-    table = Table("Table", "Data", "Method", title="Beside the papers", title_justify="left")
-    table.add_column("Numbers compared", justify="right")
-    table.add_column("Ours above them (mean)", justify="right")
     compared: dict[tuple[str, str, str], list[float]] = {}
     for m in measurements:
         if m.difference is not None and m.statistic in ("il", "avg", "path_length"):
-            place = (m.table, m.dataset, m.method)
-            compared.setdefault(place, []).append(m.difference)
-    for place, differences in compared.items():
-        mean = sum(differences) / len(differences)
-        table.add_row(*place, str(len(differences)), f"{mean:+.1f} %")
-    if compared:
-        show(table)
+            compared.setdefault((m.table, m.dataset, m.method), []).append(m.difference)
+    rows = [
+        [*place, str(len(differences)), f"{sum(differences) / len(differences):+.1f} %"]
+        for place, differences in compared.items()
+    ]
+    numbers = ["Numbers compared", "Ours above them (mean)"]
+    if rows:
+        show_table("Beside the papers", rows, ["Table", "Data", "Method"], numbers=numbers)

@@ -1,9 +1,7 @@
-"""What people see while a command works, and how it prints tables and JSON."""
+"""What people see while a command works, and how it prints tables."""
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import rich.console
 from rich.console import ConsoleOptions, RenderableType
@@ -13,7 +11,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from trajanon.cli.wording import with_flags
+from trajanon.cli.wording import announce_compilation
 from trajanon.errors import printable
 from trajanon.progress import Progress
 
@@ -37,6 +35,7 @@ class Console(rich.console.Console):
 @contextmanager
 def bars() -> Iterator[Progress]:
     """Show progress bars on standard error; nothing where that is no terminal."""
+    announce_compilation()
     console = Console(stderr=True)
     tasks: dict[str, TaskID] = {}
 
@@ -60,29 +59,25 @@ def bars() -> Iterator[Progress]:
         yield move
 
 
-def show_json(result: Mapping[str, Any]) -> None:
-    """Print a result for a script, on standard output."""
-    print(json.dumps(dict(result), indent=1))  # noqa: T201
+def show_table(
+    title: str,
+    rows: Iterable[Sequence[str]],
+    names: Iterable[str],
+    *,
+    numbers: Iterable[str] = (),
+    bold: str = "",
+) -> None:
+    """Print a table: columns of texts, then of numbers; and one row, by its name, in bold."""
+    table = Table(*names, title=title, title_justify="left")
+    for name in numbers:
+        table.add_column(name, justify="right")
+    table.show_header = any(column.header for column in table.columns)
+    for row in rows:
+        # One in brackets is no markup.
+        table.add_row(*map(Text, row), style="bold" * (row[0] == bold))
+    Console().print(table)
 
 
-def show(text: str | Table) -> None:
-    """Print a table, or a sentence whose markup counts for nothing, on standard output."""
-    if isinstance(text, str):
-        Console().print(Text(with_flags(text)), soft_wrap=True)
-    else:
-        Console().print(text)
-
-
-def show_facts(title: str, rows: Iterable[tuple[str, str | Text]], *, right: bool = False) -> None:
-    """Print names and values, a line each."""
-    table = Table(title=title, title_justify="left", show_header=False)
-    table.add_column()
-    table.add_column(justify="right" if right else "left")
-    for name, value in rows:
-        table.add_row(name, value)
-    show(table)
-
-
-def listed(names: Iterable[str]) -> Text:
-    """List names as they are: one in brackets is no markup."""
-    return Text(printable(", ".join(printable(name, _NAME) for name in names)))
+def listed(names: Iterable[str]) -> str:
+    """List names, each cut where it is long."""
+    return printable(", ".join(printable(name, _NAME) for name in names))

@@ -1,11 +1,14 @@
-"""What commands say on the screen beside their results."""
+"""What commands say on the screen, as sentences and as JSON."""
 
+import json
 import logging
 import re
 import shlex
 import sys
 import warnings
+from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 import typer
 
@@ -48,6 +51,20 @@ def tell(line: str = "") -> None:
     typer.echo(with_flags(printable(line)))  # noqa: TID251
 
 
+def show_json(result: Mapping[str, Any]) -> None:
+    """Print a result for a script."""
+    print(json.dumps(dict(result), indent=1))  # noqa: T201
+
+
+def say_written(
+    what: str, out: object, default: object, verb: str, k: int, digits: int = 4
+) -> None:
+    """Say what was written where, and which command comes next."""
+    name = "" if out == default else f" {shlex.quote(str(out))}"
+    finer = "" if digits == 4 else f" --digits {digits}"
+    tell(f"Wrote {what} to {out}. Next: trajanon {verb}{name} -k {k}{finer}")
+
+
 class _ToScreen(logging.Handler):
     """What is logged, as sentences."""
 
@@ -67,28 +84,14 @@ def log_to_screen() -> None:
 
 @cache
 def announce_compilation() -> None:
-    """Let the first compilation of a kernel be announced.
-
-    Once, also where a command runs others that ask for it.
-    """
+    """Let the first compilation of a kernel be announced; once, where a command runs others."""
     from trajanon._kernels.compiled import announce
 
-    def tell(kept: bool) -> None:
-        if kept:
-            say("compiling the kernels, once: some 20 to 40 seconds")
-        else:
-            say(
-                "compiling the kernels, some 20 to 40 seconds at every run: no folder "
-                "to keep them can be written (NUMBA_CACHE_DIR names another)"
-            )
-
-    announce(tell)
-
-
-def say_written(
-    what: str, out: object, default: object, verb: str, k: int, digits: int = 4
-) -> None:
-    """Say what was written where, and which command comes next."""
-    name = "" if out == default else f" {shlex.quote(str(out))}"
-    finer = "" if digits == 4 else f" --digits {digits}"
-    tell(f"Wrote {what} to {out}. Next: trajanon {verb}{name} -k {k}{finer}")
+    announce(
+        lambda kept: say(
+            "compiling the kernels, once: some 20 to 40 seconds"
+            if kept
+            else "compiling the kernels, some 20 to 40 seconds at every run: no folder "
+            "to keep them can be written (NUMBA_CACHE_DIR names another)"
+        )
+    )
