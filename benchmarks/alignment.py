@@ -1,9 +1,9 @@
 """Measure alignment: what sliding on their tracks brings trajectories, and changes.
 
     python benchmarks/alignment.py numbers cabs.parquet
-    python benchmarks/alignment.py runs cabs.parquet --subjects -k 4 10
-    python benchmarks/alignment.py figure cabs.parquet group.png
-    python benchmarks/alignment.py scale --sizes 10000 100000
+    python benchmarks/alignment.py runs cabs.parquet --subjects -k 4 -k 10
+    python benchmarks/alignment.py figure cabs.parquet --out group.png
+    python benchmarks/alignment.py scale --sizes 10000 --sizes 100000
     python benchmarks/alignment.py scale cabs.parquet
 
 All take trajectories that `trajanon extract` wrote; docs/alignment.md says how those it shows were
@@ -12,108 +12,88 @@ its own. The figure needs matplotlib. Trajectories are counted, not subjects, un
 given. Everything is compiled before the clock starts.
 """
 
-import argparse
 import json
 import os
-import resource
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import pandas as pd
+import typer
 from corridors import POINTS, SPACING, corridors
+from measures import alone, command_line, first_rows, load, peak_gb, row, say_machine, spent
 
 import trajanon
 from trajanon import neighbours
-from trajanon.align.account import account, near_lines, step_lengths
-from trajanon.align.alignment import align
-from trajanon.arrays import Floats, Ints
-from trajanon.files.release_lines import DIGITS
+from trajanon.arrays import Floats
 from trajanon.loss import group_means
-from trajanon.partition import Partition
 from trajanon.privacy.originals import matched
-from trajanon.progress import Progress, silent
-from trajanon.settings import EFFORTS
-from trajanon.suppression import TrajectoryGroups
+from trajanon.releases import Release
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import Trajectories
-from trajanon.utility import displacement, moved_to
-from trajanon.utility.displacements import from_runs
-from trajanon.utility.grid import busyness, cells, density_divergence, shares
+from trajanon.utility import displacement
+from trajanon.utility.grid import cells, density_divergence, shares
 from trajanon.utility.shape import lengths
 from trajanon.utility.usefulness import DENSITY_CELL, FLOW_CELL
 
-KS = (3, 4, 5, 10)
-SEED = 1
-SEEDS = (0, 1, 2)
-SIZES = (10_000, 100_000, 1_000_000)
-
+GROUPS = [4]
+SIZES = [10_000, 100_000, 1_000_000]
 _SHARES = (0.6, 0.3, 0.1)  # of runs with one window, two, three
 _FREE = 0.3  # of a window's length, for each window of a run
 _AT_ONCE = 20_000  # runs that are drawn together
 
-
-def moved(trajectories: trajanon.Trajectories, partition: trajanon.Partition) -> Floats:
-    """How far each point is from its group's line, metres, (n, m)."""
-    points = trajectories.points
-    return moved_to(points, partition.lines(points), partition.labels)
+Groups = Annotated[list[int], typer.Option("-k")]
+Subjects = Annotated[bool, typer.Option("--subjects", help="Count subjects.")]
 
 
-def aligned(
-    cut: Trajectories, k: int, subjects: Ints | None, progress: Progress = silent
-) -> tuple[Partition, Trajectories, Partition, float, float]:
-    """Groups, windows as slid and their groups, and the seconds of both searches."""
-    start = perf_counter()
-    groups = trajanon.microaggregate(cut.records, k, subjects=subjects, seed=SEED)
-    between = perf_counter()
-    slid, others = align(
-        cut,
-        groups,
-        k,
-        subjects=subjects,
-        regroup=True,
-        moves_per_record=EFFORTS["balanced"].moves_per_record,
-        seed=SEED,
-        progress=progress,
-    )
-    return groups, slid, others, between - start, perf_counter() - between
+def released(cut: Trajectories, k: int, subjects: bool = False, **options: Any) -> Release:
+    """Anonymise with seven decimals: with fewer, rounding would hide what sliding does."""
+    count = "subjects" if subjects else "records"
+    return trajanon.anonymize(cut, k, count=count, **{"digits": 7, "seed": 1} | options)
 
 
-def numbers(cut: Trajectories, subjects: Ints | None) -> None:
-    """Print a row for each k."""
-    tracks = cut.tracks
-    assert tracks is not None
-    spacing = STEPS * float(np.median(step_lengths(tracks)))
-    print(
-        "k | MDAV: mean, median m | IL % | mean m | median m | seconds "
-        "| tracks near the release | slid"
-    )
-    for k in KS:
-        mdav = trajanon.microaggregate(
-            cut.records, k, subjects=subjects, method="mdav", refine="none"
-        )
-        far = moved(cut, mdav)
-        groups, slid, others, took, more = aligned(cut, k, subjects)
-        was, now = moved(cut, groups), moved(slid, others)
-        assert slid.tracks is not None
-        share = float((slid.tracks.start != tracks.start).mean())
-        lines = (some.lines(cut.points) for some in (groups, others))
-        near = [near_lines(tracks, some, spacing) for some in lines]
-        print(
-            k,
-            f"{far.mean():.0f}, {np.median(far):.0f}",
-            f"{groups.information_loss:.3f} -> {others.information_loss:.3f}",
-            f"{was.mean():.1f} -> {now.mean():.1f}",
-            f"{np.median(was):.1f} -> {np.median(now):.1f}",
-            f"{took:.1f} + {more:.1f}",
-            f"{near[0]:.1%} -> {near[1]:.1%}",
-            f"{share:.0%}",
-            sep=" | ",
-            flush=True,
-        )
+def read(file: Path) -> tuple[Trajectories, Tracks]:
+    """Read trajectories and their tracks, and compile everything on a few of them."""
+    cut = trajanon.read_trajectories(file)
+    say_machine()
+    print(f"n = {len(cut)}")
+    released(first_rows(cut, 60), 3)
+    assert cut.tracks is not None
+    return cut, cut.tracks
+
+
+def account(report: dict[str, Any]) -> dict[str, float]:
+    """What the report says of losses, metres and seconds, before and after alignment."""
+    alignment, moved = report["alignment"], report["displacement"]
+    told = {"IL": report["information_loss"], "mean m": moved["mean"], "median m": moved["median"]}
+    *groups, last = [stage["seconds"] for stage in report["stages"]]
+    if alignment is None:
+        return told | {"s": sum(groups) + last}
+    before, runs = alignment["before"], alignment["runs"]
+    return {
+        "IL before": before["information_loss"],
+        "mean m before": before["displacement"]["mean"],
+        "median m before": before["displacement"]["median"],
+        **told,
+        "slid": alignment["slid"]["share"],
+        "tracks near the release before": runs["near_release_before"],
+        "tracks near the release": runs["near_release_after"],
+        "s of groups": round(sum(groups), 2),
+        "s of alignment": last,
+    }
+
+
+def numbers(file: Path, subjects: Subjects = False) -> None:
+    """Print a row for each k: groups of MDAV, of the search, and of alignment."""
+    cut, _ = read(file)
+    for k in (3, 4, 5, 10):
+        mdav = released(cut, k, subjects, align=False, method="mdav", refine="none")
+        ours = released(cut, k, subjects)
+        for name, release in (("MDAV", mdav), ("aligned", ours)):
+            told = account(release.report).items()
+            row(k, name, *(f"{what} {value:.3f}" for what, value in told))
 
 
 def every_window(tracks: Tracks, m: int) -> tuple[Floats, Floats]:
@@ -139,99 +119,87 @@ def flows_kept(windows: Floats, weights: Floats, lines: Floats) -> float:
     return float(np.minimum(before, after).sum() / len(lines))
 
 
-def piled(runs: Floats, points: Floats) -> float:
-    """Share of the points in cells that get more than twice their share of the runs."""
-    before, after = shares(runs, points, DENSITY_CELL)
-    return float(after[after > 2.0 * before].sum())
-
-
-def against_runs(cut: Trajectories, k: int, count: str, slide: bool, seed: int) -> dict[str, float]:
-    """What a release leaves of the whole runs that windows were cut from.
-
-    With seven decimals: with fewer, the steps of rounding would hide what sliding does.
-    """
-    tracks = cut.tracks
+def against_runs(cut: Trajectories, release: Release) -> dict[str, float]:
+    """What a release leaves of the whole runs that windows were cut from."""
+    tracks, report = cut.tracks, release.report
     assert tracks is not None
-    release = trajanon.anonymize(cut, k, count=count, align=slide, seed=seed, digits=7)
-    found = matched(cut, release.trajectories.points, release.report)
-    lines, runs = found.lines[found.labels], tracks.points
+    lines, runs = release.trajectories.points, tracks.points
     windows, weights = every_window(tracks, cut.points.shape[1])
-    away = from_runs(tracks, found.lines, found.labels)
     length = np.average(lengths(windows), weights=weights)
+    before, after = shares(runs, lines, DENSITY_CELL)
+    as_cut = report["alignment"] and report["alignment"]["as_cut"]["displacement"]
     return {
-        "as slid, m": displacement(found.slid.points, lines).mean(),
-        "as cut, m": displacement(cut.points, lines).mean(),
-        "from runs, mean m": away.mean(),
-        "median m": float(np.median(away)),
+        "as slid, m": report["displacement"]["mean"],
+        "as cut, m": (as_cut or report["displacement"])["mean"],
+        "from runs, mean m": report["from_runs"]["mean"],
+        "median m": report["from_runs"]["median"],
         "density, bits": density_divergence(runs, lines, DENSITY_CELL),
         "flows kept, %": 100.0 * flows_kept(windows, weights, lines),
         "length, %": 100.0 * (lengths(lines).mean() / length - 1.0),
-        "piled, %": 100.0 * piled(runs, lines),
-        "windows: density, bits": density_divergence(runs, found.slid.points, DENSITY_CELL),
-        "windows: busyness": busyness(runs, found.slid.points, DENSITY_CELL),
-        "windows: piled, %": 100.0 * piled(runs, found.slid.points),
+        "piled, %": 100.0 * float(after[after > 2.0 * before].sum()),
     }
 
 
-def runs(cut: Trajectories, count: str, ks: list[int]) -> None:
-    """Print what releases leave of the whole runs: mean and half the range of seeds."""
-    for k in ks:
+def runs(file: Path, k: Groups = GROUPS, subjects: Subjects = False) -> None:
+    """Print what releases leave of the whole runs: mean and half the range of three seeds."""
+    cut, _ = read(file)
+    for least in k:
         for slide in (True, False):
-            found = [against_runs(cut, k, count, slide, seed) for seed in SEEDS]
-            print(f"k = {k}, {'aligned' if slide else 'not aligned'}")
-            for name in found[0]:
-                values = np.array([one[name] for one in found])
-                print(f"  {name}: {values.mean():.4g} (+- {np.ptp(values) / 2:.2g})")
-            sys.stdout.flush()
+            found = pd.DataFrame(
+                against_runs(cut, released(cut, least, subjects, align=slide, seed=seed))
+                for seed in range(3)
+            )
+            half_range = (found.max() - found.min()) / 2
+            print(f"k = {least}, {'aligned' if slide else 'not aligned'}")
+            print(pd.DataFrame({"mean": found.mean(), "+-": half_range}), flush=True)
 
 
-def figure(cut: Trajectories, out: Path) -> None:
+def figure(file: Path, out: Path = Path("group.png")) -> None:
     """Draw one group, member by member: as cut above, as slid below."""
     from matplotlib import pyplot
 
-    _, slid, groups, *_ = aligned(cut, 4, None)
-    tracks = cut.tracks
-    assert tracks is not None
-    means = group_means(cut.records, groups.labels)[groups.labels]
-    was = displacement(cut.points, means.reshape(cut.points.shape)).mean(axis=1)
-    now = moved(slid, groups).mean(axis=1)
-    average = np.array([np.bincount(groups.labels, w) / groups.sizes for w in (was, now)])
+    cut, tracks = read(file)
+    release = released(cut, 4)
+    found = matched(cut, release.trajectories.points, release.report)
+    labels, sizes = found.labels, np.bincount(found.labels)
+    lines = [group_means(of.records, labels).reshape(found.lines.shape) for of in (cut, found.slid)]
+    windows = [cut.points, found.slid.points]
+    moved = [
+        displacement(points, line[labels]).mean(axis=1)
+        for points, line in zip(windows, lines, strict=True)
+    ]
+    average = np.array([np.bincount(labels, metres) / sizes for metres in moved])
     # The group of four that is most like all of them.
-    unlike = np.abs(average / np.array([[was.mean()], [now.mean()]]) - 1.0).max(axis=0)
-    unlike[groups.sizes != 4] = np.inf
+    unlike = np.abs(average / np.mean(moved, axis=1, keepdims=True) - 1.0).max(axis=0)
+    unlike[sizes != 4] = np.inf
     group = int(np.argmin(unlike))
-    members = np.flatnonzero(groups.labels == group)
-    runs = [tracks.points[tracks.first[run] : tracks.first[run + 1]] for run in tracks.run[members]]
-    around = np.concatenate([cut.points[members], slid.points[members]]).reshape(-1, 2)
+    members = np.flatnonzero(labels == group)
+    around = np.concatenate([points[members] for points in windows]).reshape(-1, 2)
     low, high = around.min(axis=0) - 0.002, around.max(axis=0) + 0.002
-    near = np.all((tracks.points > low) & (tracks.points < high), axis=1)
-    streets = tracks.points[near]
+    streets = tracks.points[np.all((tracks.points > low) & (tracks.points < high), axis=1)]
     plot, axes = pyplot.subplots(2, 4, figsize=(12, 6.6), layout="constrained")
-    for row, (windows, name) in enumerate(((cut, "as cut"), (slid, "as slid"))):
-        centroid = windows.points[members].mean(axis=0)
-        away = displacement(windows.points[members], centroid[None]).mean(axis=1)
-        for place, member in enumerate(members):
-            axis = axes[row, place]
+    for number, name in enumerate(("as cut", "as slid")):
+        for axis, member in zip(axes[number], members, strict=True):
+            run = tracks.points[slice(*tracks.first[tracks.run[member] :][:2])]
             axis.plot(*streets[:, ::-1].T, ".", ms=1, color="0.8", alpha=0.3, zorder=0)
-            axis.plot(*runs[place][:, ::-1].T, color="0.6", lw=1, label="its run")
-            line = windows.points[member]
-            axis.plot(*line[:, ::-1].T, color="#0072b2", lw=2.2, label="trajectory")
-            axis.plot(*line[0, ::-1], "o", color="#0072b2", ms=5)
-            axis.plot(*centroid[:, ::-1].T, color="#d55e00", lw=2.2, label="released")
-            axis.plot(*centroid[0, ::-1], "o", color="#d55e00", ms=5)
-            axis.set_title(f"{name}: moved by {away[place]:.0f} m", fontsize=10)
-            axis.set_xlim(low[1], high[1])
-            axis.set_ylim(low[0], high[0])
+            axis.plot(*run[:, ::-1].T, color="0.6", lw=1, label="its run")
+            for line, colour, label in (
+                (windows[number][member], "#0072b2", "trajectory"),
+                (lines[number][group], "#d55e00", "released"),
+            ):
+                east, north = line[:, ::-1].T
+                axis.plot(east, north, color=colour, lw=2.2, label=label)
+                axis.plot(east[0], north[0], "o", color=colour, ms=5)
+            axis.set_title(f"{name}: moved by {moved[number][member]:.0f} m", fontsize=10)
+            axis.set(xlim=(low[1], high[1]), ylim=(low[0], high[0]), xticks=[], yticks=[])
             axis.set_aspect(1 / np.cos(np.radians(low[0])))
-            axis.set_xticks([])
-            axis.set_yticks([])
     plot.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     plot.savefig(out, dpi=110)
-    print(f"group {group}: {average[0, group]:.0f} -> {average[1, group]:.0f} m")
+    print("group {}: {:.0f} -> {:.0f} m".format(group, *average[:, group]))
 
 
 def drawn(n: int) -> Trajectories:
-    """So many windows on runs along corridors, cut from where each run begins."""
+    """Windows on runs along corridors, cut from where each run begins."""
     window = STEPS * POINTS  # and the spacing to the next one
     runs = np.ceil(n * np.array(_SHARES) / np.dot(_SHARES, [1, 2, 3])).astype(np.int64)
     windows = np.repeat([1, 2, 3], runs)
@@ -253,100 +221,52 @@ def drawn(n: int) -> Trajectories:
 
 
 class Clock:
-    """Told of the progress: the seconds of each task, and those of all threads."""
+    """Told of the progress: seconds of each task, those of all threads, and the peak of memory."""
 
     def __init__(self) -> None:
         self.seconds: Counter[str] = Counter()
         self.of_cores: Counter[str] = Counter()
+        self.gb = 0.0
         self._task, self._since = "", (perf_counter(), process_time())
 
     def __call__(self, task: str, done: float, total: float | None, note: str = "") -> None:
-        """Note whose the seconds since the last call were."""
+        """Note which task took the seconds since the last call."""
         now = perf_counter(), process_time()
         self.seconds[self._task] += now[0] - self._since[0]
         self.of_cores[self._task] += now[1] - self._since[1]
+        self.gb = peak_gb()
         self._task, self._since = task, now
 
 
-def peak() -> float:
-    """Gigabytes that this process held at most."""
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 3)
-
-
-def measured(cut: Trajectories, k: int) -> dict[str, Any]:
+def measured(given: Path | int) -> dict[str, Any]:
     """Groups and alignment of a table, measured in this process."""
-    few = np.arange(min(len(cut), 60))
-    assert cut.tracks is not None
-    for many in (few, np.arange(min(len(cut), neighbours.WHOLE + 1))):
-        aligned(Trajectories(cut.points[many], tracks=cut.tracks.take(many)), k, None)
-    held, load = peak(), os.getloadavg()[0]
-    clock, busy = Clock(), process_time()
-    groups, slid, others, took, more = aligned(cut, k, None, clock)
-    clock("", 0, None)
-    busy, between = process_time() - busy, perf_counter()
-    at_most = peak()
-    account(TrajectoryGroups(cut, groups, DIGITS), TrajectoryGroups(slid, others, DIGITS))
-    was, now = moved(cut, groups), moved(slid, others)
+    cut = drawn(given) if isinstance(given, int) else trajanon.read_trajectories(given)
+    for few in (60, neighbours.WHOLE + 1):
+        released(first_rows(cut, few), 5)
+    held, clock = peak_gb(), Clock()
+    release, took, busy = spent(released, cut, 5, progress=clock)
+    told = account(release.report)
     return {
         "n": len(cut),
-        "k": k,
-        "seconds of groups": round(took, 2),
-        "seconds of alignment": round(more, 2),
-        "seconds of account": round(perf_counter() - between, 2),
-        "seconds of a core": round(busy, 2),
-        "tasks": {task: round(spent, 2) for task, spent in clock.seconds.items()},
-        "tasks, of a core": {task: round(spent, 2) for task, spent in clock.of_cores.items()},
+        "k": 5,
+        **told,
+        "s of account": round(took - told["s of groups"] - told["s of alignment"], 2),
+        "s of a core": round(busy, 2),
+        "s of tasks": {task: round(spent, 2) for task, spent in clock.seconds.items()},
+        "s of tasks, of a core": {task: round(s, 2) for task, s in clock.of_cores.items()},
         "gb before": held,
-        "gb": at_most,
-        "gb with account": peak(),
-        "information loss": [groups.information_loss, others.information_loss],
-        "mean": [round(float(m.mean()), 3) for m in (was, now)],
-        "median": [round(float(np.median(m)), 3) for m in (was, now)],
-        "load": [round(load, 2), round(os.getloadavg()[0], 2)],
+        "gb": clock.gb,
+        "gb with account": peak_gb(),
+        "load": load(),
         "cores": os.cpu_count(),
     }
 
 
-def scale(tracks: Path | None, sizes: list[int]) -> None:
+def scale(file: Annotated[Path | None, typer.Argument()] = None, sizes: list[int] = SIZES) -> None:
     """Measure each size, or a file, in a process of its own: a line of JSON."""
-    for given in sizes if tracks is None else [tracks]:
-        command = [sys.executable, __file__, "one", str(given)]
-        subprocess.run(command, check=True)
-
-
-def main() -> None:
-    """Run the measurement asked for."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["numbers", "runs", "figure", "scale", "one"])
-    parser.add_argument("trajectories", nargs="?")
-    parser.add_argument("out", type=Path, nargs="?", default=Path("group.png"))
-    parser.add_argument("--subjects", action="store_true")
-    parser.add_argument("-k", type=int, nargs="+", default=[4])
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
-    asked = parser.parse_args()
-    if asked.what == "scale":
-        scale(asked.trajectories, asked.sizes)
-        return
-    if asked.trajectories is None:
-        parser.error("name a file of trajectories")
-    if asked.what == "one":
-        given = asked.trajectories
-        cut = drawn(int(given)) if given.isdigit() else trajanon.read_trajectories(given)
-        print(json.dumps(measured(cut, 5)), flush=True)
-        return
-    cut = trajanon.read_trajectories(asked.trajectories)
-    print(f"load {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores; n = {len(cut)}")
-    few = np.arange(min(len(cut), 60))
-    assert cut.tracks is not None
-    some = Trajectories(cut.points[few], tracks=cut.tracks.take(few))
-    aligned(some, 3, None)
-    if asked.what == "runs":
-        runs(cut, "subjects" if asked.subjects else "records", asked.k)
-    elif asked.what == "figure":
-        figure(cut, asked.out)
-    else:
-        numbers(cut, cut.subject if asked.subjects else None)
+    for given in sizes if file is None else [file]:
+        print(json.dumps(alone(measured, given)), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    command_line(__doc__, numbers, runs, figure, scale)

@@ -10,55 +10,53 @@ true others are near enough to be tried, and in how many they come first; docs/p
 result.
 """
 
-import argparse
 from itertools import combinations
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+import typer
+from measures import command_line
 
 import trajanon
 from trajanon.arrays import Floats, Ints
 from trajanon.utility.displacements import metres_of_degrees
 
 
-def main() -> None:
+def companions(
+    file: Path,
+    spacing: float = 100.0,
+    k: Annotated[int, typer.Option("-k")] = 4,
+    groups: int = 100,
+    near: int = 50,
+) -> None:
     """Print a row for each number of decimals."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--spacing", type=float, default=100.0)
-    parser.add_argument("-k", type=int, default=4)
-    parser.add_argument("--groups", type=int, default=100)
-    parser.add_argument("--near", type=int, default=50)
-    given = parser.parse_args()
-    trajectories = trajanon.read_trajectories(given.file)
-    points = trajectories.points
-    release = trajanon.anonymize(trajectories, given.k, count="records", align=False)
+    trajectories = trajanon.read_trajectories(file)
+    release = trajanon.anonymize(trajectories, k, count="records", align=False)
     labels = np.array(release.report["labels"])
-    plane = metres_of_degrees(points[..., 0].mean())
-    metres = points * plane
+    plane = metres_of_degrees(trajectories.points[..., 0].mean())
+    metres = trajectories.points * plane
     print("decimals  groups  tried  first  hidden member off by (median)")
     for digits in (7, 6, 5, 4):
         random = np.random.default_rng(0)
-        of_k = np.flatnonzero(np.bincount(labels) == given.k)
-        tried = first = 0
-        off: list[float] = []
-        chosen = random.choice(of_k, min(given.groups, len(of_k)), replace=False)
+        of_k = np.flatnonzero(np.bincount(labels) == k)
+        tried, off = 0, list[float]()
+        chosen = random.choice(of_k, min(groups, len(of_k)), replace=False)
         for group in chosen:
             members = random.permutation(np.flatnonzero(labels == group))
-            hidden, others = members[0], set(members[1:].tolist())
-            line = np.round(points[members].mean(axis=0), digits) * plane
+            hidden, others = members[0], members[1:]
+            line = np.round(trajectories.points[members].mean(axis=0), digits) * plane
             far = ((metres - line) ** 2).sum(axis=(1, 2))
             far[hidden] = np.inf
-            near = np.argsort(far)[: given.near]
-            if not others <= set(near.tolist()):
+            nearest = np.argsort(far)[:near]
+            if not np.isin(others, nearest).all():
                 continue
             tried += 1
-            best, left = _best(metres[near], given.k * line, given.k, given.spacing)
-            if set(near[best].tolist()) == others:
-                first += 1
+            best, left = _best(metres[nearest], k * line, k, spacing)
+            if np.isin(others, nearest[best]).all():
                 off.append(float(np.hypot(*(left - metres[hidden]).T).mean()))
         median = np.median(off) if off else np.nan
-        print(f"{digits:8}  {len(chosen):6}  {tried:5}  {first:5}  {median:.3f} m")
+        print(f"{digits:8}  {len(chosen):6}  {tried:5}  {len(off):5}  {median:.3f} m")
 
 
 def _best(near: Floats, whole: Floats, k: int, spacing: float) -> tuple[Ints, Floats]:
@@ -69,11 +67,10 @@ def _best(near: Floats, whole: Floats, k: int, spacing: float) -> tuple[Ints, Fl
         some = slice(start, start + 5_000)
         left = whole - near[sets[some]].sum(axis=1)
         hops = np.hypot(*np.moveaxis(np.diff(left, axis=1), -1, 0))
-        off = np.abs(hops - spacing)
-        worth[some] = np.minimum(off, spacing / 2).mean(axis=1)
+        worth[some] = np.minimum(np.abs(hops - spacing), spacing / 2).mean(axis=1)
     best = sets[np.argmin(worth)]
     return best, whole - near[best].sum(axis=0)
 
 
 if __name__ == "__main__":
-    main()
+    command_line(__doc__, companions)

@@ -9,20 +9,18 @@ m. Whole commands include their start; each figure is the best of three, but for
 peak of the one run counts.
 """
 
-import argparse
 import io
-import os
-import subprocess
-import sys
+import resource
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from time import perf_counter
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from measures import alone, best, command_line, peak_gb, run_command, say_machine, spent
 
 from trajanon.extract import Extraction, Rules, Trace, boundary, hidden, roads, traces
 from trajanon.extract.cutting import Cutter, batches
@@ -30,168 +28,139 @@ from trajanon.extract.cutting import Cutter, batches
 FIXES = 2_000
 """Of one drive."""
 
+MILLION = 1_000_000
 
-def drives(seed: int = 0) -> Iterator[Trace]:
-    """Drives of subjects that make ten each, without end."""
-    rng = np.random.default_rng(seed)
-    number = 0
-    while True:
+
+def drives(points: int) -> Iterator[Trace]:
+    """Drives of subjects that make ten each."""
+    rng = np.random.default_rng(0)
+    for number in range(points // FIXES):
         turns = np.cumsum(rng.normal(0, 0.02, FIXES)) + rng.uniform(0, 6.3)
         lat = 40.0 + rng.uniform(0, 0.5) + np.cumsum(np.cos(turns)) * 1e-4
         lon = -3.7 + rng.uniform(0, 0.5) + np.cumsum(np.sin(turns)) * 1e-4
         time = 1.5e9 + number * 1e4 + np.arange(FIXES)
         yield Trace(f"t{number}", f"s{number // 10}", lat, lon, time)
-        number += 1
 
 
-def gpx_text(trace: Trace, elevations: bool = False) -> bytes:
+def gpx_text(drives: Iterable[Trace], elevations: bool = False) -> bytes:
     """A GPX 1.0 document as the OSM project writes them."""
-    times = np.datetime_as_string(trace.time.astype("datetime64[s]"))
+    tracks = []
     ele = "<ele>612.0</ele>" if elevations else ""
-    points = "".join(
-        f'<trkpt lat="{lat:.7f}" lon="{lon:.7f}">{ele}<time>{time}Z</time></trkpt>\n'
-        for lat, lon, time in zip(trace.lat, trace.lon, times, strict=True)
-    )
+    for drive in drives:
+        times = np.datetime_as_string(drive.time.astype("datetime64[s]"))
+        points = "".join(
+            f'<trkpt lat="{lat:.7f}" lon="{lon:.7f}">{ele}<time>{time}Z</time></trkpt>\n'
+            for lat, lon, time in zip(drive.lat, drive.lon, times, strict=True)
+        )
+        tracks.append(f"<trk><trkseg>\n{points}</trkseg></trk>")
     head = '<?xml version="1.0"?><gpx version="1.0" creator="bench">'
-    return f"{head}<trk><trkseg>\n{points}</trkseg></trk></gpx>".encode()
+    return f"{head}{''.join(tracks)}</gpx>".encode()
 
 
 def table(points: int) -> pd.DataFrame:
     """Points as rows, a drive after another."""
-    some = list(islice(drives(), points // FIXES))
-    return pd.DataFrame(
-        {
-            "trip_id": np.repeat([one.name for one in some], FIXES),
-            "user_id": np.repeat([one.subject for one in some], FIXES),
-            "lat": np.concatenate([one.lat for one in some]),
-            "lon": np.concatenate([one.lon for one in some]),
-            "time": np.concatenate([one.time for one in some]).astype(np.int64),
-        }
-    )
+    tables = [
+        pd.DataFrame({"lat": one.lat, "lon": one.lon, "time": one.time.astype(np.int64)}).assign(
+            trip_id=one.name, user_id=one.subject
+        )
+        for one in drives(points)
+    ]
+    return pd.concat(tables, ignore_index=True)
 
 
-def best(work: Callable[[], object]) -> float:
-    """Seconds of the best of three."""
-    took = []
-    for _ in range(3):
-        start = perf_counter()
-        work()
-        took.append(perf_counter() - start)
-    return min(took)
+def rate(what: str, points: int, job: Callable[..., object], *given: Any, **options: Any) -> None:
+    """Print the points a second of a job."""
+    seconds = best(job, *given, **options)
+    print(f"{what:58} {points / seconds:12,.0f} points/s", flush=True)
 
 
-def say(what: str, points: int, seconds: float) -> None:
-    """Print a rate."""
-    print(f"{what:58} {points / seconds:12,.0f} points/s")
+def read(source: Path, jobs: int = 1) -> None:
+    """Read all traces of a source."""
+    list(traces(source, jobs=jobs))
 
 
-def speed(folder: Path) -> None:
+def cut(some: list[Trace], rules: Rules, tracks: bool) -> None:
+    """Cut windows from traces."""
+    cutter = Cutter(rules, tracks=tracks)
+    for batch in batches(some, rules):
+        cutter.cut(batch)
+
+
+def speed() -> None:
     """Points a second of the readers, of the cutting, and of both together."""
-    million = list(islice(drives(), 500))
+    say_machine()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        measure_readers(folder)
+        some, rules = list(drives(MILLION)), Rules(spacing=100.0)
+        for tracks in (True, False):
+            rate(f"cut, tracks = {tracks}", MILLION, cut, some, rules, tracks)
+        for source, points, jobs in (("gpx", 1, 2), ("table.parquet", 5, 1)):
+            whole = Extraction(folder / source, rules=rules, jobs=jobs)
+            what = f"{source} to trajectories.parquet, jobs = {jobs}"
+            rate(what, points * MILLION, whole.write, folder / "out.parquet")
+
+
+def measure_readers(folder: Path) -> None:
+    """Write files of each format, and read them."""
     for elevations in (False, True):
-        name = "gpx with elevations" if elevations else "gpx"
-        (folder / name).mkdir()
+        gpx = folder / ("gpx with elevations" if elevations else "gpx")
+        gpx.mkdir()
+        some = drives(MILLION)
         for part in range(10):
-            lines = b"".join(
-                gpx_text(one, elevations)[len(b'<?xml version="1.0"?>') :]
-                for one in million[part * 50 : part * 50 + 50]
-            )
-            tracks = lines.replace(b'</gpx><gpx version="1.0" creator="bench">', b"")
-            (folder / name / f"{part}.gpx").write_bytes(tracks)
+            (gpx / f"{part}.gpx").write_bytes(gpx_text(islice(some, 50), elevations))
         for jobs in (1, 2):
-            took = best(lambda n=name, j=jobs: list(traces(folder / n, jobs=j)))
-            say(f"read {name}, jobs = {jobs}", 1_000_000, took)
-    rows = table(5_000_000)
+            rate(f"read {gpx.name}, jobs = {jobs}", MILLION, read, gpx, jobs)
+    rows = table(5 * MILLION)
     rows.to_parquet(folder / "table.parquet", row_group_size=500_000)
-    rows[:1_000_000].to_csv(folder / "table.csv", index=False)
+    rows[:MILLION].to_csv(folder / "table.csv", index=False)
     rows = rows.assign(time=pd.to_datetime(rows.time, unit="s").astype(str))
     rows.to_parquet(folder / "texts.parquet", row_group_size=500_000)
     for name, points in (("table.parquet", 5), ("texts.parquet", 5), ("table.csv", 1)):
-        took = best(lambda n=name: list(traces(folder / n)))
-        say(f"read {name}", points * 1_000_000, took)
-    for tracks in (True, False):
-        rules = Rules(spacing=100.0)
-
-        def cutting(tracks: bool = tracks, rules: Rules = rules) -> None:
-            cutter = Cutter(rules, tracks=tracks)
-            for some in batches(million, rules):
-                cutter.cut(some)
-
-        say(f"cut, tracks = {tracks}", 1_000_000, best(cutting))
-    out = folder / "out.parquet"
-    took = best(lambda: Extraction(folder / "gpx", rules=Rules(spacing=100), jobs=2).write(out))
-    say("gpx to trajectories.parquet, jobs = 2", 1_000_000, took)
-    source = folder / "table.parquet"
-    took = best(lambda: Extraction(source, rules=Rules(spacing=100)).write(out))
-    say("table.parquet to trajectories.parquet", 5_000_000, took)
+        rate(f"read {name}", points * MILLION, read, folder / name)
 
 
 def dump(path: Path, points: int) -> None:
     """Write a tar.xz of GPX files, as the planet dump is."""
     with tarfile.open(path, "w:xz", preset=0) as archive:
-        for trace in islice(drives(), points // FIXES):
-            text = gpx_text(trace)
-            number = int(trace.name[1:])
+        for number, drive in enumerate(drives(points)):
+            text = gpx_text([drive])
             name = f"trackable/000/{number // 1000:03d}/{number:09d}.gpx"
             member = tarfile.TarInfo(name)
             member.size = len(text)
             archive.addfile(member, io.BytesIO(text))
 
 
-def memory(folder: Path) -> None:
-    """Peak memory and time of a whole command on dumps of two sizes."""
-    code = (
-        "import resource, sys\n"
-        "from trajanon.cli.main import main\n"
-        "try:\n"
-        "    main()\n"
-        "finally:\n"
-        "    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
-    )
-    for points in (5_000_000, 20_000_000):
-        path = folder / "dump.tar.xz"
+def of_dump(points: int) -> None:
+    """Print the peak memory and time of a whole command on a dump."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "dump.tar.xz"
         dump(path, points)
-        start = perf_counter()
-        run = subprocess.run(
-            [sys.executable, "-c", code, "extract", path, "--spacing", "100"],
-            cwd=folder,
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        took = perf_counter() - start
-        peak = int(run.stdout.splitlines()[-1]) / 1024
-        size = path.stat().st_size / 2**20
-        print(f"{points:,} points, {size:,.0f} MB tar.xz: {peak:,.0f} MB, {took:,.0f} s")
+        run, took, _ = spent(run_command, ["extract", str(path), "--spacing", "100"], path.parent)
+        run.check_returncode()
+        size, peak = path.stat().st_size / 2**20, 1e3 * peak_gb(resource.RUSAGE_CHILDREN)
+    print(f"{points:,} points, {size:,.0f} MB tar.xz: {peak:,.0f} MB, {took:,.0f} s")
 
 
-def osm(realdata: Path) -> None:
+def memory() -> None:
+    """Peak memory and time of a whole command on dumps of two sizes."""
+    say_machine()
+    for points in (5 * MILLION, 20 * MILLION):
+        alone(of_dump, points)
+
+
+def map(realdata: Path) -> None:
     """Seconds for what is looked up in the file of a country."""
+    say_machine()
     pbf = realdata / "osm_pbf/liechtenstein.osm.pbf"
     tags = "amenity=hospital,place_of_worship,school,social_facility"
-    for what, work in (
-        ("boundary by name", lambda: boundary(pbf, "Vaduz")),
-        ("roads", lambda: roads(pbf)),
-        ("zone around sensitive places", lambda: hidden(pbf, tags, 150.0)),
+    for what, *job in (
+        ("boundary by name", boundary, pbf, "Vaduz"),
+        ("roads", roads, pbf),
+        ("zone around sensitive places", hidden, pbf, tags, 150.0),
     ):
-        print(f"{what:58} {best(work):12.2f} s")
-
-
-def main() -> None:
-    """Run what is asked for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("what", choices=("speed", "memory", "map"))
-    parser.add_argument("realdata", type=Path, nargs="?")
-    asked = parser.parse_args()
-    print(f"load {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores")
-    if asked.what == "map":
-        osm(asked.realdata)
-        return
-    with tempfile.TemporaryDirectory() as name:
-        (speed if asked.what == "speed" else memory)(Path(name))
+        print(f"{what:58} {best(*job):12.2f} s")
 
 
 if __name__ == "__main__":
-    main()
+    command_line(__doc__, speed, memory, map)

@@ -9,9 +9,8 @@ on the screen that are no sentence of ours (warnings of libraries), and whatever
 ends the process.
 """
 
-import argparse
 import contextlib
-import multiprocessing
+import faulthandler
 import os
 import shutil
 import sys
@@ -19,19 +18,18 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from multiprocessing.connection import Connection
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import chain
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+
+from measures import command_line
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from fuzzing import Case, case, finding, run, seeds
-
-LIMIT = 20.0
-"""Seconds that a case may take."""
+from fuzzing import Seed, case, finding, run, seeds
 
 
 def prepare() -> None:
@@ -41,63 +39,35 @@ def prepare() -> None:
         warnings.simplefilter("ignore", kind)
 
 
-def work(cases: Connection) -> None:
-    """Run what comes, in the folder that comes with it."""
-    prepare()
-    with contextlib.suppress(EOFError):  # there are no more
-        while True:
-            folder, words = cases.recv()
-            with contextlib.chdir(folder):
-                cases.send(finding(words))
+def work(some: Sequence[Seed], seed: int, number: int, root: Path, limit: float) -> str | None:
+    """Run a case in this process, which ends if the case takes too long."""
+    one = case(some, seed, number, root)
+    faulthandler.dump_traceback_later(limit, exit=True)
+    with contextlib.chdir(one.folder):
+        found = finding(one.words)
+    faulthandler.cancel_dump_traceback_later()
+    shutil.rmtree(one.folder, ignore_errors=True)
+    return found
 
 
-class Worker:
-    """A process that runs cases; a new one after each that hung or died."""
-
-    def __init__(self, limit: float) -> None:
-        self.limit = limit
-        self.process: Any = None
-
-    def findings(self, cases: Iterator[Case]) -> Iterator[tuple[int, str]]:
-        """Run cases until there are no more."""
-        for one in cases:
-            if self.process is None:
-                context = multiprocessing.get_context("spawn")
-                self.cases, theirs = context.Pipe()
-                self.process = context.Process(target=work, args=(theirs,), daemon=True)
-                self.process.start()
-                theirs.close()
-            self.cases.send((one.folder, one.words))
-            try:
-                over = f"over {self.limit:g} s: {one.words[0]} {one.what}"
-                found = self.cases.recv() if self.cases.poll(self.limit) else over
-            except EOFError:
-                self.process.join()
-                found = over = f"ended with {self.process.exitcode}: {one.what}"
-            if found is over:
-                self.process.kill()
-                self.process = None
-            if found is not None:
-                yield one.number, found
-            shutil.rmtree(one.folder, ignore_errors=True)
-        if self.process is not None:
-            self.cases.close()
-            self.process.join()
-
-
-class Shared:
-    """Cases for several threads, made one at a time."""
-
-    def __init__(self, cases: Iterator[Case]) -> None:
-        self.cases = cases
-        self.lock = multiprocessing.Lock()
-
-    def __iter__(self) -> Iterator[Case]:
-        return self
-
-    def __next__(self) -> Case:
-        with self.lock:
-            return next(self.cases)
+def findings(
+    numbers: Iterable[int], some: Sequence[Seed], seed: int, root: Path, limit: float
+) -> list[tuple[str, int]]:
+    """Run cases in one process, and a new one after each case that hung or died."""
+    spawn = get_context("spawn")
+    process, told = ProcessPoolExecutor(1, spawn, prepare), []
+    for number in numbers:
+        begun = time.monotonic()
+        try:
+            found = process.submit(work, some, seed, number, root, limit).result()
+        except BrokenProcessPool:
+            hung = time.monotonic() - begun >= limit
+            found = f"over {limit:g} s" if hung else "ended the process"
+            process = ProcessPoolExecutor(1, spawn, prepare)
+        if found is not None:
+            told.append((found, number))
+    process.shutdown()
+    return told
 
 
 def again(seed: int, number: int) -> None:
@@ -109,33 +79,26 @@ def again(seed: int, number: int) -> None:
     print(*run(one.words))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--cases", type=int, default=2_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds of a case")
-    parser.add_argument("--only", type=int, help="the number of one case")
-    asked = parser.parse_args()
+def fuzz(
+    cases: int = 2_000, seed: int = 0, jobs: int = 2, limit: float = 20.0, only: int | None = None
+) -> None:
+    """Run many cases, each for some seconds at most, or only the one of a number."""
     prepare()
-    if asked.only is not None:
-        again(asked.seed, asked.only)
+    if only is not None:
+        again(seed, only)
         return
     begun = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="fuzz-") as name:
-        make = partial(case, seeds(Path(name)), asked.seed, root=Path(name))
-        cases = Shared(make(number) for number in range(asked.cases))
-        with ThreadPoolExecutor(asked.jobs) as threads:
-            workers = [Worker(asked.limit) for _ in range(asked.jobs)]
-            found = threads.map(lambda worker: list(worker.findings(cases)), workers)
-            told = [one for some in found for one in some]
-    for what, count in Counter(what for _, what in told).most_common():
-        first = min(number for number, other in told if other == what)
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as name, ThreadPoolExecutor(jobs) as threads:
+        some = seeds(Path(name))
+        shares = (range(first, cases, jobs) for first in range(jobs))
+        found = threads.map(lambda share: findings(share, some, seed, Path(name), limit), shares)
+        told = list(chain.from_iterable(found))
+    for what, count in Counter(what for what, _ in told).most_common():
+        first = min(number for other, number in told if other == what)
         print(f"{count:5} {what} (--only {first})")
     seconds = time.monotonic() - begun
-    what = f"{asked.cases:,} cases of seed {asked.seed}"
-    print(f"{len(told)} findings in {what}, {seconds:.0f} s")
+    print(f"{len(told)} findings in {cases:,} cases of seed {seed}, {seconds:.0f} s")
 
 
 if __name__ == "__main__":
-    main()
+    command_line(__doc__, fuzz)

@@ -9,13 +9,12 @@ page and the seconds until the first picture with all lines, and what the page w
 console, refused tiles left out; any of that makes the exit code 1.
 """
 
-import argparse
-import os
 import re
 import shutil
 import sys
 from pathlib import Path
 
+from measures import command_line, load
 from playwright.sync_api import ConsoleMessage, Page, sync_playwright
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -26,23 +25,8 @@ PAINTED = """async () => {
 }"""
 
 
-def pair(text: str, separator: str) -> tuple[int, int]:
-    first, second = text.split(separator)
-    return int(first), int(second)
-
-
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("map", type=Path)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--size", type=lambda text: pair(text, "x"), default=(1280, 800))
-    parser.add_argument("--hover", type=lambda text: pair(text, ","), metavar="X,Y")
-    return parser.parse_args()
-
-
 def listen(page: Page) -> list[str]:
+    """Gather what the page writes on its console from now on."""
     complaints: list[str] = []
 
     def console(message: ConsoleMessage) -> None:
@@ -54,29 +38,27 @@ def listen(page: Page) -> list[str]:
     return complaints
 
 
-def main() -> int:
-    given = arguments()
+def photograph(map: Path, out: Path, size: str = "1280x800", hover: str | None = None) -> None:
+    """Save a picture of the page as a browser shows it."""
+    width, height = (int(side) for side in size.split("x"))
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-        width, height = given.size
         page = browser.new_page(viewport={"width": width, "height": height})
         complaints = listen(page)
         page.route(re.compile("^https?:"), lambda route: route.abort())
-        page.goto(given.map.resolve().as_uri(), wait_until="load")
+        page.goto(map.resolve().as_uri(), wait_until="load")
         seconds = page.evaluate(PAINTED)
         page.wait_for_timeout(500)  # milliseconds, for what fades in
-        if given.hover is not None:
-            page.mouse.move(*given.hover)
+        if hover is not None:
+            page.mouse.move(*(int(pixel) for pixel in hover.split(",")))
             page.wait_for_timeout(400)
-        page.screenshot(path=given.out)
+        page.screenshot(path=out)
         browser.close()
-    megabytes = given.map.stat().st_size / 1e6
-    load = os.getloadavg()[0]
-    print(f"{megabytes:.1f} MB, first picture after {seconds:.2f} s, load {load:.1f}")
-    for complaint in complaints:
-        print(complaint, file=sys.stderr)
-    return 1 if complaints else 0
+    megabytes = map.stat().st_size / 1e6
+    print(f"{megabytes:.1f} MB, first picture after {seconds:.2f} s, load {load():.1f}")
+    if complaints:
+        sys.exit("\n".join(complaints))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command_line(__doc__, photograph)

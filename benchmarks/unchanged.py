@@ -8,23 +8,23 @@ Only the public interface is used, so that one script serves both. The order of 
 its lines are sorted. Names of sections after the file compute these alone.
 """
 
-import argparse
 import hashlib
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from importlib import resources
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+import typer
+from measures import command_line, run_command
 
 import trajanon
+from trajanon.data import sample
 
 BOX = ["--bbox=-122.52,37.70,-122.35,37.84", "--spacing", "100", "--max-gap", "1000"]
 METHODS = ("hm2", "mdav", "v-mdav", "md", "cbfs", "mf-tsp", "decomposition")
@@ -67,9 +67,7 @@ def table(name: str, shared: Path) -> Iterator[tuple[str, str]]:
 
 def trajanon_says(folder: Path, *words: str) -> str:
     """What a command prints as JSON, without what is chance or time."""
-    run = subprocess.run(
-        [sys.executable, "-m", "trajanon", *words], cwd=folder, capture_output=True, text=True
-    )
+    run = run_command(list(words), folder)
     assert run.returncode in {0, 1}, run.stderr
     said = json.dumps(steady(json.loads(run.stdout)), sort_keys=True) if run.stdout else ""
     return digest(re.sub(r"\d+ ms|\d+\.\d s", "", said).replace(str(folder), ""))
@@ -82,6 +80,13 @@ def steady(value: Any) -> Any:
     if isinstance(value, list):
         return [steady(inner) for inner in value]
     return float(f"{value:.12g}") if isinstance(value, float) else value
+
+
+def rows_in(files: Iterable[Path]) -> str:
+    """A digest of all released trajectories of some files, in an order of their own."""
+    lines = np.concatenate([trajanon.read_release(file).points for file in files])
+    lines = lines.reshape(len(lines), -1)
+    return digest(lines[np.lexsort(lines.T)])
 
 
 def chain(folder: Path, extract: list[str], *asked: list[str]) -> Iterator[tuple[str, str]]:
@@ -97,9 +102,7 @@ def chain(folder: Path, extract: list[str], *asked: list[str]) -> Iterator[tuple
         report = json.loads((folder / f"out{number}.report.json").read_text(encoding="utf-8"))
         yield f"labels {words}", digest(np.array(report["labels"]))
         yield f"report {words}", digest(json.dumps(steady(report), sort_keys=True))
-        lines = trajanon.read_release(folder / out).points
-        lines = lines.reshape(len(lines), -1)
-        yield f"released {words}", digest(lines[np.lexsort(lines.T)])
+        yield f"released {words}", rows_in([folder / out])
         yield f"check {words}", trajanon_says(folder, "check", out, "-k", "4", "--json")
     csv = ["anonymize", "-k", "5", "--no-align", "--out", "out.csv", *asked[0]]
     trajanon_says(folder, *csv, "--json")
@@ -117,10 +120,7 @@ def parts(folder: Path, cabs: str) -> Iterator[tuple[str, str]]:
     for options in (["--count", "records"], ["--memory", "1GB"]):
         out = "-".join(options).strip("-")
         trajanon_says(folder, "anonymize", "many", "-k", "4", "--out", out, "--json", *options)
-        files = (folder / out).glob("*.parquet")
-        lines = np.concatenate([trajanon.read_release(file).points for file in files])
-        lines = lines.reshape(len(lines), -1)
-        yield f"released {out}", digest(lines[np.lexsort(lines.T)])
+        yield f"released {out}", rows_in((folder / out).glob("*.parquet"))
         reports = sorted(folder.glob(f"{out}*.json"))
         kept = [steady(json.loads(file.read_text(encoding="utf-8"))) for file in reports]
         yield f"report {out}", digest(json.dumps(kept, sort_keys=True))
@@ -133,14 +133,10 @@ def section(name: str, shared: Path, folder: Path) -> Iterator[tuple[str, str]]:
     if name in {"census", "tarragona", "eia"}:
         yield from table(name, shared)
     elif name == "sample":
-        sample = [
-            str(page) for page in Path(str(resources.files("trajanon.data") / "sample")).iterdir()
-        ]
-        asked = (
-            *([], ["--no-align"], ["--suppress", "2%", "--min-radius", "30"]),
-            *(["--count", "records", "--digits", "6"], ["--method", "mdav", "--refine", "none"]),
-        )
-        yield from chain(folder, [*sorted(sample), "--spacing", "50"], *asked)
+        pages = sorted(str(page) for page in sample().iterdir())
+        asked = ("", "--no-align", "--suppress 2% --min-radius 30")
+        asked += ("--count records --digits 6", "--method mdav --refine none")
+        yield from chain(folder, [*pages, "--spacing", "50"], *map(str.split, asked))
     elif name == "cabs":
         yield from chain(folder, [cabs, *BOX], [])
     elif name == "osm":
@@ -152,21 +148,18 @@ def section(name: str, shared: Path, folder: Path) -> Iterator[tuple[str, str]]:
         yield from parts(folder, cabs)
 
 
-def main() -> None:
+def unchanged(
+    shared: Path, out: Path, sections: Annotated[list[str] | None, typer.Argument()] = None
+) -> None:
     """Compute the sections asked for and write what they gave."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("shared", type=Path)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("sections", nargs="*", metavar="section", help=", ".join(SECTIONS))
-    given = parser.parse_args()
     found = {}
-    for name in given.sections or SECTIONS:
+    for name in sections or SECTIONS:
         with tempfile.TemporaryDirectory() as folder:
-            for what, value in section(name, given.shared.resolve(), Path(folder)):
+            for what, value in section(name, shared.resolve(), Path(folder)):
                 found[f"{name}: {what}"] = value
-                given.out.write_text(json.dumps(found, indent=1) + os.linesep, encoding="utf-8")
+                out.write_text(json.dumps(found, indent=1) + os.linesep, encoding="utf-8")
                 print(f"{name}: {what}: {value}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    command_line(__doc__, unchanged)

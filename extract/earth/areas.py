@@ -2,12 +2,11 @@
 
 import csv
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from difflib import get_close_matches
 from numbers import Real
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import shapely
@@ -18,35 +17,23 @@ from trajanon.errors import BadInput
 from trajanon.extract.earth.box import Area, Box
 from trajanon.extract.earth.regions import Region, read_outline
 
-AreaLike: TypeAlias = (
-    str
-    | os.PathLike[str]
-    | Sequence[str]
-    | Sequence[float]
-    | NDArray[Any]
-    | BaseGeometry
-    | Area
-    | None
-)
+_One: TypeAlias = str | os.PathLike[str] | BaseGeometry | Area
+AreaLike: TypeAlias = _One | Sequence[str] | Sequence[float] | NDArray[Any] | None
 """An area as Python gives it: see `area_of`."""
 
 
-@dataclass(frozen=True, slots=True)
-class City:
-    """The box of a city, and its spacing."""
+class City(NamedTuple):
+    """The box of a city, small enough for one request to the OSM API, and its spacing in metres."""
 
-    box: Box  # degrees, WGS 84; small enough for one request to the OSM API
-    spacing: float  # metres between the points of a trajectory
+    box: Box
+    spacing: float
 
 
-def _cities() -> Mapping[str, City]:
+def _cities() -> dict[str, City]:
     text = Path(__file__).with_name("cities.csv").read_text(encoding="utf-8")
+    _, *rows = csv.reader(text.splitlines())
     return {
-        row["name"]: City(
-            Box(*(float(row[side]) for side in ("west", "south", "east", "north"))),
-            float(row["spacing"]),
-        )
-        for row in csv.DictReader(text.splitlines())
+        name: City(Box(*map(float, sides)), float(spacing)) for name, *sides, spacing, _ in rows
     }
 
 
@@ -54,9 +41,9 @@ CITIES = _cities()
 """The three areas of Maya-López, "Contributions to Statistical Disclosure Control"
 (thesis, URV 2023), section 2.3, and then other large cities by name."""
 
-_PAPERS, _OTHERS = list(CITIES)[:3], list(CITIES)[3:]
+_OTHERS = list(CITIES)[3:]
 
-KNOWN = f"{', '.join(_PAPERS)} or one of {len(_OTHERS)} more ({', '.join(_OTHERS)})"
+KNOWN = f"{', '.join(list(CITIES)[:3])} or one of {len(_OTHERS)} more ({', '.join(_OTHERS)})"
 """The cities, as messages list them."""
 
 
@@ -71,11 +58,10 @@ def area(text: str) -> tuple[Box, float | None]:
     '-3.75,40.38,-3.65,40.48'
     """
     name = text.strip().lower()
-    city = CITIES.get(name)
-    if city is not None:
-        return city.box, city.spacing
+    if name in CITIES:
+        return CITIES[name]
     try:
-        west, south, east, north = (float(side) for side in text.split(","))
+        west, south, east, north = map(float, text.split(","))
     except ValueError:
         words = "-".join(name.split())
         near = [] if "," in words else get_close_matches(words, CITIES)

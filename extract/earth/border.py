@@ -17,15 +17,19 @@ _FAR = 0.1
 """Radians that a way turns; above it, the first approximation of its bend is not enough."""
 
 
+def segment_tree(lines: NDArray[np.object_]) -> shapely.STRtree:
+    """Put the segments of lines, of one part or several, into a tree."""
+    corners, line = shapely.get_coordinates(shapely.get_parts(lines), return_index=True)
+    same = line[1:] == line[:-1]
+    ends = np.stack([corners[:-1][same], corners[1:][same]], axis=1)
+    return shapely.STRtree(shapely.linestrings(ends))
+
+
 class AreaBorder:
     """The border of polygons, as a tree of its segments."""
 
     def __init__(self, shape: BaseGeometry) -> None:
-        rings = shapely.get_parts(shapely.boundary(shape))
-        corners, ring = shapely.get_coordinates(rings, return_index=True)
-        same = ring[1:] == ring[:-1]
-        ends = np.stack([corners[:-1][same], corners[1:][same]], axis=1)
-        self._segments = shapely.STRtree(shapely.linestrings(ends))
+        self._segments = segment_tree(shapely.boundary(shape))
 
     def meets(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
         """Tell which ways, each from a point at start to the next, may come to the border.
@@ -33,32 +37,25 @@ class AreaBorder:
         Both points may lie on either side. Ways across the antimeridian, to a pole, or of many
         hundred kilometres always may.
         """
-        ends = np.stack([start, start + 1])
-        bend, unknown = _bend(lat[ends], lon[ends])
-        meets = unknown.copy()
-        some = np.flatnonzero(~unknown)
-        some = some[self._not_far(lat[ends[:, some]], lon[ends[:, some]], bend[some])]
+        corners = np.stack([lon, lat], axis=1)[np.stack([start, start + 1], axis=1)]
+        bend, meets = _bend(corners)
+        some = np.flatnonzero(~meets)
+        some = some[self._near(corners[some], bend[some])]
         if len(some):
-            corners = np.stack([lon[ends[:, some]], lat[ends[:, some]]], axis=-1)
-            lines = shapely.linestrings(corners.swapaxes(0, 1))
+            lines = shapely.linestrings(corners[some])
             near, far = self._nearest(lines, bend[some].max())
             meets[some[near]] = far <= bend[some[near]]
         return meets
 
-    def _not_far(self, lat: Floats, lon: Floats, bend: Floats) -> Bools:
-        """Rule out most ways, many at once, by their ends in degrees, shape (2, ways)."""
+    def _near(self, corners: Floats, bend: Floats) -> Bools:
+        """Rule out most ways, many at once, by their ends in degrees, shape (ways, 2, 2)."""
         first = np.arange(0, len(bend), _TOGETHER)
-        if len(first) == 0:
-            return np.zeros(0, dtype=np.bool_)
-        wide = np.maximum.reduceat(bend, first)
-        boxes = shapely.box(
-            np.minimum.reduceat(lon.min(axis=0), first) - wide,
-            np.minimum.reduceat(lat.min(axis=0), first) - wide,
-            np.maximum.reduceat(lon.max(axis=0), first) + wide,
-            np.maximum.reduceat(lat.max(axis=0), first) + wide,
-        )
         near = np.zeros(len(first), dtype=np.bool_)
-        near[self._nearest(boxes, _SLACK)[0]] = True
+        if len(first):
+            wide = np.maximum.reduceat(bend, first)[:, None]
+            low = np.minimum.reduceat(corners.min(axis=1), first) - wide
+            high = np.maximum.reduceat(corners.max(axis=1), first) + wide
+            near[self._nearest(shapely.box(*low.T, *high.T), _SLACK)[0]] = True
         return np.repeat(near, _TOGETHER)[: len(bend)]
 
     def _nearest(self, shapes: NDArray[np.object_], within: float) -> tuple[Ints, Floats]:
@@ -72,16 +69,17 @@ class AreaBorder:
         return shape, far
 
 
-def _bend(lat: Floats, lon: Floats) -> tuple[Floats, Bools]:
-    """Bound how far geodesics lie off the straight lines in longitude and latitude.
+def _bend(corners: Floats) -> tuple[Floats, Bools]:
+    """Bound how far geodesics lie off straight lines in degrees; tell which are unknown.
 
     A geodesic turns by sin a (1 + cos^2 a) tan(lat) / R a metre, 1.09 tan(lat) / R at most, where a
     is its azimuth.
     """
-    high = np.radians(np.minimum(np.abs(lat).max(axis=0), 89.9))
-    low = np.radians(np.abs(lat).min(axis=0))
-    east = lon[1] - lon[0]
-    length = np.hypot(east * np.cos(low), lat[1] - lat[0])
+    east, north = (corners[:, 1] - corners[:, 0]).T
+    polewards = np.abs(corners[..., 1])
+    high = np.radians(np.minimum(polewards.max(axis=1), 89.9))
+    low = np.radians(polewards.min(axis=1))
+    length = np.hypot(east * np.cos(low), north)
     turn = np.radians(length) * np.tan(high)
     bend = (0.25 * turn * length + _SLACK) / np.cos(high)
     unknown = (turn > _FAR) | (np.abs(east) > 180.0) | (high > np.radians(89.0))

@@ -2,12 +2,11 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import NamedTuple
 
 from osmium import osm
 from osmium.filter import EntityFilter, IdFilter, TagFilter
-from shapely.geometry.base import BaseGeometry
 
 from trajanon.errors import BadInput
 from trajanon.extract.earth.osm_file import objects, polygons
@@ -21,8 +20,7 @@ _ADMINISTRATIVE = TagFilter(("boundary", "administrative"))
 _Path = str | os.PathLike[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Boundary:
+class _Boundary(NamedTuple):
     """A relation: its number, its names (the first is on the signs) and its level."""
 
     relation: int
@@ -54,16 +52,20 @@ def boundary(pbf: str | os.PathLike[str], name: str, *, admin_level: int | None 
     FileProblem
         If the file cannot be read.
     """
-    one = _chosen(pbf, name, admin_level)
-    shape = _shape(pbf, one)
-    if shape is None:
-        msg = (
-            f"the boundary of {one.names[0]} (relation {one.relation}) is incomplete "
-            f"in {pbf}: some of its lines are missing or do not close; take a larger "
-            "extract of OpenStreetMap, or give four degrees W,S,E,N"
-        )
-        raise BadInput(msg)
-    return Region(shape, f"{one.names[0]} (relation {one.relation})")
+    relation, (known_as, *_), _ = _chosen(pbf, name, admin_level)
+    area = EntityFilter(osm.AREA)
+    for found in objects(pbf, area, _ADMINISTRATIVE, areas=IdFilter([relation])):
+        # A closed way is an area as well, and may have the relation's number.
+        if isinstance(found, osm.Area) and not found.from_way() and found.orig_id() == relation:
+            shape = polygons(found)
+            if shape is not None:
+                return Region(shape, f"{known_as} (relation {relation})")
+    msg = (
+        f"the boundary of {known_as} (relation {relation}) is incomplete in {pbf}: some of its "
+        "lines are missing or do not close; take a larger extract of OpenStreetMap, or give four "
+        "degrees W,S,E,N"
+    )
+    raise BadInput(msg)
 
 
 def _boundaries(pbf: _Path) -> list[_Boundary]:
@@ -80,19 +82,14 @@ def _boundaries(pbf: _Path) -> list[_Boundary]:
     return found
 
 
-def _called(known: Sequence[_Boundary], name: str) -> list[_Boundary]:
-    """The boundaries of a name, or of a relation's number; those on the signs go first."""
-    wanted = name.strip().casefold()
-    if wanted.isdecimal():
-        return [one for one in known if one.relation == int(wanted)]
-    first = [one for one in known if wanted == one.names[0].casefold()]
-    return first or [one for one in known if wanted in map(str.casefold, one.names)]
-
-
 def _chosen(pbf: _Path, name: str, admin_level: int | None) -> _Boundary:
     """The only boundary of a name and a level, or a sentence about those of the file."""
-    known = _boundaries(pbf)
-    called = _called(known, name)
+    known, wanted = _boundaries(pbf), name.strip().casefold()
+    if wanted.isdecimal():
+        called = [one for one in known if one.relation == int(wanted)]
+    else:  # those on the signs go first
+        called = [one for one in known if wanted == one.names[0].casefold()]
+        called = called or [one for one in known if wanted in map(str.casefold, one.names)]
     at_level = [one for one in called if admin_level is None or one.level == str(admin_level)]
     if len(at_level) == 1:
         return at_level[0]
@@ -105,7 +102,7 @@ def _chosen(pbf: _Path, name: str, admin_level: int | None) -> _Boundary:
         )
         raise BadInput(msg)
     by_name = {text.casefold(): text for one in known for text in one.names}
-    near = get_close_matches(name.strip().casefold(), by_name, n=5, cutoff=0.7)
+    near = get_close_matches(wanted, by_name, n=5, cutoff=0.7)
     names = sorted({one.names[0] for one in known})
     if near:
         way_out = f"did you mean {' or '.join(by_name[text] for text in near)}?"
@@ -116,13 +113,3 @@ def _chosen(pbf: _Path, name: str, admin_level: int | None) -> _Boundary:
         way_out = "it holds no administrative boundary at all"
     msg = f"{pbf} holds no boundary called {name!r}: {way_out}"
     raise BadInput(msg)
-
-
-def _shape(pbf: _Path, one: _Boundary) -> BaseGeometry | None:
-    """The polygons of a boundary; None if they cannot be put together."""
-    filters = EntityFilter(osm.AREA), _ADMINISTRATIVE
-    for area in objects(pbf, *filters, areas=IdFilter([one.relation])):
-        # A closed way is an area as well, and may have the relation's number.
-        if isinstance(area, osm.Area) and not area.from_way() and area.orig_id() == one.relation:
-            return polygons(area)
-    return None

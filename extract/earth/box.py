@@ -46,30 +46,21 @@ class Box:
     north: float
 
     def __post_init__(self) -> None:
-        problem = self._problem()
-        if problem is not None:
-            msg = f"the box {self} {problem}"
-            raise BadInput(msg)
-
-    def _problem(self) -> str | None:
-        west, south, east, north = self.sides
-        if not all(map(math.isfinite, self.sides)):
-            return "has a side that is not a number"
-        if abs(west) > 180 or abs(east) > 180:
-            return "needs longitudes in -180..180 (order: W,S,E,N)"
-        if abs(south) > 90 or abs(north) > 90:
-            return "needs latitudes in -90..90 (order: W,S,E,N)"
-        if west > east:
-            w, s, e, n = str(self).split(",")
-            return (
-                "has west > east (order: W,S,E,N); if it crosses the antimeridian, give two: "
-                f"`area='{w},{s},180,{n}'` `area='-180,{s},{e},{n}'`"
-            )
-        if south > north:
-            return "has south > north (order: W,S,E,N)"
-        if west == east or south == north:
-            return "is empty (order: W,S,E,N)"
-        return None
+        (west, south, east, north), order = self.sides, "(order: W,S,E,N)"
+        w, s, e, n = str(self).split(",")
+        two = f"`area='{w},{s},180,{n}'` `area='-180,{s},{e},{n}'`"
+        crossing = f"if it crosses the antimeridian, give two: {two}"
+        for broken, problem in (
+            (not all(map(math.isfinite, self.sides)), "has a side that is not a number"),
+            (max(abs(west), abs(east)) > 180, f"needs longitudes in -180..180 {order}"),
+            (max(abs(south), abs(north)) > 90, f"needs latitudes in -90..90 {order}"),
+            (west > east, f"has west > east {order}; {crossing}"),
+            (south > north, f"has south > north {order}"),
+            (west == east or south == north, f"is empty {order}"),
+        ):
+            if broken:
+                msg = f"the box {self} {problem}"
+                raise BadInput(msg)
 
     def __str__(self) -> str:
         return ",".join(f"{side:.10g}" for side in self.sides)

@@ -2,12 +2,11 @@
 
 import logging
 import os
-from collections.abc import Iterator
 
 import numpy as np
 import shapely
 from numpy.typing import NDArray
-from osmium import BaseFilter, osm
+from osmium import osm
 from osmium.filter import KeyFilter, TagFilter
 from shapely.geometry.base import BaseGeometry
 
@@ -70,15 +69,12 @@ def hidden(
         raise BadInput(msg)
     surroundings = around(places, radius)
     if bounds is not None:
-        near = shapely.intersects(surroundings, shapely.box(*bounds.sides))
-        surroundings = surroundings[near]
-        if not near.any():
+        surroundings = surroundings[shapely.intersects(surroundings, shapely.box(*bounds.sides))]
+        if len(surroundings) == 0:
             logger.warning(
                 "%s holds places with the tags %s, but none in or near the box %s: "
                 "nothing is hidden",
-                pbf,
-                tags,
-                bounds,
+                *(pbf, tags, bounds),
             )
     return Zone(surroundings)
 
@@ -104,7 +100,10 @@ def _places(pbf: str | os.PathLike[str], wanted: Tags) -> NDArray[np.object_]:
     """The points and polygons of a file that have the tags, each once."""
     found: dict[tuple[str, int], BaseGeometry] = {}
     lost: set[tuple[str, int]] = set()  # also ways and relations that are areas, too
-    for passing in _filters(wanted):
+    keys = [key for key, values in wanted.items() if "*" in values]
+    pairs = [(key, one) for key, some in wanted.items() for one in some - {"*"}]
+    filters = [KeyFilter(*keys)] if keys else []
+    for passing in [*filters, TagFilter(*pairs)] if pairs else filters:
         for thing in objects(pbf, passing, areas=passing):
             place, shape = (thing.type_str(), thing.id), None
             if isinstance(thing, osm.Node) and thing.location.valid():
@@ -121,18 +120,7 @@ def _places(pbf: str | os.PathLike[str], wanted: Tags) -> NDArray[np.object_]:
         logger.warning(
             "%s: %d places are not hidden, as no area encloses them or a part of it is "
             "missing; a larger extract of OpenStreetMap may hold it",
-            pbf,
-            len(lost),
+            *(pbf, len(lost)),
         )
     shapes: NDArray[np.object_] = np.array(list(found.values()), dtype=np.object_)
     return shapes
-
-
-def _filters(wanted: Tags) -> Iterator[BaseFilter]:
-    """Filters that together pass the tags: keys of any value, and pairs of key and value."""
-    keys = [key for key, values in wanted.items() if "*" in values]
-    pairs = [(key, one) for key, some in wanted.items() for one in some - {"*"}]
-    if keys:
-        yield KeyFilter(*keys)
-    if pairs:
-        yield TagFilter(*pairs)

@@ -47,16 +47,16 @@ class Region:
     name: str
 
     def __post_init__(self) -> None:
-        kind = self.shape.geom_type
+        kind, problem = self.shape.geom_type, None
         if kind not in ("Polygon", "MultiPolygon") and not self.shape.is_empty:
-            msg = f"{self.name} is a {kind}: an area needs polygons"
-            raise BadInput(msg)
-        if self.shape.area == 0.0:
-            msg = f"{self.name} has no area: give a polygon that holds something"
-            raise BadInput(msg)
-        if not self.shape.is_valid:
+            problem = f"is a {kind}: an area needs polygons"
+        elif self.shape.area == 0.0:
+            problem = "has no area: give a polygon that holds something"
+        elif not self.shape.is_valid:
             reason = shapely.is_valid_reason(self.shape)
-            msg = f"{self.name} is no valid polygon ({reason}): mend it and try again"
+            problem = f"is no valid polygon ({reason}): mend it and try again"
+        if problem:
+            msg = f"{self.name} {problem}"
             raise BadInput(msg)
         _ = self.bounds  # a box off the Earth is refused
 
@@ -104,13 +104,10 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
     """
     path = Path(path)
     shapes = shapely.force_2d(_degrees(path, _geometries(path)))
-    invalid = int((~shapely.is_valid(shapes)).sum())
-    if invalid:
+    if invalid := int((~shapely.is_valid(shapes)).sum()):
         logger.warning(
             "%s: %d of %d polygons cross themselves and were mended: look at the result on a map",
-            path,
-            invalid,
-            len(shapes),
+            *(path, invalid, len(shapes)),
         )
         # Mending may leave lines that stick out of a polygon.
         shapes = shapely.get_parts(shapely.get_parts(shapely.make_valid(shapes)))
@@ -170,5 +167,4 @@ def _degrees(path: Path, shapes: "GeoSeries") -> NDArray[np.object_]:
             "its coordinate reference system, or in degrees (WGS 84)"
         )
         raise BadInput(msg)
-    degrees: NDArray[np.object_] = places.to_numpy()
-    return degrees
+    return np.asarray(places, dtype=np.object_)

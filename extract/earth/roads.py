@@ -13,6 +13,7 @@ from osmium.filter import EntityFilter, KeyFilter, TagFilter
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
+from trajanon.extract.earth.border import segment_tree
 from trajanon.extract.earth.box import Box
 from trajanon.extract.earth.osm_file import known_parts, objects, polygons
 from trajanon.geodesy import ECCENTRICITY_SQUARED, EQUATOR, radii
@@ -44,12 +45,7 @@ class Roads:
 
     def __init__(self, lines: NDArray[np.object_]) -> None:
         self._count = len(lines)
-        parts = shapely.get_parts(lines)
-        places, line = shapely.get_coordinates(parts, return_index=True)
-        corners = _on_map(places[:, 1], places[:, 0])
-        same = line[1:] == line[:-1]
-        ends = np.stack([corners[:-1][same], corners[1:][same]], axis=1)
-        self._segments = shapely.STRtree(shapely.linestrings(ends))
+        self._segments = segment_tree(shapely.transform(lines, _on_map))
 
     def __len__(self) -> int:
         return self._count
@@ -59,11 +55,13 @@ class Roads:
         if within is not None and not within > 0.0:
             msg = f"within must be a positive number of metres (got {within})"
             raise BadInput(msg)
-        metres = np.where(np.isfinite(lat) & np.isfinite(lon), np.inf, np.nan)
-        known = np.flatnonzero(~np.isnan(metres))
-        scale = _scale(lat[known])
+        known = np.flatnonzero(np.isfinite(lat) & np.isfinite(lon))
+        metres = np.full(len(lat), np.nan)
+        metres[known] = np.inf
+        places = np.stack([lon[known], lat[known]], axis=-1)
+        scale = EQUATOR / radii(np.radians(np.clip(lat[known], -_POLE, _POLE)))[1]
         (point, _), far = self._segments.query_nearest(
-            shapely.points(_on_map(lat[known], lon[known])),
+            shapely.points(_on_map(places)),
             max_distance=None if within is None else within * scale.max(initial=1.0),
             return_distance=True,
             all_matches=False,
@@ -106,19 +104,12 @@ def roads(pbf: str | os.PathLike[str], bbox: Box | None = None) -> Roads:
     return Roads(lines)
 
 
-def _on_map(lat: Floats, lon: Floats) -> Floats:
-    """Places in metres east and north on the ellipsoid's Mercator map, shape (n, 2)."""
+def _on_map(places: Floats) -> Floats:
+    """Turn longitudes and latitudes to metres on the ellipsoid's Mercator map, shape (n, 2)."""
     eccentricity = np.sqrt(ECCENTRICITY_SQUARED)
-    sin = np.sin(np.radians(np.clip(lat, -_POLE, _POLE)))
+    sin = np.sin(np.radians(np.clip(places[:, 1], -_POLE, _POLE)))
     up = np.arctanh(sin) - eccentricity * np.arctanh(eccentricity * sin)
-    return EQUATOR * np.stack([np.radians(lon), up], axis=-1)
-
-
-def _scale(lat: Floats) -> Floats:
-    """Metres on the map for one on Earth."""
-    across = np.radians(np.clip(lat, -_POLE, _POLE))
-    scale: Floats = EQUATOR / radii(across)[1]
-    return scale
+    return EQUATOR * np.stack([np.radians(places[:, 0]), up], axis=-1)
 
 
 def roads_and_water(pbf: str | os.PathLike[str], bbox: Box) -> tuple[list[Floats], list[Floats]]:

@@ -43,11 +43,10 @@ class Zone:
 
     def __init__(self, surroundings: NDArray[np.object_]) -> None:
         self.places = len(surroundings)
-        united = shapely.union_all(surroundings)
-        self._shape = united
-        self._parts = shapely.get_parts(united)
+        self._shape = shapely.union_all(surroundings)
+        self._parts = shapely.get_parts(self._shape)
         self._tree = shapely.STRtree(self._parts)
-        self._border = AreaBorder(united)
+        self._border = AreaBorder(self._shape)
 
     def __str__(self) -> str:
         shape = hashlib.blake2b(self._shape.wkb, digest_size=8).hexdigest()
@@ -73,29 +72,30 @@ def around(places: NDArray[np.object_], radius: float) -> NDArray[np.object_]:
     Each is drawn on a plane of its own, on which no way is longer than on Earth, because a degree
     has as many metres as where it is shortest. So the polygon leaves out nothing nearer.
     """
-    north, east = _metres_a_degree(shapely.bounds(places), radius)
-
-    def stretched(shapes: NDArray[np.object_], undo: bool) -> NDArray[np.object_]:
-        corners, which = shapely.get_coordinates(shapes, return_index=True)
-        scale = np.stack([east[which], north[which]], axis=1)
-        corners = corners / scale if undo else corners * scale
-        moved: NDArray[np.object_] = shapely.set_coordinates(shapes.copy(), corners)
-        return moved
-
-    flat = stretched(places, undo=False)
+    scale = _metres_a_degree(shapely.bounds(places), radius)
+    flat = _stretched(places, np.multiply, scale)
     wide = shapely.buffer(flat, _ROUND * radius + _MARGIN, quad_segs=_QUARTER)
-    return _on_earth(stretched(wide, undo=True))
+    return _on_earth(_stretched(wide, np.divide, scale))
 
 
-def _metres_a_degree(bounds: Floats, radius: float) -> tuple[Floats, Floats]:
-    """Metres of a degree of latitude and of longitude, each where it is shortest."""
+def _stretched(shapes: NDArray[np.object_], times: np.ufunc, scale: Floats) -> NDArray[np.object_]:
+    """Multiply or divide the longitudes and latitudes of each shape."""
+    corners, which = shapely.get_coordinates(shapes, return_index=True)
+    moved: NDArray[np.object_] = shapely.set_coordinates(
+        shapes.copy(), times(corners, scale[which])
+    )
+    return moved
+
+
+def _metres_a_degree(bounds: Floats, radius: float) -> Floats:
+    """Metres of a degree of longitude and of latitude, each where it is shortest."""
     south, north = bounds[:, 1], bounds[:, 3]
-    around = radius / SHORT_DEGREE
-    high = np.maximum(np.abs(south), np.abs(north)) + around
+    wider = radius / SHORT_DEGREE
+    high = np.maximum(np.abs(south), np.abs(north)) + wider
     low = np.where(south * north < 0, 0.0, np.minimum(np.abs(south), np.abs(north)))
     high = np.radians(np.minimum(high, _POLE))
-    low = np.radians(np.maximum(low - around, 0.0))
-    return np.radians(radii(low)[0]), np.radians(radii(high)[1])
+    low = np.radians(np.maximum(low - wider, 0.0))
+    return np.radians(np.stack([radii(high)[1], radii(low)[0]], axis=1))
 
 
 def _on_earth(shapes: NDArray[np.object_]) -> NDArray[np.object_]:
