@@ -1,6 +1,8 @@
 """Anchors: where to cut circles around places, so that a circle does not reveal its place."""
 
 from collections.abc import Iterator
+from itertools import product
+from math import dist
 
 import numpy as np
 
@@ -10,8 +12,7 @@ from trajanon.extract.geodesics import WGS84
 from trajanon.geodesy import EQUATOR, in_space
 from trajanon.hashing import bits_mixed
 
-_Place = tuple[float, float]  # latitude and longitude
-_Space = tuple[float, float, float]  # metres from the middle of the Earth
+_Place = tuple[float, ...]  # latitude and longitude, or metres from the middle of the Earth
 
 
 class Anchors:
@@ -25,14 +26,13 @@ class Anchors:
         self.metres = metres
         self.key = key
         self.places: list[_Place] = []
-        self._space: list[_Space] = []
-        self._cells: dict[tuple[int, int, int], list[int]] = {}  # numbers of anchors by cell
+        self._cells: dict[tuple[int, ...], list[tuple[int, _Place]]] = {}  # number, where in space
 
     def of(self, lat: Floats, lon: Floats) -> tuple[Floats, Floats]:
         """Give the centre of each place's circle, in degrees, shape (n,)."""
         numbers = []
         for place, at in _with_space(lat, lon):
-            near = self._nearby(*at)
+            near = self._near(at)
             numbers.append(self._add(place, at) if near is None else near)
         lat, lon = np.array(self.places)[numbers].T
         # Azimuth and length of the way to the centre, evenly spread over the circle.
@@ -46,39 +46,28 @@ class Anchors:
         for place, at in _with_space(*places.T):
             self._add(place, at)
 
-    def _nearby(self, x: float, y: float, z: float) -> int | None:
-        """Find the first anchor of the neighbourhood."""
-        a, b, c = self._cell(x, y, z)
+    def _near(self, at: _Place) -> int | None:
+        """Find the first anchor of the neighbourhood; a chord is as good as the way."""
         near = [
             number
-            for i in (a - 1, a, a + 1)
-            for j in (b - 1, b, b + 1)
-            for k in (c - 1, c, c + 1)
-            for number in self._cells.get((i, j, k), ())
-            if _square(self._space[number], (x, y, z)) <= (0.5 * self.metres) ** 2
+            for cell in product(*((side - 1, side, side + 1) for side in self._cell(at)))
+            for number, other in self._cells.get(cell, ())
+            if dist(at, other) <= 0.5 * self.metres
         ]
         return min(near, default=None)
 
-    def _add(self, place: _Place, at: _Space) -> int:
+    def _add(self, place: _Place, at: _Place) -> int:
+        number = len(self.places)
         self.places.append(place)
-        self._space.append(at)
-        number = len(self.places) - 1
-        self._cells.setdefault(self._cell(*at), []).append(number)
+        self._cells.setdefault(self._cell(at), []).append((number, at))
         return number
 
-    def _cell(self, x: float, y: float, z: float) -> tuple[int, int, int]:
-        size = 0.5 * self.metres
-        return int(x // size), int(y // size), int(z // size)
+    def _cell(self, at: _Place) -> tuple[int, ...]:
+        return tuple(int(side // (0.5 * self.metres)) for side in at)
 
 
-def _with_space(lat: Floats, lon: Floats) -> Iterator[tuple[_Place, _Space]]:
+def _with_space(lat: Floats, lon: Floats) -> Iterator[tuple[_Place, _Place]]:
     """Give each place in degrees, and in metres from the middle of the Earth."""
-    space = in_space(np.column_stack([lat, lon]), EQUATOR)
-    for north, east, (x, y, z) in zip(lat.tolist(), lon.tolist(), space.tolist(), strict=True):
-        yield (north, east), (x, y, z)
-
-
-def _square(one: _Space, other: _Space) -> float:
-    """Square of the distance: a chord, which for near places is as good as the way."""
-    x, y, z = (a - b for a, b in zip(one, other, strict=True))
-    return x * x + y * y + z * z
+    places = np.column_stack([lat, lon])
+    space = in_space(places, EQUATOR)
+    return zip(map(tuple, places.tolist()), map(tuple, space.tolist()), strict=True)

@@ -25,10 +25,9 @@ def settle_times(points: Points) -> Points:
     Otherwise the few times are ignored.
     """
     untimed = np.isnan(points.time)
-    if len(points) == 0 or not untimed.any():
+    if not untimed.any():
         return points
-    first = np.flatnonzero(~points.follows)
-    size = np.diff(np.append(first, len(points)))
+    first, size = points.pieces
     share = np.repeat(np.add.reduceat(untimed.astype(np.float64), first) / size, size)
     settled = replace(points, time=np.where(share > 0.5, np.nan, points.time))
     return settled.take(~untimed | (share > 0.5))
@@ -40,8 +39,7 @@ def sort_by_time(points: Points) -> Points:
     falls[1:] &= points.time[1:] < points.time[:-1]
     if not falls.any():
         return points
-    first = np.flatnonzero(~points.follows)
-    size = np.diff(np.append(first, len(points)))
+    first, size = points.pieces
     fallen = np.add.reduceat(falls.astype(np.int64), first)
     # Newest first is common, and reversing is faster than sorting.
     turned = np.flatnonzero(np.repeat(fallen == size - 1, size))
@@ -58,25 +56,20 @@ def average_equal_times(points: Points) -> Points:
     If a recorder writes ten positions a second with times in whole seconds, the order within a
     second is chance; followed point by point, such a track becomes twice as long as it was.
     """
-    if len(points) == 0:
-        return points
     same = points.follows
     same[1:] &= points.time[1:] == points.time[:-1]
-    first = np.flatnonzero(~same)
-    if len(first) == len(points):
+    if not same.any():
         return points
-    size = np.diff(np.append(first, len(points)))
+    first = np.flatnonzero(~same)
+    size = np.diff(first, append=len(points))
 
     def mean(values: Floats) -> Floats:
         # Relative to the first value of each group, so that no digits are lost.
-        origin = values[first]
-        away = np.add.reduceat(values - np.repeat(origin, size), first)
-        averaged: Floats = origin + away / size
+        away = np.add.reduceat(values - np.repeat(values[first], size), first)
+        averaged: Floats = values[first] + away / size
         return averaged
 
-    lat, lon = mean(points.lat), mean(points.lon)
-    kept = points.take(first)
-    return Points(lat, lon, kept.time, kept.trace, kept.piece)
+    return replace(points.take(first), lat=mean(points.lat), lon=mean(points.lon))
 
 
 def drop_zero_hops(points: Points) -> Points:

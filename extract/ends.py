@@ -8,7 +8,6 @@ stays, and whoever knows the circle exactly knows of the place only that it lies
 radius asked for.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,45 +41,26 @@ def trim(points: Points, rules: Rules, anchors: Anchors) -> Points:
     first = np.flatnonzero(np.diff(part, prepend=-1))
     last = np.append(first[1:], len(points)) - 1
     ends = np.stack([first, last], axis=1).ravel()  # in the order of the traces
-    lat, lon = anchors.of(points.lat[ends], points.lon[ends])
-    circles = [_Circles.about(lat[i::2], lon[i::2]) for i in (0, 1)]
-    return hide(points, _Ends(part, circles, _RADIUS * metres * _SURE))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Circles:
-    """Centres in degrees, and metres of a degree there, each of shape (parts,)."""
-
-    lat: Floats
-    lon: Floats
-    north: Floats
-    east: Floats
-
-    @classmethod
-    def about(cls, lat: Floats, lon: Floats) -> "_Circles":
-        return cls(lat, lon, *map(np.radians, radii(np.radians(lat))))
-
-    def plane(self, lat: Floats, lon: Floats, part: Ints) -> NDArray[np.complex128]:
-        """Places in metres east and, imaginary, north of the centres of their parts."""
-        away = np.mod(lon - self.lon[part] + 180.0, 360.0) - 180.0
-        east, north = away * self.east[part], (lat - self.lat[part]) * self.north[part]
-        return np.asarray(east + 1j * north)
+    lat, lon = (side.reshape(-1, 2).T for side in anchors.of(points.lat[ends], points.lon[ends]))
+    north, east = map(np.radians, radii(np.radians(lat)))
+    return hide(points, _Ends(part, lat, lon, north, east, _RADIUS * metres * _SURE))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ends:
-    """An exclusion of the points it was made of: for each point the circles of its part."""
+    """An exclusion of the points it was made of: for each point, the two circles of its part."""
 
-    part: Ints
-    circles: Sequence[_Circles]
+    part: Ints  # of each point
+    lat: Floats  # degrees, of the centres of the circles, shape (2, parts) as all others
+    lon: Floats  # degrees
+    north: Floats  # metres of a degree at the centre
+    east: Floats  # metres of a degree at the centre
     radius: float
 
     def contains(self, lat: Floats, lon: Floats) -> Bools:
         """Tell which points lie in a circle of their part."""
-        inside = np.zeros(len(lat), dtype=np.bool_)
-        for circles in self.circles:
-            inside |= np.abs(circles.plane(lat, lon, self.part)) <= self.radius
-        return inside
+        away = np.abs(self._plane(lat, lon, self.part))
+        return np.asarray((away <= self.radius).any(axis=0))
 
     def meets(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
         """Tell which ways, each from a point to the next, come into a circle.
@@ -88,16 +68,19 @@ class _Ends:
         A way from one part to the next leads past a stop, and is cut as well.
         """
         part = self.part[start]
-        near = np.asarray(part != self.part[start + 1], dtype=np.bool_)
-        for circles in self.circles:
-            here = circles.plane(lat[start], lon[start], part)
-            there = circles.plane(lat[start + 1], lon[start + 1], part)
-            way = there - here
-            length = np.abs(way)
-            # Where on the way the centre is nearest, from 0 to 1.
-            with np.errstate(divide="ignore", invalid="ignore"):
-                along = -(here * way.conj()).real / length**2
-            nearest = here + np.clip(np.nan_to_num(along), 0.0, 1.0) * way
-            steep = 1.0 + np.abs(np.tan(np.radians(lat[start])))
-            near |= np.abs(nearest) <= self.radius + length**2 / _BULGE * steep
-        return near
+        here = self._plane(lat[start], lon[start], part)
+        way = self._plane(lat[start + 1], lon[start + 1], part) - here
+        length = np.abs(way)
+        # Where on the way the centre is nearest, from 0 to 1.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            along = -(here * way.conj()).real / length**2
+        nearest = here + np.clip(np.nan_to_num(along), 0.0, 1.0) * way
+        steep = 1.0 + np.abs(np.tan(np.radians(lat[start])))
+        near = np.abs(nearest) <= self.radius + length**2 / _BULGE * steep
+        return np.asarray(near.any(axis=0) | (part != self.part[start + 1]))
+
+    def _plane(self, lat: Floats, lon: Floats, part: Ints) -> NDArray[np.complex128]:
+        """Places in metres east and, imaginary, north of the centres of their parts."""
+        away = np.mod(lon - self.lon[:, part] + 180.0, 360.0) - 180.0
+        east, north = away * self.east[:, part], (lat - self.lat[:, part]) * self.north[:, part]
+        return np.asarray(east + 1j * north)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from trajanon.errors import BadInput
-from trajanon.extract.checkpoint import Checkpoint, State, beginning, digest
+from trajanon.extract.checkpoint import Checkpoint, State, digest
 from trajanon.extract.cutting import Cutter, batches, finished
 from trajanon.extract.earth.areas import KNOWN, AreaLike, area_of
 from trajanon.extract.earth.zones import Zone
@@ -104,7 +104,7 @@ class Extraction:
 
     def trajectories(self) -> Trajectories:
         """Read the source, and hold all trajectories in memory."""
-        _, cutter, some = self._begun(beginning())
+        _, cutter, some = self._begun(State())
         whole = finished([cutter.cut(traces)[0] for traces in some], cutter)
         return replace(whole, provenance={**self._origin(), **whole.provenance})
 
@@ -154,15 +154,15 @@ class Extraction:
 
     def _begun(self, state: State) -> tuple[Source, Cutter, Iterator[list[Trace]]]:
         """Give the source from a state on, what cuts its traces, and the traces in batches."""
-        left_out = Counter(state["left_out"]) if state["rows"] else self._reading.counts.copy()
-        source = Source(self._numbered(), state["position"], left_out)
+        left_out = Counter(state.left_out) if state.rows else self._reading.counts.copy()
+        source = Source(self._numbered(), state.position, left_out)
         cutter = Cutter(
             self._rules,
             area=self._place,
             hidden=self.hidden,
             tracks=self.tracks,
             read=left_out,
-            key=state["key"],
+            key=state.key,
         )
         traces = ordered(source, self.untimed, cutter.counts)
         return source, cutter, batches(traces, self._rules)

@@ -6,7 +6,7 @@ number for all of them.
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from trajanon.extract.trace import Trace
 from trajanon.hashing import bits_mixed
 from trajanon.subjects import key_of, spelled
 
+Hashes = NDArray[np.uint64]
+
 SKETCH = 16
 """Points remembered of each recording at least, if it has them: those with the smallest
 hashes, so that two recordings that share points remember the same ones."""
@@ -25,12 +27,11 @@ _ONE_IN = np.uint64(64)
 """Of a long recording one point in 64 is remembered, those with hashes below a bound, so that a
 small part of it is recognised, too."""
 
-_TRACES = 20
+_TRACES = np.uint64(20)
 """Bits for the number of a trace within its batch; the others are for the hash of a point. The
 highest of these marks a point that identifies nobody: one without a time or a place."""
 
-_POINT = np.uint64(64 - _TRACES)
-_TRACE = np.uint64(1) << _POINT
+_POINT = np.uint64(64) - _TRACES
 _UNTELLING = np.uint64(1) << (_POINT - np.uint64(1))
 
 
@@ -38,14 +39,14 @@ _UNTELLING = np.uint64(1) << (_POINT - np.uint64(1))
 class Fingerprints:
     """Fingerprints of some recordings, side by side."""
 
-    trace: NDArray[np.uint64]  # hash of the subject and the name together, shape (traces,)
-    subject: NDArray[np.uint64]  # hash of whoever made it, shape (traces,)
+    trace: Hashes  # of the subject and the name together, shape (traces,)
+    subject: Hashes  # of whoever made it, shape (traces,)
     nameless: Bools  # whether the source names no subject, shape (traces,)
-    content: NDArray[np.uint64]  # equal for equal sets of points, in any order, shape (traces,)
+    content: Hashes  # equal for equal sets of points, in any order, shape (traces,)
     points: Ints  # different points, shape (traces,)
-    sketch: NDArray[np.uint64]  # hashes of some points of each that identify it
+    sketch: Hashes  # of some points of each that identify it
     size: Ints  # hashes of each trace in the sketch, shape (traces,)
-    spellings: NDArray[np.uint64]  # hashes of each name of a subject: as given, as spelled, its key
+    spellings: Hashes  # of each name of a subject: as given, as spelled, its key
 
     def __len__(self) -> int:
         return len(self.trace)
@@ -55,54 +56,44 @@ def fingerprints(
     traces: Sequence[Trace], points: Points, *, subjects_exact: bool = False
 ) -> Fingerprints:
     """Take the fingerprints of a batch of traces, of at most 2**20."""
-    tells, every = _hashes_by_trace(points)
-    trace = (every >> _POINT).astype(np.int64)
-    count = np.bincount(trace, minlength=len(traces))
-    total = np.zeros(len(traces), dtype=np.uint64)
-    some = np.flatnonzero(count)
-    total[some] = np.add.reduceat(
-        bits_mixed(every << np.uint64(_TRACES)), (np.cumsum(count) - count)[some]
-    )
-    trace = (tells >> _POINT).astype(np.int64)
-    telling = np.bincount(trace, minlength=len(traces))
-    place = np.arange(len(tells)) - (np.cumsum(telling) - telling)[trace]
-    remembered = (place < SKETCH) | (tells % _TRACE < _UNTELLING // _ONE_IN)
-    known = {
-        name: key_of(name, exact=subjects_exact)
-        for name in {name for one in traces for name in _written(one)}
-    }
-    keys = [next((known[name] for name in _written(one)), "") or None for one in traces]
-    names = [_hash(key, one.name) for key, one in zip(keys, traces, strict=True)]
-    subjects = [name if key is None else _hash(key) for key, name in zip(keys, names, strict=True)]
-    hashed = [
-        [_hash(given), _hash(spelled(given)), _hash(key)] for given, key in known.items() if key
+    n = len(traces)
+    hashes = _hashes_by_trace(points)
+    trace = (hashes >> _POINT).astype(np.int64)
+    content = np.zeros(n, dtype=np.uint64)
+    np.add.at(content, trace, bits_mixed(hashes << _TRACES))
+    tells = hashes[hashes & _UNTELLING == 0]
+    telling = (tells >> _POINT).astype(np.int64)
+    count = np.bincount(telling, minlength=n)
+    rank = np.arange(len(tells)) - (np.cumsum(count) - count)[telling]
+    sketch = tells << _TRACES
+    remembered = (rank < SKETCH) | (sketch < (_UNTELLING // _ONE_IN) << _TRACES)
+    written = [one.spellings or (() if one.subject is None else (one.subject,)) for one in traces]
+    key = {name: key_of(name, exact=subjects_exact) for names in written for name in names}
+    keys = [key[names[0]] if names else "" for names in written]
+    names = [_hash(who or None, one.name) for who, one in zip(keys, traces, strict=True)]
+    subjects = [_hash(who) if who else name for who, name in zip(keys, names, strict=True)]
+    spellings = [
+        [_hash(name), _hash(spelled(name)), _hash(who)] for name, who in key.items() if who
     ]
     return Fingerprints(
         trace=np.array(names, dtype=np.uint64),
         subject=np.array(subjects, dtype=np.uint64),
-        nameless=np.array([key is None for key in keys], dtype=np.bool_),
-        content=total,
-        points=count,
-        sketch=tells[remembered] << np.uint64(_TRACES),
-        size=np.bincount(trace[remembered], minlength=len(traces)),
-        spellings=np.unique(np.array(hashed, dtype=np.uint64).reshape(-1, 3), axis=0),
+        nameless=np.array([not who for who in keys], dtype=np.bool_),
+        content=content,
+        points=np.bincount(trace, minlength=n),
+        sketch=sketch[remembered],
+        size=np.bincount(telling[remembered], minlength=n),
+        spellings=np.unique(np.array(spellings, dtype=np.uint64).reshape(-1, 3), axis=0),
     )
-
-
-def _written(trace: Trace) -> tuple[str, ...]:
-    """How the source writes the subject; nothing where it has none."""
-    return trace.spellings or (() if trace.subject is None else (trace.subject,))
 
 
 def joined_fingerprints(parts: Sequence[Fingerprints]) -> Fingerprints:
     """Put the fingerprints of several batches one after another."""
-    whole = Fingerprints(
-        *(
-            np.concatenate([getattr(part, field.name) for part in parts])
-            for field in fields(Fingerprints)
-        )
-    )
-    return replace(whole, spellings=np.unique(whole.spellings, axis=0))
+    columns = {
+        field.name: np.concatenate([getattr(part, field.name) for part in parts])
+        for field in fields(Fingerprints)
+    }
+    return Fingerprints(**columns | {"spellings": np.unique(columns["spellings"], axis=0)})
 
 
 def _hash(*names: str | None) -> int:
@@ -111,20 +102,19 @@ def _hash(*names: str | None) -> int:
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")
 
 
-def _hashes_by_trace(points: Points) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Hash the points; in each number the trace stands before the point's hash."""
-    hashes = hashes_of(points.lat, points.lon, points.time)
+def _hashes_by_trace(points: Points) -> Hashes:
+    """Hash the different points of each trace, whose number stands before the hash; sorted."""
+    hashes = hashes_of(points.lat, points.lon, points.time) >> (_TRACES + np.uint64(1))
     somewhere = (points.lat != 0.0) | (points.lon != 0.0)
     somewhere &= np.isfinite(points.lat + points.lon + points.time)
-    hashes >>= np.uint64(_TRACES + 1)
     hashes[~somewhere] |= _UNTELLING
     hashes |= points.trace.astype(np.uint64) << _POINT
     hashes.sort()
-    every = hashes[np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)]]
-    return every[every & _UNTELLING == 0], every
+    different: Hashes = hashes[np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)]]
+    return different
 
 
-def hashes_of(*columns: Floats) -> NDArray[np.uint64]:
+def hashes_of(*columns: Floats) -> Hashes:
     """Hash rows of numbers; what is equal, or in equal places no number, is equal."""
     hashes = np.zeros(len(columns[0]), dtype=np.uint64)
     for column in columns:
@@ -142,9 +132,9 @@ class Owners:
     """
 
     def __init__(self) -> None:
-        self._sorted: list[tuple[NDArray[np.uint64], NDArray[np.int32]]] = []
+        self._sorted: list[tuple[Hashes, NDArray[np.int32]]] = []
 
-    def of(self, points: NDArray[np.uint64], subject: Ints) -> NDArray[np.int32]:
+    def of(self, points: Hashes, subject: Ints) -> NDArray[np.int32]:
         """Give the first owner of each point; a new point belongs to the subject."""
         found, first, inverse = np.unique(points, return_index=True, return_inverse=True)
         owner = subject[first].astype(np.int32)
@@ -154,14 +144,12 @@ class Owners:
             here = keys[place] == found
             owner[here] = owners[place[here]]
             new &= ~here
-        if new.any():
-            self._add(found[new], owner[new])
-        return owner[inverse]
-
-    def _add(self, keys: NDArray[np.uint64], owners: NDArray[np.int32]) -> None:
-        while self._sorted and len(self._sorted[-1][0]) < 2 * len(keys):
+        keys, owners = found[new], owner[new]
+        while len(keys) and self._sorted and len(self._sorted[-1][0]) < 2 * len(keys):
             more, theirs = self._sorted.pop()
             keys, owners = np.append(keys, more), np.append(owners, theirs)
             order = np.argsort(keys)
             keys, owners = keys[order], owners[order]
-        self._sorted.append((keys, owners))
+        if len(keys):
+            self._sorted.append((keys, owners))
+        return owner[inverse]

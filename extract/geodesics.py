@@ -1,7 +1,5 @@
 """Geodesics between places: their lengths, and the places along them."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from pyproj import Geod
 
@@ -22,30 +20,15 @@ _STEEP = 1e3
 """Tangent of 89.94 degrees: nearer to a pole, the series is not used."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Geodesics:
-    """The shortest ways between pairs of places.
+    """The shortest ways between pairs of places, measured by Gauss's mid-latitude series.
 
     After a share u of a short way, the latitude is ``lat + u (dlat + (1 - u) bend_lat)``, and the
-    longitude likewise: exact at both ends, and less than a millimetre off between them.
+    longitude likewise: exact at both ends, and less than a millimetre off between them. Each way's
+    numbers, in arrays of shape (ways,), depend on its ends alone, to the bit.
     """
 
-    lat: Floats  # degrees, where the ways begin, shape (ways,) as all others
-    lon: Floats  # degrees, where the ways begin
-    dlat: Floats  # degrees from begin to end
-    dlon: Floats  # degrees from begin to end, by the shorter way round
-    bend_lat: Floats  # degrees; four times the distance of the middle from a straight line
-    bend_lon: Floats  # degrees; as bend_lat
-    length: Floats  # metres
-    long: Bools  # whether a way is too long for the series
-    azimuth: Floats  # degrees, where a long way begins; 0 for a short one
-
-    @classmethod
-    def between(cls, lat: Floats, lon: Floats, to_lat: Floats, to_lon: Floats) -> "Geodesics":
-        """Measure the ways from some places to others, by Gauss's mid-latitude series.
-
-        Each way's numbers depend on its ends alone, to the bit.
-        """
+    def __init__(self, lat: Floats, lon: Floats, to_lat: Floats, to_lon: Floats) -> None:
         dlat, dlon = to_lat - lat, _wrapped(to_lon - lon)
         up, over = np.radians(dlat), np.radians(dlon)
         middle = np.radians((lat + to_lat) / 2)
@@ -72,17 +55,13 @@ class Geodesics:
         bend_lat = tan * east * east / (across * along)
         bend_lat += 3 * ECCENTRICITY_SQUARED * sin * cos * north * north / (bulge * along * along)
         bend_lon = -2 * tan * east * north / (across * across * cos)
-        return cls(
-            lat=lat,
-            lon=lon,
-            dlat=dlat,
-            dlon=dlon,
-            bend_lat=np.degrees(bend_lat / 2),
-            bend_lon=np.degrees(bend_lon / 2),
-            length=length,
-            long=long,
-            azimuth=azimuth,
-        )
+        self.lat, self.lon = lat, lon  # degrees, where the ways begin
+        self.dlat, self.dlon = dlat, dlon  # degrees from begin to end, by the shorter way round
+        # Degrees; four times the distance of the middle from a straight line.
+        self.bend_lat, self.bend_lon = np.degrees(bend_lat / 2), np.degrees(bend_lon / 2)
+        self.length: Floats = length  # metres
+        self.long: Bools = long  # whether a way is too long for the series
+        self.azimuth: Floats = azimuth  # degrees, where a long way begins; 0 for a short one
 
     def at(self, way: Ints, metres: Floats) -> tuple[Floats, Floats]:
         """Find the place at a distance, in metres, along each of some ways."""

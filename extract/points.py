@@ -47,11 +47,17 @@ class Points:
         return follows
 
     @property
+    def pieces(self) -> tuple[Ints, Ints]:
+        """The first point of each piece, and how many points it has."""
+        first = np.flatnonzero(~self.follows)
+        return first, np.diff(first, append=len(self))
+
+    @property
     def ways(self) -> Geodesics:
         """The ways from each point to the next of its piece, in their order."""
         end = np.flatnonzero(self.follows)
         lat, lon = self.lat, self.lon
-        return Geodesics.between(lat[end - 1], lon[end - 1], lat[end], lon[end])
+        return Geodesics(lat[end - 1], lon[end - 1], lat[end], lon[end])
 
 
 def batch(traces: Sequence[Trace]) -> Points:

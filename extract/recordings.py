@@ -5,21 +5,20 @@ repeats points while it is paged through. Counted as two subjects, one person wo
 of a group.
 """
 
-from dataclasses import dataclass
+from collections import Counter
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Ints
-from trajanon.extract.fingerprints import Fingerprints, Owners
+from trajanon.extract.fingerprints import Fingerprints, Hashes, Owners
 from trajanon.subjects import Merged
 
 _SHARED = 3
 """Points, equal in place and time, that two recordings share only if one person made both."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Entered:
+class Entered(NamedTuple):
     """What became of a batch of recordings."""
 
     trace: Ints  # numbers, in the order of appearance, shape (traces,)
@@ -52,46 +51,34 @@ class Recordings:
         highest = np.maximum.accumulate(np.append(known - 1, trace))
         for found, hashes in zip(self._spellings, prints.spellings.T, strict=True):
             found.update(hashes.tolist())
-        earlier = self._earlier_subjects(prints, subject)
+        of = np.repeat(np.arange(len(prints)), prints.size)
+        owners = self._owners.of(prints.sketch, subject[of])
+        shares = set(of[owners != subject[of]].tolist())  # points with earlier recordings
+        end = np.cumsum(prints.size)
         repeated = np.zeros(len(prints), dtype=np.bool_)
         contents = prints.content.tolist()
         for i, number in enumerate(subject.tolist()):
             if prints.points[i] < 2:  # which many people may have recorded
                 continue
-            if i in earlier:
-                self._merge_sharing(earlier[i], number)
-            before = self._subject_of_content.get(contents[i])
-            if before is None:
-                self._subject_of_content[contents[i]] = number
-            else:
-                repeated[i] = True
-                self._merge(before, number)
+            if i in shares:
+                self._merge_sharing(owners[end[i] - prints.size[i] : end[i]].tolist(), number)
+            repeated[i] = contents[i] in self._subject_of_content
+            self._merge(self._subject_of_content.setdefault(contents[i], number), number)
         return Entered(trace, subject, trace > highest[:-1], repeated)
-
-    def _earlier_subjects(self, prints: Fingerprints, subject: Ints) -> dict[int, list[int]]:
-        """Give the first subjects of each sketch's points, if not all are its own subject's."""
-        trace = np.repeat(np.arange(len(prints)), prints.size)
-        owners = self._owners.of(prints.sketch, subject[trace])
-        end = np.cumsum(prints.size)
-        return {
-            i: owners[end[i] - prints.size[i] : end[i]].tolist()
-            for i in np.unique(trace[owners != subject[trace]]).tolist()
-        }
 
     def _merge_sharing(self, owners: list[int], subject: int) -> None:
         """Merge a subject with the earlier ones whose timed points it shares."""
-        people = [self.person(owner) for owner in owners]
-        for one in set(people) - {self.person(subject)}:
-            if people.count(one) >= min(_SHARED, len(people)):
+        people = Counter(map(self._person, owners))
+        for one, shared in people.items():
+            if shared >= min(_SHARED, len(owners)):
                 self._merge(one, subject)
 
     def _merge(self, before: int, subject: int) -> None:
         """Take two subjects for one person, numbered by the lower of the two."""
-        one, other = self.person(before), self.person(subject)
+        one, other = self._person(before), self._person(subject)
         self._same_as[max(one, other)] = min(one, other)
 
-    def person(self, subject: int) -> int:
-        """Give the lowest number that the same person has."""
+    def _person(self, subject: int) -> int:
         while self._same_as[subject] != subject:
             subject = self._same_as[subject]
         return subject
@@ -102,14 +89,10 @@ class Recordings:
 
     def people(self) -> Ints:
         """Give for each subject the lowest number that the same person has."""
-        numbers = (self.person(number) for number in range(len(self._same_as)))
-        return np.fromiter(numbers, np.int64, len(self._same_as))
+        return np.array([self._person(number) for number in range(len(self._same_as))], np.int64)
 
 
-def _numbered(number_of: dict[int, int], names: NDArray[np.uint64]) -> Ints:
+def _numbered(number_of: dict[int, int], names: Hashes) -> Ints:
     """Number names in the order of appearance."""
-    return np.fromiter(
-        (number_of.setdefault(name, len(number_of)) for name in names.tolist()),
-        np.int64,
-        len(names),
-    )
+    numbers = [number_of.setdefault(name, len(number_of)) for name in names.tolist()]
+    return np.array(numbers, np.int64)

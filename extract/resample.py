@@ -49,7 +49,7 @@ class WindowBatch:
 
 def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> WindowBatch:
     """Walk along each piece, from fix to fix on geodesics, and cut consecutive windows."""
-    ways = _Ways.of(points)
+    ways = _Ways(points)
     spacings = ways.total / rules.spacing + _FORGIVEN
     count = (np.floor(spacings).astype(np.int64) + 1) // rules.points
     if keep_tracks:
@@ -70,7 +70,7 @@ def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> Window
         points=found,
         trace=points.trace[np.repeat(ways.first, count)],
         filled=filled.reshape(-1, rules.points).sum(axis=1),
-        displacement=Geodesics.between(*here, *there).length,
+        displacement=Geodesics(*here, *there).length,
         tracks=tracks,
         track_length=ways.total,
     )
@@ -85,32 +85,21 @@ def _tracks(places: Floats, size: Ints, count: Ints, m: int) -> Tracks:
     return Tracks(points=places, first=first, run=run, start=number * (STEPS * m))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Ways:
     """Pieces of track, measured."""
 
-    hops: Geodesics  # the ways from each fix to the next of its piece
-    start: Ints  # the fix that each hop begins at
-    walked: Floats  # metres from the beginning of its piece to each fix
-    first: Ints  # the first fix of each piece
-    last: Ints  # the last fix of each piece
-
-    @classmethod
-    def of(cls, points: Points) -> "_Ways":
-        hops, follows = points.ways, points.follows
+    def __init__(self, points: Points) -> None:
+        follows = points.follows
+        self.hops = points.ways  # from each fix to the next of its piece
+        self.start = np.flatnonzero(follows) - 1  # the fix that each hop begins at
+        self.first, self.size = points.pieces
+        self.last = self.first + self.size - 1
         grains = np.zeros(len(points), dtype=np.int64)
-        grains[follows] = np.rint(hops.length / _GRAIN)
-        first = np.flatnonzero(~follows)
-        last = np.flatnonzero(~np.append(follows[1:], False)[: len(points)])
+        grains[follows] = np.rint(self.hops.length / _GRAIN)
         grains = np.cumsum(grains)
-        grains -= np.repeat(grains[first], last - first + 1)
-        walked = grains.astype(np.float64) * _GRAIN
-        return cls(hops, np.flatnonzero(follows) - 1, walked, first, last)
-
-    @property
-    def total(self) -> Floats:
-        """Metres of each piece."""
-        return self.walked[self.last]
+        grains -= np.repeat(grains[self.first], self.size)
+        self.walked = grains * _GRAIN  # metres from the beginning of its piece to each fix
+        self.total = self.walked[self.last]  # metres of each piece
 
     def walk(self, size: Ints, step: float, spacing: float) -> tuple[Floats, Bools]:
         """Give the places at every step (metres) of the pieces, and which lie far from both fixes.
@@ -119,7 +108,7 @@ class _Ways:
         """
         # The number of places on a piece that lie before each fix; before the last fix, all.
         before = np.ceil(self.walked / step)
-        before = np.minimum(before, np.repeat(size, self.last - self.first + 1))
+        before = np.minimum(before, np.repeat(size, self.size))
         before[self.last] = size
         start = self.walked[self.start]
         done = before[self.start]

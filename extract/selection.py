@@ -62,16 +62,9 @@ def even_quotas(size: Ints, limit: int) -> Ints:
     >>> even_quotas(np.array([1, 9, 4]), 8).tolist()
     [1, 4, 3]
     """
-    if size.sum() <= limit:
-        return size
-    low, high = 0, int(size.max())
-    while high - low > 1:  # the highest level that all may have within the limit
-        level = (low + high) // 2
-        if np.minimum(size, level).sum() <= limit:
-            low = level
-        else:
-            high = level
-    quota = np.minimum(size, low)
-    more = np.flatnonzero(size > low)[: limit - int(quota.sum())]
-    quota[more] += 1
+    more = len(size) - np.cumsum(np.bincount(size))  # how many have more than 0, 1, 2, ...
+    level = np.searchsorted(np.cumsum(more), limit, side="right")  # that all may have
+    quota = np.minimum(size, level)
+    rest = np.flatnonzero(size > level)[: limit - int(quota.sum())]
+    quota[rest] += 1
     return quota

@@ -18,8 +18,7 @@ def parts(points: Points, rules: Rules, near: float, stub: float) -> Ints:
     place for 300 s, or for the longest pause if that is shorter. Pieces shorter than ``stub``
     metres at either end of a part are parts of their own.
     """
-    border = np.flatnonzero(~points.follows)
-    ends = np.append(border[1:], len(points))
+    border, size = points.pieces
     first = _are_stops(points, border, rules)
     outer = np.cumsum(first) - 1
     metres = np.zeros(len(points))
@@ -35,7 +34,7 @@ def parts(points: Points, rules: Rules, near: float, stub: float) -> Ints:
     begins[border] = first | trails
     begins[border[1:]] |= leads[:-1]
     seconds = min(_STAY, rules.max_pause or _STAY)
-    stays = _stays(points, ends - border, seconds, near)
+    stays = _stays(points, size, seconds, near)
     begins[1:] |= stays[1:] != stays[:-1]
     return np.cumsum(begins) - 1
 
@@ -74,9 +73,7 @@ def _stays(points: Points, size: Ints, seconds: float, near: float) -> Bools:
         after = np.searchsorted(clock, clock[start] + share * seconds)
         there = np.minimum(after, len(points) - 1)
         stays &= (after == there) & (piece[there] == piece[start])
-        ways = Geodesics.between(
-            points.lat[start], points.lon[start], points.lat[there], points.lon[there]
-        )
+        ways = Geodesics(points.lat[start], points.lon[start], points.lat[there], points.lon[there])
         stays &= ways.length <= near
     np.add.at(marks, start[stays], 1)
     np.add.at(marks, there[stays] + 1, -1)

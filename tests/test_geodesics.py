@@ -18,7 +18,7 @@ shares = st.lists(st.floats(0, 1), min_size=1, max_size=5)
 
 
 def one_way(lat: float, lon: float, to_lat: float, to_lon: float) -> Geodesics:
-    return Geodesics.between(*(np.array([each]) for each in (lat, lon, to_lat, to_lon)))
+    return Geodesics(*(np.array([each]) for each in (lat, lon, to_lat, to_lon)))
 
 
 def places(way: Geodesics, shares: list[float]) -> Floats:
@@ -67,7 +67,7 @@ def test_the_longest_short_ways_are_right_to_a_millimetre() -> None:
     limit = np.cbrt(3e12 / (1 + 3 * np.tan(np.radians(lat)) ** 2))
     azimuth, metres = random.uniform(0, 360, n), limit * random.uniform(0.8, 1.1, n)
     to_lon, to_lat, _ = GEOD.fwd(lon, lat, azimuth, metres)
-    ways = Geodesics.between(lat, lon, to_lat, to_lon)
+    ways = Geodesics(lat, lon, to_lat, to_lon)
     assert 0.5 < ways.long.mean() + 0.2 < 0.8  # both kinds are seen
     azimuth, _, length = GEOD.inv(lon, lat, to_lon, to_lat)
     np.testing.assert_allclose(ways.length, length, rtol=0, atol=1e-6)
@@ -150,12 +150,12 @@ def test_a_way_has_the_same_bits_in_any_company(size: int) -> None:
     random = np.random.default_rng(4)
     lat, lon = random.uniform(-89, 89, 1000), random.uniform(-180, 180, 1000)
     to_lat, to_lon = lat + random.normal(0, 0.01, 1000), lon + 0.01
-    whole = Geodesics.between(lat, lon, to_lat, to_lon)
+    whole = Geodesics(lat, lon, to_lat, to_lon)
     way = np.arange(1000)
     lats, lons = whole.at(way, 0.3 * whole.length)
     for begin in range(0, 1000, size):
         some = slice(begin, begin + size)
-        part = Geodesics.between(lat[some], lon[some], to_lat[some], to_lon[some])
+        part = Geodesics(lat[some], lon[some], to_lat[some], to_lon[some])
         assert part.length.tobytes() == whole.length[some].tobytes()
         found = part.at(way[: len(part.length)], 0.3 * part.length)
         assert found[0].tobytes() == lats[some].tobytes()
