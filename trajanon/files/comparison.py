@@ -32,7 +32,9 @@ def compared(path: Path, found: ReleasedFile, write: Writer | None = None) -> Co
         with TemporaryDirectory() as folder:
             anew = Path(folder) / f"anew{path.suffix}"
             (write or kind.write)(anew, points, known_attribution(found.attribution))
-            return _compared(path, anew, kind.contents)
+            if filecmp.cmp(path, anew, shallow=False):
+                return Compared([], NOTHING_ELSE)
+            return _compared_contents(path, anew, kind.contents)
     except TrajanonError:
         raise
     except OSError as error:
@@ -43,12 +45,9 @@ def compared(path: Path, found: ReleasedFile, write: Writer | None = None) -> Co
         raise FileProblem(msg) from error
 
 
-def _compared(path: Path, anew: Path, contents: Contents | None) -> Compared:
-    difference = _first_difference(path, anew)
-    if difference is None:
-        return Compared([], NOTHING_ELSE)
+def _compared_contents(path: Path, anew: Path, contents: Contents | None) -> Compared:
     if contents is None:
-        return Compared([difference], "")
+        return Compared([_first_difference(path, anew)], "")
     import pyarrow as pa
 
     try:
@@ -60,7 +59,7 @@ def _compared(path: Path, anew: Path, contents: Contents | None) -> Compared:
     if differ := [name for name in names if here.get(name) != own.get(name)]:
         return Compared([f"{name} is not as trajanon writes it" for name in differ], "")
     if writer == own_writer:
-        return Compared([difference], "")
+        return Compared([_first_difference(path, anew)], "")
     claim = (
         "whatever can be read in the file is of a release; bytes that nobody reads "
         f"could not be compared, as {writer!r} wrote it and here is {own_writer!r}"
@@ -68,14 +67,11 @@ def _compared(path: Path, anew: Path, contents: Contents | None) -> Compared:
     return Compared([], claim)
 
 
-def _first_difference(path: Path, anew: Path) -> str | None:
-    """Tell where two files differ first, escaped and cut; None if they do not."""
-    if filecmp.cmp(path, anew, shallow=False):
-        return None
+def _first_difference(path: Path, anew: Path) -> str:
+    """Tell where two files differ first, escaped and cut."""
     found, right = path.read_bytes(), anew.read_bytes()
     shorter = min(len(found), len(right))
-    one, other = (np.frombuffer(data, np.uint8, shorter) for data in (found, right))
-    differ = one != other
+    differ = np.frombuffer(found, np.uint8, shorter) != np.frombuffer(right, np.uint8, shorter)
     at = int(differ.argmax()) if differ.any() else shorter
     shown, expected = (
         data[at : at + _SHOWN].decode("utf-8", "backslashreplace") for data in (found, right)

@@ -22,14 +22,8 @@ _NO_TIME = "1970-01-01T00:00:00.000Z"
 
 _SQLITE = b"SQLite format 3\0"
 _SETTINGS = (
-    "application_id",
-    "auto_vacuum",
-    "encoding",
-    "freelist_count",
-    "journal_mode",
-    "page_count",
-    "page_size",
-    "user_version",
+    *("application_id", "auto_vacuum", "encoding", "freelist_count"),
+    *("journal_mode", "page_count", "page_size", "user_version"),
 )
 
 
@@ -57,7 +51,6 @@ def write_geopackage(path: Path, points: Floats, attribution: str | None) -> Non
 
 def read_geopackage(path: Path) -> ReleasedFile:
     """Read the lines of a release."""
-    import geopandas
     import pyogrio
     import shapely
 
@@ -69,23 +62,17 @@ def read_geopackage(path: Path) -> ReleasedFile:
         with np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore"):
             layers = [str(name) for name in pyogrio.list_layers(path)[:, 0]]
             layer = _LAYER if _LAYER in layers else layers[0]
-            info = pyogrio.read_info(path, layer=layer)
-            table = geopandas.read_file(path, layer=layer, columns=[], engine="pyogrio")
-            geometries = table.geometry.to_numpy()
-            keys = shapely.to_wkb(geometries)
+            about = pyogrio.read_info(path, layer=layer).get("layer_metadata") or {}
+            keys = pyogrio.raw.read(path, layer=layer, columns=[])[2]
+            lines = Lines.of(shapely.from_wkb(keys), keys)
+    # The base of pyogrio's errors is RuntimeError.
     except (
-        OSError,
-        ValueError,
-        IndexError,
-        TypeError,
-        AttributeError,
-        shapely.errors.ShapelyError,
-        RuntimeError,  # the base of pyogrio's errors
+        *(OSError, ValueError, IndexError, TypeError, AttributeError),
+        *(RuntimeError, shapely.errors.ShapelyError),
     ) as error:
         msg = f"cannot read {path} as a GeoPackage"
         raise FileProblem(msg) from error
-    attribution = (info.get("layer_metadata") or {}).get("DESCRIPTION") or None
-    return ReleasedFile(Lines.of(geometries, keys), attribution)
+    return ReleasedFile(lines, about.get("DESCRIPTION") or None)
 
 
 def geopackage_contents(path: Path) -> tuple[str, dict[str, Any]]:

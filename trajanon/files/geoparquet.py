@@ -136,38 +136,40 @@ def refuse_other_system(where: object, geo: Geo) -> None:
 class GeoParquet:
     """A GeoParquet file that is read some rows of a column at a time."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, parquet: Any) -> None:
+        self._path, self._parquet, self._schema = path, parquet, parquet.schema_arrow
+        self.n, self.columns = parquet.metadata.num_rows, self._schema.names
+        self.geo = described(self._schema, path)
+        self.geometry = self.geo["primary_column"]
+
+    @classmethod
+    @contextmanager
+    def opened(cls, path: Path) -> Iterator["GeoParquet"]:
+        """Open a file; errors of Arrow in the block are told in a sentence."""
         import pyarrow.parquet as pq
 
-        self._path = path
-        with arrow.reading(path):
-            self._file = arrow.opened(path)
-        try:
-            with arrow.reading(path):
-                self._parquet = pq.ParquetFile(self._file)
-                schema = self._parquet.schema_arrow
-                self.n, self.columns = self._parquet.metadata.num_rows, schema.names
-                self.metadata = {
-                    key.decode("utf-8", "replace"): value.decode("utf-8", "replace")
-                    for key, value in (schema.metadata or {}).items()
-                }
-            self.geo = described(schema, path)
-            self.geometry = self.geo["primary_column"]
-        except BaseException:
-            self._file.close()
-            raise
+        with arrow.reading(path), arrow.opened(path) as file:
+            yield cls(path, pq.ParquetFile(file))
 
-    def __enter__(self) -> "GeoParquet":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
+    def metadata(self, name: str) -> str | None:
+        """Read a text that belongs to the whole file."""
+        text = self._schema.metadata.get(name.encode())
+        return None if text is None else text.decode("utf-8", "replace")
 
     def column(self, name: str) -> NDArray[Any] | None:
         """Read a column that holds single values; None if there is none."""
-        if name not in self.columns:
+        import pyarrow as pa
+
+        kinds = [one.type for one in self._schema if one.name == name]
+        if not kinds:
             return None
-        self._refuse_other_kinds(name)
+        if len(kinds) > 1 or pa.types.is_nested(kinds[0]):
+            holds = "stands there twice" if len(kinds) > 1 else f"holds {kinds[0]}"
+            msg = (
+                f"the column {name!r} of {self._path} {holds}, and not one value a "
+                "row; leave it out"
+            )
+            raise BadInput(msg)
         return self._values(name)
 
     def geometries(self) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -179,27 +181,12 @@ class GeoParquet:
             return shapely.from_wkb(written), written
 
     def _values(self, name: str) -> NDArray[Any]:
-        with arrow.reading(self._path):
-            return arrow.values(self._parquet.read([name])[name])
+        return arrow.values(self._parquet.read([name])[name])
 
     def batches(self, name: str) -> Iterator[Any]:
         """Read a column some rows at a time."""
-        with arrow.reading(self._path):
-            for batch in self._parquet.iter_batches(_AT_ONCE, columns=[name]):
-                yield batch.column(0)
-
-    def _refuse_other_kinds(self, name: str) -> None:
-        """Refuse columns of lists and such, and two of one name."""
-        import pyarrow as pa
-
-        kinds = [one.type for one in self._parquet.schema_arrow if one.name == name]
-        if len(kinds) > 1 or pa.types.is_nested(kinds[0]):
-            holds = "stands there twice" if len(kinds) > 1 else f"holds {kinds[0]}"
-            msg = (
-                f"the column {name!r} of {self._path} {holds}, and not one value a "
-                "row; leave it out"
-            )
-            raise BadInput(msg)
+        for batch in self._parquet.iter_batches(_AT_ONCE, columns=[name]):
+            yield batch.column(0)
 
 
 def write_geoparquet(path: Path, points: Floats, attribution: str | None, first: int = 1) -> None:
@@ -221,11 +208,11 @@ def write_released(
 
 def read_geoparquet(path: Path) -> ReleasedFile:
     """Read the lines of a release."""
-    with GeoParquet(path) as file:
+    with GeoParquet.opened(path) as file:
         if len(set(file.columns)) < len(file.columns):
             msg = f"{path} has two columns of the same name, as no release has"
             raise FileProblem(msg)
-        return ReleasedFile(Lines.of(*file.geometries()), file.metadata.get("attribution"))
+        return ReleasedFile(Lines.of(*file.geometries()), file.metadata("attribution"))
 
 
 def geoparquet_contents(path: Path) -> tuple[str, dict[str, Any]]:

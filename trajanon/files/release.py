@@ -9,12 +9,17 @@ import numpy as np
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.csv import read_csv, write_csv
-from trajanon.files.geojson import read_geojson, write_geojson
 from trajanon.files.geopackage import geopackage_contents, read_geopackage, write_geopackage
 from trajanon.files.geoparquet import geoparquet_contents, read_geoparquet, write_geoparquet
-from trajanon.files.gpx import read_gpx, write_gpx
 from trajanon.files.release_lines import ReleasedFile
+from trajanon.files.text_formats import (
+    read_csv,
+    read_geojson,
+    read_gpx,
+    write_csv,
+    write_geojson,
+    write_gpx,
+)
 from trajanon.inputs import named_rightly
 from trajanon.trajectories import Trajectories
 

@@ -1,6 +1,6 @@
-"""What a release is made of: lines, with so many decimals, as numbers and as text."""
+"""What a release is made of: lines, with so many decimals."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,21 +16,6 @@ DIGITS = ReleaseSettings.digits
 
 LINE = "LineString"
 
-_KINDS = np.array(
-    [
-        "Point",
-        LINE,
-        "LinearRing",
-        "Polygon",
-        "MultiPoint",
-        "MultiLineString",
-        "MultiPolygon",
-        "GeometryCollection",
-        "nothing",  # at -1, as shapely numbers what is missing
-    ],
-    dtype=object,
-)
-
 
 def check_digits(digits: int) -> None:
     """Refuse a number of decimals that no release has."""
@@ -42,25 +27,12 @@ def rounded(degrees: Floats, digits: int) -> Floats:
     return np.round(degrees, digits) + 0.0
 
 
-def as_text(degrees: float) -> str:
-    """Write a number with the digits it needs, and never as 5e-05."""
-    text = repr(degrees)
-    return np.format_float_positional(degrees) if "e" in text else text
-
-
-def texts(points: Floats, text: Callable[[list[list[float]]], str]) -> Iterator[str]:
-    """Yield the text of each line, (n, m, 2); that of equal ones is made once."""
-    known: dict[bytes, str] = {}
-    for line in points:
-        key = line.tobytes()
-        if key not in known:
-            known[key] = text(line.tolist())
-        yield known[key]
-
-
 def line_numbers(lines: Floats) -> Ints:
     """Number lines, (n, m, 2), from 0 as they appear; equal ones have one number."""
-    keys = np.array([line.tobytes() for line in lines], dtype=object)
+    return _numbers(np.array([line.tobytes() for line in lines], dtype=object))
+
+
+def _numbers(keys: NDArray[np.object_]) -> Ints:
     numbers: Ints = pd.factorize(keys)[0].astype(np.int64)
     return numbers
 
@@ -85,8 +57,7 @@ class Lines:
     @property
     def groups(self) -> Ints:
         """A number for each line, equal where lines are equal as written, (n,)."""
-        numbers: Ints = pd.factorize(self.keys)[0].astype(np.int64)
-        return numbers
+        return _numbers(self.keys)
 
     @classmethod
     def of(
@@ -95,13 +66,16 @@ class Lines:
         """Take shapely geometries, some of them None."""
         import shapely
 
-        coordinates = shapely.get_coordinates(
-            geometries, include_z=bool(shapely.has_z(geometries).any())
-        )
+        with_heights = bool(shapely.has_z(geometries).any())
+        coordinates = shapely.get_coordinates(geometries, include_z=with_heights)
         if hasattr(shapely, "has_m") and shapely.has_m(geometries).any():
             coordinates = np.column_stack([coordinates, np.zeros(len(coordinates))])
+        _, example, kind = np.unique(
+            shapely.get_type_id(geometries), return_index=True, return_inverse=True
+        )
+        names = [getattr(one, "geom_type", "nothing") for one in geometries[example]]
         return cls(
-            _KINDS[shapely.get_type_id(geometries)],
+            np.array(names, dtype=object)[kind],
             shapely.get_num_coordinates(geometries).astype(np.int64),
             coordinates,
             np.array([b"" if key is None else key for key in keys], dtype=object),

@@ -7,7 +7,6 @@ Where rows are taken out, what is left of a run falls apart into shorter ones.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -53,108 +52,77 @@ def read_tracks(
     belong. So their points are never there twice.
     """
     run, start = _numbers("run", run), _numbers("start", start)
-    pieces = _Pieces.of(track(), points, start)
+    pieces = _pieces(track(), points, start)
+    stray = ~pieces["at_start"] & ~pieces["at_once"]
+    if stray.any():
+        msg = (
+            f"the trajectory of row {np.argmax(stray)} is not every {STEPS}th "
+            "point of its track from its start on"
+        )
+        raise BadInput(msg)
     order = np.lexsort((start, run))
     heads = np.append(True, np.diff(run[order]) != 0)
-    head = np.zeros(len(run), dtype=np.bool_)
-    head[order] = heads
-    begin = start - pieces.found(start, head)
-    ordered = pieces.take(order)
-    meets = ~heads[1:] & ordered.meet(begin[order])
+    pieces, start = pieces[order], start[order]
+    # A track that repeats itself to the bit may hold the window at both places.
+    at_start = pieces["at_start"] & (heads | ~pieces["at_once"])
+    begin = start - np.where(at_start, start, 0)
+    # The number says where a piece goes on, and the point: files put together use numbers twice.
+    seam = (pieces["ends"][:-1, 1] == pieces["ends"][1:, 0]).all(axis=1)
+    meets = ~heads[1:] & seam & (begin[1:] == begin[:-1] + pieces["size"][:-1] - 1)
     heads[1:] = ~meets
     joined = np.cumsum(heads) - 1
-    new_run, new_start = np.empty_like(run), np.empty_like(start)
-    new_run[order] = joined
-    new_start[order] = start[order] - begin[order[heads]][joined]
-    in_order = ordered.size - np.append(meets, False)  # the point at a seam is in both
-    size, into = np.empty_like(run), np.empty_like(run)
-    size[order] = in_order
-    into[order] = np.cumsum(in_order) - in_order
+    size = pieces["size"] - np.append(meets, False)  # the point at a seam is in both
+    ends = np.cumsum(size)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
     return Tracks(
-        points=_gather(track(), size, into),
-        first=np.append(0, np.cumsum(in_order)[np.append(heads, True)[1:]]),
-        run=new_run,
-        start=new_start,
+        points=_gather(track(), size[place], (ends - size)[place]),
+        first=np.append(0, ends[np.append(heads, True)[1:]]),
+        run=joined[place],
+        start=(start - begin[heads][joined])[place],
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pieces:
-    """What must be known of each row's piece, (n,), before all are joined.
+_PIECE = np.dtype(
+    [
+        ("size", np.int64),
+        ("ends", np.float64, (2, 2)),  # its first and its last point
+        ("at_start", np.bool_),  # whether the row's window is on it from its start on
+        ("at_once", np.bool_),  # and whether from the piece's first point on
+    ]
+)
 
-    Its size; its first and last point, (n, 2); and whether the row's window is on it from its start
-    on, or from the piece's first point on.
-    """
 
-    size: Ints
-    first: Floats
-    last: Floats
-    at_start: Bools
-    at_once: Bools
+def _pieces(track: Iterator[Any], windows: Floats, start: Ints) -> NDArray[Any]:
+    """Read what must be known of each row's piece before all are joined, (n,)."""
+    pieces = np.zeros(len(windows), dtype=_PIECE)
+    pieces["ends"] = np.nan
+    for rows, some in _batches(track):
+        last = np.cumsum(some.size)
+        first, there = last - some.size, some.size > 0
+        piece = pieces[rows]
+        piece["size"] = some.size
+        piece["ends"][there, 0] = some.points[first[there]]
+        piece["ends"][there, 1] = some.points[last[there] - 1]
+        piece["at_start"] = _hold(some, first, windows[rows], start[rows])
+        piece["at_once"] = _hold(some, first, windows[rows], np.zeros_like(first))
+    return pieces
 
-    @classmethod
-    def of(cls, track: Iterator[Any], windows: Floats, start: Ints) -> "_Pieces":
-        n = len(windows)
-        size, ends = np.empty(n, dtype=np.int64), np.full((2, n, 2), np.nan)
-        holds, row = np.empty((2, n), dtype=np.bool_), 0
-        for batch in track:
-            some = _lines(batch, row)
-            rows = slice(row, row + len(batch))
-            first = np.cumsum(some.size) - some.size
-            there = np.flatnonzero(some.size)
-            size[rows] = some.size
-            ends[0, rows][there] = some.points[first[there]]
-            ends[1, rows][there] = some.points[(first + some.size - 1)[there]]
-            for hold, place in zip(holds, (start[rows], 0 * start[rows]), strict=True):
-                hold[rows] = _hold(some, first, windows[rows], place)
-            row += len(batch)
-        return cls(size, *ends, *holds)
 
-    def take(self, which: Ints) -> "_Pieces":
-        return _Pieces(
-            self.size[which],
-            self.first[which],
-            self.last[which],
-            self.at_start[which],
-            self.at_once[which],
-        )
-
-    def found(self, start: Ints, head: Bools) -> Ints:
-        """Tell on each row's piece the place where its window begins.
-
-        That is the piece's first point or, where a piece begins with its run, the start; a track
-        that repeats itself to the bit may allow both.
-        """
-        stray = ~self.at_start & ~self.at_once
-        if stray.any():
-            msg = (
-                f"the trajectory of row {np.argmax(stray)} is not every {STEPS}th "
-                "point of its track from its start on"
-            )
+def _batches(track: Iterator[Any]) -> Iterator[tuple[slice, WkbLines]]:
+    """Read the pieces of some rows at a time."""
+    row = 0
+    for batch in track:
+        try:
+            some = read_lines(batch, "ignore")
+            missing = ~some.line
+        except TypeError:
+            missing = np.ones(len(batch), dtype=np.bool_)
+        if missing.any():
+            msg = f"the track of row {row + np.argmax(missing)} is missing, or is no LineString"
             raise BadInput(msg)
-        return np.where(self.at_start & (head | ~self.at_once), start, 0)
-
-    def meet(self, begin: Ints) -> Bools:
-        """Tell where a piece goes on where the one before it ends, shape (n - 1,).
-
-        The number says so, and the point: files put together use numbers twice.
-        """
-        seam = (self.last[:-1] == self.first[1:]).all(axis=1)
-        meets: Bools = (begin[1:] == begin[:-1] + self.size[:-1] - 1) & seam
-        return meets
-
-
-def _lines(batch: Any, row: int) -> WkbLines:
-    """Read the pieces of some rows, of which this one is the first."""
-    try:
-        some = read_lines(batch, "ignore")
-        missing = ~some.line
-    except TypeError:
-        missing = np.ones(len(batch), dtype=np.bool_)
-    if missing.any():
-        msg = f"the track of row {row + np.argmax(missing)} is missing, or is no LineString"
-        raise BadInput(msg)
-    return some
+        yield slice(row, row + len(batch)), some
+        row += len(batch)
 
 
 def _hold(some: WkbLines, first: Ints, windows: Floats, place: Ints) -> Bools:
@@ -181,18 +149,13 @@ def _numbers(name: str, column: NDArray[Any] | None) -> Ints:
 def _gather(track: Iterator[Any], size: Ints, into: Ints) -> Floats:
     """Put so many points of each row's piece where they belong."""
     gathered = np.empty((size.sum(), 2))
-    row = 0
-    for batch in track:
-        some = _lines(batch, row)
-        rows = slice(row, row + len(batch))
+    for rows, some in _batches(track):
         mine, begin = size[rows], into[rows]
-        last = np.cumsum(some.size) - 1
         kept = np.ones(len(some.points), dtype=np.bool_)
-        kept[last[mine < some.size]] = False
+        kept[np.cumsum(some.size)[mine < some.size] - 1] = False
         in_order = bool((np.diff(begin) == mine[:-1]).all())
         places = slice(begin[0], begin[-1] + mine[-1]) if in_order else _spans(begin, mine)
         gathered[places] = some.points[kept]
-        row += len(batch)
     return gathered
 
 

@@ -17,7 +17,7 @@ from trajanon.files.json_types import parsed
 from trajanon.files.wkb import read_lines
 from trajanon.inputs import named_rightly
 from trajanon.outputs import replacing
-from trajanon.subjects import Identities, identities
+from trajanon.subjects import identities
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 
@@ -91,11 +91,16 @@ def read_trajectories(
     if not path.exists():
         msg = f"there is no {path}; make it with: trajanon extract --bbox madrid"
         raise FileProblem(msg)
-    with geoparquet.GeoParquet(named_rightly(path)) as file:
+    with geoparquet.GeoParquet.opened(named_rightly(path)) as file:
         geoparquet.refuse_other_system(path, file.geo)
         points = _points(path, file)
-        found = _whose(path, file, exact=subjects_exact)
-        provenance = _provenance(file.metadata.get("trajanon", "{}"))
+        found = identities(file.column("subject"), file.column("trace"), exact=subjects_exact)
+        if merged := found.merged.told():
+            _LOG.warning("%s: %s", path, merged)
+        try:
+            provenance = parsed(file.metadata("trajanon") or "{}", dict[str, Any])
+        except BadInput:  # what another program wrote under this name
+            provenance = {}
         return Trajectories(
             points=points,
             subject=found.subject,
@@ -131,14 +136,6 @@ def _points(path: Path, file: geoparquet.GeoParquet) -> Floats:
     return points
 
 
-def _whose(path: Path, file: geoparquet.GeoParquet, *, exact: bool) -> Identities:
-    """Number subjects and traces; say so where names were made one."""
-    found = identities(file.column("subject"), file.column("trace"), exact=exact)
-    if found.merged.told():
-        _LOG.warning("%s: %s", path, found.merged.told())
-    return found
-
-
 def _tracks(path: Path, file: geoparquet.GeoParquet, points: Floats) -> Tracks | None:
     """Read the tracks; None where another program means something else by the word."""
     if "track" not in file.columns or "track" not in file.geo["columns"]:
@@ -150,11 +147,3 @@ def _tracks(path: Path, file: geoparquet.GeoParquet, points: Floats) -> Tracks |
     except BadInput as error:
         msg = f"{path}: {error}; extract again, or leave out the columns run, start and track"
         raise BadInput(msg) from None
-
-
-def _provenance(text: str) -> dict[str, Any]:
-    """Read the provenance; what another program wrote under its name is ignored."""
-    try:
-        return parsed(text, dict[str, Any])
-    except BadInput:
-        return {}

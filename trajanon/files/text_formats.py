@@ -1,0 +1,169 @@
+"""A release as text: CSV, GeoJSON (RFC 7946) or GPX 1.1."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
+
+import numpy as np
+import pandas as pd
+
+from trajanon.arrays import Floats
+from trajanon.errors import FileProblem
+from trajanon.files import arrow
+from trajanon.files.release_lines import Lines, ReleasedFile
+
+_GPX = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<gpx version="1.1" creator="trajanon" xmlns="http://www.topografix.com/GPX/1/1">
+"""
+
+
+def _write(
+    path: Path,
+    points: Floats,
+    head: str,
+    point: str,
+    between: str,
+    row: Callable[[int, str], str],
+    tail: str = "",
+) -> None:
+    """Write a row for each line, (n, m, 2), by its number and the text of its points.
+
+    ``point`` is a template for latitude and longitude. The text of equal lines is made once.
+    """
+    known: dict[bytes, str] = {}
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(head)
+        for number, line in enumerate(points, start=1):
+            key = line.tobytes()
+            if key not in known:
+                known[key] = between.join(
+                    point.format(_as_text(lat), _as_text(lon)) for lat, lon in line.tolist()
+                )
+            file.write(row(number, known[key]))
+        file.write(tail)
+
+
+def _as_text(degrees: float) -> str:
+    """Write a number with the digits it needs, and never as 5e-05."""
+    text = repr(degrees)
+    return np.format_float_positional(degrees) if "e" in text else text
+
+
+def write_csv(path: Path, points: Floats, attribution: str | None) -> None:
+    """Write id, lat1, lon1, ..., latm, lonm; the attribution is a column, so it cannot get lost."""
+    names = [f"{axis}{i}" for i in range(1, points.shape[1] + 1) for axis in ("lat", "lon")]
+    more = last = ""
+    if attribution is not None:
+        doubled = attribution.replace('"', '""')
+        more, last = ",attribution", f',"{doubled}"'
+    head = f"id,{','.join(names)}{more}\n"
+    _write(path, points, head, "{},{}", ",", lambda number, line: f"{number},{line}{last}\n")
+
+
+def read_csv(path: Path) -> ReleasedFile:
+    """Read the lines of a release."""
+    with arrow.reading(path, "CSV", ValueError, OverflowError):
+        header = set(pd.read_csv(path, nrows=0).columns)
+        m = 0
+        while {f"lat{m + 1}", f"lon{m + 1}"} <= header:
+            m += 1
+        names = [f"{axis}{i}" for i in range(1, m + 1) for axis in ("lon", "lat")]
+        table = pd.read_csv(
+            path,
+            usecols=[*names, *header & {"attribution"}],
+            dtype=dict.fromkeys(names, np.float64),
+        )
+    if m == 0:
+        msg = (
+            f"{path} is no release: it has no columns lat1, lon1, lat2, lon2, ...; to "
+            "check columns of a table, name them with trajanon check --columns"
+        )
+        raise FileProblem(msg)
+    if not isinstance(table.index, pd.RangeIndex):
+        msg = f"{path} has rows with more values than its header has names"
+        raise FileProblem(msg)
+    lines = Lines.of_points(list(table[names].to_numpy().reshape(-1, m, 2)))
+    said = table.get("attribution", ())
+    return ReleasedFile(lines, str(said[0]) if len(said) else None)
+
+
+def write_geojson(path: Path, points: Floats, attribution: str | None) -> None:
+    """Write a collection of lines; the attribution is a member of it."""
+    words = json.dumps(attribution, ensure_ascii=False)
+    said = "" if attribution is None else f'"attribution": {words}, '
+
+    def feature(number: int, line: str) -> str:
+        comma = "," if number < len(points) else ""
+        return (
+            f'{{"type": "Feature", "properties": {{"id": {number}}}, "geometry": '
+            f'{{"type": "LineString", "coordinates": [{line}]}}}}{comma}\n'
+        )
+
+    head = f'{{"type": "FeatureCollection", {said}"features": [\n'
+    _write(path, points, head, "[{1}, {0}]", ", ", feature, "]}\n")
+
+
+def read_geojson(path: Path) -> ReleasedFile:
+    """Read the lines of a release."""
+    try:
+        collection = json.loads(path.read_text(encoding="utf-8-sig"))
+        lines = [
+            np.array(feature["geometry"]["coordinates"], dtype=np.float64)
+            for feature in collection["features"]
+        ]
+        attribution = collection.get("attribution")
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+        msg = f"cannot read {path} as a GeoJSON feature collection of lines"
+        raise FileProblem(msg) from error
+    except RecursionError as error:
+        msg = f"{path} is nested too deeply for GeoJSON"
+        raise FileProblem(msg) from error
+    said = None if attribution is None else str(attribution)
+    return ReleasedFile(Lines.of_points(lines), said)
+
+
+def write_gpx(path: Path, points: Floats, attribution: str | None) -> None:
+    """Write a track for each line, without times or names; the metadata describe the whole."""
+    said = ""
+    if attribution is not None:
+        said = f" <metadata>\n  <desc>{escape(attribution)}</desc>\n </metadata>\n"
+
+    def track(number: int, line: str) -> str:
+        segment = f"  <trkseg>\n{line}  </trkseg>\n"
+        return f" <trk>\n  <number>{number}</number>\n{segment} </trk>\n"
+
+    point = '   <trkpt lat="{}" lon="{}" />\n'
+    _write(path, points, _GPX + said, point, "", track, "</gpx>\n")
+
+
+def read_gpx(path: Path) -> ReleasedFile:
+    """Read the lines of a release."""
+
+    def named(element: ElementTree.Element, name: str) -> bool:
+        return element.tag.rpartition("}")[2] == name
+
+    try:
+        root = ElementTree.parse(path).getroot()
+        lines = [
+            np.array(
+                [
+                    (point.attrib["lon"], point.attrib["lat"])
+                    for point in track.iter()
+                    if named(point, "trkpt")
+                ],
+                dtype=np.float64,
+            )
+            for track in root
+            if named(track, "trk")
+        ]
+    except (OSError, ElementTree.ParseError, ValueError, LookupError) as error:
+        msg = f"cannot read {path} as GPX"
+        raise FileProblem(msg) from error
+    if not named(root, "gpx"):
+        msg = f"{path} is not GPX: it begins with <{root.tag.rpartition('}')[2]}>"
+        raise FileProblem(msg)
+    said = [e.text or "" for e in root.iter() if named(e, "desc")]
+    return ReleasedFile(Lines.of_points(lines), said[0] if said else None)
