@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.errors import FileProblem, TrajanonError
-from trajanon.files.release import RELEASE_FORMATS, Contents, Writer
-from trajanon.files.release_lines import ReleasedFile, known_attribution
+from trajanon.files.release import RELEASE_FORMATS
+from trajanon.files.release_lines import ReleasedFile, ReleaseFormat, Writer, known_attribution
 
 NOTHING_ELSE = "nothing else is in the file"
 
@@ -34,7 +34,7 @@ def compared(path: Path, found: ReleasedFile, write: Writer | None = None) -> Co
             (write or kind.write)(anew, points, known_attribution(found.attribution))
             if filecmp.cmp(path, anew, shallow=False):
                 return Compared([], NOTHING_ELSE)
-            return _compared_contents(path, anew, kind.contents)
+            return _compared_contents(path, anew, kind)
     except TrajanonError:
         raise
     except OSError as error:
@@ -45,13 +45,13 @@ def compared(path: Path, found: ReleasedFile, write: Writer | None = None) -> Co
         raise FileProblem(msg) from error
 
 
-def _compared_contents(path: Path, anew: Path, contents: Contents | None) -> Compared:
-    if contents is None:
+def _compared_contents(path: Path, anew: Path, kind: ReleaseFormat) -> Compared:
+    if kind.contents is None:
         return Compared([_first_difference(path, anew)], "")
     import pyarrow as pa
 
     try:
-        (writer, here), (own_writer, own) = contents(path), contents(anew)
+        (writer, here), (own_writer, own) = kind.contents(path), kind.contents(anew)
     except (ValueError, pa.ArrowException, sqlite3.Error) as error:
         msg = f"cannot read all of {path}; write its lines alone with `rewrite`"
         raise FileProblem(msg) from error

@@ -13,7 +13,7 @@ import numpy as np
 
 from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
-from trajanon.files.release_lines import Lines, ReleasedFile
+from trajanon.files.release_lines import Lines, ReleasedFile, ReleaseFormat
 
 _LAYER = "anonymized"
 
@@ -27,7 +27,7 @@ _SETTINGS = (
 )
 
 
-def write_geopackage(path: Path, points: Floats, attribution: str | None) -> None:
+def _write(path: Path, points: Floats, attribution: str | None) -> None:
     """Write a release; the attribution is the description of its layer."""
     import geopandas
     import shapely
@@ -49,8 +49,7 @@ def write_geopackage(path: Path, points: Floats, attribution: str | None) -> Non
         raise OSError(number, os.strerror(number)) from error  # the words are SQL
 
 
-def read_geopackage(path: Path) -> ReleasedFile:
-    """Read the lines of a release."""
+def _read(path: Path) -> ReleasedFile:
     import pyogrio
     import shapely
 
@@ -75,7 +74,7 @@ def read_geopackage(path: Path) -> ReleasedFile:
     return ReleasedFile(lines, about.get("DESCRIPTION") or None)
 
 
-def geopackage_contents(path: Path) -> tuple[str, dict[str, Any]]:
+def _contents(path: Path) -> tuple[str, dict[str, Any]]:
     """Take a file apart that SQLite reads: its version, and all that it shows of it."""
     found: dict[str, Any] = {}
     place = f"{path.resolve().as_uri()}?mode=ro"
@@ -97,3 +96,6 @@ def geopackage_contents(path: Path) -> tuple[str, dict[str, Any]]:
     with path.open("rb") as whole:
         version = int.from_bytes(whole.read(100)[-4:], "big")
     return f"SQLite {version}", found
+
+
+GEOPACKAGE = ReleaseFormat(_write, _read, _contents)

@@ -17,11 +17,7 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
 from trajanon.files.json_types import parsed, typed
-from trajanon.files.release_lines import Lines, ReleasedFile
-
-# No "crs": that means longitude, latitude on WGS 84 (OGC:CRS84).
-_LINES = {"encoding": "WKB", "geometry_types": ["LineString"]}
-_GEO = {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": _LINES}}
+from trajanon.files.release_lines import Lines, ReleasedFile, ReleaseFormat
 
 _MAGIC = 4
 """Bytes at the beginning and the end, before which the footer's length stands."""
@@ -32,22 +28,40 @@ _BINARY = b"\x18"
 _AT_ONCE = 10_000
 """Rows that are read at once: with their tracks, some tens of megabytes."""
 
-LineRows = tuple[Mapping[str, NDArray[Any]], Floats, Mapping[str, Iterable[NDArray[Any]]]]
-"""Columns; lines of lat, lon points (n, m, 2); and further columns of lines, of any
-lengths, as shapely geometries, some rows at a time."""
+
+def column_of_lines(lines: Iterable[NDArray[Any]]) -> Any:
+    """Write shapely lines, some rows at a time, as a column."""
+    import pyarrow as pa
+    import shapely
+
+    chunks = [pa.array(shapely.to_wkb(some), type=pa.binary()) for some in lines]
+    return pa.chunked_array(chunks, type=pa.binary())
 
 
-def write_lines(file: IO[bytes], parts: Iterable[LineRows], metadata: Mapping[str, str]) -> None:
-    """Write rows of lines, a row group for each part, with metadata of the file."""
+def column_of_points(points: Floats) -> Any:
+    """Write lines of as many points (lat, lon), (n, m, 2), as a column."""
+    import shapely
+
+    return column_of_lines([shapely.linestrings(points[:, :, ::-1])])
+
+
+def write_tables(file: IO[bytes], tables: Iterable[Any], metadata: Mapping[str, str]) -> None:
+    """Write tables whose binary columns are lines, a row group for each, with metadata."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     with ExitStack() as closing:
         writer = None
-        for columns, points, further in parts:
-            table = _table(columns, points, further)
+        for table in tables:
             if writer is None:
-                geo = {**_GEO, "columns": dict.fromkeys(["geometry", *further], _LINES)}
+                lines = [field.name for field in table.schema if field.type == pa.binary()]
+                # No "crs": that means longitude, latitude on WGS 84 (OGC:CRS84).
+                about = {"encoding": "WKB", "geometry_types": ["LineString"]}
+                geo = {
+                    "version": "1.1.0",
+                    "primary_column": "geometry",
+                    "columns": dict.fromkeys(lines, about),
+                }
                 schema = table.schema.with_metadata({"geo": json.dumps(geo), **metadata})
                 writer = pq.ParquetWriter(file, schema, compression="zstd", write_statistics=False)
                 closing.callback(writer.close)
@@ -55,23 +69,6 @@ def write_lines(file: IO[bytes], parts: Iterable[LineRows], metadata: Mapping[st
             del table
             # The allocator would keep what each part took, and more with each.
             pa.default_memory_pool().release_unused()
-
-
-def _table(
-    columns: Mapping[str, NDArray[Any]],
-    points: Floats,
-    further: Mapping[str, Iterable[NDArray[Any]]],
-) -> Any:
-    import pyarrow as pa
-    import shapely
-
-    def as_wkb(lines: NDArray[Any]) -> pa.Array:
-        return pa.array(shapely.to_wkb(lines), type=pa.binary())
-
-    lines = {"geometry": as_wkb(shapely.linestrings(points[:, :, ::-1]))}
-    for name, some in further.items():
-        lines[name] = pa.chunked_array(map(as_wkb, some), type=pa.binary())
-    return pa.table({**columns, **lines})
 
 
 class Column(TypedDict):
@@ -199,15 +196,14 @@ def write_released(
     file: IO[bytes], points: Floats, attribution: str | None, first: int = 1
 ) -> None:
     """Write a release, or a part of one: then ids go on where the last part ended."""
-    write_lines(
-        file,
-        [({"id": np.arange(first, first + len(points))}, points, {})],
-        {} if attribution is None else {"attribution": attribution},
-    )
+    import pyarrow as pa
+
+    ids = np.arange(first, first + len(points))
+    table = pa.table({"id": ids, "geometry": column_of_points(points)})
+    write_tables(file, [table], {} if attribution is None else {"attribution": attribution})
 
 
-def read_geoparquet(path: Path) -> ReleasedFile:
-    """Read the lines of a release."""
+def _read(path: Path) -> ReleasedFile:
     with GeoParquet.opened(path) as file:
         if len(set(file.columns)) < len(file.columns):
             msg = f"{path} has two columns of the same name, as no release has"
@@ -215,7 +211,7 @@ def read_geoparquet(path: Path) -> ReleasedFile:
         return ReleasedFile(Lines.of(*file.geometries()), file.metadata("attribution"))
 
 
-def geoparquet_contents(path: Path) -> tuple[str, dict[str, Any]]:
+def _contents(path: Path) -> tuple[str, dict[str, Any]]:
     """Take a file apart that Arrow reads: who wrote it, and all that Arrow shows of it.
 
     Besides, how often each key of its metadata occurs, of which Arrow shows the last, and how many
@@ -253,3 +249,6 @@ def geoparquet_contents(path: Path) -> tuple[str, dict[str, Any]]:
         )
     found["the number of bytes"] = size - known
     return about.created_by or "", found
+
+
+GEOPARQUET = ReleaseFormat(write_geoparquet, _read, _contents)

@@ -12,8 +12,6 @@ from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.files import arrow, csv_dialect
 from trajanon.inputs import named_rightly
 
-TABLE_FORMATS = (".csv", ".parquet")
-
 _JUDGED = 100  # rows, by which numbers are
 
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none"))
@@ -34,8 +32,18 @@ def read_table(path: Path) -> pd.DataFrame:
         msg = f"there is no {path}; name a table that ends in {' or '.join(TABLE_FORMATS)}"
         raise FileProblem(msg)
     with _as_table(path):
-        table = _read_parquet(path) if _is_parquet(path) else _read_csv(path)
-    _refuse_names(path, list(table.columns))
+        table = TABLE_FORMATS[path.suffix.lower()](path)
+    names = list(table.columns)
+    for number, name in enumerate(names, start=1):
+        if not name:
+            msg = (
+                f"column {number} of {path} has no name; name it in the header, or "
+                "remove the column if it numbers the rows"
+            )
+            raise BadInput(msg)
+        if name in names[: number - 1]:
+            msg = f"{path} has two columns {name!r}; rename one of them"
+            raise BadInput(msg)
     if len(table) == 0:
         msg = f"{path} has a header but no rows; add a row for each record"
         raise BadInput(msg)
@@ -62,22 +70,21 @@ def _as_table(path: Path) -> Iterator[None]:
         raise FileProblem(msg) from error
 
 
-def _is_parquet(path: Path) -> bool:
-    return path.suffix.lower() == ".parquet"
-
-
 def _read_csv(path: Path) -> pd.DataFrame:
-    table = _texts(path, skipinitialspace=True)
-    if _separator(path)[0] == ",":
+    table, separator = _texts(path, skipinitialspace=True)
+    if separator == "," or not csv_dialect.has_decimal_commas(table.head(_JUDGED).stack()):
         return table
-    if csv_dialect.has_decimal_commas(table.head(_JUDGED).stack()):
-        table = table.replace({f"^{csv_dialect.DECIMAL_COMMA}$": r"\1.\2"}, regex=True)
-    return table
+    return table.replace({f"^{csv_dialect.DECIMAL_COMMA}$": r"\1.\2"}, regex=True)
 
 
-def _texts(path: Path, **how: bool) -> pd.DataFrame:
-    """Read the cells of a CSV as they are."""
-    separator, above = _separator(path)
+def _texts(path: Path, **how: bool) -> tuple[pd.DataFrame, str]:
+    """Read the cells of a CSV as they are, and what separates them."""
+    with path.open(encoding="utf-8-sig") as file:
+        written = ((n, line) for n, line in enumerate(file, start=1) if line.strip())
+        (above, header), (_, row) = next(written, (0, "")), next(written, (0, ""))
+    separator = csv_dialect.separator_line(header)
+    if separator is None:
+        separator, above = csv_dialect.separator_of(header, row), 0
     # As a row like the others, for pandas renames columns of equal or no name.
     table = pd.read_csv(
         path,
@@ -89,17 +96,7 @@ def _texts(path: Path, **how: bool) -> pd.DataFrame:
         **how,
     )
     table.columns = pd.Index([name.strip() for name in table.iloc[0]])
-    return table.iloc[1:].reset_index(drop=True)
-
-
-def _separator(path: Path) -> tuple[str, int]:
-    """Find what separates the names of columns, and how many lines stand above."""
-    with path.open(encoding="utf-8-sig") as file:
-        written = ((n, line) for n, line in enumerate(file, start=1) if line.strip())
-        (above, header), (_, row) = next(written, (0, "")), next(written, (0, ""))
-    if named := csv_dialect.separator_line(header):
-        return named, above
-    return csv_dialect.separator_of(header, row), 0
+    return table.iloc[1:].reset_index(drop=True), separator
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
@@ -117,17 +114,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     return arrow.frame(table, path)
 
 
-def _refuse_names(path: Path, names: Sequence[str]) -> None:
-    for number, name in enumerate(names, start=1):
-        if not name:
-            msg = (
-                f"column {number} of {path} has no name; name it in the header, or "
-                "remove the column if it numbers the rows"
-            )
-            raise BadInput(msg)
-        if name in names[: number - 1]:
-            msg = f"{path} has two columns {name!r}; rename one of them"
-            raise BadInput(msg)
+TABLE_FORMATS = {".csv": _read_csv, ".parquet": _read_parquet}
 
 
 def holds_numbers(column: pd.Series) -> bool:
@@ -175,7 +162,7 @@ def as_numbers(column: pd.Series) -> Floats:
 
 def write_table(path: Path, table: pd.DataFrame) -> None:
     """Write a table; CSV with as many digits as give each number back exactly."""
-    if _is_parquet(path):
+    if path.suffix.lower() == ".parquet":
         table.to_parquet(path, index=False)
     else:
         table.to_csv(path, index=False)
@@ -188,11 +175,11 @@ def occurrences(path: Path, columns: Sequence[str]) -> Ints:
     """
     import pyarrow.parquet as pq
 
-    if _is_parquet(path):
+    if path.suffix.lower() == ".parquet":
         with arrow.opened(path) as file:
             table = pq.read_table(file, columns=list(columns))
         written = table.to_pandas(ignore_metadata=True)
     else:
         with _as_table(path):
-            written = _texts(path)[list(columns)]
+            written = _texts(path)[0][list(columns)]
     return np.asarray(written.value_counts(dropna=False), dtype=np.int64)

@@ -1,49 +1,25 @@
 """Releases <-> files: the format follows from the suffix."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.geopackage import geopackage_contents, read_geopackage, write_geopackage
-from trajanon.files.geoparquet import geoparquet_contents, read_geoparquet, write_geoparquet
-from trajanon.files.release_lines import ReleasedFile
-from trajanon.files.text_formats import (
-    read_csv,
-    read_geojson,
-    read_gpx,
-    write_csv,
-    write_geojson,
-    write_gpx,
-)
+from trajanon.files.geopackage import GEOPACKAGE
+from trajanon.files.geoparquet import GEOPARQUET
+from trajanon.files.release_lines import ReleasedFile, ReleaseFormat
+from trajanon.files.text_formats import CSV, GEOJSON, GPX
 from trajanon.inputs import named_rightly
 from trajanon.trajectories import Trajectories
 
-Writer = Callable[[Path, Floats, str | None], None]
-Reader = Callable[[Path], ReleasedFile]
-Contents = Callable[[Path], tuple[str, Mapping[str, Any]]]
-"""Of a file whose bytes depend on versions of libraries: who wrote it, and all that
-these read in it, by its name."""
-
-
-class ReleaseFormat(NamedTuple):
-    """What writes a release, reads it, and takes it apart."""
-
-    write: Writer
-    read: Reader
-    contents: Contents | None = None
-
-
 RELEASE_FORMATS: Mapping[str, ReleaseFormat] = {
-    ".parquet": ReleaseFormat(write_geoparquet, read_geoparquet, geoparquet_contents),
-    ".gpkg": ReleaseFormat(write_geopackage, read_geopackage, geopackage_contents),
-    ".geojson": ReleaseFormat(write_geojson, read_geojson),
-    ".csv": ReleaseFormat(write_csv, read_csv),
-    ".gpx": ReleaseFormat(write_gpx, read_gpx),
+    ".parquet": GEOPARQUET,
+    ".gpkg": GEOPACKAGE,
+    ".geojson": GEOJSON,
+    ".csv": CSV,
+    ".gpx": GPX,
 }
 
 

@@ -1,7 +1,8 @@
 """What a release is made of: lines, with so many decimals."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,6 +105,22 @@ class ReleasedFile(NamedTuple):
 
     lines: Lines
     attribution: str | None
+
+
+Writer = Callable[[Path, Floats, str | None], None]
+"""Writes lines of points (lat, lon), (n, m, 2), and their attribution."""
+
+
+class ReleaseFormat(NamedTuple):
+    """What writes a release and reads it, whatever else stands in the file.
+
+    ``contents`` takes a file apart whose bytes depend on versions of libraries: who wrote it, and
+    all that these read in it, by its name.
+    """
+
+    write: Writer
+    read: Callable[[Path], ReleasedFile]
+    contents: Callable[[Path], tuple[str, Mapping[str, Any]]] | None = None
 
 
 def known_attribution(text: str | None) -> str | None:

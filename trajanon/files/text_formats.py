@@ -12,7 +12,7 @@ import pandas as pd
 from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
 from trajanon.files import arrow
-from trajanon.files.release_lines import Lines, ReleasedFile
+from trajanon.files.release_lines import Lines, ReleasedFile, ReleaseFormat
 
 _GPX = """\
 <?xml version="1.0" encoding="UTF-8"?>
@@ -52,7 +52,7 @@ def _as_text(degrees: float) -> str:
     return np.format_float_positional(degrees) if "e" in text else text
 
 
-def write_csv(path: Path, points: Floats, attribution: str | None) -> None:
+def _write_csv(path: Path, points: Floats, attribution: str | None) -> None:
     """Write id, lat1, lon1, ..., latm, lonm; the attribution is a column, so it cannot get lost."""
     names = [f"{axis}{i}" for i in range(1, points.shape[1] + 1) for axis in ("lat", "lon")]
     more = last = ""
@@ -63,8 +63,7 @@ def write_csv(path: Path, points: Floats, attribution: str | None) -> None:
     _write(path, points, head, "{},{}", ",", lambda number, line: f"{number},{line}{last}\n")
 
 
-def read_csv(path: Path) -> ReleasedFile:
-    """Read the lines of a release."""
+def _read_csv(path: Path) -> ReleasedFile:
     with arrow.reading(path, "CSV", ValueError, OverflowError):
         header = set(pd.read_csv(path, nrows=0).columns)
         m = 0
@@ -90,7 +89,7 @@ def read_csv(path: Path) -> ReleasedFile:
     return ReleasedFile(lines, str(said[0]) if len(said) else None)
 
 
-def write_geojson(path: Path, points: Floats, attribution: str | None) -> None:
+def _write_geojson(path: Path, points: Floats, attribution: str | None) -> None:
     """Write a collection of lines; the attribution is a member of it."""
     words = json.dumps(attribution, ensure_ascii=False)
     said = "" if attribution is None else f'"attribution": {words}, '
@@ -106,8 +105,7 @@ def write_geojson(path: Path, points: Floats, attribution: str | None) -> None:
     _write(path, points, head, "[{1}, {0}]", ", ", feature, "]}\n")
 
 
-def read_geojson(path: Path) -> ReleasedFile:
-    """Read the lines of a release."""
+def _read_geojson(path: Path) -> ReleasedFile:
     try:
         collection = json.loads(path.read_text(encoding="utf-8-sig"))
         lines = [
@@ -125,7 +123,7 @@ def read_geojson(path: Path) -> ReleasedFile:
     return ReleasedFile(Lines.of_points(lines), said)
 
 
-def write_gpx(path: Path, points: Floats, attribution: str | None) -> None:
+def _write_gpx(path: Path, points: Floats, attribution: str | None) -> None:
     """Write a track for each line, without times or names; the metadata describe the whole."""
     said = ""
     if attribution is not None:
@@ -139,9 +137,7 @@ def write_gpx(path: Path, points: Floats, attribution: str | None) -> None:
     _write(path, points, _GPX + said, point, "", track, "</gpx>\n")
 
 
-def read_gpx(path: Path) -> ReleasedFile:
-    """Read the lines of a release."""
-
+def _read_gpx(path: Path) -> ReleasedFile:
     def named(element: ElementTree.Element, name: str) -> bool:
         return element.tag.rpartition("}")[2] == name
 
@@ -167,3 +163,8 @@ def read_gpx(path: Path) -> ReleasedFile:
         raise FileProblem(msg)
     said = [e.text or "" for e in root.iter() if named(e, "desc")]
     return ReleasedFile(Lines.of_points(lines), said[0] if said else None)
+
+
+CSV = ReleaseFormat(_write_csv, _read_csv)
+GEOJSON = ReleaseFormat(_write_geojson, _read_geojson)
+GPX = ReleaseFormat(_write_gpx, _read_gpx)

@@ -44,23 +44,28 @@ def write_parts(
     """
     text = json.dumps(dict(provenance), ensure_ascii=False)
     with Path(path).open("wb") as file:
-        geoparquet.write_lines(file, _rows(parts), {"trajanon": text})
+        geoparquet.write_tables(file, _tables(parts), {"trajanon": text})
 
 
-def _rows(parts: Iterable[Trajectories]) -> Iterator[geoparquet.LineRows]:
+def _tables(parts: Iterable[Trajectories]) -> Iterator[Any]:
     n = runs = 0
     for part in parts:
-        columns = {"trajectory": n + np.arange(len(part))}
+        yield _table(part, n, runs)
         n += len(part)
-        for name in ("subject", "trace"):
-            if (numbers := getattr(part, name)) is not None:
-                columns[name] = numbers
-        further = {}
-        if (tracks := part.tracks) is not None:
-            columns |= {"run": runs + tracks.run, "start": tracks.start}
-            further["track"] = track_rows.lines_of_tracks(tracks)
-            runs += len(tracks.first) - 1
-        yield columns, part.points, further
+        runs += 0 if part.tracks is None else len(part.tracks.first) - 1
+
+
+def _table(part: Trajectories, n: int, runs: int) -> Any:
+    """Write trajectories as a table, numbered from those that were before."""
+    import pyarrow as pa
+
+    columns = {"trajectory": n + np.arange(len(part)), "subject": part.subject, "trace": part.trace}
+    if part.tracks is not None:
+        columns |= {"run": runs + part.tracks.run, "start": part.tracks.start}
+    columns["geometry"] = geoparquet.column_of_points(part.points)
+    if part.tracks is not None:
+        columns["track"] = geoparquet.column_of_lines(track_rows.lines_of_tracks(part.tracks))
+    return pa.table({name: column for name, column in columns.items() if column is not None})
 
 
 def read_trajectories(
@@ -113,23 +118,24 @@ def read_trajectories(
 def _points(path: Path, file: geoparquet.GeoParquet) -> Floats:
     """Read points (lat, lon), shape (n, m, 2)."""
     points, row = np.empty((0, 0, 2)), 0
-    least, most, whole = np.iinfo(np.int64).max, 0, True
+    sizes, flat = set[int](), True
     for batch in file.batches(file.geometry):
         with geoparquet.expecting_geometries(path):
             some = read_lines(batch)
-        least, most = min(least, some.size.min()), max(most, some.size.max())
-        whole &= least == most and bool(some.flat.all())
-        if not whole:
+        sizes |= {int(some.size.min()), int(some.size.max())}
+        flat &= bool(some.flat.all())
+        if len(sizes) > 1 or not flat:
             continue
         if row == 0:
-            points = np.empty((file.n, most, 2))
+            points = np.empty((file.n, max(sizes), 2))
         points[row : row + len(batch)] = some.points.reshape(len(batch), -1, 2)
         row += len(batch)
-    if not file.n or not whole or most < 2:
+    least, most = min(sizes, default=0), max(sizes, default=0)
+    if least < most or not flat or most < 2:
         msg = (
             f"{path} does not hold trajectories: they are LineStrings of equally many "
             f"points without heights, and this has {file.n} lines of "
-            f"{least if file.n else 0} to {most} points; "
+            f"{least} to {most} points; "
             "make trajectories with: trajanon extract --source FILE"
         )
         raise BadInput(msg)
