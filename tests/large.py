@@ -5,7 +5,7 @@ import pytest
 
 from trajanon import neighbours
 from trajanon.arrays import Floats
-from trajanon.paths import in_blocks
+from trajanon.paths import local_search
 from trajanon.refine import annealing, blocks
 
 WHOLE = 50
@@ -16,7 +16,7 @@ def search_as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(neighbours, "WHOLE", WHOLE)
     monkeypatch.setattr(neighbours, "LEAF", 8)
     monkeypatch.setattr(neighbours, "CROWD", 3)
-    monkeypatch.setattr(in_blocks, "PATH_BLOCK", 50)
+    monkeypatch.setattr(local_search, "PATH_BLOCK", 50)
     monkeypatch.setattr(blocks, "BLOCK", 30)
     monkeypatch.setattr(annealing, "FULL", 0)
 

@@ -15,10 +15,9 @@ from test_paths import records_of
 
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
-from trajanon.paths import tsplib
-from trajanon.paths.external import concorde, lkh
+from trajanon.paths import external
+from trajanon.paths.external import concorde, lkh, path_of_tour, read_tour, write_problem
 from trajanon.paths.tours import path_length, shortest
-from trajanon.paths.tsplib import path_of_tour, read_tour, write_problem
 
 seeds = st.integers(0, 10**6)
 kinds = st.sampled_from(["normal", "grid", "line", "clusters", "far", "heavy"])
@@ -532,7 +531,7 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         raise OSError(28, "No space left on device")
 
     install_program(PROGRAM, tmp_path, monkeypatch)
-    monkeypatch.setattr(tsplib, "write_problem", full)
+    monkeypatch.setattr(external, "write_problem", full)
     with pytest.raises(
         FileProblem,
         match=r"^cannot write the problem for Concorde to a temporary folder: No space "

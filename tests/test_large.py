@@ -18,8 +18,8 @@ from trajanon.arrays import Floats, Ints
 from trajanon.microaggregation import microaggregate
 from trajanon.neighbours import Neighbours
 from trajanon.partition import dense
-from trajanon.paths import in_blocks
-from trajanon.paths.in_blocks import joined_paths
+from trajanon.paths import local_search
+from trajanon.paths.local_search import joined_paths
 from trajanon.paths.tours import path_length
 from trajanon.problem import SearchLog
 from trajanon.refine.annealing import schedule
@@ -200,7 +200,7 @@ def test_a_path_in_blocks_visits_each_record_once(seed: int, n: int, ties: bool)
 def test_a_path_in_blocks_is_hardly_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     X = clustered(400, 3)
     parted = microaggregate(X, 3, refine="none").path_length
-    monkeypatch.setattr(in_blocks, "PATH_BLOCK", 1)  # a leaf each
+    monkeypatch.setattr(local_search, "PATH_BLOCK", 1)  # a leaf each
     leaves = microaggregate(X, 3, refine="none").path_length
     monkeypatch.undo()
     whole = microaggregate(X, 3, refine="none").path_length

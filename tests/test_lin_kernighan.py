@@ -13,8 +13,9 @@ from trajanon._kernels.tour import Tour, after, between, enqueue, reverse_stretc
 from trajanon._kernels.tour_search import LIN_KERNIGHAN, TWO_OPT, improve
 from trajanon.methods.mdav import mdav
 from trajanon.neighbours import exact_neighbours
+from trajanon.paths.local_search import NEIGHBOURS
 from trajanon.paths.through_groups import path_through
-from trajanon.paths.tours import NEIGHBOURS, path_length
+from trajanon.paths.tours import path_length
 
 seeds = st.integers(0, 10**6)
 sizes = st.integers(5, 30)

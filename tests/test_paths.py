@@ -18,8 +18,8 @@ from trajanon.microaggregation import microaggregate
 from trajanon.neighbours import exact_neighbours
 from trajanon.partition import dense
 from trajanon.paths import HEURISTICS
-from trajanon.paths.local_search import greedy, or_opt
-from trajanon.paths.tours import NEIGHBOURS, from_any_start, path_length, tour_through
+from trajanon.paths.local_search import NEIGHBOURS, greedy, near_lists, or_opt, tour_through
+from trajanon.paths.tours import from_any_start, path_length
 from trajanon.problem import Problem
 
 seeds = st.integers(0, 10**6)
@@ -46,7 +46,8 @@ def records_of(kind: str, seed: int, n: int) -> Floats:
 
 def first_tour(kind: str, seed: int, n: int) -> Tour:
     records = records_of(kind, seed, n)
-    return tour_through(records, greedy(records), np.random.default_rng(seed))
+    near = near_lists(records)
+    return tour_through(records, greedy(records, near), near, np.random.default_rng(seed))
 
 
 def path(records: Floats, kicks_per_record: int = 10, seed: int = 0) -> Ints:

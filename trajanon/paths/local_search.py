@@ -1,40 +1,58 @@
-"""Paths that moves of a few links shorten until none is left: 2-opt, or-opt, Lin-Kernighan."""
+"""Paths that moves of a few links shorten until none is left: 2-opt, or-opt, Lin-Kernighan.
 
-from collections.abc import Callable
+A path is a tour through the records and a dummy city at distance 0 from all of them, cut there.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
+from threading import Event
+from typing import NamedTuple
 
 import numpy as np
 
 from trajanon._kernels.greedy import greedy_fragments, join_fragments
-from trajanon._kernels.tour import Tour
+from trajanon._kernels.tour import Tour, enqueue
 from trajanon._kernels.tour_search import LIN_KERNIGHAN, OR_OPT, TWO_OPT, improve_everywhere, kicks
 from trajanon.arrays import Floats, Ints
 from trajanon.methods.mdav import mdav
-from trajanon.neighbours import Neighbours
-from trajanon.paths.in_blocks import path_in_blocks
+from trajanon.neighbours import BATCHES, Approximate, Neighbours, neighbours_of
 from trajanon.paths.nearest_neighbour import nearest_neighbour
 from trajanon.paths.through_groups import through_groups
-from trajanon.paths.tours import (
-    FirstPath,
-    NearLists,
-    from_any_start,
-    path_along,
-    shortest,
-    tour_through,
-)
+from trajanon.paths.tours import from_any_start, shortest
 from trajanon.problem import Problem
+from trajanon.workers import in_threads
 
 FEW = 5
 """Fewer records are tried in every order: a kick needs two stretches."""
 
+NEIGHBOURS = 16
+"""Candidates of a move. Ten are filled by the twelve months of one utility (EIA), and
+the links between utilities then stay bad; twice as many change little."""
+
+PATH_BLOCK = 1_000
+"""Records of a block, about. Joining the first links takes time with the square of it;
+and what is lost at a border, the search that follows mends."""
+
 _CHUNK = 20_000  # kicks between two words about progress, and two chances to interrupt
+
+_JOURNAL = 100_000  # reversals that can be taken back
+
+_TASK = "Finding a short path"
+
+
+class NearLists(NamedTuple):
+    """The nearest records of each record, (n, c), the nearest first, and how far they are."""
+
+    nearest: Ints
+    away: Floats  # not squared; infinite where there is no such record
 
 
 def or_opt(problem: Problem, start: int | None = None) -> Ints:
     """Find a short Hamiltonian path through the records.
 
-    The path is a tour through the records and a dummy city at distance 0 from all of them, cut
-    there. Greedy edges give the first tour; 2-opt moves and moves of segments of up to three
-    records (or-opt) to one of 16 nearest neighbours improve it until there is none left; kicks that
+    Greedy edges give the first tour; 2-opt moves and moves of segments of up to three records
+    (or-opt) to one of 16 nearest neighbours improve it until there is none left; kicks that
     exchange two short stretches at random are kept where the repaired tour is no longer than
     before. A large table whose neighbours are known is visited block by block, without kicks.
 
@@ -45,29 +63,14 @@ def or_opt(problem: Problem, start: int | None = None) -> Ints:
     traveling salesman problems", for 2-opt with neighbour lists and a queue.
     """
     if start is None and problem.large is not None:
-        return path_in_blocks(problem.large, _path_of_block, problem.progress)
+        return _path_in_blocks(problem, problem.large.approximate)
     return _or_opt(problem, start)
 
 
 @from_any_start
 def _or_opt(problem: Problem) -> Ints:
-    records = problem.records
-    total = problem.budget.kicks_per_record * len(records)
-
-    def kick(tour: Tour) -> None:
-        for done in range(0, total, _CHUNK):
-            problem.progress("Finding a short path", done, total)
-            kicks(tour, min(_CHUNK, total - done))
-        problem.progress("Finding a short path", total, total)
-
-    return _shortened(
-        records, greedy(records), OR_OPT, problem.random, problem.neighbours, finish=kick
-    )
-
-
-def _path_of_block(records: Floats, lists: NearLists) -> Ints:
-    unused = np.random.default_rng(0)  # nothing is kicked
-    return _shortened(records, greedy(records), OR_OPT, unused, lists=lists)
+    near = near_lists(problem.records, problem.neighbours)
+    return _shortened(problem, OR_OPT, partial(greedy, problem.records, near), near)
 
 
 @from_any_start
@@ -80,11 +83,7 @@ def two_opt(problem: Problem) -> Ints:
     ----------
     Maya-López, thesis (URV 2023), section 2.2.3.
     """
-
-    def first(_: NearLists) -> Ints:
-        return nearest_neighbour(problem)
-
-    return _shortened(problem.records, first, TWO_OPT, problem.random)
+    return _shortened(problem, TWO_OPT, partial(nearest_neighbour, problem))
 
 
 @from_any_start
@@ -97,39 +96,107 @@ def mdav_lk(problem: Problem) -> Ints:
     control through microaggregation". Lin, Kernighan (1973), "An effective heuristic
     algorithm for the traveling-salesman problem".
     """
-
-    def first(_: NearLists) -> Ints:
-        return through_groups(mdav)(problem, None)
-
-    return _shortened(problem.records, first, LIN_KERNIGHAN, problem.random)
-
-
-def greedy(records: Floats) -> FirstPath:
-    """Take the shortest links between near records that make no fork and no circle."""
-
-    def path(lists: NearLists) -> Ints:
-        n, count = lists.nearest.shape
-        edges = np.column_stack([np.repeat(np.arange(n), count), lists.nearest.ravel()])
-        shortest_first = np.argsort(lists.away.ravel(), kind="stable")
-        shortest_first = shortest_first[: np.isfinite(lists.away).sum()]
-        return np.asarray(join_fragments(records, greedy_fragments(edges[shortest_first], n)))
-
-    return path
+    return _shortened(problem, LIN_KERNIGHAN, partial(through_groups(mdav), problem, None))
 
 
 def _shortened(
-    records: Floats,
-    first: FirstPath,
-    rule: np.int64,
-    random: np.random.Generator,
-    known: Neighbours | None = None,
-    lists: NearLists | None = None,
-    finish: Callable[[Tour], None] = lambda _: None,
+    problem: Problem, rule: np.int64, first: Callable[[], Ints], near: NearLists | None = None
 ) -> Ints:
-    """Shorten a first path by the moves of a rule, and finish it."""
+    """Shorten a first path by the moves of a rule, and by kicks if it is or-opt."""
+    records, total = problem.records, 0
     if len(records) < FEW:
         return shortest(records)
-    tour = tour_through(records, first, random, known, lists)
+    tour = tour_through(records, first(), near or near_lists(records), problem.random)
     improve_everywhere(tour, rule)
-    finish(tour)
-    return path_along(tour)
+    if rule == OR_OPT:
+        total = problem.budget.kicks_per_record * len(records)
+        for done in range(0, total, _CHUNK):
+            problem.progress(_TASK, done, total)
+            kicks(tour, min(_CHUNK, total - done))
+        problem.progress(_TASK, total, total)
+    return np.roll(tour.order, -int(tour.position[-1]))[1:]  # cut at the dummy
+
+
+def near_lists(records: Floats, known: Neighbours | None = None) -> NearLists:
+    """Find the nearest records of each record, unless they are known."""
+    nearest = neighbours_of(records, NEIGHBOURS, known)
+    away = records[:, None, :] - records[nearest]
+    return NearLists(nearest, np.sqrt((away**2).sum(axis=2)))
+
+
+def greedy(records: Floats, near: NearLists) -> Ints:
+    """Take the shortest links between near records that make no fork and no circle."""
+    n, count = near.nearest.shape
+    edges = np.column_stack([np.repeat(np.arange(n), count), near.nearest.ravel()])
+    shortest_first = np.argsort(near.away.ravel(), kind="stable")
+    shortest_first = shortest_first[: np.isfinite(near.away).sum()]
+    return np.asarray(join_fragments(records, greedy_fragments(edges[shortest_first], n)))
+
+
+def tour_through(records: Floats, path: Ints, near: NearLists, random: np.random.Generator) -> Tour:
+    """Make a path a tour through the dummy, every city to be looked at."""
+    n = len(records)
+    tour = Tour(
+        records=records,
+        neighbours=near.nearest,
+        near=near.away,
+        order=np.append(path, n),
+        position=np.empty(n + 1, dtype=np.int64),
+        queue=np.zeros(n + 3, dtype=np.int64),
+        queued=np.zeros(n + 1, dtype=np.bool_),
+        journal=np.zeros(2 * _JOURNAL + 1, dtype=np.int64),
+        random=random.integers(1, 2**63, size=1, dtype=np.uint64),
+    )
+    tour.position[tour.order] = np.arange(n + 1)
+    for city in tour.order:
+        enqueue(tour, city)
+    return tour
+
+
+def _path_in_blocks(problem: Problem, near: Approximate) -> Ints:
+    """Visit the blocks of a large table one after the other.
+
+    A block is some leaves of a tree that follow each other; its path is found among the leading
+    axes, and runs in the direction that begins nearer to the end of the last.
+    """
+    place = np.empty(len(near.order), dtype=np.int64)
+    place[near.order] = np.arange(len(place))
+    leaves = max(PATH_BLOCK * (len(near.borders) - 1) // len(place), 1)
+    borders = np.append(near.borders[:-1:leaves], len(place))
+    batch = -(-len(borders) // BATCHES)
+
+    def paths(some: Ints, stop: Event) -> list[Ints]:
+        found = []
+        for start, behind in pairwise(some):
+            if stop.is_set():
+                raise KeyboardInterrupt
+            rows = near.order[start:behind]
+            block = Problem(records=near.points[rows], subjects=rows, k=problem.k)
+            within = _within_block(near, rows, place[near.nearest[rows]] - start)
+            path = _shortened(block, OR_OPT, partial(greedy, block.records, within), within)
+            found.append(rows[path])
+        return found
+
+    jobs = [partial(paths, borders[s : s + batch + 1]) for s in range(0, len(borders) - 1, batch)]
+    problem.progress(_TASK, 0, None)
+    found = in_threads(jobs, lambda: problem.progress(_TASK, 0, None))
+    return joined_paths(near.points, [path for some in found for path in some])
+
+
+def _within_block(near: Approximate, rows: Ints, neighbours: Ints) -> NearLists:
+    """Take the neighbours within a block, numbered from its first record; the others go last."""
+    outside = (neighbours < 0) | (neighbours >= len(rows))
+    away = np.where(outside, np.inf, np.sqrt(near.squared[rows]))
+    within = np.where(outside, np.arange(len(rows))[:, None], neighbours)
+    inner = np.argsort(outside, axis=1, kind="stable")
+    return NearLists(*(np.take_along_axis(part, inner, axis=1) for part in (within, away)))
+
+
+def joined_paths(points: Floats, paths: Sequence[Ints]) -> Ints:
+    """Join paths in their order, each in the direction that begins nearer."""
+    turned = [paths[0]]
+    for path in paths[1:]:
+        last = points[turned[-1][-1]]
+        begin, end = ((points[path[[0, -1]]] - last) ** 2).sum(axis=1)
+        turned.append(path if begin <= end else path[::-1])
+    return np.concatenate(turned)

@@ -1,42 +1,22 @@
-"""A path as a tour through the records and a dummy city, and back."""
+"""What a heuristic of paths is, and what several of them need."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 from itertools import permutations
 from threading import Event
-from typing import NamedTuple
 
 import numpy as np
 
-from trajanon._kernels.tour import Tour, enqueue
 from trajanon.arrays import Floats, Ints
-from trajanon.neighbours import Neighbours, neighbours_of
 from trajanon.problem import Problem
 from trajanon.workers import in_parts
-
-NEIGHBOURS = 16
-"""Candidates of a move. Ten are filled by the twelve months of one utility (EIA), and
-the links between utilities then stay bad; twice as many change little."""
-
-_JOURNAL = 100_000  # reversals that can be taken back
 
 _AT_ONCE = 10_000  # steps that a thread measures
 
 Heuristic = Callable[[Problem, int | None], Ints]
 """A problem, and the record that the path begins with or None to leave that open, to the order of
 the records on the path, (n,)."""
-
-
-class NearLists(NamedTuple):
-    """The nearest records of each record, (n, c), the nearest first, and how far they are."""
-
-    nearest: Ints
-    away: Floats  # not squared; infinite where there is no such record
-
-
-FirstPath = Callable[[NearLists], Ints]
-"""Near records to the order of all records on a first path, (n,)."""
 
 
 def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
@@ -67,48 +47,11 @@ def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
     return begun_at_start
 
 
-def tour_through(
-    records: Floats,
-    first: FirstPath,
-    random: np.random.Generator,
-    known: Neighbours | None = None,
-    lists: NearLists | None = None,
-) -> Tour:
-    """Make a first path a tour through the dummy, every city to be looked at."""
-    if lists is None:
-        nearest = neighbours_of(records, NEIGHBOURS, known)
-        away = records[:, None, :] - records[nearest]
-        lists = NearLists(nearest, np.sqrt((away**2).sum(axis=2)))
-    n = len(records)
-    tour = Tour(
-        records=records,
-        neighbours=lists.nearest,
-        near=lists.away,
-        order=np.append(first(lists), n),
-        position=np.empty(n + 1, dtype=np.int64),
-        queue=np.zeros(n + 3, dtype=np.int64),
-        queued=np.zeros(n + 1, dtype=np.bool_),
-        journal=np.zeros(2 * _JOURNAL + 1, dtype=np.int64),
-        random=random.integers(1, 2**63, size=1, dtype=np.uint64),
-    )
-    tour.position[tour.order] = np.arange(n + 1)
-    for city in tour.order:
-        enqueue(tour, city)
-    return tour
-
-
-def path_along(tour: Tour) -> Ints:
-    """Cut a tour at the dummy: the order of the records on the path."""
-    dummy = int(tour.position[-1])
-    path: Ints = np.roll(tour.order, -dummy)[1:]
-    return path
-
-
 def shortest(records: Floats, start: int | None = None) -> Ints:
     """Try every order of a handful of records; from the start, if there is one."""
-    orders = np.array(
-        [order for order in permutations(range(len(records))) if start is None or order[0] == start]
-    )
+    orders = np.array(list(permutations(range(len(records)))))
+    if start is not None:
+        orders = orders[orders[:, 0] == start]
     between = np.sqrt(((records[:, None] - records) ** 2).sum(axis=2))
     lengths = between[orders[:, :-1], orders[:, 1:]].sum(axis=1)
     order: Ints = orders[lengths.argmin()]
