@@ -19,18 +19,10 @@ except ImportError:  # Windows: what a killed run leaves is removed by hand
 
 _LOG = logging.getLogger(__name__)
 
-LOCK = "trajanon.lock"
-"""The file by which a run holds a folder; it marks the folder as one of ours."""
-
-BEFORE = "before"
-"""What stood in an output, until the new one is in place."""
-
-UNFINISHED = ".unfinished"
-"""How the name of a folder ends in which a run keeps what it has found."""
-
-STATE = "state.json"
-"""What only a folder has that ``trajanon extract --resume`` can go on from."""
-
+LOCK = "trajanon.lock"  # by which a run holds a folder; it marks the folder as one of ours
+BEFORE = "before"  # what stood in an output, until the new one is in place
+UNFINISHED = ".unfinished"  # ends the name of a folder in which a run keeps what it has found
+STATE = "state.json"  # what only a folder has that `trajanon extract --resume` can go on from
 _DRAFT = re.compile(r"\.(.+)\.\d+-[0-9a-f]{8}\.draft", re.DOTALL)
 
 
@@ -146,18 +138,15 @@ def clean(
     if not folder.is_dir():
         msg = f"there is no folder {folder}; name the one with your outputs"
         raise FileProblem(msg)
-    removed, kept = [], {}
+    removed: list[Path] = []
+    kept: dict[Path, str] = {}
     for left in sorted(folder.iterdir()):
         found = _DRAFT.fullmatch(left.name)
         if not found and not (left.suffix == UNFINISHED and (left / LOCK).exists()):
             continue
-        place = folder / (found[1] if found else left.stem)
-        why = (
-            "trajanon extract --resume goes on from it"
-            if not unfinished and (left / STATE).exists()
-            else remove_abandoned(left, place)
-        )
-        if why:
+        if not unfinished and (left / STATE).exists():
+            kept[left] = "trajanon extract --resume goes on from it"
+        elif why := remove_abandoned(left, folder / (found[1] if found else left.stem)):
             kept[left] = why
         else:
             removed.append(left)

@@ -45,6 +45,13 @@ def replacing(
                 draft.path.replace(place)
 
 
+def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
+    """Find out before long work what `replacing` would refuse after it."""
+    _refuse_inputs(outputs, inputs)
+    with _drafts(outputs):
+        pass
+
+
 @contextmanager
 def replacing_folder(
     output: Path, ours: Callable[[str], bool], inputs: Iterable[Path] = ()
@@ -56,7 +63,7 @@ def replacing_folder(
     nothing is replaced.
     """
     place = _place(output)
-    _refuse_inputs([output], inputs, within=True)
+    _refuse_inputs([output], [above for path in inputs for above in (path, *_place(path).parents)])
     if place.exists() and not place.is_dir():
         raise _cannot_write(output, "it is no folder")
     there = _states(place)
@@ -101,8 +108,7 @@ def _clear(before: Path, there: Collection[str], place: Path) -> None:
             path.unlink()
         else:
             path.replace(place / path.name)
-            msg = "%s was put into %s during the run: it stays"
-            _LOG.warning(msg, path.name, place)
+            _LOG.warning("%s was put into %s during the run: it stays", path.name, place)
     before.rmdir()
 
 
@@ -125,51 +131,36 @@ def making(folder: Path) -> Iterator[None]:
         raise
 
 
-def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
-    """Find out before long work what `replacing` would refuse after it."""
-    _refuse_inputs(outputs, inputs)
-    with _drafts(outputs):
-        pass
-
-
 @contextmanager
 def _drafts(outputs: Sequence[Path], *, folder: bool = False) -> Iterator[list[Draft]]:
     """Make an empty draft for each output; a failure to write one is that output's problem."""
+    drafts: list[Draft] = []
     with ExitStack() as stack:
-        drafts = [stack.enter_context(_draft(output, folder=folder)) for output in outputs]
         try:
+            for output in outputs:
+                place = _place(output)
+                if not folder:
+                    _refuse_other_than_file(output)
+                if not place.parent.is_dir():
+                    raise _cannot_write(output, f"there is no folder {place.parent}")
+                draft = stack.enter_context(drafting(place))
+                if folder:
+                    draft.path.mkdir(mode=0o700)
+                else:
+                    draft.path.touch(mode=0o600, exist_ok=False)
+                drafts.append(draft)
             yield drafts
         except TrajanonError:
             raise
         except OSError as error:  # such as a full disk, which names no file
             named = error.filename
+            if len(drafts) < len(outputs):
+                raise _cannot_write(outputs[len(drafts)], error.strerror) from error
             for output, draft in zip(outputs, drafts, strict=True):
                 ours = (draft.path.parent, _place(output))
                 if not isinstance(named, str) or any(map(Path(named).is_relative_to, ours)):
                     raise _cannot_write(output, error.strerror or str(error)) from error
             raise  # it is of something else, and says of what
-
-
-@contextmanager
-def _draft(output: Path, *, folder: bool) -> Iterator[Draft]:
-    """Make an empty draft; what is in its way is the output's problem."""
-    place = _place(output)
-    with ExitStack() as stack:
-        try:
-            if not folder:
-                _refuse_other_than_file(output)
-            if not place.parent.is_dir():
-                raise _cannot_write(output, f"there is no folder {place.parent}")
-            draft = stack.enter_context(drafting(place))
-            if folder:
-                draft.path.mkdir(mode=0o700)
-            else:
-                draft.path.touch(mode=0o600, exist_ok=False)
-        except FileProblem:
-            raise
-        except OSError as error:
-            raise _cannot_write(output, error.strerror) from error
-        yield draft
 
 
 @contextmanager
@@ -204,29 +195,21 @@ def _cannot_write(output: Path, reason: str | None) -> FileProblem:
     return FileProblem(f"cannot write {output}: {reason}; write elsewhere")
 
 
-def _refuse_inputs(
-    outputs: Iterable[Path], inputs: Iterable[Path], *, within: bool = False
-) -> None:
-    """Refuse to write over an input, or, within, over a folder that it is in."""
-    inputs = tuple(map(_place, inputs))
+def _refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
+    """Refuse to write over an input."""
+    places = [_place(path) for path in inputs]
     for output in outputs:
-        for path in inputs:
-            if any(_is_same(output, place) for place in (path, *(path.parents if within else ()))):
-                kind = "folder" if within else "file"
-                msg = f"{output} is read as input; write to another {kind}"
-                raise BadInput(msg)
+        for place in places:
+            with suppress(OSError):  # one of the two is not there
+                if output.samefile(place):
+                    kind = "folder" if output.is_dir() else "file"
+                    msg = f"{output} is read as input; write to another {kind}"
+                    raise BadInput(msg)
 
 
 def _place(output: Path) -> Path:
     """Where a path leads, through links."""
     return Path(os.path.realpath(output))
-
-
-def _is_same(one: Path, two: Path) -> bool:
-    try:
-        return one.samefile(two)
-    except OSError:  # one of the two is not there
-        return False
 
 
 def _refuse_other_than_file(output: Path) -> None:
