@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.files import numeric_table
 from trajanon.subjects import numbered
@@ -22,94 +23,90 @@ _ID = re.compile(
 )
 _GLUED_ID = re.compile(r"[a-z]{5}(id|code|key)$")
 _WEIGHT = re.compile(r"(^|[^a-z])[pfs]?(weights?|wgts?|wt|w)([^a-z]|$)|(wgt|weight)$")
-
-
 _FEW = 20  # values: from fewer nobody can tell
 
 
 class Columns(NamedTuple):
-    """The parts that columns play, each in the order of the table."""
+    """A table, and the parts that its columns play, each in the order of the table."""
 
+    table: pd.DataFrame  # all columns; the rows in which no value that is needed is missing
+    records: Floats  # the numbers of the chosen columns, (n, p)
     chosen: list[str]  # those to microaggregate
     kept: list[str]  # those to keep as they are
     ids: list[str]  # numbers that were not chosen, because they look like identifiers
     weights: list[str]  # or like survey weights
-
-    @property
-    def warning(self) -> str:
-        """Say what was not chosen, and why; empty if everything was."""
-        found = [f"{', '.join(self.ids)} (looks like an identifier)"] * bool(self.ids)
-        found += [f"{', '.join(self.weights)} (looks like a survey weight)"] * bool(self.weights)
-        if not found:
-            return ""
-        return (
-            f"Warning: not averaged: {'; '.join(found)}. Name such a column in `columns` to "
-            "average it, or in `keep` to keep it as it is."
-        )
+    dropped: int  # rows in which a value is missing
+    warnings: list[str]  # what was not chosen, and which rows were dropped
 
 
-def choose_columns(
+def read_columns(
     path: Path,
-    table: pd.DataFrame,
     columns: Sequence[str] | None = None,
     keep: Sequence[str] = (),
     subject: str | None = None,
     strata: str | None = None,
+    missing: str = "refuse",
 ) -> Columns:
-    """Tell which part each column plays."""
+    """Read a table, tell which part each column plays, and take the rows that are complete."""
+    table = numeric_table.read_table(path)
     names = list(table)
-    keeps_all, takes_all = list(keep) == ALL, list(columns or ()) == ALL
+    takes_all, keeps_all = list(columns or ()) == ALL, list(keep) == ALL
+    others = [name for name in (subject, strata) if name is not None]
     asked = {
-        "columns": () if takes_all else columns or (),
-        "keep": () if keeps_all else keep,
-        "subject": () if subject is None else (subject,),
-        "strata": () if strata is None else (strata,),
+        "columns": [] if takes_all else columns or [],
+        "keep": [] if keeps_all else keep,
+        "subject": [name for name in others if name == subject],
+        "strata": [name for name in others if name == strata],
     }
-    refuse_unknown(path, names, [name for given in asked.values() for name in given])
+    every = [name for given in asked.values() for name in given]
+    refuse_unknown(path, names, every)
     _refuse_two_parts(asked)
     ids, weights = [], []
     if columns is None or takes_all:
-        others = {name for given in asked.values() for name in given}
-        free = [name for name in names if name not in others]
-        columns = [name for name in free if numeric_table.holds_numbers(table[name])]
+        columns = [n for n in names if n not in every and numeric_table.holds_numbers(table[n])]
         if not takes_all:
             ids = [name for name in columns if looks_like_id(table[name])]
             weights = [n for n in columns if n not in ids and looks_like_weight(n)]
-            columns = [name for name in columns if name not in {*ids, *weights}]
-    if not columns:
+    chosen = [n for n in names if n in columns and n not in {*ids, *weights}]
+    if not chosen:
         aside = f" ({', '.join(ids + weights)} look like identifiers or weights)"
         msg = (
             f"{path} has no column to microaggregate{aside if ids + weights else ''}; name "
             f"some that hold numbers in `columns`, out of {_listed(names)}"
         )
         raise BadInput(msg)
-    kept = [n for n in names if n not in columns and n != subject] if keeps_all else keep
-    return Columns(
-        [n for n in names if n in columns], [n for n in names if n in kept], ids, weights
-    )
+    kept = [n for n in names if (n not in chosen and n != subject if keeps_all else n in keep)]
+    complete, dropped = _complete(path, table, chosen, others, missing)
+    records = numeric_table.records(path, complete[chosen])
+    warnings = [warning for warning in (_aside(ids, weights), dropped) if warning]
+    gone = len(table) - len(complete)
+    return Columns(complete, records, chosen, kept, ids, weights, gone, warnings)
 
 
-def complete(
-    path: Path,
-    table: pd.DataFrame,
-    chosen: Sequence[str],
-    names: Sequence[str | None],
-    missing: str,
+def _aside(ids: list[str], weights: list[str]) -> str:
+    """Say what was not chosen, and why; empty if everything was."""
+    found = [f"{', '.join(ids)} (looks like an identifier)"] * bool(ids)
+    found += [f"{', '.join(weights)} (looks like a survey weight)"] * bool(weights)
+    way_out = "Name such a column in `columns` to average it, or in `keep` to keep it as it is."
+    return f"Warning: not averaged: {'; '.join(found)}. {way_out}" if found else ""
+
+
+def _complete(
+    path: Path, table: pd.DataFrame, chosen: list[str], others: list[str], missing: str
 ) -> tuple[pd.DataFrame, str]:
     """Take the rows in which no value is missing, and say how many were dropped."""
     if missing not in MISSING:
         msg = f"missing {missing!r} is not known; choose from {', '.join(MISSING)}"
         raise BadInput(msg)
     gaps = {name: numeric_table.missing(table[name]) for name in chosen}
-    gaps |= {name: numbered(table[name]).missing for name in names if name is not None}
+    gaps |= {name: numbered(table[name]).missing for name in others}
     out = np.any(list(gaps.values()), axis=0)
     if not out.any():
         return table, ""
-    counts = {name: int(where.sum()) for name, where in gaps.items()}
-    cells = sum(counts.values())
-    each = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
+    counts = {name: int(where.sum()) for name, where in gaps.items() if where.any()}
+    each = ", ".join(f"{name} {count:,}" for name, count in counts.items())
     told = (
-        f"{number_of(cells, 'value is', 'values are')} missing in "
+        f"{number_of(sum(counts.values()), 'value is', 'values are')} missing in "
         f"{out.sum():,} of the {len(table):,} rows of {path} "
         f"({textwrap.shorten(each, 300, placeholder=' ...')})"
     )

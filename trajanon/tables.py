@@ -19,7 +19,7 @@ from trajanon.partition import Partition, check_k, dense, measured, subjects_per
 from trajanon.progress import Progress, silent
 from trajanon.settings import Settings
 from trajanon.subjects import Numbered, numbered
-from trajanon.table_columns import ALL, choose_columns, complete, refuse_unknown
+from trajanon.table_columns import ALL, read_columns, refuse_unknown
 
 NEAR = 0.05  # standard deviations: up to here sdcMicro counts a row as at risk
 
@@ -93,7 +93,7 @@ def microaggregate_table(
     missing
         ``refuse`` a table in which a value is missing where it is needed, or ``drop`` the rows.
     progress, options
-        As in `trajanon.microaggregate`: ``options`` from ``method`` to ``seed``.
+        As in `trajanon.microaggregate`, which also says what is raised.
 
     Returns
     -------
@@ -102,12 +102,6 @@ def microaggregate_table(
 
     Raises
     ------
-    BadInput
-        If the table, the columns or an option cannot be used.
-    TooFewRecords
-        If there are fewer than k rows.
-    TooFewSubjects
-        If there are fewer than k different subjects.
     FileProblem
         If the table cannot be read.
     """
@@ -116,11 +110,8 @@ def microaggregate_table(
         if isinstance(given, str):
             msg = f"{name} must be a list of names (got {given!r})"
             raise BadInput(msg)
-    table = numeric_table.read_table(path)
-    n = len(table)
-    parts = choose_columns(path, table, columns, keep, subject, strata)
-    table, told = complete(path, table, parts.chosen, (subject, strata), missing)
-    X = numeric_table.records(path, table[parts.chosen])
+    source = read_columns(path, columns, keep, subject, strata, missing)
+    table, X = source.table.reset_index(drop=True), source.records
     people = None if subject is None else numbered(table[subject], exact=subjects_exact)
     subjects = None if people is None else people.number
     if strata is None:
@@ -129,26 +120,24 @@ def microaggregate_table(
         stratum = numbered(table[strata], exact=True).number
         _refuse_small_strata(table[strata], stratum, subjects, k)
         partition = _in_strata(X, k, subjects, stratum, settings, progress)
-    means = dict(zip(parts.chosen, partition.aggregated.T, strict=True))
-    table = table.reset_index(drop=True)
-    written = [name for name in table if name in {*parts.chosen, *parts.kept}]
-    return MicroaggregatedTable(
-        pd.DataFrame({name: means.get(name, table[name]) for name in written}),
-        {
-            "n": len(table),
-            "k": k,
-            "counted": "rows" if subject is None else "subjects",
-            "columns": parts.chosen,
-            "kept": parts.kept,
-            "dropped": [name for name in table if name not in written],
-            "like_ids": parts.ids,
-            "like_weights": parts.weights,
-            "strata": strata,
-            "rows_with_missing_values": n - len(table),
-            **_account(X, partition, parts.chosen, subjects),
-            "notices": [*filter(None, [parts.warning, told]), *_notices(path, parts.kept, people)],
-        },
-    )
+    written = [name for name in table if name in {*source.chosen, *source.kept}]
+    means = dict(zip(source.chosen, partition.aggregated.T, strict=True))
+    report = {
+        "n": len(table),
+        "k": k,
+        "counted": "rows" if subject is None else "subjects",
+        "columns": source.chosen,
+        "kept": source.kept,
+        "dropped": [name for name in table if name not in written],
+        "like_ids": source.ids,
+        "like_weights": source.weights,
+        "strata": strata,
+        "rows_with_missing_values": source.dropped,
+        **_account(X, partition, source.chosen, subjects),
+        "notices": [*source.warnings, *_notices(path, source.kept, people)],
+    }
+    table = pd.DataFrame({name: means.get(name, table[name]) for name in written})
+    return MicroaggregatedTable(table, report)
 
 
 def _in_strata(
@@ -169,19 +158,23 @@ def _in_strata(
 
 
 def _refuse_small_strata(column: pd.Series, stratum: Ints, subjects: Ints | None, k: int) -> None:
-    own = np.arange(len(stratum)) if subjects is None else subjects
-    different = subjects_per_group(stratum, own)
+    different = subjects_per_group(
+        stratum, np.arange(len(stratum)) if subjects is None else subjects
+    )
     few = np.flatnonzero(different < k)
-    if len(few):
-        names = {one: str(column.iloc[np.argmax(stratum == one)])[:40] for one in few[:10]}
-        listed = [f"{name!r} {different[one]}" for one, name in names.items()]
-        counted = "rows" if subjects is None else "different subjects"
-        msg = (
-            f"{len(few):,} of {len(different):,} strata of column {column.name!r} have "
-            f"fewer than k = {k} {counted} ({', '.join(listed)}"
-            f"{' ...' * (len(few) > 10)}); lower k, or join small strata"
-        )
-        raise (TooFewRecords if subjects is None else TooFewSubjects)(msg)
+    if not len(few):
+        return
+    names = [str(column.iloc[np.argmax(stratum == one)])[:40] for one in few[:10]]
+    listed = ", ".join(f"{n!r} {held}" for n, held in zip(names, different[few], strict=False))
+    counted, error = (
+        ("rows", TooFewRecords) if subjects is None else ("different subjects", TooFewSubjects)
+    )
+    msg = (
+        f"{len(few):,} of {len(different):,} strata of column {column.name!r} have "
+        f"fewer than k = {k} {counted} ({listed}{' ...' * (len(few) > 10)}); "
+        "lower k, or join small strata"
+    )
+    raise error(msg)
 
 
 def _account(
@@ -194,9 +187,8 @@ def _account(
     total = (records**2).sum(axis=0)
     lost = 100.0 * (away**2).sum(axis=0) / np.where(total > 0.0, total, 1.0)
     own = np.arange(len(X)) if subjects is None else subjects
-    pairs = np.column_stack([labels, own])
-    _, pair, count = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
-    chance = count[pair.reshape(-1)] / sizes[labels]
+    rows = pd.Series(own).groupby([labels, own]).transform("size").to_numpy()
+    chance = rows / sizes[labels]
     return {
         "groups": len(sizes),
         "sizes": {"min": int(sizes.min()), "max": int(sizes.max())},

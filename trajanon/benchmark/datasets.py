@@ -12,14 +12,13 @@ import pandas as pd
 
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files import numeric_table
 from trajanon.files.trajectories import read_trajectories
 from trajanon.inputs import regular
 from trajanon.loss import information_loss, sse, standardise
 from trajanon.problem import Problem
 from trajanon.progress import Progress, silent
 from trajanon.settings import EFFORTS, Settings
-from trajanon.table_columns import choose_columns, complete
+from trajanon.table_columns import read_columns
 
 _LOG = logging.getLogger(__name__)
 
@@ -108,13 +107,10 @@ def _of_a_paper(name: str, table: Path) -> Dataset:
 
 
 def _own(file: Path) -> Dataset:
-    table = numeric_table.read_table(file)
-    parts = choose_columns(file, table)
-    table, told = complete(file, table, parts.chosen, (), "drop")
-    for warning in filter(None, (parts.warning, told)):
+    table = read_columns(file, missing="drop")
+    for warning in table.warnings:
         _LOG.warning(warning)
-    records = standardise(numeric_table.records(file, table[parts.chosen]))
-    return replace(_large_enough(file.stem, records, file), own=True)
+    return replace(_large_enough(file.stem, standardise(table.records), file), own=True)
 
 
 def _trajectories(file: Path) -> Dataset:

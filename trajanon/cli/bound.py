@@ -35,15 +35,15 @@ def bound(
     with bars() as progress:
         certificate = certify_table(file, k, columns=names, progress=progress, **how)
     if as_json:
-        show_json(certificate.account)
+        show_json(certificate)
         return
-    show_certificate(certificate.account)
-    if certificate.partition.stopped:
+    show_certificate(certificate)
+    if certificate["stopped"]:
         tell("Stopped by Ctrl-C: a longer search might bring the two closer.")
     tell(
         "The bound is certified: it is that of a linear programme over all groups, and "
         "was proven again. There may be no groups that reach it."
-        if certificate.bound.certified
+        if certificate["certified"]
         else "The bound is true but not certified: limits were met, or Ctrl-C came, "
         "before it was as high as a linear programme over all groups."
     )
