@@ -9,7 +9,6 @@ import numpy as np
 
 from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
-from trajanon.arrays import Ints
 from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.files.release_lines import DIGITS, line_numbers, unknown_attribution
 from trajanon.microaggregation import microaggregate
@@ -96,11 +95,10 @@ def anonymize(
     )
     searched = Settings(**options)
     _refuse_unreleasable(trajectories, align)
-    subjects = trajectories.subject if count == "subjects" else None
     search = partial(_group_and_slide, k, settings, searched, progress)
 
-    first = search(trajectories, subjects)
-    found, costly, declined = without_costly(first, suppress, k, subjects, search)
+    first = search(trajectories)
+    found, costly, declined = without_costly(first, suppress, k, count, search)
     kept, among_kept = without_tight_groups(found.slid, min_radius)
     tight = np.zeros_like(costly)
     tight[~costly] = among_kept
@@ -114,7 +112,7 @@ def anonymize(
     report = _report(
         kept,
         k,
-        by_subjects=subjects is not None,
+        by_subjects=trajectories.counted_by(count) is not None,
         alignment=alignment,
         alignment_skipped=skipped,
         suppressed=suppression_account(costly, tight, first.slid, settings, declined),
@@ -151,9 +149,9 @@ def _group_and_slide(
     search: Settings,
     progress: Progress,
     trajectories: Trajectories,
-    subjects: Ints | None,
 ) -> Found:
     """Group trajectories as they were cut, and as they slid, if they may."""
+    subjects = trajectories.counted_by(settings.count)
     try:
         partition = microaggregate(
             trajectories.records, k, subjects=subjects, progress=progress, **asdict(search)

@@ -10,10 +10,7 @@ from trajanon.loss import sums_of_products
 
 
 def decomposed(products: Floats) -> tuple[Floats, Floats]:
-    """Find axes, (p, p), in columns, longest first, and the sum of squares on each, (p,).
-
-    ``products`` holds the sums of products of each two columns, (p, p).
-    """
+    """Find axes, in columns, longest first, and the sum of squares on each, by sums of products."""
     held, axes = np.linalg.eigh(products)
     return axes[:, ::-1], held[::-1].clip(0.0)
 

@@ -1,4 +1,7 @@
-"""Hashes of numbers: equal numbers stay equal, and others look like chance."""
+"""Hashes of numbers: equal numbers stay equal, and others look like chance.
+
+Source: Steele, Lea and Flood (OOPSLA 2014), "Fast splittable pseudorandom number generators".
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,10 +10,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def bits_mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Mix the bits of numbers: another number for each, in no order; 0 stays 0.
-
-    Source: Steele, Lea and Flood (OOPSLA 2014), "Fast splittable pseudorandom number generators".
-    """
+    """Mix the bits of numbers: another number for each, in no order; 0 stays 0."""
     mixed = numbers ^ (numbers >> np.uint64(30))
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
     mixed ^= mixed >> np.uint64(27)

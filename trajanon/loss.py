@@ -21,7 +21,13 @@ def standardise(X: ArrayLike) -> Floats:
     [[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]
     """
     records = as_records(X)
-    _refuse_wide(records)
+    if len(records) > 0:
+        with np.errstate(over="ignore"):
+            widest = np.ptp(records, axis=0) * len(records)  # no sum of differences is larger
+        if not np.isfinite(widest).all():
+            column = int(np.flatnonzero(~np.isfinite(widest))[0])
+            msg = f"column {column} spans more than a number can hold; use a larger unit"
+            raise BadInput(msg)
     # About the first record first, for the mean of numbers far from zero loses digits;
     # then in units of the largest deviation, whose square neither over- nor underflows.
     centred = records - records[:1]
@@ -32,18 +38,6 @@ def standardise(X: ArrayLike) -> Floats:
     centred /= np.where(unit > 0.0, unit, 1.0)
     spread = np.sqrt((centred**2).sum(axis=0) / max(len(records) - 1, 1))
     return np.ascontiguousarray(centred / np.where(spread > 0.0, spread, 1.0))
-
-
-def _refuse_wide(records: Floats) -> None:
-    """Refuse columns over which a sum of differences could overflow."""
-    if len(records) == 0:
-        return
-    with np.errstate(over="ignore"):
-        widest = (records.max(axis=0) - records.min(axis=0)) * len(records)
-    if not np.isfinite(widest).all():
-        column = int(np.flatnonzero(~np.isfinite(widest))[0])
-        msg = f"column {column} spans more than a number can hold; use a larger unit"
-        raise BadInput(msg)
 
 
 def as_records(X: ArrayLike) -> Floats:
@@ -106,14 +100,12 @@ def sse(records: Floats, labels: Ints) -> float:
 
 def sums_of_products(records: Floats) -> Floats:
     """Sum the products of each two columns, (p, p), alike on any number of cores."""
-    products: Floats = np.sum(in_parts(_products, records, _AT_ONCE), axis=0)
-    return products
 
+    def products(some: Floats, stop: Event) -> Floats:
+        # In a fixed order, which a library of matrices does not keep.
+        return np.asarray(np.einsum("ij,ik->jk", some, some))
 
-def _products(records: Floats, stop: Event) -> Floats:
-    """Sums of products in a fixed order, which a library of matrices does not keep."""
-    products: Floats = np.einsum("ij,ik->jk", records, records)
-    return products
+    return np.asarray(np.sum(in_parts(products, records, _AT_ONCE), axis=0))
 
 
 def information_loss(sse: float, sst: float) -> float:

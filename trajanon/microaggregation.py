@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +25,7 @@ from trajanon.subjects import column_of, numbered
 
 _LOG = logging.getLogger(__name__)
 
-METHODS: Mapping[str, Callable[[Problem], Ints]] = {
+METHODS: Mapping[str, Callable[[Problem], Ints]] = {  # by the names in the settings
     "hm2": hm2,
     "mdav": mdav,
     "v-mdav": v_mdav,
@@ -33,10 +34,7 @@ METHODS: Mapping[str, Callable[[Problem], Ints]] = {
     "mf-tsp": mf_tsp,
     "decomposition": decomposition,
 }
-"""By the names in the settings."""
-
-LAST_STEP = {"hm2": "MHM"}
-"""The last step of a method, where it has several."""
+LAST_STEP = {"hm2": "MHM"}  # of a method, where it has several
 
 
 def microaggregate(
@@ -133,22 +131,20 @@ def microaggregate(
     >>> partition.labels.tolist(), partition.centroids.tolist()
     ([0, 0, 1, 1], [[0.5], [10.5]])
     """
-    settings = Settings(
-        method=method,
-        heuristic=heuristic,
-        compression=compression,
-        expansion=expansion,
-        gamma=gamma,
-        subsets=subsets,
-        refine=refine,
-        shuffle_probability=shuffle_probability,
-        max_events=max_events,
-        effort=effort,
-        seed=seed,
-    )
+    given = locals()
+    settings = Settings(**{option.name: given[option.name] for option in fields(Settings)})
     raw = loss.as_records(X)
-    numbers = _numbered(subjects, len(raw), exact=subjects_exact)
-    check_enough(len(raw), k, None if subjects is None else int(numbers.max()) + 1)
+    numbers, different = np.arange(len(raw)), None
+    if subjects is not None:
+        column = column_of(subjects)
+        if column.shape != (len(raw),):
+            msg = f"subjects must have shape ({len(raw)},), one for each record; got {column.shape}"
+            raise BadInput(msg)
+        found = numbered(column, exact=subjects_exact)
+        if said := found.merged.told():
+            _LOG.warning("%s", said)
+        numbers, different = found.number, int(found.number.max(initial=-1)) + 1
+    check_enough(len(raw), k, different)
     records, random = loss.standardise(raw), np.random.default_rng(seed)
     problem = whole_problem(records, numbers, k, settings, random, progress)
     labels, stopped = find_groups(problem)
@@ -190,17 +186,3 @@ def find_groups(problem: Problem, labels: Ints | None = None) -> tuple[Ints, boo
         )
         raise TrajanonError(msg)
     return labels, stopped
-
-
-def _numbered(subjects: ArrayLike | None, n: int, *, exact: bool) -> Ints:
-    """Number subjects from 0; without subjects each record is its own."""
-    if subjects is None:
-        return np.arange(n, dtype=np.int64)
-    given = column_of(subjects)
-    if given.shape != (n,):
-        msg = f"subjects must have shape ({n},), one for each record; got {given.shape}"
-        raise BadInput(msg)
-    found = numbered(given, exact=exact)
-    if said := found.merged.told():
-        _LOG.warning("%s", said)
-    return found.number

@@ -25,13 +25,11 @@ DETAIL = 1e-5
 
 TREES = 4
 
-LEAF, CROWD = 256, 8
-"""Records of a leaf at most: 256, or 8 times the neighbours wanted, if that is more."""
-
-BATCHES = 64
-"""Parts in which threads do the leaves of a tree, or the blocks of a path."""
+LEAF, CROWD = 256, 8  # records of a leaf at most: 256, or 8 times the neighbours wanted, if more
+BATCHES = 64  # parts in which threads do the leaves of a tree, or the blocks of a path
 
 _QUERIES, _TURNED = 1_000, 10_000  # points that a thread looks up, and turns, at once
+_TASK = "Finding near records"
 
 
 def neighbour_count(k: int) -> int:
@@ -75,8 +73,7 @@ class Neighbours:
         self.records = records
         self.count = min(count, len(records) - 1)
         self.large = len(records) > max(WHOLE, leaf_size(self.count))
-        self._found = found
-        self._progress = progress
+        self._found, self._progress = found, progress
 
     @cached_property
     def nearest(self) -> NDArray[np.integer]:
@@ -87,11 +84,20 @@ class Neighbours:
 
     @cached_property
     def approximate(self) -> Approximate:
-        """The neighbours in a large table, with what they were found by."""
+        """Points that share a leaf of a tree, and are nearest of these."""
         points = self.turned(DETAIL * float(self._products.trace()))
-        near = approximate_neighbours(points, self.count, self._progress)
+        n = len(points)
+        nearest = np.full((n, self.count), -1, dtype=np.int32)
+        squared = np.full((n, self.count), np.inf)
+        compare = partial(compare_leaves, points)
+        self._progress(_TASK, 0, TREES)
+        trees = list(grow_trees(points, leaf_size(self.count), TREES))
+        for number, (order, borders) in enumerate(trees):
+            self._progress(_TASK, number, TREES)
+            in_leaves(compare, order, borders, nearest, squared)
+        self._progress(_TASK, TREES, TREES)
         self._found()
-        return near
+        return Approximate(points, *trees[0], nearest, squared)
 
     @cached_property
     def _products(self) -> Floats:
@@ -100,17 +106,13 @@ class Neighbours:
     def turned(self, left_out: float) -> Floats:
         """Turn the records to as few axes as leave out at most some sum of squares."""
         axes = leading_axes(self._products, left_out)
-        parts = in_parts(lambda some, _: turn(some, axes), self.records, _TURNED)
-        return np.concatenate(parts)
+        return np.concatenate(in_parts(lambda some, _: turn(some, axes), self.records, _TURNED))
 
 
 def neighbours_of(records: Floats, count: int, known: Neighbours | None) -> Ints:
     """Find the neighbours of each record, (n, count), unless those of these records are known."""
-    if (
-        known is not None
-        and known.records is records
-        and known.count >= min(count, len(records) - 1)
-    ):
+    enough = known is not None and known.count >= min(count, len(records) - 1)
+    if known is not None and enough and known.records is records:
         return np.ascontiguousarray(known.nearest[:, :count], dtype=np.int64)
     return exact_neighbours(records, count)
 
@@ -130,22 +132,6 @@ def exact_neighbours(records: Floats, count: int) -> Ints:
     other[other.all(axis=1), -1] = False
     neighbours: Ints = found[other].reshape(n, count)
     return neighbours.astype(np.int64)
-
-
-def approximate_neighbours(points: Floats, count: int, progress: Progress = silent) -> Approximate:
-    """Find points that share a leaf of a tree, and are nearest of these."""
-    n, leaf = len(points), leaf_size(count)
-    records = np.full((n, count), -1, dtype=np.int32)
-    away = np.full((n, count), np.inf)
-    compare = partial(compare_leaves, points)
-    progress("Finding near records", 0, TREES)
-    trees = list(grow_trees(points, leaf, TREES))
-    for number, (order, borders) in enumerate(trees):
-        progress("Finding near records", number, TREES)
-        in_leaves(compare, order, borders, records, away)
-    progress("Finding near records", TREES, TREES)
-    order, borders = trees[0]
-    return Approximate(points, order, borders, records, away)
 
 
 def grow_trees(points: NDArray[Any], leaf: int, at_once: int) -> Iterator[tuple[Ints, Ints]]:
@@ -184,11 +170,9 @@ def nearest_points(
     def ask(some: Floats, stop: Event) -> tuple[Any, Any]:
         if stop.is_set():
             raise KeyboardInterrupt
-        ranks = range(1, count + 1)
-        away, which = tree.query(some, k=ranks, distance_upper_bound=within)
+        away, which = tree.query(some, k=range(1, count + 1), distance_upper_bound=within)
         return away, which
 
     parts = np.split(points, range(_QUERIES, len(points), _QUERIES))
-    found = in_threads([partial(ask, part) for part in parts])
-    away, which = (np.concatenate(part) for part in zip(*found, strict=True))
-    return away, which
+    away, which = zip(*in_threads([partial(ask, part) for part in parts]), strict=True)
+    return np.concatenate(away), np.concatenate(which)

@@ -5,6 +5,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from trajanon import loss
 from trajanon.arrays import Floats, Ints
@@ -14,7 +15,7 @@ from trajanon.words import number_of
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One step of the pipeline, and where it arrived."""
+    """One step of the search, and where it arrived."""
 
     name: str  # the method or refinement
     information_loss: float | None  # IL after it, percent
@@ -106,15 +107,10 @@ def check_enough(n: int, k: int, different: int | None = None, what: str = "reco
 def dense(labels: Ints) -> Ints:
     """Renumber groups 0..g-1 in the order in which they first appear.
 
-    Examples
-    --------
     >>> dense(np.array([7, 7, 3, 9, 3])).tolist()
     [0, 0, 1, 2, 1]
     """
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[inverse]
+    return pd.factorize(labels)[0].astype(np.int64, copy=False)
 
 
 def subjects_per_group(labels: Ints, subjects: Ints) -> Ints:
@@ -129,10 +125,7 @@ def subjects_per_group(labels: Ints, subjects: Ints) -> Ints:
 
 
 def broken_promises(labels: Ints, subjects: Ints, k: int) -> int:
-    """Count groups with fewer than k different subjects.
-
-    With every record its own subject these are the groups of fewer than k records.
-    """
+    """Count groups with fewer than k different subjects."""
     return int((subjects_per_group(labels, subjects) < k).sum())
 
 

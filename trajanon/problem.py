@@ -13,9 +13,9 @@ from trajanon.partition import Stage
 from trajanon.progress import Progress, silent
 from trajanon.settings import EFFORTS, Effort, Settings
 
-KICKS_BEFORE_ANNEALING = 1
-"""Per record. Ten times as many lead to groups that are no better: while it is hot, annealing
-forgets where it started."""
+# Per record. Ten times as many lead to groups that are no better: while it is hot, annealing
+# forgets where it started.
+_KICKS_BEFORE_ANNEALING = 1
 
 
 class SearchLog:
@@ -71,39 +71,17 @@ class NullLog(SearchLog):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Problem:
-    """Records to be grouped; everything checked.
+    """Records to be grouped; everything checked."""
 
-    Attributes
-    ----------
-    records
-        Standardised, shape (n, p).
-    subjects
-        Subject of each record, shape (n,), numbered from 0; ``arange(n)`` counts records.
-    k
-        Least number of different subjects in a group.
-    random
-        Source of every choice left to chance.
-    settings
-        Of the method, its path and the refinement.
-    budget
-        Kicks of the path, moves and runs of annealing.
-    neighbours
-        The nearest records of each record, found once for all; None if each step finds its own.
-    log
-        Told of every step, and of every good partition on the way.
-    progress
-        Told how far the work is.
-    """
-
-    records: Floats
-    subjects: Ints
-    k: int
+    records: Floats  # standardised, shape (n, p)
+    subjects: Ints  # of each record, (n,), numbered from 0; `arange(n)` counts records
+    k: int  # least number of different subjects in a group
     random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
-    settings: Settings = field(default_factory=Settings)
-    budget: Effort = field(default_factory=Effort)
-    neighbours: Neighbours | None = None
-    log: SearchLog = field(default_factory=NullLog)
-    progress: Progress = silent
+    settings: Settings = field(default_factory=Settings)  # of method, path and refinement
+    budget: Effort = field(default_factory=Effort)  # kicks of the path, moves, runs of annealing
+    neighbours: Neighbours | None = None  # found once for all; None if each step finds its own
+    log: SearchLog = field(default_factory=NullLog)  # told of each step, each good partition
+    progress: Progress = silent  # told how far the work is
 
     @property
     def large(self) -> Neighbours | None:
@@ -126,7 +104,7 @@ def whole_problem(
     log = SearchLog(records)
     budget = EFFORTS[settings.effort]
     if settings.refine == "anneal" and budget.moves_per_record > 0:
-        budget = budget._replace(kicks_per_record=KICKS_BEFORE_ANNEALING)
+        budget = budget._replace(kicks_per_record=_KICKS_BEFORE_ANNEALING)
     found = partial(log.end_step, "neighbours")
     return Problem(
         records=records,

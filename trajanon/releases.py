@@ -35,8 +35,7 @@ class Release:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the release, and its report beside it."""
-        path = Path(path)
-        check_release_format(path)
+        check_release_format(path := Path(path))
         with replacing(path, report_path(path), public=[path]) as drafts:
             self.write_drafts(*drafts)
 

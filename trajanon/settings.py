@@ -1,16 +1,7 @@
 """The options of the search and of a release: their defaults, checks and help, written once.
 
-    settings = Settings(method="mdav", seed=7)     checked; BadInput names what is wrong
-    settings.effort, asdict(settings)              read one, or all of them by name
-    replace(settings, effort="fast")               another one, checked again
-    microaggregate(X, k, **asdict(settings))       hand them on
-    [f.name for f in fields(Settings)]             every option, in the order of the help
-    field.default, field.type                      of one of those fields
-    field.metadata["help"], field.metadata["shown"]  its help, and its default in words or None
-
-A function that hands options on takes ``progress`` by itself and ``**options: Any``, and begins
-with ``settings = Settings(**options)``: an unknown name is a TypeError, as of any function.
-Importing this module loads no library.
+A function that hands options on takes ``**options: Any`` and begins with ``Settings(**options)``;
+an unknown name is a TypeError, as of any function. Importing this module loads no library.
 """
 
 from collections.abc import Mapping
@@ -66,28 +57,14 @@ class _Checked:
     def __post_init__(self) -> None:
         """Refuse options that are not known, or out of their range."""
         for option in fields(self):
-            value, allowed = getattr(self, option.name), option.metadata
-            if value is None and option.default is None:
-                continue
-            if "choices" in allowed:
-                _check_choice(option.name, value, allowed["choices"])
-            elif option.type is bool:
-                _check_bool(option.name, value)
-            elif option.type in (int, int | None):
-                _check_whole(option.name, value, allowed["least"], allowed["most"])
-            else:
-                _check_within(option.name, value, allowed)
+            value = getattr(self, option.name)
+            if value is not None or option.default is not None:
+                _check(option.name, value, option.type, option.metadata)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(_Checked):
-    """The options of `trajanon.microaggregate`, checked.
-
-    Raises
-    ------
-    BadInput
-        If an option is not known, or out of its range.
-    """
+    """The options of `trajanon.microaggregate`, which describes them; checked."""
 
     method: str = _option("hm2", f"{_listed(METHOD_NAMES)}.", choices=METHOD_NAMES)
     heuristic: str = _option(
@@ -130,18 +107,12 @@ class Settings(_Checked):
         "fast (no annealing), balanced, or best (minutes; Ctrl-C takes the best so far).",
         choices=tuple(EFFORTS),
     )
-    seed: int = _option(0, "Repeats the groups bit for bit.", least=0, most=None)
+    seed: int = _option(0, "Repeats the groups bit for bit.", least=0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseSettings(_Checked):
-    """The options of `trajanon.anonymize` beside those of its search, checked.
-
-    Raises
-    ------
-    BadInput
-        If an option is not known, or out of its range.
-    """
+    """The options of `trajanon.anonymize` beside those of its search; checked."""
 
     count: str = _option(
         "subjects", "What k counts: subjects, or records (trajectories).", choices=COUNTS
@@ -164,30 +135,24 @@ class ReleaseSettings(_Checked):
     )
 
 
-def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    if not isinstance(value, str) or value not in choices:
-        msg = f"`{name}` {value!r} is not known; choose from {', '.join(choices)}"
-        raise BadInput(msg)
-
-
-def _check_whole(name: str, value: Any, least: int, most: int | None) -> None:
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):
-        upper = "" if most is None else f" to {most}"
-        msg = f"`{name}` must be a whole number from {least}{upper} (got {value!r})"
-        raise BadInput(msg)
-
-
-def _check_bool(name: str, value: object) -> None:
-    if not isinstance(value, bool):
-        msg = f"`{name}` must be True or False (got {value!r})"
-        raise BadInput(msg)
-
-
-def _check_within(name: str, value: Any, allowed: Mapping[str, Any]) -> None:
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    least, most, below = allowed["least"], allowed.get("most", inf), allowed.get("below", inf)
-    if not number or not least <= value <= most or not value < below:
-        upper = f" to {most:g}" if most < inf else f" to below {below:g}" if below < inf else " on"
-        msg = f"`{name}` must be a number from {least:g}{upper} (got {value!r})"
+def _check(name: str, value: Any, kind: Any, allowed: Mapping[str, Any]) -> None:
+    """Refuse a value that is not known, or out of its range."""
+    if "choices" in allowed:
+        holds = isinstance(value, str) and value in allowed["choices"]
+        asked = f"{value!r} is not known; choose from {', '.join(allowed['choices'])}"
+    elif kind is bool:
+        holds, asked = isinstance(value, bool), f"must be True or False (got {value!r})"
+    else:
+        whole = kind in (int, int | None)
+        least, most, below = allowed["least"], allowed.get("most", inf), allowed.get("below", inf)
+        number = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
+        holds = number and least <= value <= most and value < below
+        upper = "" if whole else " on"
+        if most < inf:
+            upper = f" to {most}"
+        elif below < inf:
+            upper = f" to below {below}"
+        asked = f"must be a {'whole ' * whole}number from {least}{upper} (got {value!r})"
+    if not holds:
+        msg = f"`{name}` {asked}"
         raise BadInput(msg)

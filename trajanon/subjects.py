@@ -43,10 +43,8 @@ def spelled(name: str) -> str:
 def key_of(name: str, *, exact: bool = False) -> str:
     """Give what is equal for all spellings of a name; exact, but for those in case."""
     name = spelled(name)
-    return name if exact else _folded(name)
-
-
-def _folded(name: str) -> str:
+    if exact:
+        return name
     if name.isascii():
         return name.lower()
     # As Unicode defines a match without case; some letters fold to several.
@@ -67,7 +65,7 @@ class Merged(NamedTuple):
 
     @classmethod
     def told_by(cls, provenance: Mapping[str, Any]) -> "Merged":
-        """Read what a provenance counts; anybody may have written it."""
+        """Read what a provenance counts."""
         return cls(_counted(provenance, BY_CASE) or 0, _counted(provenance, BY_BLANKS) or 0)
 
     @property
@@ -79,20 +77,15 @@ class Merged(NamedTuple):
         """Say what was merged, and the way out; empty if nothing was."""
         case = f"{self.case:,} differed in upper and lower case ({way_out})"
         blanks = f"{self.blanks:,} differed in blanks or in the encoding of accents"
-        told = [case] * bool(self.case) + [blanks] * bool(self.blanks)
-        if not told:
-            return ""
-        return f"Spellings of one name count as one subject: {', '.join(told)}."
+        told = ", ".join([case] * bool(self.case) + [blanks] * bool(self.blanks))
+        return f"Spellings of one name count as one subject: {told}." if told else ""
 
 
 class Numbered(NamedTuple):
-    """Subjects numbered in order of appearance, rows without a name, merged names.
+    """Subjects as numbers; a row without a name gets a subject of its own."""
 
-    A row without a name gets a subject of its own.
-    """
-
-    number: Ints
-    missing: Bools
+    number: Ints  # in order of appearance
+    missing: Bools  # whether a row has no name
     merged: Merged
 
 
@@ -121,7 +114,7 @@ def numbered(values: ArrayLike | Sequence[object], *, exact: bool = False) -> Nu
     if given.dtype == object:
         names = [_text(value) for value in found]
         spelt = [spelled(name) for name in names]
-        keys = spelt if exact else [_folded(name) for name in spelt]
+        keys = [key_of(name, exact=exact) for name in spelt]
         named = {(n, s, k) for n, s, k in zip(names, spelt, keys, strict=True) if k}
         merged = Merged.among(*map(set, zip(*named, strict=True))) if named else merged
         same = pd.factorize(np.array([key or None for key in keys], dtype=object))[0]
@@ -136,9 +129,8 @@ def _text(value: Any) -> str:
     """Write what tells a subject as a name; 7 and 7.0 alike."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
+    whole = isinstance(value, float) and value.is_integer()
+    return str(int(value) if whole else value)
 
 
 class Identities(NamedTuple):

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trajanon import loss
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.release_lines import rounded
+from trajanon.loss import standardise
 from trajanon.methods.remaining import mended
 from trajanon.partition import Partition, check_enough, dense, measured
 from trajanon.privacy.diversity import too_tight
@@ -47,61 +47,35 @@ class Found(NamedTuple):
 
 
 def without_costly(
-    found: Found,
-    share: float,
-    k: int,
-    subjects: Ints | None,
-    search: Callable[[Trajectories, Ints | None], Found],
+    found: Found, share: float, k: int, count: str, search: Callable[[Trajectories], Found]
 ) -> tuple[Found, Bools, int]:
     """Leave out at most a share of the trajectories: those without which least is lost.
 
-    The others are grouped anew. If they do not lose less by it, nothing is left out. Returns what
-    was found, who is left out, shape (n,), and how many were not because nothing was gained.
-    """
-    groups = found.slid
-    points, labels = groups.trajectories.points, groups.partition.labels
-    out = outliers(points, labels, share, k=k, subjects=subjects)
-    if not out.any():
-        return found, out, 0
-    others = _regrouped(found, ~out, k, None if subjects is None else subjects[~out], search)
-    if others is None:
-        return found, np.zeros_like(out), int(out.sum())
-    return others, out, 0
-
-
-def _regrouped(
-    found: Found,
-    kept: Bools,
-    k: int,
-    subjects: Ints | None,
-    search: Callable[[Trajectories, Ints | None], Found],
-) -> Found | None:
-    """Group those that are kept anew, or else leave the others out of the groups as they are.
-
-    Takes the first of the two by which those that are kept lose less than before; None if neither
-    does. After Ctrl-C takes the groups as they are, whatever they lose.
+    The others are grouped anew, or stay in the groups as they are: the first of the two by which
+    they lose less than before. If neither does, nothing is left out; after Ctrl-C the groups are
+    taken as they are, whatever they lose. Returns what was found, who is left out, shape (n,), and
+    how many were not because nothing was gained.
     """
     cut, slid = found
-
-    def shrunk() -> Found:
-        left = _shrunk(slid, kept, k, subjects)
-        if slid.trajectories is cut.trajectories:
-            return Found(left, left)
-        return Found(_shrunk(cut, kept, k, subjects), left)
-
-    if slid.partition.stopped:
-        return shrunk()
+    points, labels = slid.trajectories.points, slid.partition.labels
+    out = outliers(points, labels, share, k=k, subjects=slid.trajectories.counted_by(count))
+    if not out.any():
+        return found, out, 0
     try:
-        anew = search(cut.trajectories.take(kept), subjects)
-        if _gains(slid, kept, anew.slid):
-            return anew
-        old = shrunk()
+        if slid.partition.stopped:
+            return _shrunk(found, ~out, k, count), out, 0
+        anew = search(cut.trajectories.take(~out))
+        if _gains(slid, ~out, anew.slid):
+            return anew, out, 0
+        old = _shrunk(found, ~out, k, count)
+        if anew.slid.partition.stopped:
+            stopped = replace(old.slid.partition, stopped=True)
+            return old._replace(slid=old.slid._replace(partition=stopped)), out, 0
+        if _gains(slid, ~out, old.slid):
+            return old, out, 0
     except (TooFewRecords, TooFewSubjects):
-        return None
-    if anew.slid.partition.stopped:
-        stopped = replace(old.slid.partition, stopped=True)
-        return old._replace(slid=old.slid._replace(partition=stopped))
-    return old if _gains(slid, kept, old.slid) else None
+        pass  # the others are too few for a group
+    return found, np.zeros_like(out), int(out.sum())
 
 
 def _gains(before: TrajectoryGroups, kept: Bools, after: TrajectoryGroups) -> bool:
@@ -110,17 +84,21 @@ def _gains(before: TrajectoryGroups, kept: Bools, after: TrajectoryGroups) -> bo
     return bool(now.mean() < was.mean() and (now**2).mean() < (was**2).mean())
 
 
-def _shrunk(
-    groups: TrajectoryGroups, kept: Bools, k: int, subjects: Ints | None
-) -> TrajectoryGroups:
+def _shrunk(found: Found, kept: Bools, k: int, count: str) -> Found:
     """Leave trajectories out of groups; members of a group that then is too small join others."""
-    since = perf_counter()
-    left, labels = groups.trajectories.take(kept), groups.partition.labels[kept]
-    own = np.arange(len(left)) if subjects is None else dense(subjects)
-    check_enough(len(left), k, None if subjects is None else int(own.max()) + 1)
-    problem = Problem(records=loss.standardise(left.records), subjects=own, k=k)
-    labels = mended(problem, labels)
-    return _remeasured(left, groups, labels, since)
+
+    def shrunk(groups: TrajectoryGroups) -> TrajectoryGroups:
+        since = perf_counter()
+        left = groups.trajectories.take(kept)
+        subjects = left.counted_by(count)
+        own = np.arange(len(left)) if subjects is None else dense(subjects)
+        check_enough(len(left), k, None if subjects is None else int(own.max()) + 1)
+        problem = Problem(records=standardise(left.records), subjects=own, k=k)
+        return _remeasured(left, groups, mended(problem, groups.partition.labels[kept]), since)
+
+    slid = shrunk(found.slid)
+    stayed = found.slid.trajectories is found.cut.trajectories
+    return Found(slid if stayed else shrunk(found.cut), slid)
 
 
 def without_tight_groups(groups: TrajectoryGroups, radius: float) -> tuple[TrajectoryGroups, Bools]:

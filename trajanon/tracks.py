@@ -59,18 +59,15 @@ class Tracks:
                 f"{len(self.points)}; got {self.first}"
             )
             raise BadInput(msg)
-        self._refuse_stray_windows()
-
-    def _refuse_stray_windows(self) -> None:
         if self.run.ndim != 1 or self.run.shape != self.start.shape:
             msg = (
                 "every trajectory needs one run and one start on it; got shapes "
                 f"{self.run.shape} and {self.start.shape}"
             )
             raise BadInput(msg)
-        for name in ("run", "start"):
-            if getattr(self, name).dtype.kind not in "iu":
-                msg = f"{name} must hold whole numbers; got {getattr(self, name).dtype}"
+        for name, values in (("run", self.run), ("start", self.start)):
+            if values.dtype.kind not in "iu":
+                msg = f"{name} must hold whole numbers; got {values.dtype}"
                 raise BadInput(msg)
         runs = len(self.first) - 1
         stray = np.flatnonzero((self.run < 0) | (self.run >= runs))
@@ -103,14 +100,10 @@ class Tracks:
         return points
 
     def take(self, which: Bools | Ints) -> "Tracks":
-        """Keep some of the trajectories, by mask or in a new order.
-
-        Whole runs stay; those that no trajectory is on any more go.
-        """
+        """Keep some trajectories, by mask or in a new order, and the whole runs that they are on."""
         kept, run = np.unique(self.run[which], return_inverse=True)
         size = np.diff(self.first)
-        stays = np.zeros(len(size), dtype=np.bool_)
-        stays[kept] = True
+        stays = np.isin(np.arange(len(size)), kept)
         return Tracks(
             points=self.points[np.repeat(stays, size)],
             first=np.append(0, np.cumsum(size[kept])),

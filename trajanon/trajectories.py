@@ -68,26 +68,23 @@ class Trajectories:
                     f"trajectories; got shape {shape}"
                 )
                 raise BadInput(msg)
-        self._number_subjects()
+            if _is_whole(given):
+                object.__setattr__(self, name, given.astype(np.int64, copy=False))
+        self._number_names()
         refuse_off_earth(self.points, "trajectory {} has a point that")
         if self.tracks is not None:
             self._refuse_other_tracks(self.tracks)
 
-    def _number_subjects(self) -> None:
+    def _number_names(self) -> None:
         """Number names, and numbers of other kinds than 64-bit whole ones."""
-        for name in ("subject", "trace"):
-            if _is_whole(values := getattr(self, name)):
-                object.__setattr__(self, name, values.astype(np.int64, copy=False))
         if self.subject is not None and not _is_whole(self.subject):
             found = identities(self.subject, self.trace)
             if said := found.merged.told("number them yourself to keep these apart"):
                 _LOG.warning("%s", said)
             object.__setattr__(self, "subject", found.subject)
-            provenance = found.counted_in(self.provenance)
-            object.__setattr__(self, "provenance", provenance)
+            object.__setattr__(self, "provenance", found.counted_in(self.provenance))
         if self.trace is not None and not _is_whole(self.trace):
-            number = numbered(self.trace, exact=True).number
-            object.__setattr__(self, "trace", number)
+            object.__setattr__(self, "trace", numbered(self.trace, exact=True).number)
 
     def _refuse_other_tracks(self, tracks: Tracks) -> None:
         if tracks.run.shape != (len(self),):
@@ -130,6 +127,10 @@ class Trajectories:
         """The line that must be shown with these data, if there is one."""
         attribution = self.provenance.get("attribution")
         return None if attribution is None else str(attribution)
+
+    def counted_by(self, count: str) -> Ints | None:
+        """The subjects if k counts them and they are known; None counts trajectories."""
+        return self.subject if count == "subjects" else None
 
     def take(self, which: Bools | Ints) -> "Trajectories":
         """Keep some of the trajectories, by mask or in a new order."""
