@@ -100,7 +100,7 @@ class Tracks:
         return points
 
     def take(self, which: Bools | Ints) -> "Tracks":
-        """Keep some trajectories, by mask or in a new order, and the whole runs that they are on."""
+        """Keep some trajectories, by mask or in a new order, and the whole runs they are on."""
         kept, run = np.unique(self.run[which], return_inverse=True)
         size = np.diff(self.first)
         stays = np.isin(np.arange(len(size)), kept)
