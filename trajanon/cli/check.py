@@ -54,28 +54,33 @@ def check(
     amiss = f"{released} must not be published:"
     if columns is not None:
         table = trajanon.check_table(released, k, columns=names_of(columns))
+        names = ", ".join(table.columns)
         account = {**asdict(table), "holds": table.holds, "answered": "rows"}
-        holds = f"{released} holds for rows: {_seen_in_table(table)}"
+        holds = f"{released} holds for rows: {_each(table, table.rows, f'rows of {names}')}."
+        if table.others:
+            holds += f" Not looked at: {', '.join(table.others)}."
+        holds += " How many people stand behind each cannot be seen in a table."
         problems = [
-            f"{table.rare:,} of {table.rows:,} rows of {', '.join(table.columns)} occur fewer "
+            f"{table.rare:,} of {table.rows:,} rows of {names} occur fewer "
             f"than {k} times, the rarest {table.smallest}"
         ]
     else:
+        originals = None
         if rewrite is not None:
-            findings = trajanon.rewrite(released, rewrite, k, digits=digits)
-            holds = f"Wrote {rewrite}. It holds for rows: {_seen(findings)}."
+            found = trajanon.rewrite(released, rewrite, k, digits=digits)
             amiss = f"The lines of {released} by themselves do not hold:"
+            holds = f"Wrote {rewrite}. It holds for rows: "
         else:
-            originals = None
             if trajectories is not None:
                 originals = trajanon.read_trajectories(trajectories, subjects_exact=subjects_exact)
-            findings = trajanon.check(
+            found = trajanon.check(
                 released, k, trajectories=originals, against=against, digits=digits
             )
-            holds = f"{released} holds for {findings.answered}: {_seen(findings)}"
-            holds += _counted(released, originals, against, k)
-        problems = list(map(with_flags, findings.problems))
-        account = {**asdict(findings), "problems": problems, "holds": findings.holds}
+            holds = f"{released} holds for {found.answered}: "
+        holds += f"{_each(found, found.trajectories, 'trajectories')}, and {found.claim}"
+        holds += "." if rewrite is not None else _counted(released, originals, against, k)
+        problems = list(map(with_flags, found.problems))
+        account = {**asdict(found), "problems": problems, "holds": found.holds}
     if as_json:
         show_json(account)
     else:
@@ -85,11 +90,11 @@ def check(
         raise typer.Exit(1)
 
 
-def _seen(findings: "trajanon.Findings") -> str:
+def _each(found: "trajanon.Findings | trajanon.TableFindings", n: int, what: str) -> str:
     """Say what was seen in a file that holds."""
     return (
-        f"each of its {findings.groups:,} different trajectories occurs at least {findings.k} "
-        f"times ({findings.trajectories:,} in all), and {findings.claim}"
+        f"each of its {found.groups:,} different {what} occurs at least {found.k} "
+        f"times ({n:,} in all)"
     )
 
 
@@ -99,27 +104,18 @@ def _counted(
     """Say what was counted with the originals, what no file shows, and what comes next."""
     from trajanon.subjects import nameless
 
-    counted, unseen, onward = "", "", " Next: trajanon map"
-    if originals is None:
-        unseen = " How many people stand behind each cannot be seen in a release"
-        unseen += "." if released.is_dir() else ": --trajectories counts them."
-    else:
-        counted = f"; {k} different subjects in each group"
+    said = "."
+    if originals is not None:
+        said = f"; {k} different subjects in each group"
         if unknown := nameless(originals.provenance):
-            counted += f", where {unknown:,} recordings without a name count as one each"
+            said += f", where {unknown:,} recordings without a name count as one each"
+        said += "."
     if against is not None:
-        counted += f"; also beside {against} no fewer than {k} stand behind each"
+        said = f"{said[:-1]}; also beside {against} no fewer than {k} stand behind each."
+    if originals is None:
+        said += " How many people stand behind each cannot be seen in a release"
+        said += "." if released.is_dir() else ": --trajectories counts them."
     if released.is_dir():  # more than a map shows
-        onward = ""
-    elif released != ANONYMIZED:
-        onward += f" --view public {shlex.quote(str(released))}"
-    return f"{counted}.{unseen}{onward}"
-
-
-def _seen_in_table(found: "trajanon.TableFindings") -> str:
-    others = f" Not looked at: {', '.join(found.others)}." if found.others else ""
-    return (
-        f"each of its {found.groups:,} different rows of {', '.join(found.columns)} occurs at "
-        f"least {found.k} times ({found.rows:,} in all).{others} How many people stand behind "
-        "each cannot be seen in a table."
-    )
+        return said
+    name = "" if released == ANONYMIZED else f" --view public {shlex.quote(str(released))}"
+    return f"{said} Next: trajanon map{name}"

@@ -67,20 +67,28 @@ def draw(
     read += [path for path in (trajectories, background) if path is not None]
     public = [out] if trajectories is None else []
     with replacing(out, inputs=read, public=public) as (draft,):
+        released = [trajanon.read_release(path) for path in releases]
         if trajectories is None:
-            shown = _published(releases[0])
-            page = maps.public(shown, tiles=street_map, background=_behind(shown, background))
+            # Arguments are easily swapped, and originals must not look released.
+            if problems := trajanon.check(releases[0], k=2).problems:
+                msg = f"{releases[0]} is no release: {problems[0]}"
+                raise BadInput(msg)
+            behind = _behind(released[0], background)
+            page = maps.public(released[0], tiles=street_map, background=behind)
         else:
             # The files' names, or where two are alike the whole paths.
-            short = len({release.stem for release in releases}) == len(releases)
-            named = {
-                path.stem if short else str(path): (trajanon.read_release(path), read_report(path))
-                for path in releases
-            }
+            names = [path.stem for path in releases]
+            if len(set(names)) < len(names):
+                names = list(map(str, releases))
+            pairs = zip(released, map(read_report, releases), strict=True)
             shown = trajanon.read_trajectories(trajectories)
             behind = _behind(shown, background)
             page = maps.compare_releases(
-                shown, named, view=view, tiles=street_map, background=behind
+                shown,
+                dict(zip(names, pairs, strict=True)),
+                view=view,
+                tiles=street_map,
+                background=behind,
             )
         draft.write_text(maps.html(page), encoding="utf-8")
     tell(f"Open {out.resolve()} in a browser.")
@@ -90,36 +98,26 @@ def _inputs(
     files: list[Path] | None, view: str, compare: bool, originals: Path | None
 ) -> tuple[Path | None, list[Path]]:
     """Tell trajectories, None where they are not to be seen, from releases."""
+    given = files or [TRAJECTORIES, ANONYMIZED]
     if compare:
-        if view == "public" or len(files or ()) < 2:
-            msg = (
-                "map --compare takes two or more releases, and the view overlay or "
-                "side-by-side; their trajectories are named by --originals"
-            )
-            raise BadInput(msg)
-        return originals or TRAJECTORIES, files or []
-    if originals is not None:
+        if view != "public" and len(files or ()) > 1:
+            return originals or TRAJECTORIES, given
+        msg = (
+            "map --compare takes two or more releases, and the view overlay or "
+            "side-by-side; their trajectories are named by --originals"
+        )
+    elif originals is not None:
         msg = (
             f"--originals {originals} goes with --compare; otherwise name trajectories "
             "and release one after the other"
         )
-        raise BadInput(msg)
-    given = files or [TRAJECTORIES, ANONYMIZED]
-    if view == "public" and len(given) <= 2:
+    elif view == "public" and len(given) <= 2:
         return None, given[-1:]
-    if len(given) != 2:
+    elif len(given) == 2:
+        return given[0], given[1:]
+    else:
         msg = "map takes two files, trajectories and release; or, with --view public, one"
-        raise BadInput(msg)
-    return given[0], given[1:]
-
-
-def _published(path: Path) -> "trajanon.Trajectories":
-    """Read a release: arguments are easily swapped, and originals must not look released."""
-    release = trajanon.read_release(path)
-    if problems := trajanon.check(path, k=2).problems:
-        msg = f"{path} is no release: {problems[0]}"
-        raise BadInput(msg)
-    return release
+    raise BadInput(msg)
 
 
 def _behind(shown: "trajanon.Trajectories", pbf: Path | None) -> "Background | None":

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,6 @@ from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem, TrajanonError
 from trajanon.inputs import regular
-
-_DAYS = (-719_162, 2_932_897)
-"""Of the years 1 and 10,000: the first, counted from 1970."""
-
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def opened(path: Path) -> Any:
@@ -54,8 +50,7 @@ def values(column: Any) -> NDArray[Any]:
     Categories are read as the values they stand for: as they are, Arrow takes a missing one for the
     last category, and can read nothing if all are missing.
     """
-    read: NDArray[Any] = _sound(column).to_numpy()
-    return read
+    return _sound(column).to_numpy()  # type: ignore[no-any-return]
 
 
 def frame(table: Any, what: object, **options: bool) -> pd.DataFrame:
@@ -115,12 +110,11 @@ def _within_calendar(column: Any) -> Any:
 
     kind = column.type
     if pa.types.is_timestamp(kind) and kind.tz is not None:
-        column = column.cast(pa.timestamp(kind.unit, "UTC"))  # whatever zone is named
-    if pa.types.is_date32(kind):
-        count, of_day = column.cast(pa.int32()).cast(pa.int64()), 1.0
-    else:
-        count = column.cast(pa.int64())
-        of_day = 86_400 * _PER_SECOND[getattr(kind, "unit", "ms")]
-    first, last = (max(min(int(day * of_day), 2**63 - 1), -(2**63)) for day in _DAYS)
-    inside = pc.and_(pc.greater_equal(count, first), pc.less(count, last))
+        kind = pa.timestamp(kind.unit, "UTC")  # whatever zone is named
+        column = column.cast(kind)
+    if getattr(kind, "unit", "") == "ns":  # the years 1677 to 2262
+        return column
+    calendar = datetime if pa.types.is_timestamp(kind) else date
+    first, last = (pa.scalar(end, kind) for end in (calendar.min, calendar.max))
+    inside = pc.and_(pc.greater_equal(column, first), pc.less_equal(column, last))
     return pc.if_else(inside, column, None)

@@ -9,10 +9,9 @@ import numpy as np
 from trajanon.arrays import Bools, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.json_types import parsed, typed
-from trajanon.files.release_lines import check_digits
 from trajanon.inputs import regular
 from trajanon.partition import check_k
-from trajanon.settings import MOST_DIGITS
+from trajanon.settings import MOST_DIGITS, ReleaseSettings
 from trajanon.trajectories import Trajectories
 
 NOT_TOGETHER = (
@@ -20,39 +19,29 @@ NOT_TOGETHER = (
 )
 
 
-class ReportStage(TypedDict):
-    """A step of the search; the loss is None where there were no groups yet."""
-
+class _Stage(TypedDict):
     name: str
-    information_loss: float | None
+    information_loss: float | None  # None where there were no groups yet
 
 
-class Displacement(TypedDict):
-    """Metres."""
-
+class _Metres(TypedDict):
     mean: float
     median: float
     p95: float
     max: float
 
 
-class AsCut(TypedDict):
-    """What a release costs beside the windows as cut, although they slid."""
-
-    displacement: Displacement
+class _AsCut(TypedDict):
+    displacement: _Metres
 
 
-class Alignment(TypedDict):
-    """Where on their tracks the windows began when they were averaged."""
-
-    starts: list[int]
-    as_cut: NotRequired[AsCut]
+class _Alignment(TypedDict):
+    starts: list[int]  # where on their tracks the windows began when they were averaged
+    as_cut: NotRequired[_AsCut]  # the cost beside the windows as cut, although they slid
 
 
-class Suppressed(TypedDict):
-    """Rows of the trajectories that were left out."""
-
-    rows: list[int]
+class _Suppressed(TypedDict):
+    rows: list[int]  # of the trajectories, left out
 
 
 class Report(TypedDict):
@@ -63,12 +52,12 @@ class Report(TypedDict):
     k: int
     counted: str
     information_loss: float
-    stages: list[ReportStage]
-    displacement: Displacement
-    from_runs: NotRequired[Displacement | None]
+    stages: list[_Stage]
+    displacement: _Metres
+    from_runs: NotRequired[_Metres | None]
     labels: list[int]
-    alignment: NotRequired[Alignment | None]
-    suppressed: NotRequired[Suppressed | None]
+    alignment: NotRequired[_Alignment | None]
+    suppressed: NotRequired[_Suppressed | None]
     attribution: NotRequired[str | None]
     subjects_per_group: NotRequired[list[int] | None]
     digits: NotRequired[int]
@@ -128,9 +117,7 @@ def promise_in(report: Report) -> tuple[int, str]:
 
 def digits_in(report: Report) -> int:
     """Take the decimals of a release from its report; all had 7 before one said so."""
-    digits = report.get("digits", MOST_DIGITS)
-    check_digits(digits)
-    return digits
+    return ReleaseSettings(digits=report.get("digits", MOST_DIGITS)).digits
 
 
 def labels_in(report: Report) -> Ints:
@@ -145,14 +132,14 @@ def labels_in(report: Report) -> Ints:
 
 def released_of(trajectories: Trajectories, report: Report) -> Trajectories:
     """Take those trajectories that were released: all, unless some were suppressed."""
-    kept = kept_in(report, len(trajectories))
+    kept = _kept_in(report, len(trajectories))
     return trajectories if kept.all() else trajectories.take(kept)
 
 
 def all_labels_in(report: Report) -> Ints:
     """Take the group of each trajectory of the file; -1 of those that were suppressed."""
     labels = labels_in(report)
-    kept = kept_in(report, len(labels) + len(_left_out(report)))
+    kept = _kept_in(report, len(labels) + len(_left_out(report)))
     of_all = np.full(len(kept), -1)
     of_all[kept] = labels
     return of_all
@@ -169,19 +156,17 @@ def all_lines_in(report: Report) -> Ints:
     return np.where(labels < 0, -1, line[labels])
 
 
-def kept_in(report: Report, n: int) -> Bools:
+def _kept_in(report: Report, n: int) -> Bools:
     """Tell which of n trajectories were released, shape (n,)."""
-    kept = np.ones(n, dtype=np.bool_)
     rows = _left_out(report)
-    if any(not 0 <= row < n for row in rows):
+    known = {row for row in rows if 0 <= row < n}
+    if len(known) < len(rows) or report["n"] != n - len(rows):
         raise BadInput(NOT_TOGETHER)
+    kept = np.ones(n, dtype=np.bool_)
     kept[rows] = False
-    if kept.sum() != n - len(rows) or report["n"] != kept.sum():
-        raise BadInput(NOT_TOGETHER)
     return kept
 
 
 def _left_out(report: Report) -> list[int]:
-    """Rows that were suppressed."""
     told = report.get("suppressed")
     return told["rows"] if told else []
