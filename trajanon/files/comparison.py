@@ -10,7 +10,7 @@ import numpy as np
 
 from trajanon.errors import FileProblem, TrajanonError
 from trajanon.files.release import RELEASE_FORMATS
-from trajanon.files.release_lines import ReleasedFile, ReleaseFormat, Writer, known_attribution
+from trajanon.files.release_lines import Lines, ReleaseFormat, Writer, known_attribution
 
 NOTHING_ELSE = "nothing else is in the file"
 
@@ -24,10 +24,10 @@ class Compared(NamedTuple):
     claim: str
 
 
-def compared(path: Path, found: ReleasedFile, write: Writer | None = None) -> Compared:
+def compared(path: Path, found: Lines, write: Writer | None = None) -> Compared:
     """Write the lines of a release anew, and compare the two files."""
     kind = RELEASE_FORMATS[path.suffix.lower()]
-    points = found.lines.places[:, :, ::-1]
+    points = found.places[:, :, ::-1]
     try:
         with TemporaryDirectory() as folder:
             anew = Path(folder) / f"anew{path.suffix}"

@@ -13,7 +13,7 @@ import numpy as np
 
 from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
-from trajanon.files.release_lines import Lines, ReleasedFile, ReleaseFormat
+from trajanon.files.release_lines import Lines, ReleaseFormat
 
 _LAYER = "anonymized"
 
@@ -49,7 +49,7 @@ def _write(path: Path, points: Floats, attribution: str | None) -> None:
         raise OSError(number, os.strerror(number)) from error  # the words are SQL
 
 
-def _read(path: Path) -> ReleasedFile:
+def _read(path: Path) -> Lines:
     import pyogrio
     import shapely
 
@@ -63,7 +63,7 @@ def _read(path: Path) -> ReleasedFile:
             layer = _LAYER if _LAYER in layers else layers[0]
             about = pyogrio.read_info(path, layer=layer).get("layer_metadata") or {}
             keys = pyogrio.raw.read(path, layer=layer, columns=[])[2]
-            lines = Lines.of(shapely.from_wkb(keys), keys)
+            return Lines.of(shapely.from_wkb(keys), keys, about.get("DESCRIPTION") or None)
     # The base of pyogrio's errors is RuntimeError.
     except (
         *(OSError, ValueError, IndexError, TypeError, AttributeError),
@@ -71,7 +71,6 @@ def _read(path: Path) -> ReleasedFile:
     ) as error:
         msg = f"cannot read {path} as a GeoPackage"
         raise FileProblem(msg) from error
-    return ReleasedFile(lines, about.get("DESCRIPTION") or None)
 
 
 def _contents(path: Path) -> tuple[str, dict[str, Any]]:

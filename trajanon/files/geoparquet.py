@@ -17,7 +17,7 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
 from trajanon.files.json_types import parsed, typed
-from trajanon.files.release_lines import Lines, ReleasedFile, ReleaseFormat
+from trajanon.files.release_lines import Lines, ReleaseFormat
 
 _MAGIC = 4
 """Bytes at the beginning and the end, before which the footer's length stands."""
@@ -203,12 +203,12 @@ def write_released(
     write_tables(file, [table], {} if attribution is None else {"attribution": attribution})
 
 
-def _read(path: Path) -> ReleasedFile:
+def _read(path: Path) -> Lines:
     with GeoParquet.opened(path) as file:
         if len(set(file.columns)) < len(file.columns):
             msg = f"{path} has two columns of the same name, as no release has"
             raise FileProblem(msg)
-        return ReleasedFile(Lines.of(*file.geometries()), file.metadata("attribution"))
+        return Lines.of(*file.geometries(), file.metadata("attribution"))
 
 
 def _contents(path: Path) -> tuple[str, dict[str, Any]]:

@@ -9,7 +9,7 @@ import numpy as np
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.geopackage import GEOPACKAGE
 from trajanon.files.geoparquet import GEOPARQUET
-from trajanon.files.release_lines import ReleasedFile, ReleaseFormat
+from trajanon.files.release_lines import Lines, ReleaseFormat
 from trajanon.files.text_formats import CSV, GEOJSON, GPX
 from trajanon.inputs import named_rightly
 from trajanon.trajectories import Trajectories
@@ -38,7 +38,7 @@ def write_release(path: str | os.PathLike[str], release: Trajectories) -> None:
     write(path, release.points, release.attribution)
 
 
-def read_as_found(path: Path) -> ReleasedFile:
+def read_as_found(path: Path) -> Lines:
     """Read the lines of a release, whatever else stands in the file."""
     check_release_format(path)
     if not path.exists():
@@ -57,8 +57,7 @@ def read_release(path: str | os.PathLike[str]) -> Trajectories:
     BadInput
         If it is empty, or its lines are not trajectories of equally many points.
     """
-    found = read_as_found(Path(path))
-    lines = found.lines
+    lines = read_as_found(Path(path))
     if not len(lines):
         msg = f"{path} holds no trajectory: run trajanon anonymize again"
         raise BadInput(msg)
@@ -68,5 +67,5 @@ def read_release(path: str | os.PathLike[str]) -> Trajectories:
         raise BadInput(msg)
     return Trajectories(
         points=np.ascontiguousarray(lines.places[:, :, ::-1]),
-        provenance={"attribution": found.attribution},
+        provenance={"attribution": lines.attribution},
     )

@@ -1,4 +1,4 @@
-"""What a release is made of: lines, with so many decimals."""
+"""What a release is made of: lines, with so many decimals, and an attribution."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,11 +16,6 @@ from trajanon.trajectories import OSM_ATTRIBUTION
 DIGITS = ReleaseSettings.digits
 
 LINE = "LineString"
-
-
-def check_digits(digits: int) -> None:
-    """Refuse a number of decimals that no release has."""
-    ReleaseSettings(digits=digits)
 
 
 def rounded(degrees: Floats, digits: int) -> Floats:
@@ -44,8 +39,9 @@ class Lines:
 
     kinds: NDArray[np.object_]  # what each is
     sizes: Ints  # how many points each has, shape (n,); 0 where they are no pairs of numbers
-    coordinates: Floats  # longitude
+    coordinates: Floats  # longitude, latitude and what else, of all points, (points, 2 or more)
     keys: NDArray[np.object_]  # bytes of each, shape (n,)
+    attribution: str | None  # the words that go with the data
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -62,9 +58,9 @@ class Lines:
 
     @classmethod
     def of(
-        cls, geometries: NDArray[np.object_], keys: Sequence[Any] | NDArray[np.object_]
+        cls, geometries: NDArray[np.object_], keys: NDArray[np.object_], attribution: str | None
     ) -> "Lines":
-        """Take shapely geometries, some of them None."""
+        """Take shapely geometries, some of them None, and their bytes."""
         import shapely
 
         with_heights = bool(shapely.has_z(geometries).any())
@@ -80,10 +76,11 @@ class Lines:
             shapely.get_num_coordinates(geometries).astype(np.int64),
             coordinates,
             np.array([b"" if key is None else key for key in keys], dtype=object),
+            attribution,
         )
 
     @classmethod
-    def of_points(cls, lines: Sequence[Floats]) -> "Lines":
+    def of_points(cls, lines: Sequence[Floats], attribution: str | None) -> "Lines":
         """Take the longitude and latitude of each line's points, and what else."""
         flat = [a if a.ndim == 2 and a.shape[1] > 1 else np.empty((0, 2)) for a in lines]
         sizes = np.array([len(line) for line in flat], dtype=np.int64)
@@ -97,14 +94,8 @@ class Lines:
             sizes,
             coordinates,
             np.array([line.tobytes() for line in flat], dtype=object),
+            attribution,
         )
-
-
-class ReleasedFile(NamedTuple):
-    """The lines of a file in their order, and the words that go with the data."""
-
-    lines: Lines
-    attribution: str | None
 
 
 Writer = Callable[[Path, Floats, str | None], None]
@@ -119,7 +110,7 @@ class ReleaseFormat(NamedTuple):
     """
 
     write: Writer
-    read: Callable[[Path], ReleasedFile]
+    read: Callable[[Path], Lines]
     contents: Callable[[Path], tuple[str, Mapping[str, Any]]] | None = None
 
 

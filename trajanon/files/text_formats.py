@@ -12,7 +12,7 @@ import pandas as pd
 from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
 from trajanon.files import arrow
-from trajanon.files.release_lines import Lines, ReleasedFile, ReleaseFormat
+from trajanon.files.release_lines import Lines, ReleaseFormat
 
 _GPX = """\
 <?xml version="1.0" encoding="UTF-8"?>
@@ -63,7 +63,7 @@ def _write_csv(path: Path, points: Floats, attribution: str | None) -> None:
     _write(path, points, head, "{},{}", ",", lambda number, line: f"{number},{line}{last}\n")
 
 
-def _read_csv(path: Path) -> ReleasedFile:
+def _read_csv(path: Path) -> Lines:
     with arrow.reading(path, "CSV", ValueError, OverflowError):
         header = set(pd.read_csv(path, nrows=0).columns)
         m = 0
@@ -84,9 +84,9 @@ def _read_csv(path: Path) -> ReleasedFile:
     if not isinstance(table.index, pd.RangeIndex):
         msg = f"{path} has rows with more values than its header has names"
         raise FileProblem(msg)
-    lines = Lines.of_points(list(table[names].to_numpy().reshape(-1, m, 2)))
     said = table.get("attribution", ())
-    return ReleasedFile(lines, str(said[0]) if len(said) else None)
+    lines = list(table[names].to_numpy().reshape(-1, m, 2))
+    return Lines.of_points(lines, str(said[0]) if len(said) else None)
 
 
 def _write_geojson(path: Path, points: Floats, attribution: str | None) -> None:
@@ -105,7 +105,7 @@ def _write_geojson(path: Path, points: Floats, attribution: str | None) -> None:
     _write(path, points, head, "[{1}, {0}]", ", ", feature, "]}\n")
 
 
-def _read_geojson(path: Path) -> ReleasedFile:
+def _read_geojson(path: Path) -> Lines:
     try:
         collection = json.loads(path.read_text(encoding="utf-8-sig"))
         lines = [
@@ -120,7 +120,7 @@ def _read_geojson(path: Path) -> ReleasedFile:
         msg = f"{path} is nested too deeply for GeoJSON"
         raise FileProblem(msg) from error
     said = None if attribution is None else str(attribution)
-    return ReleasedFile(Lines.of_points(lines), said)
+    return Lines.of_points(lines, said)
 
 
 def _write_gpx(path: Path, points: Floats, attribution: str | None) -> None:
@@ -137,7 +137,7 @@ def _write_gpx(path: Path, points: Floats, attribution: str | None) -> None:
     _write(path, points, _GPX + said, point, "", track, "</gpx>\n")
 
 
-def _read_gpx(path: Path) -> ReleasedFile:
+def _read_gpx(path: Path) -> Lines:
     def named(element: ElementTree.Element, name: str) -> bool:
         return element.tag.rpartition("}")[2] == name
 
@@ -162,7 +162,7 @@ def _read_gpx(path: Path) -> ReleasedFile:
         msg = f"{path} is not GPX: it begins with <{root.tag.rpartition('}')[2]}>"
         raise FileProblem(msg)
     said = [e.text or "" for e in root.iter() if named(e, "desc")]
-    return ReleasedFile(Lines.of_points(lines), said[0] if said else None)
+    return Lines.of_points(lines, said[0] if said else None)
 
 
 CSV = ReleaseFormat(_write_csv, _read_csv)

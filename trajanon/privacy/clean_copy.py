@@ -7,17 +7,12 @@ import numpy as np
 
 from trajanon.errors import BadInput
 from trajanon.files.release import check_release_format, read_as_found, write_release
-from trajanon.files.release_lines import (
-    DIGITS,
-    check_digits,
-    known_attribution,
-    line_numbers,
-    rounded,
-)
+from trajanon.files.release_lines import DIGITS, known_attribution, line_numbers, rounded
 from trajanon.outputs import replacing
 from trajanon.partition import check_k
 from trajanon.privacy.findings import Findings, not_trajectories, too_rare
 from trajanon.privacy.release_check import check
+from trajanon.settings import ReleaseSettings
 from trajanon.trajectories import Trajectories
 
 
@@ -54,7 +49,7 @@ def rewrite(
         If one cannot be read, or the other not be written.
     """
     check_k(k)
-    check_digits(digits)
+    ReleaseSettings(digits=digits)
     release, clean = Path(release), Path(clean)
     check_release_format(clean)
     if release.is_dir():
@@ -64,9 +59,9 @@ def rewrite(
     if clean.exists() and clean.samefile(release):
         msg = f"{clean} is the file that is checked: name a new one"
         raise BadInput(msg)
-    if amiss := not_trajectories(found.lines):
-        return Findings(k, len(found.lines), 0, 0, amiss)
-    points = rounded(found.lines.places[:, :, ::-1], digits)
+    if amiss := not_trajectories(found):
+        return Findings(k, len(found), 0, 0, amiss)
+    points = rounded(found.places[:, :, ::-1], digits)
     sizes = np.bincount(line_numbers(points))
     if rare := too_rare(sizes, k):
         return Findings(k, len(points), len(sizes), int(sizes.min()), rare)

@@ -13,7 +13,7 @@ from trajanon.files.comparison import NOTHING_ELSE, compared
 from trajanon.files.geoparquet import write_geoparquet
 from trajanon.files.partition import is_part
 from trajanon.files.release import read_as_found
-from trajanon.files.release_lines import ReleasedFile
+from trajanon.files.release_lines import Lines
 from trajanon.privacy.findings import Findings, not_trajectories, too_fine, too_rare
 from trajanon.privacy.order import find_order, find_order_along
 
@@ -39,18 +39,18 @@ def check_parts(folder: Path, k: int, digits: int) -> Findings:
             problems.append(f"{path.name!r} is no part of a release")
             continue
         found = read_as_found(path)
-        amiss, places = not_trajectories(found.lines), None
+        amiss, places = not_trajectories(found), None
         if not amiss:
-            places = found.lines.places
+            places = found.places
             widths.add(places.shape[1])
             middles.append(places.mean(axis=1).astype(np.float32))
             beside = compared(path, found, partial(write_geoparquet, first=first))
             claims.add(beside.claim)
-            amiss = [*too_fine(found.lines, digits), *beside.differences]
-        amiss += find_order(found.lines.groups, places)
+            amiss = [*too_fine(found, digits), *beside.differences]
+        amiss += find_order(found.groups, places)
         problems += [f"{path.name}: {problem}" for problem in amiss]
         keys.append(_keys(found))
-        first += len(found.lines)
+        first += len(found)
     whole = np.concatenate(keys)
     sizes = _sizes(whole)
     if len(widths) > 1:
@@ -69,13 +69,11 @@ def check_parts(folder: Path, k: int, digits: int) -> Findings:
     )
 
 
-def _keys(found: ReleasedFile) -> NDArray[np.uint64]:
+def _keys(found: Lines) -> NDArray[np.uint64]:
     """128 bits for each line, equal where lines are equal as written, (n, 2)."""
-    groups = found.lines.groups
+    groups = found.groups
     _, first = np.unique(groups, return_index=True)
-    words = b"".join(
-        hashlib.blake2b(key, digest_size=16).digest() for key in found.lines.keys[first]
-    )
+    words = b"".join(hashlib.blake2b(key, digest_size=16).digest() for key in found.keys[first])
     return np.frombuffer(words, dtype=np.uint64).reshape(-1, 2)[groups]
 
 

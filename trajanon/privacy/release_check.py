@@ -9,7 +9,7 @@ from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.files.comparison import Compared, compared
 from trajanon.files.release import read_as_found, read_release
-from trajanon.files.release_lines import DIGITS, Lines, check_digits
+from trajanon.files.release_lines import DIGITS, Lines
 from trajanon.files.report import all_labels_in, all_lines_in, read_report, released_of, report_path
 from trajanon.partition import check_k, dense
 from trajanon.privacy.findings import Findings, not_trajectories, too_fine, too_rare
@@ -19,6 +19,7 @@ from trajanon.privacy.originals import matched
 from trajanon.privacy.parts_check import check_parts
 from trajanon.privacy.source_order import by_line, find_source_order
 from trajanon.releases import Release, written
+from trajanon.settings import ReleaseSettings
 from trajanon.trajectories import Trajectories
 
 
@@ -79,7 +80,7 @@ def check(
         with written(against) as path:
             return check(release, k, trajectories=trajectories, against=path, digits=digits)
     check_k(k)
-    check_digits(digits)
+    ReleaseSettings(digits=digits)
     release = Path(release)
     if release.is_dir():
         if trajectories is not None or against is not None:
@@ -90,14 +91,14 @@ def check(
             raise BadInput(msg)
         return check_parts(release, k, digits)
     found = read_as_found(release)
-    groups = found.lines.groups
+    groups = found.groups
     sizes = np.bincount(groups)
-    amiss = not_trajectories(found.lines)
+    amiss = not_trajectories(found)
     problems = [
-        *(amiss or too_fine(found.lines, digits)),
-        *_of_the_holder(release, found.lines, k, trajectories, against),
+        *(amiss or too_fine(found, digits)),
+        *_of_the_holder(release, found, k, trajectories, against),
         *too_rare(sizes, k),
-        *find_order(groups, None if amiss else found.lines.places),
+        *find_order(groups, None if amiss else found.places),
     ]
     beside = Compared([], "") if amiss else compared(release, found)
     problems += beside.differences
@@ -125,7 +126,7 @@ def _of_the_holder(
     if against is None:
         return []
     labels = _labels(release, lines)
-    earlier = _labels(Path(against), read_as_found(Path(against)).lines)
+    earlier = _labels(Path(against), read_as_found(Path(against)))
     if len(earlier) != len(labels):
         msg = (
             f"{against} was made of {len(earlier)} trajectories and {release} of "
