@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 
 from trajanon.arrays import Floats, Ints
 from trajanon.files.trajectories import write_trajectories
-from trajanon.parts import borders, shard_search, workflow
-from trajanon.parts.centroids import Tally, finish
+from trajanon.parts import search, workflow
 from trajanon.parts.plan import Plan
+from trajanon.parts.release import Tally, finish
 from trajanon.parts.scratch import ShardRows
 from trajanon.trajectories import Trajectories
 
@@ -91,8 +91,5 @@ class Groups:
 def groups_told() -> Iterator[Groups]:
     """Listen to what is finished in this process."""
     groups = Groups()
-    with (
-        patch.object(shard_search, "finish", groups.finish),
-        patch.object(borders, "finish", groups.finish),
-    ):
+    with patch.object(search, "finish", groups.finish):
         yield groups

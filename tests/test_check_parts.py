@@ -13,14 +13,13 @@ import trajanon
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.geoparquet import write_released
-from trajanon.parts import release_parts
 from trajanon.parts.workflow import anonymize_parts
 
 
 @pytest.fixture
 def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A release of 500 trajectories in five parts, of at least 4 each."""
-    monkeypatch.setattr(release_parts, "PART", 100)
+    monkeypatch.setattr("trajanon.parts.release.PART", 100)
     source = write_folder(tmp_path / "trips", walks(500))
     out = tmp_path / "anonymized"
     with shards_of(120):

@@ -16,7 +16,7 @@ from shards import released, shards_of, walks, write_folder
 
 from trajanon.errors import BadInput, FileProblem, ServerProblem
 from trajanon.parts import executors
-from trajanon.parts.executors import DaskCluster, InProcess, connected
+from trajanon.parts.executors import Executor, connected
 from trajanon.parts.workflow import anonymize_parts
 
 
@@ -100,16 +100,12 @@ def refuse(_: int) -> None:
     raise FileProblem(msg)
 
 
-def nothing(task: str, done: float, total: float | None, note: str = "") -> None:
-    pass
-
-
 def test_what_a_task_refuses_is_refused(client: Client) -> None:
-    for executor in (InProcess(), DaskCluster(client)):
+    for executor in (Executor(), Executor(client)):
         with pytest.raises(FileProblem, match="cannot read this"):
-            executor.each("Trying", refuse, [1, 2], nothing)
+            executor.each("Trying", refuse, [1, 2])
     with pytest.raises(ServerProblem, match=r"missing on the workers: .*install trajanon"):
-        DaskCluster(client).each("Trying", lack, [1], nothing)
+        Executor(client).each("Trying", lack, [1])
 
 
 def doze(_: int) -> None:
@@ -131,12 +127,12 @@ def test_a_cluster_that_is_lost_is_one_sentence(client: Client) -> None:
         patch.object(client, "map", spied),
         pytest.raises(ServerProblem, match=r"the cluster was lost: .*cancelled"),
     ):
-        DaskCluster(client).each("Waiting", doze, [1, 2, 3], lose)
+        Executor(client, lose).each("Waiting", doze, [1, 2, 3])
 
 
 def test_a_task_that_kills_every_worker_is_given_up(client: Client) -> None:
     with pytest.raises(ServerProblem, match="several workers were lost during one task"):
-        DaskCluster(client).each("Dying", die, [1], nothing)
+        Executor(client).each("Dying", die, [1])
 
 
 @pytest.mark.parametrize(

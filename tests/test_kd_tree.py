@@ -7,18 +7,18 @@ from hypothesis import strategies as st
 
 from trajanon.arrays import Floats, Ints
 from trajanon.hashing import hashed
-from trajanon.parts.kd_tree import Split, joined_shards, split_table
+from trajanon.parts.split import Split, joined_shards, split_table
 
 
 def shard_of(found: Split, record: Floats, row: int) -> int:
     """Walk down the tree, as one would by hand."""
-    place = 0 if found.nodes else -1
+    first, end = 0, found.shards
     tie = int(hashed(np.array([row], dtype=np.uint64))[0])
-    while place >= 0:
-        node = found.nodes[place]
-        first = (record[node.axis], tie) < (node.place, node.tie)
-        place = node.sides[0 if first else 1]
-    return -1 - place
+    while end - first > 1:
+        (node,) = (node for node in found.nodes if (node.first, node.end) == (first, end))
+        before = (record[node.axis], tie) < (node.place, node.tie)
+        first, end = (first, node.middle) if before else (node.middle, end)
+    return first
 
 
 @given(
@@ -38,13 +38,12 @@ def test_every_record_has_the_shard_that_the_planes_say(
     by_hand = [shard_of(found, *one) for one in zip(sample, rows.tolist(), strict=True)]
     assert at_once.tolist() == by_hand
     for shard in range(shards):
-        way = found.way_to(shard)
-        assert [step.node for step in way[:1]] == [0] * (shards > 1)
-        beyond = [found.beyond(step) for step in way]
         # All other shards lie beyond one of the planes on the way.
-        assert sorted(s for some in beyond for s in some) == [
-            other for other in range(shards) if other != shard
-        ]
+        assert [*found.borders_of(shard, [shard])][:1] == [0] * (shards > 1)
+        assert not [*found.borders_of(shard, range(shards))]
+        for other in {*range(shards)} - {shard}:
+            without = {*range(shards)} - {other}
+            assert len([*found.borders_of(shard, [*without])]) == 1
 
 
 @pytest.mark.parametrize("shards", [2, 3, 7, 10])
@@ -70,15 +69,14 @@ def subjects(*several: set[int]) -> list[set[int]]:
 
 
 def test_poor_shards_are_joined_with_what_follows() -> None:
-    found = split_table(np.random.default_rng(0).normal(size=(100, 2)), 5)
     rich: Ints = np.arange(10)
     many = set(rich.tolist())
-    assert joined_shards(found, subjects(many, many, many, many, many), 3) == [
+    assert joined_shards(subjects(many, many, many, many, many), 3) == [
         (0,),
         (1,),
         (2,),
         (3,),
         (4,),
     ]
-    assert joined_shards(found, subjects({1}, {2}, many, many, {1, 2}), 3) == [(0, 1, 2), (3, 4)]
-    assert joined_shards(found, subjects({1}, {2}, {3}, set(), set()), 3) == [(0, 1, 2, 3, 4)]
+    assert joined_shards(subjects({1}, {2}, many, many, {1, 2}), 3) == [(0, 1, 2), (3, 4)]
+    assert joined_shards(subjects({1}, {2}, {3}, set(), set()), 3) == [(0, 1, 2, 3, 4)]

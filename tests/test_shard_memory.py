@@ -10,15 +10,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from trajanon.errors import BadInput
-from trajanon.parts import workflow
-from trajanon.parts.part_reader import Parts
+from trajanon.parts import reader, workflow
+from trajanon.parts.reader import Parts
 from trajanon.parts.workflow import anonymize_parts
 
 POINTS, ROWS = 300, 400
 
 
 def wide(folder: Path, row_group: int) -> Path:
-    """ReleasePart of many points, in row groups of so many rows."""
+    """A part of many points, in row groups of so many rows."""
     folder.mkdir()
     steps = np.random.default_rng(0).normal(0, 1e-4, (ROWS, POINTS, 2))
     points = np.array([40.0, -3.7]) + np.cumsum(steps, axis=1)
@@ -38,13 +38,13 @@ def test_of_wide_tables_fewer_rows_are_read_at_once(tmp_path: Path) -> None:
 
     def spied(self: Parts, part_slice: Any) -> Any:
         part = whole(self, part_slice)
-        read.append(len(part.points))
+        read.append(len(part[0]))
         return part
 
     with (
         patch.object(Parts, "read", spied),
         patch.object(workflow, "capacity_of", lambda *_: 100),
-        patch.object(workflow, "NUMBERS", 600 * 60),
+        patch.object(reader, "NUMBERS", 600 * 60),
     ):
         anonymize_parts(str(source), str(tmp_path / "out"), 3, effort="fast")
     assert max(read) == 80  # two row groups, not three
@@ -56,7 +56,7 @@ def test_a_row_group_too_wide_for_the_memory_is_refused(tmp_path: Path) -> None:
     source = wide(tmp_path / "trips", ROWS)
     with (
         patch.object(workflow, "capacity_of", lambda *_: 100),
-        patch.object(workflow, "NUMBERS", 600 * 60),
+        patch.object(reader, "NUMBERS", 600 * 60),
         pytest.raises(BadInput, match=r"row group of 400 .* only 100 fit .*`memory`"),
     ):
         anonymize_parts(str(source), str(tmp_path / "out"), 3, effort="fast")

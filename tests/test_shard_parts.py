@@ -16,9 +16,9 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.trajectories import write_trajectories
 from trajanon.hashing import hashed
-from trajanon.parts import part_reader
+from trajanon.parts import reader
 from trajanon.parts.folder import Folder
-from trajanon.parts.part_reader import Parts, survey_parts
+from trajanon.parts.reader import Parts, survey_parts
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 
@@ -27,12 +27,12 @@ def surveyed(folder: Path) -> Parts:
 
 
 def all_of(parts: Parts) -> Floats:
-    return np.concatenate([parts.read(part_slice).points for part_slice in parts.slices])
+    return np.concatenate([parts.read(part_slice)[0] for part_slice in parts.slices])
 
 
 def subjects_of(parts: Parts) -> list[int]:
-    read = [parts.read(part_slice).subject for part_slice in parts.slices]
-    return [number for some in read if some is not None for number in some.tolist()]
+    read = [(parts.read_ids(some), some.first) for some in parts.slices]
+    return [one for ids, first in read for one in ids.subjects(parts.named, first).tolist()]
 
 
 def as_columns(points: Floats, kind: type = np.float64) -> dict[str, Any]:
@@ -55,11 +55,11 @@ def test_row_groups_are_read_together_up_to_a_unit(tmp_path: Path) -> None:
     (path,) = folder.iterdir()
     table = pq.read_table(path)
     pq.write_table(table, path, row_group_size=9)
-    with patch.object(part_reader, "SLICE_ROWS", 30):
+    with patch.object(reader, "SLICE_ROWS", 30):
         parts = surveyed(folder)
         assert [part_slice.rows for part_slice in parts.slices] == [27, 27, 27, 19]
         assert (all_of(parts) == walks(100)).all()
-    with patch.object(part_reader, "SLICE_ROWS", 5):  # a group is never parted
+    with patch.object(reader, "SLICE_ROWS", 5):  # a group is never parted
         assert {part_slice.rows for part_slice in surveyed(folder).slices} == {9, 1}
 
 

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
 from unittest.mock import patch
 
 import numpy as np
@@ -13,15 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shards import released, shards_of, walks, write_folder
 
-from trajanon.parts import plan, release_parts
-from trajanon.parts.folder import ByteRange, Folder
-from trajanon.parts.plan import files_per_task
-from trajanon.parts.scratch import FileUses
+from trajanon.parts import release, scratch
+from trajanon.parts.folder import Folder, Stored
+from trajanon.parts.scratch import Task, files_per_task, removal
 from trajanon.parts.workflow import anonymize_parts
-
-
-class Task(NamedTuple):
-    places: list[ByteRange]
 
 
 @given(st.lists(st.sets(st.integers(0, 5), min_size=1), min_size=1), st.randoms())
@@ -33,12 +27,12 @@ def test_a_file_goes_with_the_last_task_that_needs_it(
     folder.make()
     for name in map(str, range(6)):
         folder.write_arrays(name, [[np.arange(2)]])
-    left = [Task([ByteRange(str(number)) for number in some]) for some in needs]
+    left = [Task(0, [Stored(str(number), 0, 1, 2) for number in some]) for some in needs]
     never = set(map(str, range(6))) - {place.name for task in left for place in task.places}
-    uses = FileUses(folder, left)
+    done = removal(folder, left)
     random.shuffle(left)
     while left:
-        uses.end(left.pop())
+        done(left.pop())
         needed = {place.name for task in left for place in task.places}
         assert set(folder.names()) == never | needed
 
@@ -48,8 +42,8 @@ def test_a_file_goes_with_the_last_task_that_needs_it(
 def test_the_files_of_a_step_are_limited(targets: int, tasks: int) -> None:
     files = files_per_task(targets, tasks)
     assert 1 <= files <= targets
-    assert files * tasks <= max(plan.FILES, tasks)
-    assert files == targets or (files + 1) * tasks > plan.FILES
+    assert files * tasks <= max(scratch.FILES, tasks)
+    assert files == targets or (files + 1) * tasks > scratch.FILES
 
 
 class Look:
@@ -71,11 +65,7 @@ class Look:
 def looked_at(tmp_path: Path, name: str, files: int) -> tuple[Look, list[bytes]]:
     out = tmp_path / name
     look = Look(tmp_path / f"{name}.unfinished")
-    with (
-        shards_of(60),
-        patch.object(plan, "FILES", files),
-        patch.object(release_parts, "PART", 100),
-    ):
+    with shards_of(60), patch.object(scratch, "FILES", files), patch.object(release, "PART", 100):
         anonymize_parts(str(tmp_path / "trips"), str(out), 3, effort="fast", progress=look)
     return look, released(out)
 

@@ -17,11 +17,10 @@ from commands import Run
 from shards import released, walks, write_folder
 
 from trajanon.errors import FileProblem, ServerProblem
-from trajanon.parts import executors, release_parts, survey, workflow
-from trajanon.parts.executors import DaskCluster, connected
+from trajanon.parts import executors, release, survey, workflow
+from trajanon.parts.executors import Executor, connected
 from trajanon.parts.folder import Folder
 from trajanon.parts.scratch import Scratch
-from trajanon.progress import silent
 
 
 @pytest.fixture(params=["file", "memory"])
@@ -171,17 +170,17 @@ def test_workers_leave_ctrl_c_and_words_to_the_one_who_started_them(
 ) -> None:
     """Also those that begin in the place of one that was lost."""
     with connected("local:1") as client:
-        team = DaskCluster(client)
-        (first,) = team.each("Asking", interrupt_oneself, [1], silent)
-        (second,) = team.each("Dying", die_once, [str(tmp_path / "flag")], silent)
+        team = Executor(client)
+        (first,) = team.each("Asking", interrupt_oneself, [1])
+        (second,) = team.each("Dying", die_once, [str(tmp_path / "flag")])
         assert first != second
         # Dask would warn of what is large, and let blocks pay for their pages anew.
-        assert team.each("Counting", len, [bytes(11_000_000)], silent) == [11_000_000]
+        assert team.each("Counting", len, [bytes(11_000_000)]) == [11_000_000]
         given = ["MALLOC_TRIM_THRESHOLD_", "OMP_NUM_THREADS"]
-        assert team.each("Asking", os.environ.get, given, silent) == [None, "1"]
-        assert team.each("Asking", interrupt_oneself, [1], silent) == [second]
+        assert team.each("Asking", os.environ.get, given) == [None, "1"]
+        assert team.each("Asking", interrupt_oneself, [1]) == [second]
         with pytest.raises(ValueError, match="this is no number"):
-            team.each("Refusing", refuse, [1], silent)
+            team.each("Refusing", refuse, [1])
     assert capfd.readouterr() == ("", "")
 
 
@@ -211,7 +210,7 @@ def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, s
     before = released(Path("anonymized"))
     there = sorted(path.name for path in Path().iterdir())
     monkeypatch.setattr(workflow, "shards_for", lambda *_: 3)
-    home = {"look": survey, "write_part": release_parts}.get(step, workflow)
+    home = {"look": survey, "write_part": release}.get(step, workflow)
     monkeypatch.setattr(home, step, interrupted)
     answer = run(*given)
     assert answer.code == 130

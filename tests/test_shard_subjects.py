@@ -15,12 +15,11 @@ from shards import groups_told, shards_of, walks, write_folder
 from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.partition import dense, subjects_per_group
-from trajanon.parts.executors import InProcess
+from trajanon.parts.executors import Executor
 from trajanon.parts.folder import Folder
-from trajanon.parts.part_reader import Parts, survey_parts
+from trajanon.parts.reader import Parts, survey_parts
 from trajanon.parts.survey import with_names
 from trajanon.parts.workflow import anonymize_parts
-from trajanon.progress import silent
 from trajanon.trajectories import Trajectories
 
 Row = tuple[Any, Any]  # subject and trace; None where missing
@@ -50,15 +49,15 @@ def write_rows(
 
 def surveyed(folder: Path) -> Parts:
     parts = survey_parts(Folder(str(folder)))
-    nameless = [parts.read(part_slice).nameless for part_slice in parts.slices]
-    return with_names(InProcess(), parts, nameless, silent)
+    nameless = [parts.read_ids(part_slice).nameless for part_slice in parts.slices]
+    return with_names(Executor(), parts, np.unique(np.concatenate(nameless)))
 
 
 def whose(parts: Parts) -> list[int]:
     """The subject of each row, numbered in the order of their first rows."""
-    numbers = [parts.read(part_slice).subject for part_slice in parts.slices]
-    whole = np.concatenate([some for some in numbers if some is not None])
-    return [int(number) for number in dense(whole)]
+    read = [(parts.read_ids(some), some.first) for some in parts.slices]
+    numbers = [ids.subjects(parts.named, first) for ids, first in read]
+    return [int(number) for number in dense(np.concatenate(numbers))]
 
 
 def slowly(rows: Sequence[Row]) -> list[int]:

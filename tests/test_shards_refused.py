@@ -8,7 +8,7 @@ import pytest
 from shards import out_of, shards_of, walks, write_folder
 
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.parts import workflow
+from trajanon.parts import reader, workflow
 from trajanon.parts.workflow import anonymize_parts
 
 
@@ -29,7 +29,7 @@ def test_a_row_group_that_memory_does_not_hold_is_refused(tmp_path: Path) -> Non
     source = write_folder(tmp_path / "trips", walks(200), rows=150)
     with (
         patch.object(workflow, "capacity_of", lambda *_: 120),
-        patch.object(workflow, "SLICE_ROWS", 100),
+        patch.object(reader, "SLICE_ROWS", 100),
         pytest.raises(BadInput, match=r"part-00000\.parquet has a row group of 150 t"),
     ):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")

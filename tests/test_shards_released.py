@@ -13,7 +13,7 @@ from shards import out_of, released, shards_of, walks, write_folder
 import trajanon
 from trajanon.drafts import LOCK
 from trajanon.errors import BadInput, FileProblem
-from trajanon.parts import part_reader, release_parts, workflow
+from trajanon.parts import reader, release, workflow
 from trajanon.parts.folder import Folder
 from trajanon.parts.workflow import anonymize_parts
 
@@ -21,7 +21,7 @@ from trajanon.parts.workflow import anonymize_parts
 def test_a_release_that_is_there_is_replaced_with_its_report(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(60))
     out = out_of(tmp_path)
-    with patch.object(release_parts, "PART", 10):
+    with patch.object(release, "PART", 10):
         anonymize_parts(str(source), str(out), 3, effort="fast")
     assert len(list(out.iterdir())) == 6
     anonymize_parts(str(source), str(out), 4, effort="fast")
@@ -60,11 +60,7 @@ def test_what_ends_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
             if task == until and done == 1:  # noqa: B023
                 os.kill(os.getpid(), signal.SIGINT)
 
-        with (
-            shards_of(60),
-            patch.object(release_parts, "PART", 60),
-            pytest.raises(KeyboardInterrupt),
-        ):
+        with shards_of(60), patch.object(release, "PART", 60), pytest.raises(KeyboardInterrupt):
             anonymize_parts(str(source), str(out), 4, progress=stop, effort="fast")
         assert released(out) == before
         assert sorted(p.name for p in tmp_path.iterdir()) == [
@@ -86,7 +82,7 @@ def test_a_release_that_is_there_stays_if_the_move_fails(
     anonymize_parts(str(source), out.url, 3, effort="fast")
     with out.open("part-00000.parquet") as file:
         before = file.read()
-    move, move_file = Folder.move, Folder.move_file
+    move = Folder.move
 
     def stop(name: str) -> None:
         if name == fails:
@@ -96,15 +92,13 @@ def test_a_release_that_is_there_stays_if_the_move_fails(
         back = self.url.endswith("/before")
         if other.url.endswith("/out") and not back:
             stop("out")
+        if self.url.endswith("/report.json"):
+            stop("report.json")
         move(self, other)
         if other.url.endswith("/before"):
             stop("before")
 
-    def moved_file(self: Folder, name: str, url: str) -> None:
-        stop(name)
-        move_file(self, name, url)
-
-    with patch.object(Folder, "move", moved), patch.object(Folder, "move_file", moved_file):
+    with patch.object(Folder, "move", moved):
         with pytest.raises(KeyboardInterrupt):
             anonymize_parts(str(source), out.url, 4, effort="fast")
         assert place.names() == ["out", "out.parts.report.json"]
@@ -159,9 +153,9 @@ def test_of_two_runs_at_once_one_is_refused(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(60))
     out = out_of(tmp_path)
 
-    def other_run(folder: Folder) -> part_reader.Parts:
-        Folder(str(out)).beside.make()
-        return part_reader.survey_parts(folder)
+    def other_run(folder: Folder) -> reader.Parts:
+        Folder(f"{out}.unfinished").make()
+        return reader.survey_parts(folder)
 
     with (
         patch.object(workflow, "survey_parts", other_run),

@@ -2,16 +2,17 @@
 
 import logging
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import resource_tracker
 from threading import current_thread, main_thread
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from trajanon.errors import BadInput, ServerProblem, TrajanonError
-from trajanon.progress import Progress
+from trajanon.progress import Progress, silent
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -36,89 +37,69 @@ def _nothing(_: object) -> None:
     pass
 
 
-class Executor(Protocol):
-    """Does tasks, in any order and place."""
+@dataclass(frozen=True, slots=True)
+class Executor:
+    """Does tasks: one after the other here, or on the cluster of a client, in any order."""
+
+    client: "Client | None" = None
+    progress: Progress = silent
 
     def each(
         self,
         what: str,
         task: Callable[[_Given], _Result],
         given: Sequence[_Given],
-        progress: Progress,
         done: Callable[[_Given], object] = _nothing,
     ) -> list[_Result]:
         """Do a task with each thing given; results in their order."""
-
-
-class InProcess:
-    """One task after the other, in this process."""
-
-    def each(
-        self,
-        what: str,
-        task: Callable[[_Given], _Result],
-        given: Sequence[_Given],
-        progress: Progress,
-        done: Callable[[_Given], object] = _nothing,
-    ) -> list[_Result]:
-        """Do a task with each thing given; see `Executor`."""
-        results = []
-        for number, one in enumerate(given):
-            progress(what, number, len(given))
-            results.append(task(one))
-            done(one)
-        progress(what, len(given), len(given))
-        return results
-
-
-class DaskCluster:
-    """Tasks are sent to the workers of a Dask cluster; those of a lost worker are done again."""
-
-    def __init__(self, client: "Client") -> None:
-        self._client = client
-
-    def each(
-        self,
-        what: str,
-        task: Callable[[_Given], _Result],
-        given: Sequence[_Given],
-        progress: Progress,
-        done: Callable[[_Given], object] = _nothing,
-    ) -> list[_Result]:
-        """Do a task with each thing given; see `Executor`."""
-        from distributed import as_completed
-        from distributed.scheduler import KilledWorker
-
-        # Not pure: the files that tasks write are gone when a run has ended.
-        futures = self._client.map(task, given, pure=False)
-        place = {future: number for number, future in enumerate(futures)}
         results: dict[int, _Result] = {}
-        try:
-            progress(what, 0, len(given))
-            for future in as_completed(futures):
-                number = place[future]
-                results[number] = future.result()
-                # Otherwise it is done again if the worker that has its result is lost.
-                future.release()
+        self.progress(what, 0, len(given))
+        with closing(_results(self.client, task, given)) as found:
+            for number, result in found:
+                results[number] = result
                 done(given[number])
-                progress(what, len(results), len(given))
-        except TrajanonError:
-            raise
-        except KilledWorker as error:
-            msg = (
-                "several workers were lost during one task, as happens if it takes more memory "
-                "than they have: lower `memory`, or give them more"
-            )
-            raise ServerProblem(msg) from error
-        except ImportError as error:
-            msg = f"a package is missing on the workers: {error}; install trajanon there, too"
-            raise ServerProblem(msg) from error
-        except (CancelledError, OSError, TimeoutError) as error:
-            msg = f"the cluster was lost: {' '.join(str(error).split())[:200]}"
-            raise ServerProblem(msg) from error
-        finally:
-            self._client.cancel([f for f in futures if place[f] not in results])
+                self.progress(what, len(results), len(given))
         return [results[number] for number in range(len(given))]
+
+
+def _results(
+    client: "Client | None", task: Callable[[_Given], _Result], given: Sequence[_Given]
+) -> Generator[tuple[int, _Result], None, None]:
+    """Do tasks one after the other, or send them to workers: those of a lost one are done again."""
+    if client is None:
+        yield from enumerate(map(task, given))
+        return
+    from distributed import as_completed
+    from distributed.scheduler import KilledWorker
+
+    # Not pure: the files that tasks write are gone when a run has ended.
+    waiting = {future: n for n, future in enumerate(client.map(task, given, pure=False))}
+    try:
+        for future in as_completed(list(waiting)):
+            result = future.result()
+            # Otherwise it is done again if the worker that has its result is lost.
+            future.release()
+            yield waiting.pop(future), result
+    except TrajanonError:
+        raise
+    except KilledWorker as error:
+        msg = (
+            "several workers were lost during one task, as happens if it takes more memory "
+            "than they have: lower `memory`, or give them more"
+        )
+        raise ServerProblem(msg) from error
+    except ImportError as error:
+        msg = f"a package is missing on the workers: {error}; install trajanon there, too"
+        raise ServerProblem(msg) from error
+    except (CancelledError, OSError, TimeoutError) as error:
+        msg = f"the cluster was lost: {_words(error)}"
+        raise ServerProblem(msg) from error
+    finally:
+        client.cancel(list(waiting))
+
+
+def _words(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]
 
 
 @contextmanager
@@ -129,54 +110,67 @@ def connected(cluster: str) -> Iterator["Client"]:
     except ImportError as error:
         msg = "`cluster` needs Dask: pip install 'trajanon[cluster]'"
         raise BadInput(msg) from error
-    if not cluster.strip():  # such as a variable that is not set
-        raise _no_address(cluster)
-    if not cluster.startswith(_LOCAL):
-        with _quiet(), _reached(cluster) as client:
-            yield client
-        return
     workers = cluster.removeprefix(_LOCAL)
-    if not workers.isdecimal() or int(workers) < 1:
+    if cluster.startswith(_LOCAL) and (not workers.isdecimal() or int(workers) < 1):
         msg = f"`cluster` {cluster!r} must be local: and a number of workers: local:4"
         raise BadInput(msg)
-    with _quiet(), ExitStack() as closing:
+    with _quiet(), ExitStack() as ending:
+        if not cluster.startswith(_LOCAL):
+            yield ending.enter_context(_reached(cluster))
+            return
         with _ctrl_c_held_back():
-            client = _started(int(workers), closing)
+            client = _started(int(workers), ending)
         yield client
 
 
-def _started(workers: int, closing: ExitStack) -> "Client":
+def _reached(address: str) -> "Client":
+    from distributed import Client
+
+    try:
+        if not address.strip():  # such as a variable that is not set
+            raise ValueError
+        client = Client(address, timeout=_PATIENCE)
+    except ValueError as error:
+        msg = (
+            f"`cluster` {address!r} must be the address of a scheduler, such as "
+            "tcp://10.0.0.1:8786, or local:4"
+        )
+        raise BadInput(msg) from error
+    except (OSError, TimeoutError) as error:
+        msg = (
+            f"no scheduler answers at {address}: start one with dask scheduler, and "
+            "workers with dask worker"
+        )
+        raise ServerProblem(msg) from error
+    if client.scheduler_info()["workers"]:
+        return client
+    client.close()
+    msg = f"the scheduler at {address} has no workers: start some with: dask worker {address}"
+    raise ServerProblem(msg)
+
+
+def _started(workers: int, ending: ExitStack) -> "Client":
     """Start workers on this machine, each with one thread: kernels take more."""
     import dask.config
     from distributed import Client, LocalCluster
 
+    before = dask.config.get(_ENVIRONMENT)
+    # Without Dask's MALLOC_TRIM: with it each block of a search has to ask for its memory again.
+    kept = {name: before[name] for name in before if "MALLOC_TRIM" not in name}
+    kept["DASK_DISTRIBUTED__LOGGING__DISTRIBUTED"] = "critical"
     try:
-        with dask.config.set({_ENVIRONMENT: _environment()}):
-            local = closing.enter_context(
-                LocalCluster(
-                    n_workers=workers,
-                    threads_per_worker=1,
-                    memory_limit=0,  # shards are made to fit; spilling would slow them
-                    dashboard_address="127.0.0.1:0",
-                )
+        with dask.config.set({_ENVIRONMENT: kept}):
+            cluster = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                memory_limit=0,  # shards are made to fit; spilling would slow them
+                dashboard_address="127.0.0.1:0",
             )
-        client: Client = closing.enter_context(Client(local))
+            client: Client = ending.enter_context(Client(ending.enter_context(cluster)))
     except (OSError, RuntimeError, TimeoutError) as error:
-        msg = f"the workers could not be started: {' '.join(str(error).split())[:200]}"
+        msg = f"the workers could not be started: {_words(error)}"
         raise ServerProblem(msg) from error
     return client
-
-
-def _environment() -> dict[str, Any]:
-    """The environment of workers, beside that of this process.
-
-    Without Dask's MALLOC_TRIM: with it each block of a search has to ask for its memory again.
-    """
-    import dask.config
-
-    before = dask.config.get(_ENVIRONMENT)
-    kept = {name: before[name] for name in before if "MALLOC_TRIM" not in name}
-    return kept | {"DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical"}
 
 
 @contextmanager
@@ -220,33 +214,3 @@ def _ctrl_c_held_back() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
         if pressed:
             signal.raise_signal(signal.SIGINT)
-
-
-def _no_address(cluster: str) -> BadInput:
-    return BadInput(
-        f"`cluster` {cluster!r} must be the address of a scheduler, such as "
-        "tcp://10.0.0.1:8786, or local:4"
-    )
-
-
-@contextmanager
-def _reached(address: str) -> Iterator["Client"]:
-    from distributed import Client
-
-    try:
-        client = Client(address, timeout=_PATIENCE)
-    except ValueError as error:
-        raise _no_address(address) from error
-    except (OSError, TimeoutError) as error:
-        msg = (
-            f"no scheduler answers at {address}: start one with dask scheduler, and "
-            "workers with dask worker"
-        )
-        raise ServerProblem(msg) from error
-    with client:
-        if not client.scheduler_info()["workers"]:
-            msg = (
-                f"the scheduler at {address} has no workers: start some with: dask worker {address}"
-            )
-            raise ServerProblem(msg)
-        yield client

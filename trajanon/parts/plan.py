@@ -10,15 +10,12 @@ from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.neighbours import neighbour_count
 from trajanon.partition import dense
-from trajanon.parts.kd_tree import Split
-from trajanon.parts.part_reader import Parts
+from trajanon.parts.reader import Parts
 from trajanon.parts.scratch import Scratch
+from trajanon.parts.split import Split
 from trajanon.parts.survey import Survey
 from trajanon.progress import Progress
 from trajanon.settings import Settings
-
-FILES = 10_000
-"""Files that one step of a run writes at most, but one for each task."""
 
 PROGRAM = 600e6
 """Bytes that the program and its libraries take before they read anything."""
@@ -39,31 +36,21 @@ class Plan:
     counts_subjects: bool  # whether subjects are counted, or records
     settings: Settings  # of the search
     progress: Progress  # of the search: silent where it runs elsewhere
-    capacity: int  # records that are searched at once
     released: int  # parts of the release
     secret: bytes  # from the operating system: decides where rows go in the release
 
     def counted(self, subject: Ints) -> Ints:
         """Number what k counts, from 0: subjects, or the records."""
-        if self.counts_subjects:
-            return dense(subject)
-        return np.arange(len(subject))
+        return dense(subject) if self.counts_subjects else np.arange(len(subject))
 
 
 def bytes_of(memory: str | float) -> float:
     """Read an amount of memory, such as ``4GB`` or ``500 MB``."""
-    msg = f"`memory` must be an amount such as 4GB or 500MB (got {memory!r})"
-    found = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?)i?b?\s*", str(memory).lower())
-    try:
-        if isinstance(memory, int | float) and not isinstance(memory, bool):
-            amount = float(memory)
-        elif found is not None:
-            amount = float(found[1]) * _UNITS[found[2]]
-        else:
-            raise BadInput(msg)
-    except (ValueError, OverflowError):
-        raise BadInput(msg) from None
-    if not math.isfinite(amount):
+    number = r"(\d+\.?\d*(?:e\+?\d+)?|\.\d+)"
+    found = re.fullmatch(rf"\s*{number}\s*([kmgt]?)i?b?\s*", str(memory).lower())
+    amount = float(found[1]) * _UNITS[found[2]] if found else math.inf
+    if math.isinf(amount):
+        msg = f"`memory` must be an amount such as 4GB or 500MB (got {memory!r})"
         raise BadInput(msg)
     return amount
 
@@ -71,11 +58,6 @@ def bytes_of(memory: str | float) -> float:
 def shards_for(n: int, capacity: int) -> int:
     """How many shards are needed, with room to spare: they differ in size."""
     return -(-n * 11 // (capacity * 10))
-
-
-def files_per_task(targets: int, tasks: int) -> int:
-    """How many files each task writes for its targets: the fewer, the more tasks there are."""
-    return min(max(FILES // tasks, 1), targets)
 
 
 def capacity_of(memory: float, columns: int, k: int) -> int:

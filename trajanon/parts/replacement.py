@@ -1,20 +1,20 @@
 """Replacing a release in parts: whole, or not at all."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 
-from trajanon.drafts import BEFORE, remove_abandoned
+from trajanon.drafts import BEFORE, UNFINISHED, remove_abandoned
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.partition import is_part
 from trajanon.parts.folder import Folder
-from trajanon.parts.release_parts import DRAFT
+from trajanon.parts.release import DRAFT
 from trajanon.parts.scratch import Scratch
 
 _LOG = logging.getLogger(__name__)
 
-_FOREIGN = "%s was put into %s during the run: it stays, and is no part of the release"
+REPORT = "report.json"
+"""The report while the run is not done, within its folder."""
 
 
 def report_of(out: str) -> str:
@@ -24,47 +24,44 @@ def report_of(out: str) -> str:
 
 def refuse_places(source: Folder, out: Folder) -> None:
     """Refuse, before the long work, to overwrite anything but a release."""
-    if source.same_as(out) or out.holds(source):
-        raise read_as_input(out)
+    refuse_inputs(out, [source])
     if not source.exists:
         msg = f"there is no {source}; make it with: trajanon extract --partition 100000"
         raise FileProblem(msg)
-    left = out.beside
-    here = left.local
-    if left.exists and (here is None or remove_abandoned(here, Path(out.url))):
+    left = Folder(out.url + UNFINISHED)
+    here, place = left.local, out.local
+    if left.exists and (here is None or place is None or remove_abandoned(here, place)):
         msg = (
             f"{left} belongs to a run that is still at work, or was killed: wait for it, or "
             "remove the folder"
         )
         raise FileProblem(msg)
-    if out.exists:
-        others = [name for name in out.names() if not is_part(name)]
-        if others:
-            msg = f"{out} holds {others[0]}, which is no part of a release: write to another folder"
+    for name in out.names() if out.exists else ():
+        if not is_part(name):
+            msg = f"{out} holds {name}, which is no part of a release: write to another folder"
             raise FileProblem(msg)
 
 
-def read_as_input(out: Folder) -> BadInput:
-    """Say that an output would overwrite an input."""
-    return BadInput(f"{out} is read as input; write to another folder")
+def refuse_inputs(out: Folder, inputs: Iterable[Folder]) -> None:
+    """Refuse an output that is one of the inputs, or has one in it."""
+    if any(map(out.holds, inputs)):
+        msg = f"{out} is read as input; write to another folder"
+        raise BadInput(msg)
 
 
 @contextmanager
 def replacing_release(out: Folder, report: str) -> Iterator[Scratch]:
-    """Give a folder to work in; at the end, move the release and its report out of it.
-
-    Only what was in the output when the run began is replaced. A file that somebody else put there
-    meanwhile stays; if it is named as a part, nothing is replaced.
-    """
-    scratch = Scratch(out.beside.url)
+    """Give a folder to work in; at the end, move the release and its report out of it."""
+    scratch = Scratch(out.url + UNFINISHED)
+    before, told = scratch / BEFORE, scratch / REPORT
     there = out.states() if out.exists else {}
     with scratch.at_work():  # of two runs that begin at once, one is refused
-        before = scratch / BEFORE
         try:
             yield scratch
-            for name in _replace(out, report, scratch, there):
-                (before / name).move(out / name)
-                _LOG.warning(_FOREIGN, name, out)
+            with exchanged(out, scratch / DRAFT, before, there, is_part):
+                if told.local is not None:
+                    told.local.chmod(0o600)
+                told.move(Folder(report))
         except BaseException:
             _clear(scratch, before)
             raise
@@ -83,22 +80,29 @@ def _clear(scratch: Scratch, before: Folder) -> None:
         _LOG.warning(msg, scratch)
 
 
-def _replace(out: Folder, report: str, scratch: Scratch, there: dict[str, str]) -> list[str]:
-    """Move a release and its report into place, or leave everything as it was.
+@contextmanager
+def exchanged(
+    out: Folder,
+    draft: Folder,
+    before: Folder,
+    there: Mapping[str, str],
+    ours: Callable[[str], bool],
+) -> Iterator[None]:
+    """Move a draft into the place of a folder, or leave that as it was if the block fails.
 
-    Returns the names of files that somebody put there during the run, which are in ``before``.
+    Only what was there when the run began is replaced. A file that somebody else put there
+    meanwhile stays; if it is ours by its name, nothing is replaced.
     """
-    before = scratch / BEFORE
     now = out.states() if out.exists else None
     foreign: list[str] = []
     try:
         if now is not None:
-            _refuse_foreign_parts(out, [n for n in now if now[n] != there.get(n)])
+            _refuse_foreign(out, [name for name in now if now[name] != there.get(name)], ours)
             out.move(before)
-            foreign = [name for name in before.names() if name not in there or not is_part(name)]
-            _refuse_foreign_parts(out, foreign)
-        (scratch / DRAFT).move(out)
-        scratch.move_file("report.json", report)
+            foreign = [name for name in before.names() if name not in there or not ours(name)]
+            _refuse_foreign(out, foreign, ours)
+        draft.move(out)
+        yield
     except BaseException:
         if now is None:
             out.remove()
@@ -108,12 +112,15 @@ def _replace(out: Folder, report: str, scratch: Scratch, there: dict[str, str]) 
         else:  # it was being moved file by file, and is still whole in its place
             before.remove()
         raise
-    return foreign
+    for name in foreign:
+        (before / name).move(out / name)
+        msg = "%s was put into %s during the run: it stays, and is no part of the release"
+        _LOG.warning(msg, name, out)
+    before.remove()
 
 
-def _refuse_foreign_parts(out: Folder, names: list[str]) -> None:
-    """Refuse to replace, or to release, parts that somebody else wrote."""
-    for name in filter(is_part, names):
+def _refuse_foreign(out: Folder, names: Iterable[str], ours: Callable[[str], bool]) -> None:
+    for name in filter(ours, names):
         msg = (
             f"somebody else wrote {out}/{name} during the run, and nothing there was "
             "replaced: write to another folder"

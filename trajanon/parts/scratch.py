@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from itertools import groupby
-from typing import IO, Any, NamedTuple, Protocol
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,10 @@ from numpy.typing import NDArray
 from trajanon.arrays import Bools, Ints
 from trajanon.drafts import holding
 from trajanon.errors import FileProblem
-from trajanon.parts.folder import ByteRange, Folder
+from trajanon.parts.folder import Folder, Stored
+
+FILES = 10_000
+"""Files that one step of a run writes at most, but one for each task."""
 
 _AT_WORK = "at-work"
 
@@ -23,15 +27,14 @@ class Scratch(Folder):
     A worker may still be busy when a run is stopped. What it writes then does not stay.
     """
 
-    __slots__ = ()
-
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """Make and lock it, readable by its owner only; refuse one that exists."""
-        self.make_for_oneself()
+        self.make(new=True)
         with ExitStack() as held:
             try:
                 if self.local is not None:
+                    self.local.chmod(0o700)
                     held.enter_context(holding(self.local))
                 with Folder.writing(self, _AT_WORK):
                     pass
@@ -56,12 +59,42 @@ class Scratch(Folder):
         Folder.remove(self)
 
 
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Rows that are taken at once."""
+
+    number: int
+    places: Sequence[Stored]  # where the rows are
+
+    @property
+    def rows(self) -> int:
+        """How many rows."""
+        return sum(place.rows for place in self.places)
+
+
+def removal(folder: Folder, tasks: Sequence[Task]) -> Callable[[Task], None]:
+    """Give what removes, once a task is done, the files that no other task needs.
+
+    A task that is done again, such as after the loss of a worker, finds its files: a task is done
+    only when its result has arrived.
+    """
+    waiting = Counter(name for task in tasks for name in {place.name for place in task.places})
+
+    def done(task: Task) -> None:
+        for name in {place.name for place in task.places}:
+            waiting[name] -= 1
+            if not waiting[name]:
+                folder.remove_file(name)
+
+    return done
+
+
 class ShardRows(NamedTuple):
     """Rows of the table on their way through the files of a run."""
 
     row: Ints  # their numbers in the table, (n,)
     mark: Ints  # a number of each: the shard it fell into, or its group, (n,)
-    subject: Ints  # whose each is, (n,), as in `trajanon.parts.part_reader.PartRows`
+    subject: Ints  # whose each is, (n,), the same in all parts
     points: NDArray[np.floating]  # latitude and longitude, (n, m, 2)
 
     def take(self, which: Bools | Ints) -> "ShardRows":
@@ -69,19 +102,23 @@ class ShardRows(NamedTuple):
         return ShardRows(self.row[which], self.mark[which], self.subject[which], self.points[which])
 
 
-def read_rows(folder: Folder, places: Sequence[ByteRange], rows: int) -> ShardRows:
-    """Read rows from several places, together this number, one after another."""
+def read_rows(folder: Folder, task: Task) -> ShardRows:
+    """Read the rows of a task, place after place."""
     whole, begin = None, 0
-    for place in places:
+    for place in task.places:
         some = ShardRows(*folder.read_arrays(place, len(ShardRows._fields)))
         if whole is None:
-            whole = ShardRows(*(np.empty((rows, *a.shape[1:]), a.dtype) for a in some))
+            whole = ShardRows(*(np.empty((task.rows, *a.shape[1:]), a.dtype) for a in some))
         for array, part in zip(whole, some, strict=True):
-            array[begin : begin + len(part)] = part
-        begin += len(some.row)
+            array[begin : begin + place.rows] = part
+        begin += place.rows
     assert whole is not None
-    assert begin == rows
     return whole
+
+
+def files_per_task(targets: int, tasks: int) -> int:
+    """How many files each task writes for its targets: the fewer, the more tasks there are."""
+    return min(max(FILES // tasks, 1), targets)
 
 
 def write_by_target(
@@ -90,13 +127,13 @@ def write_by_target(
     target: Ints,
     files: int,
     take: Callable[[Ints], Sequence[NDArray[Any]]],
-) -> Iterator[tuple[int, Ints, ByteRange]]:
+) -> Iterator[tuple[int, Ints, Stored]]:
     """Write rows by their targets, (n,); yield each target, its rows and where they are.
 
     Targets that are next to each other share a file: there are ``files`` at most for all targets.
     ``name`` has a place for the number of a file.
     """
-    targets = int(target.max()) + 1
+    targets = int(target.max(initial=-1)) + 1
     order = np.argsort(target, kind="stable")
     ends = np.searchsorted(target[order], np.arange(targets + 1))
     present = np.flatnonzero(np.diff(ends)).tolist()
@@ -105,34 +142,3 @@ def write_by_target(
         places = folder.write_arrays(name.format(file), (take(rows) for _, rows in which))
         for (number, rows), place in zip(which, places, strict=True):
             yield number, rows, place
-
-
-class HasPlaces(Protocol):
-    """What a task is given."""
-
-    @property
-    def places(self) -> Sequence[ByteRange]:
-        """Where the rows are that it needs."""
-
-
-class FileUses:
-    """How many tasks still need each file.
-
-    A task that is done again, such as after the loss of a worker, finds its files: a task is done
-    only when its result has arrived.
-    """
-
-    def __init__(self, folder: Folder, given: Sequence[HasPlaces]) -> None:
-        self._folder = folder
-        self._left = Counter(name for one in given for name in self._files(one))
-
-    def end(self, one: HasPlaces) -> None:
-        """Remove the files that no other task needs."""
-        for name in self._files(one):
-            self._left[name] -= 1
-            if not self._left[name]:
-                self._folder.remove_file(name)
-
-    @staticmethod
-    def _files(one: HasPlaces) -> list[str]:
-        return sorted({place.name for place in one.places})

@@ -1,6 +1,5 @@
 """Anonymisation beyond memory: parts -> shards -> a release in parts, on one page."""
 
-import logging
 import secrets
 from dataclasses import replace
 from functools import partial
@@ -14,18 +13,22 @@ from trajanon.files.release_lines import DIGITS, unknown_attribution
 from trajanon.loss import information_loss
 from trajanon.outputs import json_report
 from trajanon.partition import Stage, check_enough, check_k
-from trajanon.parts.borders import borders, search_border
-from trajanon.parts.centroids import Tally, joined_tallies
-from trajanon.parts.executors import DaskCluster, Executor, InProcess
+from trajanon.parts.executors import Executor
 from trajanon.parts.folder import Folder
-from trajanon.parts.kd_tree import split_table
-from trajanon.parts.part_reader import NUMBERS, SLICE_ROWS, ChangeGuard, Parts, survey_parts
 from trajanon.parts.plan import Plan, bytes_of, capacity_of, shards_for
-from trajanon.parts.release_parts import count_of_parts, write_release_parts
-from trajanon.parts.replacement import read_as_input, refuse_places, replacing_release, report_of
-from trajanon.parts.scratch import FileUses
-from trajanon.parts.shard_search import search_shard
+from trajanon.parts.reader import part_states, survey_parts, unchanged
+from trajanon.parts.release import Tally, count_of_parts, joined_tallies, write_release_parts
+from trajanon.parts.replacement import (
+    REPORT,
+    refuse_inputs,
+    refuse_places,
+    replacing_release,
+    report_of,
+)
+from trajanon.parts.scratch import removal
+from trajanon.parts.search import borders, search_border, search_shard
 from trajanon.parts.shards import scatter, shards_of
+from trajanon.parts.split import split_table
 from trajanon.parts.survey import survey_table
 from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, versions
@@ -33,8 +36,6 @@ from trajanon.settings import ReleaseSettings, Settings
 
 if TYPE_CHECKING:
     from distributed import Client
-
-_LOG = logging.getLogger(__name__)
 
 
 def anonymize_parts(
@@ -101,90 +102,59 @@ def anonymize_parts(
     memory = bytes_of(memory)
     folder, release = Folder(source), Folder(out).real
     refuse_places(folder, release)
-    stages = _Stages()
-    watch = ChangeGuard(folder)
-    with watch.unchanged():
+    stages: list[Stage] = []
+    since = [perf_counter()]
+
+    def arrived(name: str, loss: float | None = None) -> None:
+        since.append(perf_counter())
+        stages.append(Stage(name, loss, since[-1] - since[-2]))
+
+    before = part_states(folder)
+    with unchanged(folder, before):
         parts = replace(survey_parts(folder), subjects_exact=subjects_exact)
-    if any(release.holds(folder / part_slice.name) for part_slice in parts.slices):  # as links
-        raise read_as_input(release)
+    refuse_inputs(release, [folder / part_slice.name for part_slice in parts.slices])  # as links
     check_enough(parts.n, k, what="trajectories")
     attribution = parts.schema.attribution
     if attribution is not None and (unknown := unknown_attribution(attribution)):
         msg = f"the parts carry {unknown[0]}: extract them again without it"
         raise BadInput(msg)
     capacity = capacity_of(memory, 2 * parts.schema.points, k)
-    parts = _fitting(parts, capacity)
-    executor: Executor = InProcess() if client is None else DaskCluster(client)
-    if client is not None:  # workers stand elsewhere, and cannot show bars
-        parts = replace(parts, folder=folder.absolute)
+    parts = parts.fitting(capacity)
+    executor = Executor(client, progress)
     with replacing_release(release, report_of(out)) as scratch:
-        with watch.unchanged():
-            whole, parts = survey_table(executor, parts, progress)
-            stages.arrived("reading")
+        with unchanged(folder, before):
+            survey, sample, parts = survey_table(executor, parts)
+            arrived("reading")
             plan = Plan(
                 parts=parts,
                 scratch=scratch,
-                survey=whole._replace(sample=whole.sample[:0]),
-                split=split_table(whole.sample, shards_for(parts.n, capacity)),
+                survey=survey,
+                split=split_table(sample, shards_for(parts.n, capacity)),
                 k=k,
                 digits=digits,
                 counts_subjects=count == "subjects" and parts.knows_subjects,
                 settings=settings,
-                progress=progress if client is None else silent,
-                capacity=capacity,
+                progress=progress if client is None else silent,  # workers cannot show bars
                 released=count_of_parts(parts.n),
                 secret=secrets.token_bytes(32),
             )
-            scattered = executor.each(
-                "Splitting into shards", partial(scatter, plan), parts.slices, progress
-            )
-        shards = shards_of(plan, [some for part_slice in scattered for some in part_slice])
-        stages.arrived("splitting")
-        task, uses = partial(search_shard, plan), FileUses(scratch, shards)
-        solved = executor.each("Grouping shards", task, shards, progress, uses.end)
-        lost = sum(one.lost for one in solved)
-        stages.arrived("shards", information_loss(lost, whole.sst))
-        waiting = [some for one in solved for some in one.waiting]
-        between = borders(waiting, capacity)
-        mend, uses = partial(search_border, plan), FileUses(scratch, between)
-        mended = executor.each("Mending borders", mend, between, progress, uses.end)
+            scattered = executor.each("Splitting into shards", partial(scatter, plan), parts.slices)
+        shards = shards_of(plan, [one for some in scattered for one in some], capacity)
+        arrived("splitting")
+        task = partial(search_shard, plan)
+        solved = executor.each("Grouping shards", task, shards, removal(scratch, shards))
+        arrived("shards", information_loss(sum(one.lost for one in solved), survey.sst))
+        waiting = borders([some for one in solved for some in one.waiting], capacity)
+        mend = partial(search_border, plan)
+        mended = executor.each("Mending borders", mend, waiting, removal(scratch, waiting))
         tally = joined_tallies([one.tally for one in solved] + mended)
-        stages.arrived("borders", information_loss(tally.lost, whole.sst))
-        write_release_parts(executor, plan, tally, progress)
-        stages.arrived("writing")
-        report = _report(plan, tally, stages.stages, len(shards))
-        with scratch.writing("report.json") as file:
+        arrived("borders", information_loss(tally.lost, survey.sst))
+        write_release_parts(executor, plan, tally)
+        arrived("writing")
+        report = _report(plan, tally, stages, len(shards))
+        with scratch.writing(REPORT) as file:
             file.write(json_report(report).encode())
     return report
-
-
-def _fitting(parts: Parts, capacity: int) -> Parts:
-    """Read no more at once than fits, where lines have many points."""
-    most = max(capacity, min(SLICE_ROWS, NUMBERS // (2 * parts.schema.points)))
-    parts = parts.parted(most)
-    largest = max(parts.slices, key=lambda part_slice: part_slice.rows)
-    if largest.rows > most:
-        msg = (
-            f"{parts.folder}/{largest.name} has a row group of {largest.rows:,} "
-            f"trajectories, and only {most:,} fit into the memory at once: write "
-            "it with smaller row groups, or raise `memory`"
-        )
-        raise BadInput(msg)
-    return parts
-
-
-class _Stages:
-    """Steps, and their seconds."""
-
-    def __init__(self) -> None:
-        self.stages: list[Stage] = []
-        self._since = perf_counter()
-
-    def arrived(self, name: str, loss: float | None = None) -> None:
-        """End a step."""
-        now = perf_counter()
-        self.stages.append(Stage(name, loss, now - self._since))
-        self._since = now
 
 
 def _report(plan: Plan, tally: Tally, stages: list[Stage], shards: int) -> dict[str, Any]:
@@ -204,7 +174,7 @@ def _report(plan: Plan, tally: Tally, stages: list[Stage], shards: int) -> dict[
         "counted": counted.word,
         "digits": plan.digits,
         "groups": counted.groups,
-        "lines": len(np.unique(tally.told)),
+        "lines": len(np.unique(tally.hashes)),
         "information_loss": information_loss(tally.lost, plan.survey.sst),
         "stages": [stage.account for stage in stages],
         "stopped": False,

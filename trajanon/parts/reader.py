@@ -1,0 +1,314 @@
+"""Reading a folder of Parquet parts, a slice of rows at a time."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, NotRequired, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon.arrays import Floats
+from trajanon.errors import BadInput, FileProblem
+from trajanon.files import arrow
+from trajanon.files.geoparquet import described, expecting_geometries, refuse_other_system
+from trajanon.files.json_types import parsed
+from trajanon.files.wkb import read_lines
+from trajanon.parts.folder import Folder
+from trajanon.parts.row_ids import ID_COLUMNS, NO_VALUES, RowIds, TraceSubjects, kind_of, row_ids
+from trajanon.subjects import Merged
+from trajanon.tracks import refuse_off_earth
+
+SLICE_ROWS = 100_000
+"""Rows read at once, about; a larger row group is read whole."""
+
+NUMBERS = 60 * SLICE_ROWS
+"""Coordinates that may be read at once, whatever the memory: some 200 MB with copies of
+them."""
+
+_SUFFIXES = (".parquet", ".geoparquet")
+
+
+class _Provenance(TypedDict):
+    """What is read of the provenance in a part."""
+
+    attribution: NotRequired[str | None]
+    counts: NotRequired[dict[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class PartSchema:
+    """How trajectories are written in a part: the same in all parts of a folder."""
+
+    points: int  # of each trajectory
+    known: tuple[tuple[str, str], ...]  # of ``subject`` and ``trace``, those there are, and kinds
+    attribution: str | None  # the line that must be shown with the data
+    geometry: str  # the column of lines; empty if each coordinate is a column: lat1, lon1, ...
+    single: bool  # whether coordinates have single precision
+    unknown: tuple[int, int]  # recordings that name no subject, and recordings read
+
+    @property
+    def coordinates(self) -> list[str]:
+        """The columns of trajectories."""
+        return [self.geometry] if self.geometry else _coordinates(self.points)
+
+    def filled(self, other: "PartSchema") -> "PartSchema":
+        """Give columns without any value the kind that they have in another part."""
+        theirs = dict(other.known)
+        known = ((n, theirs.get(n, kind) if kind == NO_VALUES else kind) for n, kind in self.known)
+        return replace(self, known=tuple(known))
+
+    def difference(self, other: "PartSchema") -> str:
+        """Say how it is not like another one."""
+        mine, theirs = (
+            ", ".join(f"{name} ({kind})" for name, kind in one.known) or "nothing"
+            for one in (self, other)
+        )
+        if self.points != other.points:
+            return f"its trajectories have {self.points} points, and not {other.points}"
+        if mine != theirs:
+            return f"of subjects and traces it has {mine}, and not {theirs}"
+        if self.attribution != other.attribution:
+            return f"it carries {self.attribution!r}, and not {other.attribution!r}"
+        if (self.geometry, self.single) != (other.geometry, other.single):
+            return "its coordinates are written in another way"
+        return "it is of another extraction"
+
+
+class PartSlice(NamedTuple):
+    """Row groups of a part that are read at once."""
+
+    name: str  # of the part
+    first: int  # number of the first row among those of all parts
+    groups: tuple[int, ...] = ()  # which of its row groups
+    sizes: tuple[int, ...] = ()  # rows of each of these
+
+    @property
+    def rows(self) -> int:
+        """How many rows."""
+        return sum(self.sizes)
+
+    def parted(self, rows: int) -> "list[PartSlice]":
+        """Slices of at most this number of rows, or of one row group."""
+        slices: list[PartSlice] = []
+        first = self.first
+        for group, size in zip(self.groups, self.sizes, strict=True):
+            if not slices or slices[-1].rows + size > rows:
+                slices.append(PartSlice(self.name, first))
+            _, _, groups, sizes = slices[-1]
+            slices[-1] = slices[-1]._replace(groups=(*groups, group), sizes=(*sizes, size))
+            first += size
+        return slices
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """A folder of parts."""
+
+    folder: Folder  # where they are
+    schema: PartSchema  # how trajectories stand in them
+    slices: tuple[PartSlice, ...]  # in which they are read, in the order of the names
+    named: TraceSubjects = field(default_factory=TraceSubjects)  # of traces named in some rows
+    subjects_exact: bool = False
+    merged: Merged = field(default_factory=Merged)  # names that were another one's spelling
+    unnamed: int = 0  # subjects without a name, once all rows were read
+
+    @property
+    def n(self) -> int:
+        """Trajectories in all parts."""
+        return sum(part_slice.rows for part_slice in self.slices)
+
+    @property
+    def knows_subjects(self) -> bool:
+        """Whether something is known of subjects."""
+        return bool(self.schema.known)
+
+    def fitting(self, capacity: int) -> "Parts":
+        """Read no more at once than fits, where lines have many points."""
+        most = max(capacity, min(SLICE_ROWS, NUMBERS // (2 * self.schema.points)))
+        slices = [one for some in self.slices for one in some.parted(min(most, SLICE_ROWS))]
+        largest = max(slices, key=lambda one: one.rows)
+        if largest.rows > most:
+            msg = (
+                f"{self.folder}/{largest.name} has a row group of {largest.rows:,} "
+                f"trajectories, and only {most:,} fit into the memory at once: write "
+                "it with smaller row groups, or raise `memory`"
+            )
+            raise BadInput(msg)
+        return replace(self, slices=tuple(slices))
+
+    def read(self, part_slice: PartSlice) -> tuple[NDArray[np.floating], RowIds]:
+        """Read points, (r, m, 2), in the precision of the file, and whose they are."""
+        where, table = self._table(part_slice, self.schema.coordinates)
+        read_points = _points_of_lines if self.schema.geometry else _points_of_columns
+        points = read_points(where, table, self.schema)
+        file = where.replace("{", "{{").replace("}", "}}")  # it is formatted
+        refuse_off_earth(points, f"{file} has a point that")
+        return points, row_ids(where, table, exact=self.subjects_exact)
+
+    def read_ids(self, part_slice: PartSlice) -> RowIds:
+        """Read whose some rows are, without points."""
+        return row_ids(*self._table(part_slice, []), exact=self.subjects_exact)
+
+    def _table(self, part_slice: PartSlice, columns: Sequence[str]) -> tuple[str, Any]:
+        names = [*columns, *(name for name, _ in self.schema.known)]
+        with _parquet(self.folder, part_slice.name) as part:
+            table = part.read_row_groups(list(part_slice.groups), names, use_threads=False)
+        return f"{self.folder}/{part_slice.name}", table
+
+
+def survey_parts(folder: Folder) -> Parts:
+    """Look at the parts of a folder, without reading their rows."""
+    names = [name for name in folder.names() if is_read(name)]
+    schema, slices, first = None, [], 0
+    for name in names:
+        with _parquet(folder, name) as part:
+            about = part.metadata
+            sizes = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
+            if not sum(sizes):
+                continue
+            mine = _schema_of(f"{folder}/{name}", part)
+        if schema is not None:
+            mine, schema = mine.filled(schema), schema.filled(mine)
+            if mine != schema:
+                msg = (
+                    f"{folder}/{name} is not like {slices[0].name}: {mine.difference(schema)}; "
+                    "keep parts of one extraction in a folder"
+                )
+                raise BadInput(msg)
+        schema = mine
+        groups, rows = zip(*((g, size) for g, size in enumerate(sizes) if size), strict=True)
+        slices += PartSlice(name, first, groups, rows).parted(SLICE_ROWS)
+        first += sum(sizes)
+    if schema is None:
+        what = f"the {len(names)} parts in {folder} hold" if names else f"{folder} has"
+        msg = (
+            f"{what} no trajectories; make parts with: trajanon extract --partition "
+            "100000 --out FOLDER"
+        )
+        raise FileProblem(msg)
+    return Parts(folder, schema, tuple(slices))
+
+
+def is_read(name: str) -> bool:
+    """Whether a file is a part; hidden ones are drafts, maybe of an existing one."""
+    return name.lower().endswith(_SUFFIXES) and not name.startswith(".")
+
+
+@contextmanager
+def _parquet(folder: Folder, name: str) -> Iterator[Any]:
+    """Open a part; an error names it.
+
+    Arrow must not read this file of Python's in threads of its own: see `arrow.opened`.
+    """
+    import pyarrow.parquet as pq
+
+    with arrow.reading(f"{folder}/{name}"), folder.open(name) as file:
+        yield pq.ParquetFile(file)
+
+
+def _schema_of(where: str, part: Any) -> PartSchema:
+    """Read the schema of a part that has rows."""
+    import pyarrow as pa
+
+    fields = part.schema_arrow
+    metadata = fields.metadata or {}
+    if len(set(fields.names)) < len(fields.names):
+        msg = f"{where} has several columns of the same name; leave out all but one"
+        raise BadInput(msg)
+    known = [name for name in ID_COLUMNS if name in fields.names]
+    kinds = tuple((name, kind_of(where, fields.field(name))) for name in known)
+    try:
+        told = parsed(metadata.get(b"trajanon", b"{}"), _Provenance)
+    except BadInput as error:
+        msg = f"{where} has metadata that cannot be read, {error}; extract it again"
+        raise BadInput(msg) from error
+    geometry, points, single = "", 0, False
+    if b"geo" in metadata:
+        geo = described(fields, where)
+        refuse_other_system(where, geo)
+        geometry = geo["primary_column"]
+        rows = part.iter_batches(1, columns=[geometry], use_threads=False)
+        with expecting_geometries(where):
+            points = next(int(read_lines(row[0]).size[0]) for row in rows if len(row))
+        if points < 2:
+            msg = f"{where} begins with a geometry that is no line of two points or more"
+            raise BadInput(msg)
+    else:
+        while {f"lat{points + 1}", f"lon{points + 1}"} <= set(fields.names):
+            points += 1
+        if points < 2:
+            msg = (
+                f"{where} holds no trajectories: neither lines (GeoParquet) nor "
+                "columns lat1, lon1, lat2, lon2, ..."
+            )
+            raise BadInput(msg)
+        types = {fields.field(name).type for name in _coordinates(points)}
+        single = types == {pa.float32()}
+        if not all(pa.types.is_floating(kind) for kind in types):
+            msg = f"{where} has coordinates that are no floating-point numbers"
+            raise BadInput(msg)
+    counts = told.get("counts", {})
+    unknown = (counts.get("recordings of unknown subjects", 0), counts.get("recordings read", 0))
+    return PartSchema(points, kinds, told.get("attribution"), geometry, single, unknown)
+
+
+def _coordinates(points: int) -> list[str]:
+    return [f"{name}{number}" for number in range(1, points + 1) for name in ("lat", "lon")]
+
+
+def _points_of_lines(where: str, table: Any, schema: PartSchema) -> Floats:
+    read, row = [], 0
+    for batch in table[schema.geometry].chunks:
+        with expecting_geometries(where):
+            lines = read_lines(batch)
+        right = lines.flat & (lines.size == schema.points)
+        if not right.all():
+            msg = (
+                f"{where}, row {row + np.argmin(right)}: every trajectory is a "
+                f"LineString of {schema.points} points without heights, as the first one"
+            )
+            raise BadInput(msg)
+        read.append(lines.points.reshape(-1, schema.points, 2))
+        row += len(batch)
+    return np.concatenate(read)
+
+
+def _points_of_columns(where: str, table: Any, schema: PartSchema) -> NDArray[np.floating]:
+    kind = np.float32 if schema.single else np.float64
+    records = np.empty((len(table), 2 * schema.points), dtype=kind)
+    for number, name in enumerate(schema.coordinates):
+        if table[name].null_count:
+            msg = f"{where} has no value in column {name} of a row: leave such rows out"
+            raise BadInput(msg)
+        records[:, number] = table[name].to_numpy()
+    return records.reshape(len(records), -1, 2)
+
+
+def part_states(folder: Folder) -> dict[str, str]:
+    """The state of each part; see `unchanged`."""
+    return {name: state for name, state in folder.states().items() if is_read(name)}
+
+
+@contextmanager
+def unchanged(folder: Folder, before: Mapping[str, str]) -> Iterator[None]:
+    """Refuse to go on if parts were changed while they were read in this block.
+
+    Rows are read twice. If they were others the second time, a group could have too few subjects,
+    or rows could be missing.
+    """
+    cause = None
+    try:
+        yield
+    except Exception as error:
+        cause = error
+    now = part_states(folder)
+    for name in sorted(before.keys() | now.keys()):
+        if now.get(name) != before.get(name):
+            msg = (
+                f"{folder}/{name} was written or removed while it was read: "
+                "begin again once nobody writes there"
+            )
+            raise FileProblem(msg) from cause
+    if cause is not None:
+        raise cause
