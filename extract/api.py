@@ -11,9 +11,8 @@ from trajanon.extract.extraction import OSM_API, Extraction, From, chosen_spacin
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources import files
 from trajanon.extract.sources.osm import osm_api
-from trajanon.extract.sources.source import Source
+from trajanon.extract.sources.source import Source, check_untimed, ordered
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.untimed import check_untimed, ordered
 from trajanon.extract.trace import Trace
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories

@@ -9,7 +9,6 @@ import numpy as np
 
 from trajanon.arrays import Bools, Ints
 from trajanon.errors import NoTrajectories
-from trajanon.extract.anchors import Anchors
 from trajanon.extract.clean import (
     average_equal_times,
     drop_impossible,
@@ -20,7 +19,7 @@ from trajanon.extract.clean import (
 from trajanon.extract.diagnosis import why_nothing
 from trajanon.extract.earth.box import Area
 from trajanon.extract.earth.zones import Zone
-from trajanon.extract.ends import trim
+from trajanon.extract.ends import Anchors, trim
 from trajanon.extract.fingerprints import Fingerprints, fingerprints
 from trajanon.extract.points import Points, batch
 from trajanon.extract.recordings import Recordings

@@ -2,34 +2,95 @@
 
 Around each place where a trace begins, ends or stops, a circle is cut out. A circle about the place
 itself would reveal it: it is the centre. So the circle has two and a half times the radius asked
-for, and its centre lies off the place by a random way, as `trajanon.extract.anchors` draws it.
-Everything within the radius asked for is always cut out, everything beyond four times that radius
-stays, and whoever knows the circle exactly knows of the place only that it lies in a disc of the
-radius asked for.
+for, and its centre lies off the place by a random way, as `Anchors` draws it. Everything within the
+radius asked for is always cut out, everything beyond four times that radius stays, and whoever
+knows the circle exactly knows of the place only that it lies in a disc of the radius asked for.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
+from math import dist
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.extract.anchors import Anchors
+from trajanon.extract.fingerprints import hashes_of
+from trajanon.extract.geodesics import WGS84, Geodesics
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import hide
-from trajanon.extract.stops import parts
-from trajanon.geodesy import radii
+from trajanon.geodesy import EQUATOR, in_space, radii
+from trajanon.hashing import bits_mixed
 
-_RADIUS = 2.5
-"""Times the radius asked for: one, one for the way to the centre, half for the anchor."""
-
-_SURE = 1.01
-"""A factor: the plane about each centre is right to some thousandths, so cut more."""
+_RADIUS = 2.5  # times the one asked for: one, one for the way to the centre, half for the anchor
+_SURE = 1.01  # a factor: the plane about each centre is right to some thousandths, so cut more
+_STAY = 300.0  # seconds near one place that make a stop, even if longer pauses are allowed
 
 _BULGE = 2.5e7
 """Metres. A geodesic of length L lies off a straight line in the plane by at most
 L^2 / _BULGE, times 1 + the tangent of its latitude."""
+
+_Place = tuple[float, ...]  # latitude and longitude, or metres from the middle of the Earth
+
+
+class Anchors:
+    """Gives each place the centre of a circle, and places near each other the same one.
+
+    The first place of a neighbourhood, half of ``metres`` around it, is its anchor. The centre lies
+    off the anchor by a random way of up to ``metres``, which the secret ``key`` decides.
+    """
+
+    def __init__(self, metres: float, key: int) -> None:
+        self.metres = metres
+        self.key = key
+        self.places: list[_Place] = []
+        self._cells: dict[tuple[int, ...], list[tuple[int, _Place]]] = {}  # number, where in space
+
+    def of(self, lat: Floats, lon: Floats) -> tuple[Floats, Floats]:
+        """Give the centre of each place's circle, in degrees, shape (n,)."""
+        numbers = []
+        for place, at in _with_space(lat, lon):
+            near = self._near(at)
+            numbers.append(self._add(place, at) if near is None else near)
+        lat, lon = np.array(self.places)[numbers].T
+        # Azimuth and length of the way to the centre, evenly spread over the circle.
+        one = bits_mixed(hashes_of(lat, lon) ^ np.uint64(self.key))
+        azimuth, share = one / 2.0**64, bits_mixed(one) / 2.0**64
+        lon, lat, _ = WGS84.fwd(lon, lat, 360.0 * azimuth, self.metres * np.sqrt(share))
+        return lat, lon
+
+    def know(self, places: Floats) -> None:
+        """Take over the anchors of another, in their order, shape (n, 2)."""
+        for place, at in _with_space(*places.T):
+            self._add(place, at)
+
+    def _near(self, at: _Place) -> int | None:
+        """Find the first anchor of the neighbourhood; a chord is as good as the way."""
+        near = [
+            number
+            for cell in product(*((side - 1, side, side + 1) for side in self._cell(at)))
+            for number, other in self._cells.get(cell, ())
+            if dist(at, other) <= 0.5 * self.metres
+        ]
+        return min(near, default=None)
+
+    def _add(self, place: _Place, at: _Place) -> int:
+        number = len(self.places)
+        self.places.append(place)
+        self._cells.setdefault(self._cell(at), []).append((number, at))
+        return number
+
+    def _cell(self, at: _Place) -> tuple[int, ...]:
+        return tuple(int(side // (0.5 * self.metres)) for side in at)
+
+
+def _with_space(lat: Floats, lon: Floats) -> Iterator[tuple[_Place, _Place]]:
+    """Give each place in degrees, and in metres from the middle of the Earth."""
+    places = np.column_stack([lat, lon])
+    space = in_space(places, EQUATOR)
+    return zip(map(tuple, places.tolist()), map(tuple, space.tolist()), strict=True)
 
 
 def trim(points: Points, rules: Rules, anchors: Anchors) -> Points:
@@ -37,7 +98,7 @@ def trim(points: Points, rules: Rules, anchors: Anchors) -> Points:
     if len(points) == 0:
         return points
     metres = rules.trim_ends
-    part = parts(points, rules, near=0.5 * metres, stub=2.0 * _RADIUS * metres)
+    part = _parts(points, rules, near=0.5 * metres, stub=2.0 * _RADIUS * metres)
     first = np.flatnonzero(np.diff(part, prepend=-1))
     last = np.append(first[1:], len(points)) - 1
     ends = np.stack([first, last], axis=1).ravel()  # in the order of the traces
@@ -84,3 +145,72 @@ class _Ends:
         away = np.mod(lon - self.lon[:, part] + 180.0, 360.0) - 180.0
         east, north = away * self.east[:, part], (lat - self.lat[:, part]) * self.north[:, part]
         return np.asarray(east + 1j * north)
+
+
+def _parts(points: Points, rules: Rules, near: float, stub: float) -> Ints:
+    """Number the parts of traces that lie between one stop and the next.
+
+    A trace stops where it was split at a pause, and where it stays within ``near`` metres of a
+    place for 300 s, or for the longest pause if that is shorter. Pieces shorter than ``stub``
+    metres at either end of a part are parts of their own.
+    """
+    border, size = points.pieces
+    first = _are_stops(points, border, rules)
+    outer = np.cumsum(first) - 1
+    metres = np.zeros(len(points))
+    metres[points.follows] = points.ways.length
+    whole = np.add.reduceat(metres, border) >= stub
+    # Pieces before the first whole one of their part, and those after the last.
+    before = np.cumsum(whole) - np.r_[0, np.cumsum(whole)][np.flatnonzero(first)][outer]
+    last = np.append(np.flatnonzero(first)[1:], len(border)) - 1
+    leads = before == 0
+    trails = before == before[last][outer]
+    trails &= ~whole
+    begins = np.zeros(len(points), dtype=np.bool_)
+    begins[border] = first | trails
+    begins[border[1:]] |= leads[:-1]
+    seconds = min(_STAY, rules.max_pause or _STAY)
+    stays = _stays(points, size, seconds, near)
+    begins[1:] |= stays[1:] != stays[:-1]
+    return np.cumsum(begins) - 1
+
+
+def _are_stops(points: Points, border: Ints, rules: Rules) -> Bools:
+    """Tell at which beginnings of pieces a trace begins, or goes on after a stop."""
+    stops = np.ones(len(border), dtype=np.bool_)
+    there = border[1:]
+    here = there - 1
+    lat, lon = points.lat, points.lon
+    metres = WGS84.inv(lon[here], lat[here], lon[there], lat[there])[2]
+    seconds = points.time[there] - points.time[here]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fast = metres / seconds > rules.max_speed
+    stops[1:] = (points.trace[there] != points.trace[here]) | fast
+    stops[1:] |= seconds > (rules.max_pause or np.inf)
+    return stops
+
+
+def _stays(points: Points, size: Ints, seconds: float, near: float) -> Bools:
+    """Mark the points of stays: of some seconds within ``near`` metres of one place.
+
+    Halfway and at its end, a stay is near where it began.
+    """
+    piece = np.repeat(np.arange(len(size)), size)
+    timed = np.isfinite(points.time)
+    marks = np.zeros(len(points) + 1, dtype=np.int64)
+    if not timed.any():
+        return marks[1:] > 0
+    # One clock for all pieces: each begins long after the one before has ended.
+    time = np.where(timed, points.time - np.min(points.time[timed]), 0.0)
+    clock = time + piece * (time.max() + 2.0 * seconds)
+    start = np.flatnonzero(timed)
+    stays = np.ones(len(start), dtype=np.bool_)
+    for share in (0.5, 1.0):
+        after = np.searchsorted(clock, clock[start] + share * seconds)
+        there = np.minimum(after, len(points) - 1)
+        stays &= (after == there) & (piece[there] == piece[start])
+        ways = Geodesics(points.lat[start], points.lon[start], points.lat[there], points.lon[there])
+        stays &= ways.length <= near
+    np.add.at(marks, start[stays], 1)
+    np.add.at(marks, there[stays] + 1, -1)
+    return np.cumsum(marks)[:-1] > 0

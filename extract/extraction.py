@@ -2,10 +2,9 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +17,8 @@ from trajanon.extract.rules import Rules
 from trajanon.extract.sources import files
 from trajanon.extract.sources.formats import SourceFile
 from trajanon.extract.sources.osm import osm_api
-from trajanon.extract.sources.source import NumberedTraces, Source
+from trajanon.extract.sources.source import Source, check_untimed, ordered
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.untimed import check_untimed, ordered
 from trajanon.extract.trace import Trace
 from trajanon.files.partition import is_part, write_partition
 from trajanon.files.trajectories import write_parts
@@ -28,11 +26,8 @@ from trajanon.outputs import replacing, replacing_folder
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
-OSM_API = "osm-api"
-"""The source that stands for the OSM server; all others are files and folders."""
-
-SAY_WHERE = f"say where: `area` {KNOWN}, or four degrees W,S,E,N"
-"""The server needs an area."""
+OSM_API = "osm-api"  # the source that stands for the OSM server; others are files and folders
+SAY_WHERE = f"say where: `area` {KNOWN}, or four degrees W,S,E,N"  # which the server needs
 
 From = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -126,17 +121,26 @@ class Extraction:
             Whether to go on where a stopped extraction ended.
         """
         out = Path(out)
-        with (
-            _writing(out, partition, [file.path for file in self.files]) as write,
-            Checkpoint(out, self._identity(), resume=resume) as checkpoint,
-        ):
+        inputs = [file.path for file in self.files]
+        if partition is not None and partition < 1:
+            msg = f"`partition` must be at least 1 (got {partition})"
+            raise BadInput(msg)
+        with ExitStack() as stack:
+            if partition is None:
+                (draft,) = stack.enter_context(replacing(out, inputs=inputs))
+            else:
+                draft = stack.enter_context(replacing_folder(out, is_part, inputs))
+            checkpoint = stack.enter_context(Checkpoint(out, self._identity(), resume=resume))
             source, cutter, some = self._begun(checkpoint.state)
             checkpoint.restore(cutter)
             for traces in some:
                 checkpoint.add(*cutter.cut(traces), cutter, source)
             parts = checkpoint.chosen(cutter)
             provenance = {**self._origin(), **cutter.provenance()}
-            write(parts, provenance)
+            if partition is None:
+                write_parts(draft, parts, provenance)
+            else:
+                write_partition(draft, parts, provenance, partition)
         return provenance
 
     def _found(self) -> list[SourceFile]:
@@ -154,8 +158,20 @@ class Extraction:
 
     def _begun(self, state: State) -> tuple[Source, Cutter, Iterator[list[Trace]]]:
         """Give the source from a state on, what cuts its traces, and the traces in batches."""
+        if self.files or self._place is None:
+            numbered = files.traces_of_files(
+                self.files, self._reading, jobs=self.jobs, progress=self.progress
+            )
+        else:
+            numbered = osm_api.traces_of_boxes(
+                self._place,
+                url=self.api_url,
+                max_pages=self.max_pages,
+                refresh=self.refresh,
+                progress=self.progress,
+            )
         left_out = Counter(state.left_out) if state.rows else self._reading.counts.copy()
-        source = Source(self._numbered(), state.position, left_out)
+        source = Source(numbered, state.position, left_out)
         cutter = Cutter(
             self._rules,
             area=self._place,
@@ -164,21 +180,7 @@ class Extraction:
             read=left_out,
             key=state.key,
         )
-        traces = ordered(source, self.untimed, cutter.counts)
-        return source, cutter, batches(traces, self._rules)
-
-    def _numbered(self) -> NumberedTraces:
-        if self._place is None or self.files:
-            return files.traces_of_files(
-                self.files, self._reading, jobs=self.jobs, progress=self.progress
-            )
-        return osm_api.traces_of_boxes(
-            self._place,
-            url=self.api_url,
-            max_pages=self.max_pages,
-            refresh=self.refresh,
-            progress=self.progress,
-        )
+        return source, cutter, batches(ordered(source, self.untimed, cutter.counts), self._rules)
 
     def _origin(self) -> dict[str, Any]:
         """Say where the traces come from, and who must be named with them."""
@@ -210,19 +212,3 @@ class Extraction:
 def listed(source: From) -> Sequence[str | os.PathLike[str]]:
     """List the files and folders of a source, or the server."""
     return [source] if isinstance(source, str | os.PathLike) else list(source)
-
-
-@contextmanager
-def _writing(
-    out: Path, partition: int | None, inputs: Sequence[Path]
-) -> Iterator[Callable[[Iterable[Trajectories], Mapping[str, Any]], None]]:
-    """Give what writes the trajectories: to a file, or to parts in a folder."""
-    if partition is None:
-        with replacing(out, inputs=inputs) as (draft,):
-            yield partial(write_parts, draft)
-        return
-    if partition < 1:
-        msg = f"`partition` must be at least 1 (got {partition})"
-        raise BadInput(msg)
-    with replacing_folder(out, is_part, inputs) as folder:
-        yield partial(write_partition, folder, rows=partition)

@@ -12,9 +12,8 @@ from tracks import GEOD, START, line, points, trace
 
 from trajanon.arrays import Floats
 from trajanon.extract import cutting
-from trajanon.extract.anchors import Anchors
 from trajanon.extract.cutting import Cutter, cut
-from trajanon.extract.ends import trim
+from trajanon.extract.ends import Anchors, trim
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import split_at_gaps

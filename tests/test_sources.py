@@ -18,7 +18,7 @@ import trajanon
 from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import Extraction, Rules, Trace, traces
-from trajanon.extract.sources import files, prefetch, streams
+from trajanon.extract.sources import files, streams
 from trajanon.extract.sources.source import Source
 from trajanon.extract.sources.streams import Reading, meter
 from trajanon.files.trajectories import read_trajectories
@@ -233,14 +233,14 @@ def test_what_processes_warn_of_is_said(tmp_path: Path, caplog: pytest.LogCaptur
 
 def test_a_large_file_is_read_as_a_stream(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = list(traces(mixed))
-    monkeypatch.setattr(prefetch, "LARGE", 500)
+    monkeypatch.setattr(files, "LARGE", 500)
     assert equal(list(traces(mixed, jobs=2)), alone)
 
 
 def test_a_process_that_is_ended_is_said(mixed: Path) -> None:
     """As the system does when memory runs out."""
     found = files.find([mixed], Reading())
-    contents = prefetch.prefetched([(file, Reading()) for file in found], 2)
+    contents = files.prefetched([(file, Reading()) for file in found], 2)
     list(next(contents))
     kill_children()
     with pytest.raises(FileProblem, match="a reading process was ended"):

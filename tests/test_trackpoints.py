@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from trajanon.extract.sources.gpx.gpx_document import Document, Segment
-from trajanon.extract.sources.osm.trackpoints import REPEATED, WITHOUT_TIME, Joiner, joined_traces
+from trajanon.extract.sources.osm.trackpoints import REPEATED, WITHOUT_TIME, joined_traces
 
 ANN = "/user/ann/traces/7"
 BOB = "/user/bob/traces/6"
@@ -149,9 +149,7 @@ def test_every_page_is_read_where_pages_cost_nothing() -> None:
         page(segment(1, ANN, [1])),
         page(segment(1, None, [9])),
     ]
-    joiner = Joiner(Counter(), "here: ")
-    found = [trace for page in pages for trace in joiner.add(page)]
-    found += joiner.rest()
+    found = list(joined_traces(pages, where="here: ", saved=True))
     assert [trace.name for trace in found] == [ANN, "here: trackable 1"]
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.errors import BadInput
-from trajanon.extract.sources.untimed import CLOUD, UNTIMED, check_untimed, is_cloud, ordered
+from trajanon.extract.sources.source import CLOUD, UNTIMED, check_untimed, is_cloud, ordered
 from trajanon.extract.trace import Trace
 
 

@@ -1,12 +1,20 @@
 """Files and folders of any kind -> traces, in the order of the files."""
 
 import logging
+import multiprocessing
 import os
 import re
+import signal
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from itertools import starmap
+from itertools import chain, groupby, islice, starmap
+from logging.handlers import QueueHandler
 from pathlib import Path
+from queue import SimpleQueue
+from typing import NamedTuple
 
 from trajanon.drafts import UNFINISHED
 from trajanon.errors import BadInput, FileProblem
@@ -14,8 +22,7 @@ from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, rea
 from trajanon.extract.sources.geo.geo_files import is_our_own
 from trajanon.extract.sources.gpx import gpx_archive, gpx_files
 from trajanon.extract.sources.gpx.gpx_document import Document
-from trajanon.extract.sources.osm.trackpoints import Joiner
-from trajanon.extract.sources.prefetch import Item, prefetched
+from trajanon.extract.sources.osm.trackpoints import joined_traces
 from trajanon.extract.sources.source import LeftOut, NumberedTraces
 from trajanon.extract.sources.streams import UNREADABLE, Reading, meter
 from trajanon.extract.trace import Trace
@@ -25,9 +32,11 @@ from trajanon.trajectories import OSM_ATTRIBUTION
 
 logger = logging.getLogger(__name__)
 
+LARGE = 1 << 26
+"""Bytes; a larger file, or an archive, is read here as a stream: what a process reads
+is held until its turn has come."""
 
-_Found = tuple[Path, str, os.stat_result]
-"""A file, its format, and what the system says of it."""
+Item = Trace | Document
 
 
 def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) -> list[SourceFile]:
@@ -35,29 +44,26 @@ def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) ->
     if format_name not in (None, *FORMATS):
         msg = f"there is no format {format_name!r}: `format` is one of {', '.join(FORMATS)}"
         raise BadInput(msg)
-    found: list[_Found] = []
+    found: list[SourceFile] = []
     for path in paths:
         if path.is_dir():
             found += _of_folder(path, how, format_name)
-            continue
-        stat = _stat(path)
-        kind = format_name or format_of(path, how)
-        if kind is None:
+        elif file := _file(path, how, format_name):
+            found.append(file)
+        else:
             msg = (
                 f"{path} is of no known kind; the formats are {', '.join(FORMATS)}: "
                 "name one with `format`"
             )
             raise BadInput(msg)
-        found.append((path, kind, stat))
-    labels = _labels([path for path, *_ in found])
-    return [
-        SourceFile(path, label, kind, stat.st_size, stat.st_mtime_ns)
-        for (path, kind, stat), label in zip(found, labels, strict=True)
-    ]
+    depth, different = 1, len({file.path for file in found})
+    while len({file.labelled(depth).label for file in found}) < different:
+        depth += 1
+    return [file.labelled(depth) for file in found]
 
 
-def _stat(path: Path) -> os.stat_result:
-    """Look at a file; refuse what can only be read once, if at all."""
+def _file(path: Path, how: Reading, format_name: str | None) -> SourceFile | None:
+    """Look at a file; refuse what can only be read once, if at all. None is of no known kind."""
     try:
         stat = path.stat()
     except FileNotFoundError as error:
@@ -67,26 +73,28 @@ def _stat(path: Path) -> os.stat_result:
         msg = f"cannot read {path}: {error.strerror}"
         raise FileProblem(msg) from error
     regular(path)
-    return stat
+    kind = format_name or format_of(path, how)
+    if kind is None:
+        return None
+    return SourceFile(path, path.name, kind, stat.st_size, stat.st_mtime_ns)
 
 
-def _of_folder(folder: Path, how: Reading, format_name: str | None) -> list[_Found]:
-    found: list[_Found] = []
+def _of_folder(folder: Path, how: Reading, format_name: str | None) -> list[SourceFile]:
+    found: list[SourceFile] = []
     problem = None
     for path in _files_below(folder, how):
         try:
-            stat = _stat(path)
-            kind = format_of(path, how)
+            file = _file(path, how, None)
         except (BadInput, FileProblem) as error:
             _pass_over(error, how)
             problem = problem or error
             continue
-        if kind is None or (format_name is not None and kind != format_name):
+        if file is None or format_name not in (None, file.format):
             how.counts["files of no known kind"] += 1
         elif path.with_name(f"{path.stem}.report.json").exists():  # `trajanon anonymize` wrote it
             how.counts["releases, which are nobody's traces"] += 1
         elif not is_our_own(path):
-            found.append((path, kind, stat))
+            found.append(file)
     if found:
         return found
     if problem is not None:
@@ -129,16 +137,6 @@ def _by_number(path: Path) -> list[tuple[int, str]]:
     return [(int(part) if part.isdecimal() else -1, part) for part in parts]
 
 
-def _labels(paths: Sequence[Path]) -> list[str]:
-    """Name each file by as many of its last folders as make all names differ."""
-    depth = 1
-    labels = [path.name for path in paths]
-    while len(set(labels)) < len(set(paths)):
-        depth += 1
-        labels = ["/".join(path.parts[-depth:]) for path in paths]
-    return labels
-
-
 def traces_of_files(
     files: Sequence[SourceFile], how: Reading, *, jobs: int = 1, progress: Progress = silent
 ) -> NumberedTraces:
@@ -157,20 +155,18 @@ def traces_of_files(
             (file, replace(how, counts=left_out(number), read=read))
             for number, file in enumerate(files[begin:], start=begin)
         ]
-        joiner, first = None, begin
-        for number, item in _items(readings, jobs, len(files)):
+        items = _items(readings, jobs, len(files))
+        for _, some in groupby(items, lambda item: isinstance(item[1], Document)):
+            number, item = next(some)
+            some = chain([(number, item)], some)
             if isinstance(item, Document):
-                if joiner is None:
-                    first = begin + number
-                    joiner = Joiner(left_out(first), f"{files[first].label}: ")
-                yield from ((first, trace) for trace in joiner.add(item))
-                continue
-            if joiner is not None:
-                yield from ((first, trace) for trace in joiner.rest())
-                joiner = None
-            yield begin + number, item
-        if joiner is not None:
-            yield from ((first, trace) for trace in joiner.rest())
+                first = begin + number
+                pages = (page for _, page in some if isinstance(page, Document))
+                where = f"{files[first].label}: "
+                for trace in joined_traces(pages, left_out(first), where, saved=True):
+                    yield first, trace
+            else:
+                yield from ((begin + n, trace) for n, trace in some if isinstance(trace, Trace))
 
     return traces
 
@@ -196,6 +192,83 @@ def _items(
             problem = problem or error
     if problem is not None and not readable:
         raise problem
+
+
+class _Read(NamedTuple):
+    """What a process found in a file."""
+
+    items: list[Item]
+    counts: Counter[str]
+    records: list[logging.LogRecord]  # what was logged
+    problem: BadInput | FileProblem | None
+
+
+def prefetched(
+    readings: Sequence[tuple[SourceFile, Reading]], jobs: int
+) -> Iterator[Iterator[Item]]:
+    """Give the contents of each file; others are read meanwhile."""
+    context = multiprocessing.get_context("spawn")
+    ctrl_c_is_for_the_parent = (signal.SIGINT, signal.SIG_IGN)
+    with ProcessPoolExecutor(jobs, context, signal.signal, ctrl_c_is_for_the_parent) as pool:
+        try:
+            waiting: deque[tuple[SourceFile, Reading, Future[_Read] | None]] = deque()
+            coming = iter(readings)
+            while True:
+                for file, how in islice(coming, 2 * jobs - len(waiting)):
+                    waiting.append((file, how, _begun(pool, file, how)))
+                if not waiting:
+                    return
+                file, how, future = waiting.popleft()
+                yield read_file(file, how) if future is None else _given(future, file, how)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _begun(pool: ProcessPoolExecutor, file: SourceFile, how: Reading) -> Future[_Read] | None:
+    """Have a file read by a process, if it is of a size to be held whole."""
+    if file.size > LARGE or file.format == "gpx-archive":
+        return None
+    try:
+        return pool.submit(_whole, file, replace(how, counts=Counter(), read=_silent))
+    except BrokenProcessPool:  # what is lost with it, the result that is waited for says
+        return None
+
+
+def _given(future: Future[_Read], file: SourceFile, how: Reading) -> Iterator[Item]:
+    try:
+        found = future.result()
+    except BrokenProcessPool as error:
+        msg = "a reading process was ended: if memory ran out, lower `jobs`"
+        raise FileProblem(msg) from error
+    how.counts.update(found.counts)
+    how.read(file.size)
+    for record in found.records:
+        logger = logging.getLogger(record.name)
+        if once := getattr(record, "once", ""):
+            how.warn(logger, once, record.getMessage())
+        else:
+            logger.handle(record)
+    yield from found.items
+    if found.problem is not None:
+        raise found.problem
+
+
+def _whole(file: SourceFile, how: Reading) -> _Read:
+    """Read a file in a process of its own; the parent logs what is logged here."""
+    records: SimpleQueue[logging.LogRecord] = SimpleQueue()
+    logger = logging.getLogger("trajanon")
+    logger.handlers, logger.propagate = [QueueHandler(records)], False
+    items: list[Item] = []
+    problem = None
+    try:
+        items.extend(read_file(file, how))
+    except (BadInput, FileProblem) as error:
+        problem = error
+    return _Read(items, how.counts, [records.get() for _ in range(records.qsize())], problem)
+
+
+def _silent(size: int) -> None:
+    """Tell no progress: the parent counts the file as a whole."""
 
 
 def attribution(files: Iterable[SourceFile]) -> str | None:

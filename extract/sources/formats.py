@@ -1,7 +1,7 @@
 """The kinds of files that can be read, and which of them a file is."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -50,10 +50,14 @@ class SourceFile:
     """A file to read."""
 
     path: Path  # where it is
-    label: str  # its name, with as many of its folders before it as make it unique
+    label: str  # its name, or the last of its path
     format: str  # one of `FORMATS`
     size: int  # bytes, when it was found
     changed: int  # when it was last changed: nanoseconds since 1970
+
+    def labelled(self, depth: int) -> "SourceFile":
+        """Label it by its name and the last of its folders, `depth` names in all."""
+        return replace(self, label="/".join(self.path.parts[-depth:]))
 
 
 def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | Document]:

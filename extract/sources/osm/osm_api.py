@@ -1,11 +1,17 @@
 """Traces of an area from the OSM API, box after box and page by page, kept on disk."""
 
+import gzip
 import logging
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import count, takewhile
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import platformdirs
 import requests
 from shapely import get_parts
 
@@ -14,21 +20,18 @@ from trajanon.extract.earth.box import Area, Box
 from trajanon.extract.earth.regions import Region
 from trajanon.extract.sources.gpx.gpx_document import Document, read
 from trajanon.extract.sources.osm import trackpoints
-from trajanon.extract.sources.osm.page_cache import PageCache
 from trajanon.extract.sources.osm.server import Server, TryAgain
 from trajanon.extract.sources.source import LeftOut, NumberedTraces
 from trajanon.extract.trace import Trace
+from trajanon.outputs import replacing
 from trajanon.progress import Progress, silent
 
 logger = logging.getLogger(__name__)
 
 SERVER = "https://api.openstreetmap.org"
 MAX_PAGES = 100
-MAX_AREA = 0.25
-"""Square degrees; the server refuses more."""
-
-PAUSE = 1.0
-"""Seconds between two requests: the API is for editing, and we are guests."""
+MAX_AREA = 0.25  # square degrees; the server refuses more
+PAUSE = 1.0  # seconds between two requests: the API is for editing, and we are guests
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,12 +64,14 @@ class NumberedPages:
 
     def __iter__(self) -> Iterator[Document]:
         """Give the pages, from the cache where it has them."""
-        bbox = _bbox(self.box)
-        kept = PageCache(self.cache, self.url, bbox, refresh=self.refresh)
+        # Never 1e-05, which the server need not understand; it has seven decimals itself.
+        sides = (f"{side:.7f}".rstrip("0").rstrip(".") for side in self.box.sides)
+        bbox = ",".join(sides)
+        kept = _PageCache(self.cache, self.url, bbox, refresh=self.refresh)
         with requests.Session() as session:
             server = Server(session, self.url, self.pause)
             for number in range(self.max_pages):
-                page = kept.read(number) or _download(server, kept, bbox, number)
+                page = kept.page(number, server, bbox)
                 self.progress("Reading pages of the OSM server", number + 1, None)
                 yield page
         # Whoever takes the last page and asks for one more has not seen the end.
@@ -76,18 +81,72 @@ class NumberedPages:
         )
 
 
-def _download(server: Server, kept: PageCache, bbox: str, number: int) -> Document:
-    try:
-        content = server.page(bbox, number)
-        page = read(content, f"page {number}")
-    except TryAgain as again:
-        msg = f"{again}; {kept.way_on()}"
-        raise ServerProblem(msg) from again
-    except FileProblem as error:
-        msg = f"{server.name} sent something else than GPX as page {number}; {kept.way_on()}"
-        raise ServerProblem(msg) from error
-    kept.write(number, content)
-    return page
+class _PageCache:
+    """The pages of one box of one server, a file each; empty where no folder can be made."""
+
+    def __init__(self, root: Path | None, url: str, bbox: str, *, refresh: bool) -> None:
+        root = root or platformdirs.user_cache_path("trajanon") / "osm-api"
+        parts = urlsplit(url)
+        names = (parts.hostname, parts.port, parts.path.strip("/"), bbox)
+        self._folder = root / re.sub(r"[^\w.-]", "_", "_".join(str(one) for one in names if one))
+        self._reads = self._writes = True
+        self._refresh = refresh
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._folder.chmod(0o700)  # an earlier version made it for everybody
+            for path in self._folder.glob("page*.gpx.gz") if refresh else ():
+                path.unlink()
+        except OSError as error:
+            self._reads = False
+            self._give_up(error)
+        if kept := self._kept():
+            day = datetime.fromtimestamp(self._path(0).stat().st_mtime).astimezone()
+            logger.info("%d pages from the cache of %s", kept, day.date())
+
+    def page(self, number: int, server: Server, bbox: str) -> Document:
+        """Give a page from the disk; download what is not there, or damaged."""
+        path = self._path(number)
+        with suppress(OSError):  # a `FileProblem` among them
+            if self._reads:
+                return read(path.read_bytes(), str(path))
+        try:
+            content = server.page(bbox, number)
+            page = read(content, f"page {number}")
+        except TryAgain as again:
+            msg = f"{again}; {self._way_on()}"
+            raise ServerProblem(msg) from again
+        except FileProblem as error:
+            msg = f"{server.name} sent something else than GPX as page {number}; {self._way_on()}"
+            raise ServerProblem(msg) from error
+        if self._writes:
+            try:
+                with replacing(path) as (draft,):
+                    draft.write_bytes(gzip.compress(content))
+            except OSError as error:
+                self._give_up(error)
+        return page
+
+    def _kept(self) -> int:
+        """Count the pages without a gap."""
+        return sum(self._reads for _ in takewhile(Path.exists, map(self._path, count())))
+
+    def _way_on(self) -> str:
+        """Say what is kept, and how to go on after a failure."""
+        again = "the command again without `refresh`" if self._refresh else "the same command again"
+        if not self._kept():
+            return f"run {again} later"
+        return f"the pages downloaded so far ({self._kept()}) are kept, run {again} to go on"
+
+    def _give_up(self, error: OSError) -> None:
+        self._writes = False
+        logger.warning(
+            "cannot keep pages in %s (%s): an interrupted download starts anew",
+            self._folder,
+            error.strerror or error,
+        )
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"page{number:04d}.gpx.gz"
 
 
 def _check_url(url: str) -> None:
@@ -105,12 +164,6 @@ def public_url(url: str) -> str:
     """Give a server's address without the name and password that may stand in it."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-
-
-def _bbox(box: Box) -> str:
-    # Never 1e-05, which the server need not understand; it has seven decimals itself.
-    sides = (f"{side:.7f}".rstrip("0").rstrip(".") for side in box.sides)
-    return ",".join(sides)
 
 
 def traces_of_boxes(

@@ -14,11 +14,8 @@ from trajanon.errors import ServerProblem
 
 logger = logging.getLogger(__name__)
 
-TIMEOUT = (10.0, 310.0)
-"""Seconds to connect and to wait; the server itself gives up after 300."""
-
-LONGEST_WAIT = 3600.0
-"""Seconds; a server that asks for more is not waited for."""
+TIMEOUT = (10.0, 310.0)  # seconds to connect and to wait; the server itself gives up after 300
+LONGEST_WAIT = 3600.0  # seconds; a server that asks for more is not waited for
 
 BUSY = {429, 503, 509}
 FAILED = {408, 500, 502, 504}
@@ -47,7 +44,7 @@ class Server:
             f"trajanon/{version('trajanon')} (+https://github.com/trajanon/trajanon)"
         )
         self._pause = pause
-        self._asked = -float("inf")
+        self._asked = -math.inf
 
     def page(self, bbox: str, number: int) -> bytes:
         """Download a page of a box; raise TryAgain when patience is at its end."""
@@ -73,36 +70,40 @@ class Server:
                 params={"bbox": bbox, "page": str(number)},
                 timeout=TIMEOUT,
             )
-        except (
-            requests.ConnectionError,
-            requests.Timeout,
-            requests.exceptions.ChunkedEncodingError,
-            requests.exceptions.ContentDecodingError,
-        ) as error:
-            raise TryAgain(_unreachable(self.name, error)) from error
         except requests.RequestException as error:
-            msg = f"{self.name} cannot be asked for page {number}: {error}"
-            raise ServerProblem(msg) from error
+            raise self._problem(error, number) from error
         finally:
             self._asked = time.monotonic()
-        return _body(answer, self.name, number)
+        if answer.status_code == requests.codes.ok:
+            return answer.content
+        # Words of the application, or of a proxy before it, which likes to speak HTML.
+        words = " ".join(re.sub(r"<[^>]*>", " ", answer.text).split())[:300]
+        said = f"({answer.status_code}: {words or answer.reason})"
+        if answer.status_code in BUSY:
+            msg = f"{self.name} is busy {said}"
+            raise TryAgain(msg, busy=True, wait=_retry_after(answer))
+        if answer.status_code in FAILED:
+            msg = f"{self.name} failed at page {number} {said}"
+            raise TryAgain(msg)
+        msg = f"{self.name} refused page {number} {said}"
+        raise ServerProblem(msg)
 
-
-def _body(answer: requests.Response, server: str, number: int) -> bytes:
-    status = answer.status_code
-    if status == requests.codes.ok:
-        return answer.content
-    # Words of the application, or of a proxy before it, which likes to speak HTML.
-    words = " ".join(re.sub(r"<[^>]*>", " ", answer.text).split())[:300]
-    said = f"{status}: {words or answer.reason}"
-    if status in BUSY:
-        msg = f"{server} is busy ({said})"
-        raise TryAgain(msg, busy=True, wait=_retry_after(answer))
-    if status in FAILED:
-        msg = f"{server} failed at page {number} ({said})"
-        raise TryAgain(msg)
-    msg = f"{server} refused page {number} ({said})"
-    raise ServerProblem(msg)
+    def _problem(self, error: requests.RequestException, number: int) -> Exception:
+        match error:
+            case requests.exceptions.ProxyError():
+                msg = f"cannot reach {self.name} through the proxy: check its settings"
+            case requests.exceptions.SSLError():
+                msg = f"cannot trust {self.name}: its certificate is not valid here"
+            case requests.ConnectionError() | requests.Timeout():
+                msg = f"cannot reach {self.name}: check the connection"
+            case (
+                requests.exceptions.ChunkedEncodingError()
+                | requests.exceptions.ContentDecodingError()
+            ):
+                msg = f"the answer of {self.name} broke off"
+            case _:
+                return ServerProblem(f"{self.name} cannot be asked for page {number}: {error}")
+        return TryAgain(msg)
 
 
 def _retry_after(answer: requests.Response) -> float:
@@ -110,14 +111,3 @@ def _retry_after(answer: requests.Response) -> float:
         return Retry().parse_retry_after(answer.headers["Retry-After"])
     except (KeyError, InvalidHeader):
         return 0.0
-
-
-def _unreachable(server: str, error: requests.RequestException) -> str:
-    match error:
-        case requests.exceptions.ProxyError():
-            return f"cannot reach {server} through the proxy: check its settings"
-        case requests.exceptions.SSLError():
-            return f"cannot trust {server}: its certificate is not valid here"
-        case requests.ConnectionError() | requests.Timeout():
-            return f"cannot reach {server}: check the connection"
-    return f"the answer of {server} broke off"

@@ -8,7 +8,7 @@ cloud, not a track.
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -18,115 +18,88 @@ from trajanon.extract.trace import Trace
 
 logger = logging.getLogger(__name__)
 
-LONGEST_CUT = 300.0
-"""Seconds that may pass between the last point of a page and the next one."""
+LONGEST_CUT = 300.0  # seconds that may pass between the last point of a page and the next one
 
 WITHOUT_TIME = "points without time"
 REPEATED = "points repeated by a shifted page"
 
 
 def joined_traces(
-    pages: Iterable[Document], dropped: Counter[str] | None = None, where: str = ""
+    pages: Iterable[Document],
+    dropped: Counter[str] | None = None,
+    where: str = "",
+    *,
+    saved: bool = False,
 ) -> Iterator[Trace]:
-    """Join the pieces of each trace; leave out what has no time or came before."""
-    joiner = Joiner(Counter() if dropped is None else dropped, where)
-    for page in pages:
-        yield from joiner.add(page)
-        nothing_new = not joiner.new_points
-        if nothing_new and page.segments and not _holds_untimed(page):
+    """Join the pieces of each trace; leave out what has no time or came before.
+
+    A trace is held back until the next page has shown how it goes on. All saved pages are read; of
+    a server's, none after the first that brings nothing new or points without time.
+    """
+    dropped = Counter() if dropped is None else dropped
+    first_pages = Owners()
+    held: list[Segment] = []  # the pieces of one trace
+    name, trackables = "", 0
+    for number, page in enumerate(pages):
+        parts = _new_parts(page, number, first_pages, dropped)
+        track = 0
+        for part in parts:
+            # A trackable recording may also have paused just where the page was cut.
+            same = part is parts[0] and _may_go_on(held, part)
+            if same and (part.url or part.time[0] - held[-1].time[-1] <= LONGEST_CUT):
+                held.append(part)
+            else:
+                yield from _whole(held, name)
+                if part.track != track and not same:
+                    trackables += part.url is None
+                    name = part.url or f"{where}trackable {trackables}"
+                held = [part]
+            track = part.track
+        untimed = any(not np.isfinite(segment.time).any() for segment in page.segments)
+        if not saved and not parts and page.segments and not untimed:
             logger.warning(
                 "the server repeated a whole page, perhaps because of an upload just "
                 "now; what follows it is not read (`refresh` asks for all pages again)"
             )
-        if nothing_new or _holds_untimed(page):
+        if not saved and (untimed or not parts):
             break
-    yield from joiner.rest()
+    yield from _whole(held, name)
 
 
-class Joiner:
-    """Holds the last trace back until the next page has shown how it goes on."""
-
-    def __init__(self, dropped: Counter[str], where: str = "") -> None:
-        self.dropped = dropped
-        self.where = where
-        self.new_points = 0  # of the last page
-        self._first_pages = Owners()
-        self._page = 0
-        self._held: list[Segment] = []  # the pieces of one trace
-        self._name = ""
-        self._trackables = 0
-
-    def add(self, page: Document) -> Iterator[Trace]:
-        """Yield the traces that are known to be complete."""
-        track = 0
-        for number, part in enumerate(self._new_parts(page)):
-            # A trackable recording may also have paused just where the page was cut.
-            same = number == 0 and self._may_go_on(part)
-            if same and self._goes_on(part):
-                self._held.append(part)
-            else:
-                yield from self.rest()
-                if part.track != track and not same:
-                    self._name = part.url or self._next_trackable()
-                self._held = [part]
-            track = part.track
-
-    def rest(self) -> Iterator[Trace]:
-        """Yield the trace that was held back, if there is one."""
-        if not self._held:
-            return
-        url = self._held[0].url
-        yield Trace(
-            name=self._name,
-            subject=None if url is None else _account(url),
-            lat=np.concatenate([part.lat for part in self._held]),
-            lon=np.concatenate([part.lon for part in self._held]),
-            time=np.concatenate([part.time for part in self._held]),
-        )
-        self._held = []
-
-    def _new_parts(self, page: Document) -> list[Segment]:
-        """Give what each segment has left of timed points no earlier page had."""
-        timed = [one.take(np.isfinite(one.time)) for one in page.segments]
-        points = sum(len(one.time) for one in page.segments)
-        hashes = [hashes_of(one.lat, one.lon, one.time) for one in timed]
-        found = np.concatenate([*hashes, np.empty(0, dtype=np.uint64)])
-        # Inside a page, a receiver that stood still may repeat itself.
-        first_page = self._first_pages.of(found, np.full(len(found), self._page))
-        new = first_page == self._page
-        self._page += 1
-        self.new_points = int(new.sum())
-        self.dropped[WITHOUT_TIME] += points - len(new)
-        self.dropped[REPEATED] += len(new) - self.new_points
-        ends = np.cumsum([len(one.time) for one in timed])
-        parts = map(Segment.take, timed, np.split(new, ends[:-1]))
-        return [part for part in parts if len(part.time)]
-
-    def _may_go_on(self, part: Segment) -> bool:
-        """Tell whether a page's first segment may be of the last one's recording.
-
-        Two recordings taken for one count as one subject, which is safe; one taken for two would
-        not be.
-        """
-        if not self._held or self._held[-1].url != part.url:
-            return False
-        return part.url is not None or bool(part.time[0] >= self._held[-1].time[-1])
-
-    def _goes_on(self, part: Segment) -> bool:
-        """Tell whether a segment that may go on does so without a long pause."""
-        pause = part.time[0] - self._held[-1].time[-1]
-        return part.url is not None or bool(pause <= LONGEST_CUT)
-
-    def _next_trackable(self) -> str:
-        self._trackables += 1
-        return f"{self.where}trackable {self._trackables}"
+def _new_parts(
+    page: Document, number: int, first_pages: Owners, dropped: Counter[str]
+) -> list[Segment]:
+    """Give what each segment has left of timed points no earlier page had."""
+    timed = [one.take(np.isfinite(one.time)) for one in page.segments]
+    hashes = [hashes_of(one.lat, one.lon, one.time) for one in timed]
+    found = np.concatenate([*hashes, np.empty(0, dtype=np.uint64)])
+    # Inside a page, a receiver that stood still may repeat itself.
+    new = first_pages.of(found, np.full(len(found), number)) == number
+    dropped[WITHOUT_TIME] += sum(len(one.time) for one in page.segments) - len(new)
+    dropped[REPEATED] += len(new) - int(new.sum())
+    ends = np.cumsum([len(one.time) for one in timed])
+    parts = map(Segment.take, timed, np.split(new, ends[:-1]))
+    return [part for part in parts if len(part.time)]
 
 
-def _holds_untimed(page: Document) -> bool:
-    return any(not np.isfinite(segment.time).any() for segment in page.segments)
+def _may_go_on(held: Sequence[Segment], part: Segment) -> bool:
+    """Tell whether a page's first segment may be of the last one's recording.
+
+    Two recordings taken for one count as one subject, which is safe; one taken for two would not
+    be.
+    """
+    if not held or held[-1].url != part.url:
+        return False
+    return part.url is not None or bool(part.time[0] >= held[-1].time[-1])
 
 
-def _account(url: str) -> str:
-    """Name the account of `/user/NAME/traces/ID`, or the url if it has none."""
-    found = re.search(r"/user/([^/]+)/traces/", url)
-    return f"osm:{found[1] if found else url}"
+def _whole(parts: Sequence[Segment], name: str) -> Iterator[Trace]:
+    """Join the pieces of a trace, if there are any."""
+    if parts:
+        url, subject = parts[0].url, None
+        if url is not None:  # it names the account, /user/NAME/traces/ID, or stands for one
+            found = re.search(r"/user/([^/]+)/traces/", url)
+            subject = f"osm:{found[1] if found else url}"
+        lat = np.concatenate([part.lat for part in parts])
+        lon = np.concatenate([part.lon for part in parts])
+        yield Trace(name, subject, lat, lon, np.concatenate([part.time for part in parts]))
