@@ -8,8 +8,8 @@ import heapq
 import math
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, product
+from typing import NamedTuple
 
 from scipy.spatial import cKDTree
 
@@ -22,31 +22,23 @@ VERTEX = 25.0  # between two points of an avenue
 PARKS = ((2050.0, 1750.0, 520.0, 700.0), (-1450.0, 2700.0, 300.0, 330.0))
 
 
-class Dice:
+class Dice(random.Random):
     """Chance that is the same on every machine and under every Python."""
-
-    def __init__(self, seed: int) -> None:
-        self._draw = random.Random(seed).random
-
-    def between(self, low: float, high: float) -> float:
-        """Draw a number, uniformly."""
-        return low + (high - low) * self._draw()
 
     def below(self, count: int) -> int:
         """Draw a whole number from 0 to count - 1."""
-        return int(count * self._draw())
+        return int(count * self.random())
 
     def chance(self, probability: float) -> bool:
         """Say yes with a probability."""
-        return self._draw() < probability
+        return self.random() < probability
 
     def bell(self) -> float:
         """Draw a nearly normal number of mean 0 and standard deviation 1."""
-        return (sum(self._draw() for _ in range(4)) - 2.0) * math.sqrt(3.0)
+        return (sum(self.random() for _ in range(4)) - 2.0) * math.sqrt(3.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Street:
+class Street(NamedTuple):
     """A piece of road from one junction to the next, in one direction."""
 
     end: int
@@ -55,12 +47,12 @@ class Street:
     speed: float
 
 
-@dataclass(slots=True)
 class City:
     """Junctions, and the streets that leave them."""
 
-    junctions: list[Point] = field(default_factory=list)
-    streets: list[list[Street]] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.junctions: list[Point] = []
+        self.streets: list[list[Street]] = []
 
     def add_junction(self, place: Point) -> int:
         """Take a place into the network and return its number."""
@@ -87,46 +79,33 @@ class City:
 
     def fastest(self, start: int, goal: int, taste: Sequence[float]) -> list[Street]:
         """Find the fastest way (Dijkstra); taste is a factor of seconds for each junction left."""
-        seconds, came = {start: 0.0}, dict[int, tuple[int, Street]]()
+        seconds, ways = {start: 0.0}, dict[int, list[Street]]({start: []})
         queue = [(0.0, start)]
-        while queue:
+        while queue[0][1] != goal:
             spent, here = heapq.heappop(queue)
-            if here == goal:
-                break
             if spent > seconds[here]:
                 continue
             for street in self.streets[here]:
                 lost = 3.5 if street.speed < 9.0 else 1.0
                 then = spent + taste[here] * street.length / street.speed + lost
                 if then < seconds.get(street.end, math.inf):
-                    seconds[street.end], came[street.end] = then, (here, street)
+                    seconds[street.end], ways[street.end] = then, [*ways[here], street]
                     heapq.heappush(queue, (then, street.end))
-        way = []
-        while goal != start:
-            goal, street = came[goal]
-            way.append(street)
-        return way[::-1]
+        return ways[goal]
 
 
-@dataclass(slots=True)
 class Avenue:
     """A fast road over the grid: its points, and the junctions at some of them."""
 
-    points: list[Point]
-    speed: float
-    stops: dict[int, int] = field(default_factory=dict)
-
-    @classmethod
-    def along(cls, curve: Curve, speed: float) -> "Avenue":
-        """Put points on a curve, about VERTEX apart."""
+    def __init__(self, curve: Curve, speed: float) -> None:
         fine = [curve(step / 4000.0) for step in range(4001)]
-        points, since = [fine[0]], 0.0
+        self.points, since = [fine[0]], 0.0
         for before, here in pairwise(fine):
             since += math.dist(before, here)
             if since >= VERTEX:
-                points.append(here)
+                self.points.append(here)
                 since = 0.0
-        return cls(points, speed)
+        self.speed, self.stops = speed, dict[int, int]()
 
     def junction(self, city: City, number: int) -> int:
         """Give the junction at a point, a new one if there is none."""
@@ -180,7 +159,7 @@ AVENUES = (
 def build_city(dice: Dice) -> City:
     """Make up the streets."""
     city = City()
-    avenues = [Avenue.along(curve, speed) for curve, speed in AVENUES]
+    avenues = [Avenue(curve, speed) for curve, speed in AVENUES]
     grid = _grid(city, _cross(city, avenues), dice)
     for (column, row), start in grid.items():
         for step, line in (((column + 1, row), row), ((column, row + 1), column)):
@@ -214,17 +193,15 @@ def _cross(city: City, avenues: list[Avenue]) -> list[Stop]:
 
 
 def _grid(city: City, laid: list[Stop], dice: Dice) -> dict[tuple[int, int], int]:
-    """Make the junctions of the grid; a corner near an avenue moves onto it."""
-    corners = {
-        (column, row): _corner(dice, column, row)
-        for column in range(-32, 33)
-        for row in range(-36, 37)
-    }
-    corners = {
-        key: (east, north)
-        for key, (east, north) in corners.items()
-        if abs(east) < HALF_EAST and abs(north) < HALF_NORTH and not in_park((east, north))
-    }
+    """Make the junctions of the grid, turned, warped and jittered; some move onto an avenue."""
+    turn, corners = math.radians(9.0), dict[tuple[int, int], Point]()
+    for column, row in product(range(-32, 33), range(-36, 37)):
+        u, v = column * BLOCK, row * BLOCK
+        east = u * math.cos(turn) - v * math.sin(turn) + 150.0 * math.sin(v / 1400.0 + 1.0)
+        north = u * math.sin(turn) + v * math.cos(turn) + 150.0 * math.sin(u / 1500.0)
+        east, north = east + dice.uniform(-28.0, 28.0), north + dice.uniform(-28.0, 28.0)
+        if abs(east) < HALF_EAST and abs(north) < HALF_NORTH and not in_park((east, north)):
+            corners[column, row] = (east, north)
     stops = _nearest(laid, list(corners.values()), 0.46 * BLOCK)
     return {
         key: city.add_junction(place) if stop is None else stop[0].junction(city, stop[1])
@@ -239,15 +216,6 @@ def _nearest(laid: list[Stop], places: list[Point], reach: float) -> list[Stop |
     tree = cKDTree([avenue.points[number] for avenue, number in laid])
     _, found = tree.query(places, distance_upper_bound=reach)
     return [laid[number] if number < len(laid) else None for number in found]
-
-
-def _corner(dice: Dice, column: int, row: int) -> Point:
-    """Place a corner of the grid: turned by nine degrees, warped, jittered."""
-    turn = math.radians(9.0)
-    u, v = column * BLOCK, row * BLOCK
-    east = u * math.cos(turn) - v * math.sin(turn) + 150.0 * math.sin(v / 1400.0 + 1.0)
-    north = u * math.sin(turn) + v * math.cos(turn) + 150.0 * math.sin(u / 1500.0)
-    return east + dice.between(-28.0, 28.0), north + dice.between(-28.0, 28.0)
 
 
 def in_park(place: Point) -> bool:

@@ -8,7 +8,6 @@ import gzip
 import math
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -52,8 +51,7 @@ class Fix(NamedTuple):
 Moment = tuple[float, Point]  # a second of a drive, and where the vehicle truly is
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(NamedTuple):
     """Somebody who does not exist: a home, goals, the usual one first, and a taste."""
 
     name: str
@@ -84,13 +82,13 @@ def make_subject(city: City, number: int, dice: Dice) -> Subject:
             city.one_near(home, 1700.0, dice),
             city.one_near((0.0, 0.0), 4200.0, dice),
         ),
-        taste=[1.0 + detours * dice.between(0.0, 1.0) for _ in city.junctions],
+        taste=[1.0 + detours * dice.uniform(0.0, 1.0) for _ in city.junctions],
     )
 
 
 def choose_way(city: City, subject: Subject, dice: Dice) -> tuple[list[Street], bool]:
     """Choose one of the subject's ways, and whether it is driven in the evening."""
-    place = dice.between(0.0, 1.0)
+    place = dice.uniform(0.0, 1.0)
     usual, other, errand, visit = subject.goals
     goals = [usual, other] if place > 0.5 else [usual]
     for above, goal in ((0.76, other), (0.88, visit), (0.96, errand)):
@@ -108,16 +106,16 @@ def choose_way(city: City, subject: Subject, dice: Dice) -> tuple[list[Street], 
 
 def drive(way: list[Street], dice: Dice) -> list[Moment]:
     """Drive along a way, with a red light now and then."""
-    haste = dice.between(0.85, 1.1)
+    haste = dice.uniform(0.85, 1.1)
     second = 0.0
     moments = [(second, way[0].shape[0])]
     for street in way:
         for start, end in pairwise(street.shape):
-            speed = street.speed * haste * dice.between(0.85, 1.08)
+            speed = street.speed * haste * dice.uniform(0.85, 1.08)
             second += math.dist(start, end) / max(speed, 6.0)
             moments.append((second, end))
         if dice.chance(0.09):
-            second += dice.between(6.0, 35.0)
+            second += dice.uniform(6.0, 35.0)
             moments.append((second, street.shape[-1]))
     return moments
 
@@ -166,15 +164,15 @@ def recorded(city: City, subject: Subject, number: int, dice: Dice) -> list[Fix]
         way, evening = choose_way(city, subject, dice)
         moments = drive(way, dice)
         if number % 23 == 5:
-            pause = dice.between(400.0, 1500.0)
+            pause = dice.uniform(400.0, 1500.0)
             cut = int(0.55 * len(moments))
             later = [(second + pause, place) for second, place in moments[cut:]]
             moments = [*moments[: cut + 1], *later]
-        hour = dice.between(15.5, 19.0) if evening else dice.between(5.5, 8.5)
+        hour = dice.uniform(15.5, 19.0) if evening else dice.uniform(5.5, 8.5)
         began = FIRST_DAY + 86_400 * dice.below(120) + int(3600.0 * hour)
         fixes = record(moments, began, 3.5 + dice.below(4), dice, rate)
     if rate > 1:  # the fixes of a second in any order, as a database orders equal times
-        drawn = [(fix.time or 0, dice.between(0.0, 1.0), fix) for fix in fixes[:2500]]
+        drawn = [(fix.time or 0, dice.uniform(0.0, 1.0), fix) for fix in fixes[:2500]]
         fixes = [fix for _, _, fix in sorted(drawn)]
     return damaged(fixes, number, dice)
 
