@@ -1,15 +1,14 @@
 """Measure alignment: what sliding on their tracks brings trajectories, and changes.
 
-    python benchmarks/alignment.py numbers cabs.parquet
+    python benchmarks/alignment.py numbers cabs.parquet -k 3 -k 4 -k 5 -k 10
+    python benchmarks/alignment.py numbers --sizes 10000 --sizes 100000 -k 5
     python benchmarks/alignment.py runs cabs.parquet --subjects -k 4 -k 10
     python benchmarks/alignment.py figure cabs.parquet --out group.png
-    python benchmarks/alignment.py scale --sizes 10000 --sizes 100000
-    python benchmarks/alignment.py scale cabs.parquet
 
 All take trajectories that `trajanon extract` wrote; docs/alignment.md says how those it shows were
-made. Without a file, `scale` draws tracks along corridors; it measures each size in a process of
-its own. The figure needs matplotlib. Trajectories are counted, not subjects, unless --subjects is
-given. Everything is compiled before the clock starts.
+made. Without a file, `numbers` draws tracks along corridors. The figure needs matplotlib.
+Trajectories are counted, not subjects, unless --subjects is given. Everything is compiled before
+the clock starts.
 """
 
 import json
@@ -23,7 +22,7 @@ import numpy as np
 import pandas as pd
 import typer
 from corridors import POINTS, SPACING, corridors
-from measures import alone, command_line, first_rows, load, peak_gb, row, say_machine, spent
+from measures import alone, command_line, first_rows, load, peak_gb, say_machine, spent
 
 import trajanon
 from trajanon import neighbours
@@ -40,6 +39,7 @@ from trajanon.utility.usefulness import DENSITY_CELL, FLOW_CELL
 
 GROUPS = [4]
 SIZES = [10_000, 100_000, 1_000_000]
+MOST_COMPARED = 50_000  # windows up to which MDAV is asked, too
 _SHARES = (0.6, 0.3, 0.1)  # of runs with one window, two, three
 _FREE = 0.3  # of a window's length, for each window of a run
 _AT_ONCE = 20_000  # runs that are drawn together
@@ -58,42 +58,9 @@ def read(file: Path) -> tuple[Trajectories, Tracks]:
     """Read trajectories and their tracks, and compile everything on a few of them."""
     cut = trajanon.read_trajectories(file)
     say_machine()
-    print(f"n = {len(cut)}")
     released(first_rows(cut, 60), 3)
     assert cut.tracks is not None
     return cut, cut.tracks
-
-
-def account(report: dict[str, Any]) -> dict[str, float]:
-    """What the report says of losses, metres and seconds, before and after alignment."""
-    alignment, moved = report["alignment"], report["displacement"]
-    told = {"IL": report["information_loss"], "mean m": moved["mean"], "median m": moved["median"]}
-    *groups, last = [stage["seconds"] for stage in report["stages"]]
-    if alignment is None:
-        return told | {"s": sum(groups) + last}
-    before, runs = alignment["before"], alignment["runs"]
-    return {
-        "IL before": before["information_loss"],
-        "mean m before": before["displacement"]["mean"],
-        "median m before": before["displacement"]["median"],
-        **told,
-        "slid": alignment["slid"]["share"],
-        "tracks near the release before": runs["near_release_before"],
-        "tracks near the release": runs["near_release_after"],
-        "s of groups": round(sum(groups), 2),
-        "s of alignment": last,
-    }
-
-
-def numbers(file: Path, subjects: Subjects = False) -> None:
-    """Print a row for each k: groups of MDAV, of the search, and of alignment."""
-    cut, _ = read(file)
-    for k in (3, 4, 5, 10):
-        mdav = released(cut, k, subjects, align=False, method="mdav", refine="none")
-        ours = released(cut, k, subjects)
-        for name, release in (("MDAV", mdav), ("aligned", ours)):
-            told = account(release.report).items()
-            row(k, name, *(f"{what} {value:.3f}" for what, value in told))
 
 
 def every_window(tracks: Tracks, m: int) -> tuple[Floats, Floats]:
@@ -119,6 +86,12 @@ def flows_kept(windows: Floats, weights: Floats, lines: Floats) -> float:
     return float(np.minimum(before, after).sum() / len(lines))
 
 
+def piled(runs: Floats, points: Floats) -> float:
+    """Percent of the points in cells that get more than twice their share of the runs."""
+    before, after = shares(runs, points, DENSITY_CELL)
+    return 100.0 * float(after[after > 2.0 * before].sum())
+
+
 def against_runs(cut: Trajectories, release: Release) -> dict[str, float]:
     """What a release leaves of the whole runs that windows were cut from."""
     tracks, report = cut.tracks, release.report
@@ -126,17 +99,20 @@ def against_runs(cut: Trajectories, release: Release) -> dict[str, float]:
     lines, runs = release.trajectories.points, tracks.points
     windows, weights = every_window(tracks, cut.points.shape[1])
     length = np.average(lengths(windows), weights=weights)
-    before, after = shares(runs, lines, DENSITY_CELL)
-    as_cut = report["alignment"] and report["alignment"]["as_cut"]["displacement"]
+    as_cut, points = report["displacement"], cut.points
+    if report["alignment"]:
+        as_cut = report["alignment"]["as_cut"]["displacement"]
+        points = cut.slid(np.array(report["alignment"]["starts"])).points
     return {
         "as slid, m": report["displacement"]["mean"],
-        "as cut, m": (as_cut or report["displacement"])["mean"],
+        "as cut, m": as_cut["mean"],
         "from runs, mean m": report["from_runs"]["mean"],
         "median m": report["from_runs"]["median"],
         "density, bits": density_divergence(runs, lines, DENSITY_CELL),
         "flows kept, %": 100.0 * flows_kept(windows, weights, lines),
         "length, %": 100.0 * (lengths(lines).mean() / length - 1.0),
-        "piled, %": 100.0 * float(after[after > 2.0 * before].sum()),
+        "piled, %": piled(runs, lines),
+        "windows: piled, %": piled(runs, points),
     }
 
 
@@ -238,35 +214,41 @@ class Clock:
         self._task, self._since = task, now
 
 
-def measured(given: Path | int) -> dict[str, Any]:
-    """Groups and alignment of a table, measured in this process."""
+def measured(given: Path | int, k: int, subjects: bool) -> dict[str, Any]:
+    """What alignment changes, and what it takes, in this process."""
     cut = drawn(given) if isinstance(given, int) else trajanon.read_trajectories(given)
     for few in (60, neighbours.WHOLE + 1):
-        released(first_rows(cut, few), 5)
+        released(first_rows(cut, few), k)
     held, clock = peak_gb(), Clock()
-    release, took, busy = spent(released, cut, 5, progress=clock)
-    told = account(release.report)
-    return {
-        "n": len(cut),
-        "k": 5,
-        **told,
-        "s of account": round(took - told["s of groups"] - told["s of alignment"], 2),
-        "s of a core": round(busy, 2),
-        "s of tasks": {task: round(spent, 2) for task, spent in clock.seconds.items()},
-        "s of tasks, of a core": {task: round(s, 2) for task, s in clock.of_cores.items()},
-        "gb before": held,
-        "gb": clock.gb,
-        "gb with account": peak_gb(),
+    release, seconds, cpu_seconds = spent(released, cut, k, subjects, progress=clock)
+    report, alignment = release.report, release.report["alignment"]
+    told = {name: report[name] for name in ("n", "k", "counted", "stages", "displacement")}
+    told |= {name: alignment[name] for name in ("before", "slid", "runs")}
+    if len(cut) <= MOST_COMPARED:
+        mdav = released(cut, k, subjects, align=False, method="mdav", refine="none")
+        told["of MDAV"] = mdav.report["displacement"]
+    return told | {
+        "seconds": round(seconds, 2),
+        "seconds of a core": round(cpu_seconds, 2),
+        "tasks": {task: round(took, 2) for task, took in clock.seconds.items()},
+        "tasks, of a core": {task: round(took, 2) for task, took in clock.of_cores.items()},
+        "gb": {"before": held, "aligned": clock.gb, "with account": peak_gb()},
         "load": load(),
         "cores": os.cpu_count(),
     }
 
 
-def scale(file: Annotated[Path | None, typer.Argument()] = None, sizes: list[int] = SIZES) -> None:
-    """Measure each size, or a file, in a process of its own: a line of JSON."""
+def numbers(
+    file: Annotated[Path | None, typer.Argument()] = None,
+    sizes: list[int] = SIZES,
+    k: Groups = GROUPS,
+    subjects: Subjects = False,
+) -> None:
+    """Measure a file, or sizes, in a process of its own for each k: a line of JSON."""
     for given in sizes if file is None else [file]:
-        print(json.dumps(alone(measured, given)), flush=True)
+        for least in k:
+            print(json.dumps(alone(measured, given, least, subjects)), flush=True)
 
 
 if __name__ == "__main__":
-    command_line(__doc__, numbers, runs, figure, scale)
+    command_line(__doc__, numbers, runs, figure)

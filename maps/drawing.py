@@ -1,35 +1,28 @@
 """A release as the page draws it: layers of lines, and the text of its panel."""
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.files.report import Report
+from trajanon.errors import BadInput
+from trajanon.files.report import NOT_TOGETHER, Report, checked, released_of
 from trajanon.maps.colours import colours, weights
-from trajanon.maps.hexagons import honeycomb
-from trajanon.maps.lines import Unrolled, bends, corners, steps
-from trajanon.maps.panel import (
-    by_displacement,
-    by_size,
-    counted,
-    facts,
-    glossary,
-    sample_note,
-    stages_with_loss,
-)
-from trajanon.maps.sample import choose_groups, choose_originals
-from trajanon.privacy.originals import Matched
+from trajanon.maps.layers import bends, corners, honeycomb, steps, unrolled
+from trajanon.maps.panel import by_displacement, by_size, panel_of, sample_note
+from trajanon.privacy.originals import Matched, matched
+from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
-from trajanon.words import metres, percent
 
 _WORST = 10  # groups
 _OUTLIERS = 0.01, 1_000  # share of the originals, and how many at most
+_POINTS = 300_000  # of the originals drawn: 10,000 trajectories of 30 points
+_OF_PAGE = 1_000_000  # of those of all releases on a page, if all can be drawn
+_SAMPLED = 700_000  # and if not: samples share no tracks, which take half as much again
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Drawing:
+class Drawing(NamedTuple):
     """A release, ready for JSON."""
 
     about: dict[str, Any]  # the text of the panel, and lists with a value for each group drawn
@@ -37,12 +30,28 @@ class Drawing:
     bounds: list[list[float]]  # south-west and north-east corner, as lat, lon
 
 
+def match(
+    trajectories: Trajectories, release: Trajectories, report: Mapping[str, Any]
+) -> tuple[Matched, Report]:
+    """Find the released line of each group; give it with the report, checked."""
+    typed = checked(report)
+    originals = released_of(trajectories, typed)
+    if len(originals) == 0:
+        msg = "there are no trajectories to draw: extract a larger area"
+        raise BadInput(msg)
+    try:
+        return matched(originals, release.points, typed), typed
+    except BadInput as error:  # labels that are no groups are those of another report, too
+        raise BadInput(NOT_TOGETHER) from error
+
+
 def released_alone(points: Floats) -> Drawing:
     """Draw what is in a release, and nothing else; equal trajectories are a group."""
     records, sizes = np.unique(points.reshape(len(points), -1), axis=0, return_counts=True)
-    lines = Unrolled(points)(records.reshape(len(records), -1, 2))
+    lines = unrolled(records.reshape(len(records), *points.shape[1:]), points)
     bounds = corners(lines)
-    drawn = choose_groups(sizes, points.shape[1])
+    most = max(1, _POINTS // points.shape[1])
+    drawn = np.sort(np.random.default_rng(0).permutation(len(sizes))[:most])
     about = {
         "headline": "the release",
         "facts": [
@@ -64,10 +73,8 @@ def released_alone(points: Floats) -> Drawing:
 
 def with_originals(name: str, found: Matched, report: Report, releases: int = 1) -> Drawing:
     """Draw a release and its originals, as one of several releases on a page."""
-    trajectories, labels = found.slid, found.labels
-    aligned = report.get("alignment") is not None
-    unrolled = Unrolled(trajectories.points)
-    points, lines = unrolled(trajectories.points), unrolled(found.lines)
+    labels, windows, tracks = found.labels, found.slid.points, found.slid.tracks
+    points, lines = unrolled(windows, windows), unrolled(found.lines, windows)
     bounds = corners(points)
     sizes = np.bincount(labels)
     far = displacement(points, lines[labels]).mean(axis=1)
@@ -81,19 +88,13 @@ def with_originals(name: str, found: Matched, report: Report, releases: int = 1)
     place = np.full(len(sizes), -1)
     place[groups] = np.arange(len(groups))
     sampled = None if each is None else (len(drawn), len(labels), each)
+    slid = report.get("alignment") is not None
     about = {
         "name": name,
-        "headline": f"k = {report['k']} {counted(report)}",
-        "facts": facts(report, sizes),
-        "stages": [[stage, percent(loss / 100.0)] for stage, loss in stages_with_loss(report)],
-        "glossary": glossary(report),
-        "summary": [
-            percent(report["information_loss"] / 100.0),
-            metres(report["displacement"]["mean"]),
-        ],
+        **panel_of(report, sizes),
         "drawn": sample_note(points, len(groups), len(sizes), sampled),
         "counts": {"displacement": by_displacement(moved), "sizes": by_size(sizes)},
-        "slid": aligned,
+        "slid": slid,
         "groups": _groups(groups, sizes, lines) | {"moved": np.round(moved[groups], 1).tolist()},
         "total": {"groups": len(sizes), "originals": len(labels), "outliers": outlying},
         "worst": place[worst].tolist(),
@@ -106,11 +107,9 @@ def with_originals(name: str, found: Matched, report: Report, releases: int = 1)
         "density-originals": honeycomb(points, bounds),
         "density-released": honeycomb(lines, bounds, sizes),
     }
-    if aligned:
-        tracks = trajectories.tracks
-        assert tracks is not None  # without them nothing slides
+    if slid and tracks is not None:
         runs = np.unique(tracks.run[drawn])
-        on_runs = unrolled(tracks.points)
+        on_runs = unrolled(tracks.points, windows)
         layers["tracks"] = bends(on_runs[tracks.first[r] : tracks.first[r + 1]] for r in runs)
         layers["runs"] = [
             np.unique(np.searchsorted(runs, tracks.run[each])).tolist() for each in members
@@ -125,3 +124,31 @@ def _groups(drawn: Ints, sizes: Ints, lines: Floats) -> dict[str, list[Any]]:
         "weight": weights(sizes[drawn]),
         "colour": colours(lines[drawn]),
     }
+
+
+def choose_originals(
+    labels: Ints, points: int, always: Ints, releases: int = 1
+) -> tuple[Ints, list[Ints], int | None]:
+    """Choose what to draw of one of several releases: everything, or a few originals of each group.
+
+    If even two originals of each group are too many, some groups are left out, but none of
+    ``always``. Returned are the groups, rising, the originals of each, and how many originals a
+    group has at most (None if all).
+    """
+    sizes = np.bincount(labels)
+    groups, ends = np.arange(len(sizes)), np.cumsum(sizes)[:-1]
+    if len(labels) <= max(1, min(_POINTS, _OF_PAGE // releases) // points):
+        return groups, np.split(np.argsort(labels, kind="stable"), ends), None
+    most = max(1, min(_POINTS, _SAMPLED // releases) // points)
+    random = np.random.default_rng(0)
+    order = random.permutation(len(labels))
+    members = np.split(order[np.argsort(labels[order], kind="stable")], ends)
+    if len(groups) > max(1, most // 2):
+        others = np.setdiff1d(random.permutation(len(sizes)), always)
+        random.shuffle(others)
+        room = max(0, max(1, most // 2) - len(always))
+        groups = np.sort(np.concatenate([always, others[:room]]))
+    each = 1
+    while each < sizes[groups].max() and np.minimum(sizes[groups], each + 1).sum() <= most:
+        each += 1
+    return groups, [np.sort(members[group][:each]) for group in groups], each

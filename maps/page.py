@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import distribution
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import folium
 import numpy as np
@@ -17,13 +16,12 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.maps.colours import PALETTE
 from trajanon.maps.drawing import Drawing
-from trajanon.maps.lines import bends
+from trajanon.maps.layers import bends
 from trajanon.outputs import replacing
 from trajanon.trajectories import OSM_ATTRIBUTION
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Background:
+class Background(NamedTuple):
     """Roads and water, drawn below everything else; for maps without tiles.
 
     Parameters
@@ -79,19 +77,6 @@ def _json(value: Any) -> str:
     return text.replace("<", "\\u003c")
 
 
-def _shared(drawings: Sequence[Drawing]) -> tuple[dict[str, str], list[dict[str, str]]]:
-    """Write each different layer once: its text by key, and the keys of each release's layers."""
-    key_of: dict[str, str] = {}
-    keys = [
-        {
-            name: key_of.setdefault(_json(layer), f"{number}-{name}")
-            for name, layer in drawing.layers.items()
-        }
-        for number, drawing in enumerate(drawings)
-    ]
-    return {key: text for text, key in key_of.items()}, keys
-
-
 def map_page(
     drawings: Sequence[Drawing],
     *,
@@ -113,7 +98,15 @@ def map_page(
     drawn.default_js = []
     drawn.default_css = []
     bounds = np.array([drawing.bounds for drawing in drawings])
-    layers, keys = _shared(drawings)
+    # Each different layer is written once: by its text, the name it has on the page.
+    key_of: dict[str, str] = {}
+    releases = []
+    for number, drawing in enumerate(drawings):
+        keys = {
+            name: key_of.setdefault(_json(layer), f"{number}-{name}")
+            for name, layer in drawing.layers.items()
+        }
+        releases.append(drawing.about | {"layers": keys})
     behind = None if background is None else OSM_ATTRIBUTION
     credited = dict.fromkeys(line for line in (attribution, behind) if line)
     about = {
@@ -123,11 +116,9 @@ def map_page(
         "attribution": " · ".join(credited),
         "bounds": [bounds[:, 0].min(axis=0).tolist(), bounds[:, 1].max(axis=0).tolist()],
         "palette": PALETTE,
-        "releases": [
-            drawing.about | {"layers": names} for drawing, names in zip(drawings, keys, strict=True)
-        ],
+        "releases": releases,
     }
-    data = {"page": _json(about)} | layers
+    data = {"page": _json(about)} | {key: text for text, key in key_of.items()}
     if background is not None:
         lines = {"roads": bends(background.roads), "water": bends(background.water)}
         data["background"] = _json(lines)

@@ -1,6 +1,7 @@
 """The text of the panel: facts, terms, and counts in rows."""
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 
@@ -11,30 +12,57 @@ from trajanon.words import STAGES, metres, percent
 _ROWS = 10  # of sizes; larger groups share the last one
 _EDGE = 85.0511  # degrees: of Mercator's square world, which all street maps show
 
+_TERMS = [
+    ["Subject", "who made a trajectory: a person, an account or a vehicle"],
+    ["IL", "information loss: share of the points' spread that is averaged away"],
+    ["Displacement", "from a point to the same point of its group's line"],
+]
+_SLID = "is drawn, and its displacement measured, where it slid to"
+_OF_WINDOWS = [
+    ["As slid", f"each original is a window of a longer track; it {_SLID}"],
+    ["As cut", "where the window lies in the file"],
+]
+_OF_RUNS = [["Runs", "the whole unbroken tracks that the windows were cut from"]]
+
 Row = tuple[str, int]
 """A label, and how many groups it counts."""
 
 
-def facts(report: Report, sizes: Ints) -> list[list[str]]:
-    """Name and value of what a holder wants to know first."""
-    moved = report["displacement"]
-    people = report.get("subjects_per_group") or []
-    few = sum(number < report["k"] for number in people)
-    alignment, others = report.get("alignment"), []
-    if alignment and "as_cut" in alignment:
-        as_cut = alignment["as_cut"]["displacement"]["mean"]
-        others.append(["Mean displacement, as cut", metres(as_cut)])
-    if from_runs := report.get("from_runs"):
-        others.append(["Mean distance from the runs", metres(from_runs["mean"])])
-    lack = [[f"Groups of fewer than {report['k']} subjects", f"{few:,}"]] if few else []
-    return [
+def panel_of(report: Report, sizes: Ints) -> dict[str, Any]:
+    """Say what a holder wants to know first: headline, facts, stages, terms and a summary."""
+    return {
+        "headline": f"k = {report['k']} {counted(report)}",
+        "facts": _facts(report, sizes),
+        "stages": [[stage, percent(loss / 100.0)] for stage, loss in stages_with_loss(report)],
+        "glossary": _glossary(report),
+        "summary": [
+            percent(report["information_loss"] / 100.0),
+            metres(report["displacement"]["mean"]),
+        ],
+    }
+
+
+def _facts(report: Report, sizes: Ints) -> list[list[str]]:
+    """Name and value of each fact."""
+    moved, k = report["displacement"], report["k"]
+    few = sum(number < k for number in report.get("subjects_per_group") or [])
+    alignment, from_runs = report.get("alignment"), report.get("from_runs")
+    rows = [
         ["Trajectories, n", f"{int(sizes.sum()):,}"],
         ["Groups", f"{len(sizes):,}"],
-        [f"{counted(report).capitalize()} in each group", f"at least {report['k']}"],
-        *lack,
-        ["Information loss, IL", percent(report["information_loss"] / 100.0)],
-        [f"Mean displacement{', as slid' if alignment else ''}", metres(moved["mean"])],
-        *others,
+        [f"{counted(report).capitalize()} in each group", f"at least {k}"],
+    ]
+    if few:
+        rows.append([f"Groups of fewer than {k} subjects", f"{few:,}"])
+    rows.append(["Information loss, IL", percent(report["information_loss"] / 100.0)])
+    rows.append([f"Mean displacement{', as slid' if alignment else ''}", metres(moved["mean"])])
+    if alignment and "as_cut" in alignment:
+        as_cut = alignment["as_cut"]["displacement"]["mean"]
+        rows.append(["Mean displacement, as cut", metres(as_cut)])
+    if from_runs:
+        rows.append(["Mean distance from the runs", metres(from_runs["mean"])])
+    return [
+        *rows,
         ["Median displacement", metres(moved["median"])],
         ["95 % of points moved at most", metres(moved["p95"])],
         ["Farthest point moved", metres(moved["max"])],
@@ -43,33 +71,17 @@ def facts(report: Report, sizes: Ints) -> list[list[str]]:
 
 def stages_with_loss(report: Report) -> list[tuple[str, float]]:
     """Name and information loss (percent) of the stages after which there were groups."""
-    return [
-        (stage["name"], loss)
-        for stage in report["stages"]
-        if (loss := stage["information_loss"]) is not None
-    ]
+    losses = ((stage["name"], stage["information_loss"]) for stage in report["stages"])
+    return [(name, loss) for name, loss in losses if loss is not None]
 
 
-def glossary(report: Report) -> list[list[str]]:
+def _glossary(report: Report) -> list[list[str]]:
     """Each term of the panel, and what it means."""
-    named = (stage["name"] for stage in report["stages"])
-    terms = [
-        ["Subject", "who made a trajectory: a person, an account or a vehicle"],
-        ["IL", "information loss: share of the points' spread that is averaged away"],
-        ["Displacement", "from a point to the same point of its group's line"],
-        *([name, STAGES[name]] for name in dict.fromkeys(named) if name in STAGES),
-    ]
+    names = dict.fromkeys(stage["name"] for stage in report["stages"])
+    terms = _TERMS + [[name, STAGES[name]] for name in names if name in STAGES]
     if report.get("alignment") is not None:
-        slid = (
-            "each original is a window of a longer track; it is drawn, and its "
-            "displacement measured, where it slid to"
-        )
-        terms.append(["As slid", slid])
-        terms.append(["As cut", "where the window lies in the file"])
-    if report.get("from_runs"):
-        runs = "the whole unbroken tracks that the windows were cut from"
-        terms.append(["Runs", runs])
-    return terms
+        terms += _OF_WINDOWS
+    return terms + _OF_RUNS if report.get("from_runs") else terms
 
 
 def sample_note(
@@ -110,18 +122,13 @@ def by_size(sizes: Ints) -> list[Row]:
 
 def by_displacement(moved: Floats) -> list[Row]:
     """Count groups by their mean displacement, in steps of 1, 2, 5, 10, ... metres."""
-    ladder = [n * 10**power for power in range(8) for n in (1, 2, 5)]
-    edges = np.array([0, *ladder])
-    step = np.searchsorted(edges, moved, side="right") - 1
-    counts = np.bincount(step, minlength=len(edges))
-    lowest, highest = int(step.min()), int(step.max())
-    return [
-        (_between(int(edges[at]), int(edges[at + 1])), int(counts[at]))
-        for at in range(lowest, highest + 1)
-    ]
-
-
-def _between(low: int, high: int) -> str:
-    if high > 10_000:
-        return f"{low // 1000:,}–{high // 1000:,} km"
-    return f"{low:,}–{high:,} m"
+    edges = [0] + [n * 10**power for power in range(8) for n in (1, 2, 5)]
+    counts = Counter((np.searchsorted(edges, moved, side="right") - 1).tolist())
+    rows = []
+    for at in range(min(counts), max(counts) + 1):
+        low, high = edges[at : at + 2]
+        label = f"{low:,}–{high:,} m"
+        if high > 10_000:
+            label = f"{low // 1000:,}–{high // 1000:,} km"
+        rows.append((label, counts[at]))
+    return rows

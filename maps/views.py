@@ -6,8 +6,7 @@ from typing import Any
 import folium
 
 from trajanon.errors import BadInput
-from trajanon.maps.drawing import released_alone, with_originals
-from trajanon.maps.matching import match
+from trajanon.maps.drawing import match, released_alone, with_originals
 from trajanon.maps.page import Background, map_page
 from trajanon.releases import Release, with_report
 from trajanon.trajectories import Trajectories

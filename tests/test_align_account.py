@@ -30,8 +30,7 @@ from trajanon.arrays import Floats
 from trajanon.cli.results import without_lists
 from trajanon.files.report import read_report
 from trajanon.files.trajectories import write_trajectories
-from trajanon.maps.drawing import with_originals
-from trajanon.maps.matching import match
+from trajanon.maps.drawing import match, with_originals
 from trajanon.partition import Partition
 from trajanon.suppression import TrajectoryGroups
 from trajanon.tracks import STEPS

@@ -13,7 +13,7 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.release import RELEASE_FORMATS
 from trajanon.files.report import checked
-from trajanon.maps.matching import match
+from trajanon.maps.drawing import match
 from trajanon.privacy.originals import matched
 from trajanon.trajectories import Trajectories
 

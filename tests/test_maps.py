@@ -177,12 +177,13 @@ def test_the_panel_has_both_faces_of_sliding_and_the_runs() -> None:
     far = {"mean": 487.2, "median": 1.0, "p95": 2.0, "max": 3.0}
     alignment = {"starts": [0] * 11, "as_cut": {"displacement": far}}
     told = checked(report(alignment=alignment, from_runs=far | {"mean": 51.0}))
-    assert panel.facts(told, np.array([11]))[4:7] == [
+    said = panel.panel_of(told, np.array([11]))
+    assert said["facts"][4:7] == [
         ["Mean displacement, as slid", "126 m"],
         ["Mean displacement, as cut", "487 m"],
         ["Mean distance from the runs", "51 m"],
     ]
-    assert [term for term, _ in panel.glossary(told)][-3:] == ["As slid", "As cut", "Runs"]
+    assert [term for term, _ in said["glossary"]][-3:] == ["As slid", "As cut", "Runs"]
 
 
 def test_records_counted_are_called_trajectories() -> None:
@@ -400,7 +401,7 @@ def test_a_line_across_the_antimeridian_goes_on() -> None:
 
 
 def test_a_sample_is_told_on_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trajanon.maps.sample._POINTS", 5 * 30)
+    monkeypatch.setattr("trajanon.maps.drawing._POINTS", 5 * 30)
     rng = np.random.default_rng(0)
     points = rng.normal(40, 0.01, (9, 30, 2)).round(7)
     mean = [points[at : at + 3].mean(axis=0) for at in (0, 3, 6)]

@@ -596,7 +596,7 @@ def test_many_lines_are_drawn_a_few_a_frame_and_the_picture_before_stays(see: Op
 
 
 def test_of_more_a_sample_is_drawn_and_said(see: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trajanon.maps.sample._POINTS", 100 * 30)
+    monkeypatch.setattr("trajanon.maps.drawing._POINTS", 100 * 30)
     seen = see(many(120))
     assert (seen.lines("originals"), seen.lines("released")) == (90, 30)
     assert seen.page.locator(".drawn").inner_text() == (

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.maps.colours import PALETTE, colours, weights
-from trajanon.maps.hexagons import honeycomb
-from trajanon.maps.lines import bends, steps
+from trajanon.maps.drawing import choose_originals
+from trajanon.maps.layers import bends, honeycomb, steps
 from trajanon.maps.panel import by_displacement
-from trajanon.maps.sample import choose_originals
 
 
 @given(st.lists(st.floats(0, 40_000), min_size=1))

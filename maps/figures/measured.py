@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,19 @@ from trajanon.maps.figures.style import (
     panels,
     styled,
 )
+
+_THIN = {"color": INK, "linewidth": 0.6}
+_BOXES: dict[str, Any] = {
+    "orientation": "horizontal",
+    "manage_ticks": False,
+    "widths": 0.6,
+    "patch_artist": True,
+    "boxprops": {"facecolor": PALETTE[6], "edgecolor": INK, "linewidth": 0.6},
+    "medianprops": {"color": PALETTE[1], "linewidth": 1.4},
+    "whiskerprops": _THIN,
+    "capprops": _THIN,
+    "flierprops": {"marker": ".", "markersize": 2.5, "markeredgecolor": INK},
+}
 
 
 def of_benchmark(path: Path) -> tuple[list[Picture], list[str]]:
@@ -51,21 +65,15 @@ def of_benchmark(path: Path) -> tuple[list[Picture], list[str]]:
     """
     results = read_results(path)
     datasets = results["dataset"].unique().tolist()
-    pictures: list[Picture] = []
-    left_out = []
+    pictures, left_out = list[Picture](), list[str]()
     with styled():
         for kind, (draw, needed) in _KINDS.items():
-            without = []
-            for number, dataset in enumerate(datasets):
-                picture = draw(results, dataset)
-                if picture is None:
-                    without.append(dataset)
-                    continue
-                slug = _slug(dataset, number, datasets)
-                pictures.append(replace(picture, name=f"{picture.name}-{slug}"))
-            if without:
-                names = ", ".join(without)
-                left_out.append(f"{kind}: {path} has no {needed} of {names}")
+            drawn = {dataset: draw(results, dataset) for dataset in datasets}
+            for picture, slug in zip(drawn.values(), _slugs(datasets), strict=True):
+                if picture is not None:
+                    pictures.append(replace(picture, name=f"{picture.name}-{slug}"))
+            if without := ", ".join(name for name in datasets if drawn[name] is None):
+                left_out.append(f"{kind}: {path} has no {needed} of {without}")
     if not pictures:
         msg = (
             f"{path} has nothing to draw: figures need trajanon benchmark --table hm2 "
@@ -75,11 +83,13 @@ def of_benchmark(path: Path) -> tuple[list[Picture], list[str]]:
     return pictures, left_out
 
 
-def _slug(dataset: str, number: int, datasets: list[str]) -> str:
-    """Make a file name of a data set's; with its number where two would be alike."""
+def _slugs(datasets: list[str]) -> list[str]:
+    """Make a file name of each data set's; with its number where two would be alike."""
     slugs = [re.sub(r"[^\w-]+", "-", name).strip("-").lower() for name in datasets]
-    slug = slugs[number]
-    return slug if slug and slugs.count(slug) == 1 else f"{slug}-{number + 1}".strip("-")
+    return [
+        slug if slug and slugs.count(slug) == 1 else f"{slug}-{number}".strip("-")
+        for number, slug in enumerate(slugs, 1)
+    ]
 
 
 def _boxes(results: pd.DataFrame, dataset: str) -> Picture | None:
@@ -92,24 +102,10 @@ def _boxes(results: pd.DataFrame, dataset: str) -> Picture | None:
     methods, ks = rows["label"].unique(), sorted(rows["k"].unique())
     height = 0.75 + 0.19 * len(methods)
     figure, axes = panels(1, len(ks), TWO_COLUMNS, height, same_y=True)
-    thin = {"color": INK, "linewidth": 0.6}
     for ax, k in zip(axes, ks, strict=True):
-        losses = [
-            rows[(rows["label"] == method) & (rows["k"] == k)]["ours"].to_numpy()
-            for method in methods
-        ]
-        ax.boxplot(
-            losses,
-            orientation="horizontal",
-            manage_ticks=False,
-            widths=0.6,
-            patch_artist=True,
-            boxprops={"facecolor": PALETTE[6], "edgecolor": INK, "linewidth": 0.6},
-            medianprops={"color": PALETTE[1], "linewidth": 1.4},
-            whiskerprops=thin,
-            capprops=thin,
-            flierprops={"marker": ".", "markersize": 2.5, "markeredgecolor": INK},
-        )
+        here = rows[rows["k"] == k]
+        losses = [here["ours"][here["label"] == method].to_numpy() for method in methods]
+        ax.boxplot(losses, **_BOXES)
         ax.set_title(f"k = {k:g}")
         few_ticks(ax.xaxis, 5)
     axes[0].set_yticks(range(1, len(methods) + 1), methods)
@@ -130,18 +126,10 @@ def _boxes(results: pd.DataFrame, dataset: str) -> Picture | None:
 def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
     """Draw a panel for each k, with a point for each run of a TSP heuristic: Figs. 4.26 to 4.35."""
     rows = measurements(results, "hm2", dataset, "run_il", "run_path_length")
-    runs = (
-        rows[rows["method"].isin(TSP)]
-        .pivot_table(
-            index=["label", "method", "setting", "k"],
-            columns="statistic",
-            values="ours",
-            sort=False,
-        )
-        .reindex(columns=["run_il", "run_path_length"])
-        .dropna()
-        .reset_index()
-    )
+    rows = rows[rows["method"].isin(TSP)]
+    each = ["label", "method", "setting", "k"]
+    runs = rows.pivot_table("ours", each, "statistic", sort=False)
+    runs = runs.reindex(columns=["run_il", "run_path_length"]).dropna().reset_index()
     if runs.empty:
         return None
     methods, ks = runs["label"].unique(), sorted(runs["k"].unique())
@@ -152,13 +140,14 @@ def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
     for ax, k in zip(axes, ks, strict=False):
         here = runs[runs["k"] == k]
         for number, method in enumerate(methods):
-            ours = here[here["label"] == method]
-            length, loss = ours["run_path_length"], ours["run_il"]
+            of_method = here[here["label"] == method]
+            length, loss = of_method["run_path_length"], of_method["run_il"]
             ax.plot(length, loss, ls="none", alpha=0.7, markeredgewidth=0, **marks(number))
-        r = correlation(here["run_path_length"], here["run_il"])
-        ax.set_title(f"k = {k:g}" + ("" if r is None else f", r = {r:.2f}"))
+        title, r = f"k = {k:g}", correlation(here["run_path_length"], here["run_il"])
         if r is not None:
+            title += f", r = {r:.2f}"
             correlations.append(f"{r:.2f} at k = {k:g}")
+        ax.set_title(title)
         few_ticks(ax.xaxis, 6)
     for ax in axes[len(ks) :]:
         ax.remove()
@@ -202,15 +191,10 @@ def _trade_off(results: pd.DataFrame, dataset: str) -> Picture | None:
     figure, (ax,) = panels(1, 1, ONE_COLUMN, 3.4)
     for dotted, (_, row) in zip(by_distance, seconds.iterrows(), strict=True):
         same = (losses["method"] == row["method"]) & (losses["by"] == row["by"])
-        ours = losses[same].sort_values("k")
-        ax.plot(
-            ours["ours"],
-            [row["ours"]] * len(ours),
-            linestyle=":" if dotted else "-",
-            markerfacecolor="white" if dotted else None,
-            linewidth=0.8,
-            **marks(methods.index(row["method"])),
-        )
+        ours = losses[same].sort_values("k")["ours"]
+        look = marks(methods.index(row["method"]))
+        look |= {"linestyle": ":", "markerfacecolor": "white"} if dotted else {}
+        ax.plot(ours, [row["ours"]] * len(ours), linewidth=0.8, **look)
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

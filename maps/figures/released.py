@@ -10,10 +10,10 @@ from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.files.report import Report
 from trajanon.maps.colours import PALETTE
+from trajanon.maps.drawing import match
 from trajanon.maps.figures.pictures import Picture
 from trajanon.maps.figures.style import ONE_COLUMN, few_ticks, legend_below, panels, styled
-from trajanon.maps.lines import Unrolled
-from trajanon.maps.matching import match
+from trajanon.maps.layers import unrolled
 from trajanon.maps.panel import by_size, counted, stages_with_loss
 from trajanon.privacy.originals import Matched
 from trajanon.trajectories import Trajectories
@@ -105,13 +105,12 @@ def _sizes(report: Report, labels: Ints) -> Picture:
 
 def _group(found: Matched, number: int | None, *, aligned: bool) -> Picture:
     """Draw the members of a group and their centroid, in metres."""
-    labels = found.labels
-    unrolled = Unrolled(found.slid.points)
-    points, lines = unrolled(found.slid.points), unrolled(found.lines)
+    labels, chosen = found.labels, ""
+    windows = found.slid.points
+    points, lines = unrolled(windows, windows), unrolled(found.lines, windows)
     count = len(lines)
-    chosen = ""
+    far = displacement(points, lines[labels]).mean(axis=1)
     if number is None:
-        far = displacement(points, lines[labels]).mean(axis=1)
         moved = np.bincount(labels, weights=far) / np.bincount(labels)
         number = int(np.argsort(moved, kind="stable")[(count - 1) // 2])
         chosen = ", that of median displacement"
@@ -119,7 +118,6 @@ def _group(found: Matched, number: int | None, *, aligned: bool) -> Picture:
         msg = f"there is no group {number}: choose one from 0 to {count - 1}"
         raise BadInput(msg)
     members = points[labels == number]
-    moved = displacement(members, lines[number])
     # One plane for all: the members one after the other, as if they were one line.
     on_ground, centroid = on_plane(members.reshape(1, -1, 2), lines[[number]])
     figure, (ax,) = panels(1, 1, ONE_COLUMN, 3.4)
@@ -144,6 +142,6 @@ def _group(found: Matched, number: int | None, *, aligned: bool) -> Picture:
         "For the holder of the data, not for publication: it shows originals. Group "
         f"{number} of {count:,}{chosen}: its {named}, and the "
         "centroid that is released once for each of them; mean displacement "
-        f"{moved.mean():,.0f} m."
+        f"{far[labels == number].mean():,.0f} m."
     )
     return Picture("group", figure, caption, private=True)

@@ -35,8 +35,7 @@ def read_results(path: Path) -> pd.DataFrame:
     for name in _NUMBERS:
         try:
             # As texts, for a whole number may be larger than all floats.
-            written = rows[name].where(rows[name].str.strip() != "", "nan")
-            rows[name] = written.to_numpy(np.float64)
+            rows[name] = rows[name].str.strip().replace("", "nan").to_numpy(np.float64)
         except ValueError as error:
             msg = f"{path} has no numbers in the column {name}: {error}; measure again"
             raise BadInput(msg) from error

@@ -1,0 +1,90 @@
+"""Layers as the page holds them: whole numbers, each line's the differences from point to point."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from trajanon.arrays import Floats, Ints
+from trajanon.geodesy import DEGREE
+
+_STEP = 1e-6  # degrees: 0.1 m, finer than any screen
+_BEND = 3e-5  # degrees: a track is drawn to some 3 m
+_ACROSS = 45  # cells from one side of the map to the other
+_LEAST = 10.0  # metres
+_ROW = 1 << 20  # more than there are cells from south to north
+
+
+def steps(lines: Floats) -> list[list[int]]:
+    """Write lines of equally many points as whole numbers of millionths of a degree."""
+    places = np.rint(lines / _STEP).astype(np.int64)
+    first = np.zeros_like(places[:, :1])
+    flat: list[list[int]] = np.diff(places, axis=1, prepend=first).reshape(len(lines), -1).tolist()
+    return flat
+
+
+def bends(lines: Iterable[Floats]) -> list[list[int]]:
+    """Write lines of any number of points, without points between which a line is straight."""
+    import shapely
+
+    parts = list(lines)
+    places = np.concatenate([np.empty((0, 2)), *parts])
+    line = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    with np.errstate(all="ignore"):  # GEOS divides by tiny numbers, and means it
+        simple = shapely.simplify(shapely.linestrings(places, indices=line), _BEND)
+    return [steps(shapely.get_coordinates(one)[None])[0] for one in simple]
+
+
+def unrolled(points: Floats, among: Floats) -> Floats:
+    """Move longitudes to one side of the antimeridian, if the data they are among lie on both."""
+    longitude = among[..., 1]
+    if np.ptp(longitude) <= 180.0:
+        return points
+    middle = np.degrees(np.angle(np.exp(1j * np.radians(longitude)).mean()))
+    moved = points.copy()
+    moved[..., 1] -= 360.0 * np.rint((points[..., 1] - middle) / 360.0)
+    return moved
+
+
+def corners(points: Floats) -> list[list[float]]:
+    """South-west and north-east corner of all points, as lat, lon."""
+    places = points.reshape(-1, 2)
+    return [places.min(axis=0).tolist(), places.max(axis=0).tolist()]
+
+
+def honeycomb(
+    lines: Floats, bounds: list[list[float]], copies: Ints | None = None
+) -> dict[str, Any]:
+    """Count points in hexagonal cells of one size on the ground, with copies of each line."""
+    (south, west), (north, east) = bounds
+    squeeze = float(np.cos(np.radians((south + north) / 2)))
+    extent = max(north - south, (east - west) * squeeze) * DEGREE
+    wide = _nice(max(extent / _ACROSS, _LEAST))
+    x = (lines[..., 1].ravel() - west) * squeeze * DEGREE / wide
+    y = (lines[..., 0].ravel() - south) * DEGREE / (wide * np.sqrt(3.0))
+    # The middles of cells are two rectangular lattices, one shifted by half a cell:
+    # a point belongs to the nearer of its two candidates.
+    corner = np.stack([np.rint(x), np.rint(y)])
+    shifted = np.stack([np.floor(x), np.floor(y)]) + 0.5
+    far, far_shifted = ((x - at[0]) ** 2 + 3.0 * (y - at[1]) ** 2 for at in (corner, shifted))
+    middle = np.where(far <= far_shifted, corner, shifted)
+    halves = np.rint(2 * middle).astype(np.int64)
+    key, cell = np.unique(halves[0] * _ROW + halves[1], return_inverse=True)
+    times = np.ones(len(lines), np.int64) if copies is None else copies
+    counts = np.bincount(cell, weights=np.repeat(times, lines.shape[1]))
+    up = (key + _ROW // 2) % _ROW - _ROW // 2
+    longitude = west + (key - up) / _ROW / 2 * wide / (squeeze * DEGREE)
+    latitude = south + up / 2 * wide * np.sqrt(3.0) / DEGREE
+    radius = wide / np.sqrt(3.0) / DEGREE
+    places = np.rint(np.stack([latitude, longitude]) / _STEP).astype(np.int64)
+    return {
+        "metres": wide,
+        "radius": [round(radius / _STEP), round(radius / squeeze / _STEP)],
+        "cells": np.vstack([places, counts.astype(np.int64)]).T.ravel().tolist(),
+    }
+
+
+def _nice(metres: float) -> float:
+    """Round up to 1, 2, 5, 10, 20, 50, ... metres."""
+    power = 10.0 ** np.floor(np.log10(metres))
+    return float(next(n * power for n in (1, 2, 5, 10) if n * power >= metres))
