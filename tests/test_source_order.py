@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from trajanon.arrays import Ints
-from trajanon.privacy.source_order import find_source_order, log_chance_of_nearness
+from trajanon.privacy.order import find_source_order, log_chance_of_nearness
 
 
 def groups(n: int, k: int) -> Ints:

@@ -18,9 +18,9 @@ from trajanon.partition import Partition, broken_promises, dense
 from trajanon.privacy.attack import Attack
 from trajanon.privacy.diversity import diversity
 from trajanon.privacy.findings import Findings
+from trajanon.privacy.order import by_line, find_source_order
 from trajanon.privacy.originals import Matched, matched
 from trajanon.privacy.published import Published
-from trajanon.privacy.source_order import by_line, find_source_order
 from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
 from trajanon.releases import Release, with_report

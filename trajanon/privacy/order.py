@@ -1,10 +1,10 @@
-"""Tests of the order of a released file: a shuffled file shows none."""
+"""Tests of the order of a released file: a shuffled file shows none, nor that of its source."""
 
 from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp, pdtrc
+from scipy.special import betaln, gammaln, logsumexp, pdtrc
 
 from trajanon.arrays import Bools, Floats, Ints
 
@@ -119,7 +119,67 @@ def _log_chance_of_few_runs(above: Bools) -> float:
 
 def _log_choose(n: float, k: Floats) -> Floats:
     """Logarithm of n over k; minus infinity where nothing can be chosen."""
-    possible = (k >= 0.0) & (k <= n)
-    among = np.where(possible, k, 0.0)
-    chosen = gammaln(n + 1.0) - gammaln(among + 1.0) - gammaln(n - among + 1.0)
-    return np.where(possible, chosen, -np.inf)
+    logs: Floats = -np.log(n + 1.0) - betaln(n - k + 1.0, k + 1.0)
+    return logs
+
+
+def find_source_order(file: Ints, source: Ints) -> list[str]:
+    """Say whether released rows stand where their members stand among the originals."""
+    n = len(file)
+    sizes = np.bincount(source)
+    ways = ((file, ""), (file[::-1], ", backwards"))
+    by_chance = float(gammaln(sizes + 1.0).sum() - gammaln(n + 1.0))
+    for rows, backwards in ways:
+        exact = np.array_equal(rows, source) and by_chance < np.log(CHANCE / 4)
+        if exact or _near_too_often(rows, source, sizes):
+            return [
+                "trajectories stand in the order of the originals, or nearly so"
+                f"{backwards}: shuffle them"
+            ]
+    return []
+
+
+def by_line(points: Floats, lines: Floats, labels: Ints) -> tuple[Ints, Ints]:
+    """Number lines as `find_source_order` takes them; equal ones are one."""
+    both = np.concatenate([points, lines])
+    _, line = np.unique(both.reshape(len(both), -1), axis=0, return_inverse=True)
+    line = line.reshape(-1)
+    return line[: len(points)], line[len(points) :][labels]
+
+
+def _near_too_often(rows: Ints, source: Ints, sizes: Ints) -> bool:
+    """Whether rows are near members of their groups more often than by chance.
+
+    Near is within 0, 1, 2, 4, ... rows, below an eighth of all.
+    """
+    n = len(rows)
+    distances = [0, *(2**power for power in range(n.bit_length()) if 8 * 2**power < n)]
+    least = np.log(CHANCE / (4 * len(distances)))
+    return n > 0 and any(
+        log_chance_of_nearness(rows, source, sizes, distance) < least for distance in distances
+    )
+
+
+def log_chance_of_nearness(rows: Ints, source: Ints, sizes: Ints, distance: int) -> float:
+    """Bound the logarithm of the chance that a shuffle brings as many members as near.
+
+    For each row it counts the share of its group's members that stand among the originals within
+    ``distance`` rows of the row's own place.
+
+    Source: S. Chatterjee, "Stein's method for concentration inequalities", Probab. Theory Relat.
+    Fields 138 (2007), proposition 1.1.
+    """
+    n = len(rows)
+    place = np.arange(n)
+    # Each line's places follow each other, far enough apart from those of the next.
+    apart = 2 * n + 2 * distance
+    members = np.sort(source * apart + place)
+    here = rows * apart + place
+    near = np.searchsorted(members, here + distance, side="right")
+    near -= np.searchsorted(members, here - distance, side="left")
+    found = float((near / sizes[rows]).sum())
+    expected = (n * (2 * distance + 1) - distance * (distance + 1)) / n
+    more = found - expected
+    if more <= 0.0:
+        return 0.0
+    return min(0.0, float(np.log(2.0) - more**2 / (4.0 * expected + 2.0 * more)))

@@ -1,23 +1,25 @@
 """The check of a release before publication: whether the file keeps the promise."""
 
+import hashlib
 import os
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trajanon.arrays import Ints
-from trajanon.errors import BadInput
-from trajanon.files.comparison import Compared, compared
-from trajanon.files.release import read_as_found, read_release
+from trajanon.errors import BadInput, FileProblem
+from trajanon.files.comparison import NOTHING_ELSE, compared
+from trajanon.files.geoparquet import write_geoparquet
+from trajanon.files.partition import is_part
+from trajanon.files.release import Writer, read_as_found
 from trajanon.files.release_lines import DIGITS, Lines
-from trajanon.files.report import all_labels_in, all_lines_in, read_report, released_of, report_path
-from trajanon.partition import check_k, dense
+from trajanon.partition import check_k
 from trajanon.privacy.findings import Findings, not_trajectories, too_fine, too_rare
-from trajanon.privacy.intersection import intersect_releases, too_few_subjects
-from trajanon.privacy.order import find_order
-from trajanon.privacy.originals import matched
-from trajanon.privacy.parts_check import check_parts
-from trajanon.privacy.source_order import by_line, find_source_order
+from trajanon.privacy.holder_check import beside_earlier, with_originals
+from trajanon.privacy.order import find_order, find_order_along
 from trajanon.releases import Release, written
 from trajanon.settings import ReleaseSettings
 from trajanon.trajectories import Trajectories
@@ -89,96 +91,91 @@ def check(
                 "be checked by itself only"
             )
             raise BadInput(msg)
-        return check_parts(release, k, digits)
-    found = read_as_found(release)
-    groups = found.groups
-    sizes = np.bincount(groups)
-    amiss = not_trajectories(found)
-    problems = [
-        *(amiss or too_fine(found, digits)),
-        *_of_the_holder(release, found, k, trajectories, against),
-        *too_rare(sizes, k),
-        *find_order(groups, None if amiss else found.places),
-    ]
-    beside = Compared([], "") if amiss else compared(release, found)
-    problems += beside.differences
+        files, problems = _parts(release, digits)
+    else:
+        files = [_inspected(release, digits)]
+        problems = files[0].problems
+    keys = np.concatenate([file.keys for file in files])
+    sizes = _sizes(keys)
+    if trajectories is not None:
+        problems += with_originals(release, k, trajectories, against)
+    elif against is not None:
+        problems += beside_earlier(release, sizes, k, Path(against))
     return Findings(
         k=k,
-        trajectories=len(groups),
+        trajectories=len(keys),
         groups=len(sizes),
-        smallest=int(sizes.min(initial=len(groups))),
-        problems=problems,
-        claim=beside.claim,
+        smallest=int(sizes.min(initial=len(keys))),
+        problems=[*problems, *too_rare(sizes, k)],
+        claim=max((file.claim for file in files), key=lambda claim: claim != NOTHING_ELSE),
         answered="rows" if trajectories is None else "people",
     )
 
 
-def _of_the_holder(
-    release: Path,
-    lines: Lines,
-    k: int,
-    trajectories: Trajectories | None,
-    against: str | os.PathLike[str] | None,
-) -> list[str]:
-    """Count what the holder's files show, where they are given."""
-    if trajectories is not None:
-        return _with_originals(release, k, trajectories, against)
-    if against is None:
-        return []
-    labels = _labels(release, lines)
-    earlier = _labels(Path(against), read_as_found(Path(against)))
-    if len(earlier) != len(labels):
-        msg = (
-            f"{against} was made of {len(earlier)} trajectories and {release} of "
-            f"{len(labels)}: what the two tell together can be counted only if "
-            "both are of the same trajectories"
-        )
-        raise BadInput(msg)
-    return intersect_releases(labels, earlier, k)
+class _Inspected(NamedTuple):
+    """What is kept of a file after it was read."""
+
+    problems: list[str]
+    claim: str  # what can be said of all that is in it beside its lines
+    keys: NDArray[
+        np.uint64
+    ]  # 128 bits of each line, equal where lines are equal as written, (n, 2)
+    width: int  # points of a trajectory; 0 where some are no trajectories
+    middles: NDArray[np.float32]  # mean longitude and latitude of each trajectory
 
 
-def _with_originals(
-    release: Path, k: int, trajectories: Trajectories, against: str | os.PathLike[str] | None
-) -> list[str]:
-    """Count subjects, and compare with the order of the originals."""
-    if trajectories.subject is None:
-        msg = "these trajectories name no subjects, so none can be counted: check the release alone"
-        raise BadInput(msg)
-    subjects = dense(trajectories.subject)
-    rows, lines = _held(release, trajectories)
-    kept = lines >= 0
-    problems = [
-        *too_few_subjects(lines[kept], subjects[kept], k),
-        *find_source_order(rows, lines[kept]),
-    ]
-    if against is not None:
-        _, earlier = _held(Path(against), trajectories)
-        problems += intersect_releases(lines, earlier, k, subjects)
-    return problems
+def _inspected(path: Path, digits: int, write: Writer | None = None) -> _Inspected:
+    found = read_as_found(path)
+    groups, keys = found.groups, _keys(found)
+    if problems := not_trajectories(found):
+        problems += find_order(groups, None)
+        return _Inspected(problems, "", keys, 0, np.empty((0, 2), np.float32))
+    places = found.places
+    beside = compared(path, found, write)
+    problems = [*too_fine(found, digits), *beside.differences, *find_order(groups, places)]
+    middles = places.mean(axis=1).astype(np.float32)
+    return _Inspected(problems, beside.claim, keys, places.shape[1], middles)
 
 
-def _held(release: Path, trajectories: Trajectories) -> tuple[Ints, Ints]:
-    """Find the line of each row of a release, and that of each original; -1: left out."""
-    report, points = read_report(release), read_release(release).points
-    try:
-        found = matched(released_of(trajectories, report), points, report)
-    except BadInput as error:
-        msg = f"{release}: {error}"
-        raise BadInput(msg) from error
-    labels = all_labels_in(report)
-    lines = np.full_like(labels, -1)
-    rows, lines[labels >= 0] = by_line(points, found.lines, found.labels)
-    return rows, lines
+def _parts(folder: Path, digits: int) -> tuple[list[_Inspected], list[str]]:
+    """Inspect a folder of parts, one of them in memory at a time.
+
+    A trajectory may occur in several parts: it is counted in all of them.
+    """
+    paths = sorted(folder.iterdir())
+    if not any(is_part(path.name) for path in paths):
+        msg = f"{folder} holds no part of a release: make one with trajanon anonymize"
+        raise FileProblem(msg)
+    files: list[_Inspected] = []
+    problems: list[str] = []
+    first = 1
+    for path in paths:
+        if not is_part(path.name):
+            problems.append(f"{path.name!r} is no part of a release")
+            continue
+        file = _inspected(path, digits, partial(write_geoparquet, first=first))
+        problems += [f"{path.name}: {problem}" for problem in file.problems]
+        files.append(file)
+        first += len(file.keys)
+    if len({file.width for file in files if file.width}) > 1:
+        problems.append("parts have trajectories of different numbers of points")
+    lon, lat = np.concatenate([file.middles for file in files]).T
+    along = find_order_along({"mean latitude": lat, "mean longitude": lon})
+    return files, [*problems, *(f"from part to part: {problem}" for problem in along)]
 
 
-def _labels(release: Path, lines: Lines) -> Ints:
-    """Take lines from a report, if it is that of a release with such lines."""
-    labels = all_lines_in(read_report(release))
-    reported, found = np.bincount(labels[labels >= 0]), np.bincount(lines.groups)
-    if not np.array_equal(np.sort(reported[reported > 0]), np.sort(found)):
-        msg = (
-            f"{report_path(release)} is not the report of {release}: their lines occur "
-            "with different frequencies; run trajanon anonymize again"
-        )
-        raise BadInput(msg)
-    return labels
+def _keys(found: Lines) -> NDArray[np.uint64]:
+    """128 bits for each line, equal where lines are equal as written, (n, 2)."""
+    groups = found.groups
+    _, first = np.unique(groups, return_index=True)
+    words = b"".join(
+        hashlib.blake2b(key, digest_size=16).digest() for key in found.keys[first]
+    )
+    return np.frombuffer(words, dtype=np.uint64).reshape(-1, 2)[groups]
+
+
+def _sizes(keys: NDArray[np.uint64]) -> Ints:
+    """How often each of the different keys occurs, (g,)."""
+    some = keys[np.lexsort((keys[:, 1], keys[:, 0]))]
+    new = np.flatnonzero((some[1:] != some[:-1]).any(axis=1)) + 1
+    return np.diff(new, prepend=0, append=len(some))
