@@ -18,11 +18,10 @@ from corridors import POINTS, corridors
 from measures import command_line, first_rows, load, peak_gb, spent
 
 import trajanon
-from trajanon.privacy.attack import Attack
+from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.diversity import diversity
 from trajanon.privacy.known_points import known_ends, known_points
 from trajanon.privacy.linkage import nearest_record, other_tracks
-from trajanon.privacy.published import Published
 from trajanon.privacy.suite import attacks
 from trajanon.trajectories import Trajectories
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from trajanon.arrays import Floats
-from trajanon.privacy.published import Published
+from trajanon.privacy.attack import Published
 from trajanon.utility import displacement
 
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 import trajanon
-from trajanon.privacy.published import Published
+from trajanon.privacy.attack import Published
 from trajanon.privacy.suite import attacks
 from trajanon.trajectories import Trajectories
 

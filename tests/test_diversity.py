@@ -8,8 +8,8 @@ from naive_attacks import cities
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
+from trajanon.privacy.attack import Published
 from trajanon.privacy.diversity import diversity, too_tight
-from trajanon.privacy.published import Published
 from trajanon.utility import displacement
 
 METRE = 1.0 / float(displacement(np.array([44.5, 7.0]), np.array([45.5, 7.0])))
@@ -104,5 +104,3 @@ def test_lengths_out_of_range_are_refused(asked: dict[str, float], message: str)
     points = np.zeros((2, 2, 2))
     with pytest.raises(BadInput, match=message):
         diversity(Published(points, points, np.arange(2), 2), **asked)
-    with pytest.raises(BadInput, match="radius must be 0 metres or more"):
-        too_tight(points, np.arange(2), points, float("nan"))

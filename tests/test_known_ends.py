@@ -7,9 +7,8 @@ from naive_attacks import cities
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
-from trajanon.privacy.attack import Attack
+from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.known_points import known_ends
-from trajanon.privacy.published import Published
 
 TOLERANCES = st.sampled_from([0.0, 50.0, 60.0, 130.0, 1e5])
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from trajanon import workers
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
+from trajanon.privacy.attack import Published
 from trajanon.privacy.known_points import known_points
-from trajanon.privacy.published import Published
 
 STEP = 0.001
 """Degrees of latitude: 111 m."""

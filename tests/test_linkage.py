@@ -6,8 +6,8 @@ from naive_attacks import cities
 
 from trajanon import workers
 from trajanon.arrays import Floats
+from trajanon.privacy.attack import Published
 from trajanon.privacy.linkage import nearest_record
-from trajanon.privacy.published import Published
 
 
 def told(city: Published) -> Floats:

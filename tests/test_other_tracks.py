@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from naive_attacks import cities
 
 from trajanon.errors import BadInput
+from trajanon.privacy.attack import Published
 from trajanon.privacy.linkage import other_tracks
-from trajanon.privacy.published import Published
 
 
 @given(cities(most=9, points=2), st.sampled_from([0.01, 0.3, 0.5, 0.7, 0.99]))

@@ -24,7 +24,7 @@ from trajanon.files.report import read_report
 from trajanon.files.trajectories import write_trajectories
 from trajanon.methods.remaining import mended
 from trajanon.privacy.diversity import too_tight
-from trajanon.privacy.wide_groups import wide_groups
+from trajanon.privacy.outliers import wide_groups
 from trajanon.refine import REFINEMENTS
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement

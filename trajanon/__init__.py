@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from trajanon.microaggregation import microaggregate as microaggregate
     from trajanon.partition import Partition as Partition
     from trajanon.parts.workflow import anonymize_parts as anonymize_parts
-    from trajanon.privacy.clean_copy import rewrite as rewrite
     from trajanon.privacy.findings import Findings as Findings
     from trajanon.privacy.release_check import check as check
+    from trajanon.privacy.release_check import rewrite as rewrite
     from trajanon.releases import Release as Release
     from trajanon.tables import MicroaggregatedTable as MicroaggregatedTable
     from trajanon.tables import TableFindings as TableFindings
@@ -57,7 +57,7 @@ _HOME = {
     "microaggregate_table": "trajanon.tables",
     "read_release": "trajanon.files.release",
     "read_trajectories": "trajanon.files.trajectories",
-    "rewrite": "trajanon.privacy.clean_copy",
+    "rewrite": "trajanon.privacy.release_check",
     "write_trajectories": "trajanon.files.trajectories",
 }
 

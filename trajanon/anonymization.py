@@ -13,7 +13,7 @@ from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.files.release_lines import DIGITS, line_numbers, unknown_attribution
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import subjects_per_group
-from trajanon.privacy.wide_groups import wide_groups
+from trajanon.privacy.outliers import wide_groups
 from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, Release, versions
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings

@@ -10,37 +10,18 @@ from trajanon._kernels.compiled import kernel
 
 
 class SortedLines(NamedTuple):
-    """All g lines, of p points each, and the subjects of their rows.
+    """All g lines, of p points each, and the subjects of their rows."""
 
-    Attributes
-    ----------
-    points
-        Latitude, longitude, and the metres of a degree north and east there, (g, p, 4).
-    where
-        The same points, sorted by the cell of a grid that they lie in, (g p, 4).
-    cell
-        Number of the cell of each of these, row by row, (g p,), rising.
-    line, position
-        Line of each of these, and its position on the line, (g p,).
-    corner, side
-        Degrees where the grid begins, and of a cell, (2,), as lat, lon.
-    columns
-        Columns of the grid.
-    first, subjects
-        Line ``l`` has the rows from ``first[l]`` to ``first[l + 1]``, (g + 1,); the subject of each
-        row, (n,), line by line.
-    """
-
-    points: NDArray[np.float64]
-    where: NDArray[np.float64]
-    cell: NDArray[np.int64]
-    line: NDArray[np.int64]
-    position: NDArray[np.int64]
-    corner: NDArray[np.float64]
-    side: NDArray[np.float64]
-    columns: int
-    first: NDArray[np.int64]
-    subjects: NDArray[np.int64]
+    points: NDArray[np.float64]  # lat, lon, metres of a degree north and east there, (g, p, 4)
+    where: NDArray[np.float64]  # the same, sorted by the cell of a grid they lie in, (g p, 4)
+    cell: NDArray[np.int64]  # number of the cell of each of these, row by row, (g p,), rising
+    line: NDArray[np.int64]  # line of each of these, (g p,)
+    position: NDArray[np.int64]  # and its position on the line, (g p,)
+    corner: NDArray[np.float64]  # degrees where the grid begins, (2,), as lat, lon
+    side: NDArray[np.float64]  # degrees of a cell, (2,)
+    columns: int  # of the grid
+    first: NDArray[np.int64]  # line ``l`` has the rows from first[l] to first[l + 1], (g + 1,)
+    subjects: NDArray[np.int64]  # of each row, (n,), line by line
 
 
 class Known(NamedTuple):
@@ -48,28 +29,19 @@ class Known(NamedTuple):
 
     points: int  # how many of its points
     tolerance: float  # metres within which a line passes a known point
-    in_order: bool  # whether a line has to pass them one after another
+    in_order: bool  # whether a line has to pass two or more of them one after another
     sample: int  # choices of points drawn for each target; 0: all choices of 1 or 2 points
 
 
 class Passing(NamedTuple):
-    """The lines that pass near some point of one target; scratch of g lines.
+    """The lines that pass near some point of one target; scratch of g lines."""
 
-    Attributes
-    ----------
-    number
-        Place of each line in the arrays below; -1: the line passes no point, (g,).
-    line, rows, own
-        Which line it is, its rows, and how many of these are of the target's subject, (g,).
-    earliest, latest
-        First and last position at which the line passes each point of the target; -1: nowhere,
-        (g, p). Without an order all is at position 0.
-    """
-
-    number: NDArray[np.int64]
-    line: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    own: NDArray[np.int64]
+    number: NDArray[np.int64]  # place of a line in the arrays below; -1: passes no point, (g,)
+    line: NDArray[np.int64]  # which line it is, (g,)
+    rows: NDArray[np.int64]  # its rows, (g,)
+    own: NDArray[np.int64]  # those of the target's subject, (g,)
+    # First and last position at which it passes each point of the target; -1: nowhere, (g, p).
+    # Without an order all is at position 0.
     earliest: NDArray[np.int16]
     latest: NDArray[np.int16]
 
@@ -127,30 +99,29 @@ def all_choices(count, home, known, passing):
     points = passing.latest.shape[1]
     rows, own = np.empty(points, dtype=np.int64), np.empty(points, dtype=np.int64)
     chance, at_home, worst = 0.0, 0.0, 0.0
-    for choice in range(points if known.points == 2 else 1):
-        begin = choice + 1 if known.points == 2 else 0
+    for first in range(points):
+        begin, end = first, first + 1  # one known point is its own second
+        if known.points == 2:
+            begin, end = first + 1, points
         rows[:], own[:] = 0, 0
         from_home = -1  # the position from which the target's own line may pass the second point
         for entry in range(count):
-            position = 0
-            if known.points == 2:
-                if passing.latest[entry, choice] < 0:
-                    continue
-                if known.in_order:
-                    position = passing.earliest[entry, choice] + 1
-            for point in range(begin, points):
-                if passing.latest[entry, point] >= position:
-                    rows[point] += passing.rows[entry]
-                    own[point] += passing.own[entry]
+            if passing.latest[entry, first] < 0:
+                continue
+            position = passing.earliest[entry, first] + known.in_order
+            for second in range(begin, end):
+                if passing.latest[entry, second] >= position:
+                    rows[second] += passing.rows[entry]
+                    own[second] += passing.own[entry]
             if entry == home:
                 from_home = position
-        for point in range(begin, points):
-            if own[point] > 0:
-                share = own[point] / rows[point]
+        for second in range(begin, end):
+            if own[second] > 0:
+                share = own[second] / rows[second]
                 chance += share
                 worst = max(worst, share)
-                if from_home >= 0 and passing.latest[home, point] >= from_home:
-                    at_home += passing.rows[home] / rows[point]
+                if from_home >= 0 and passing.latest[home, second] >= from_home:
+                    at_home += passing.rows[home] / rows[second]
     return chance, at_home, worst
 
 
@@ -221,12 +192,11 @@ def attack_targets(targets, own_lines, subjects, states, lines, known, out):
         home = passing.number[own_lines[target]]
         passing.number[passing.line[:count]] = -1
         if known.sample > 0:
-            choices = np.float64(known.sample)
+            choices = known.sample
             random = states[target]
             found = some_choices(count, home, known, passing, targets[target], lines, random)
         else:
-            choices = points * (points - 1) / 2.0 if known.points == 2 else np.float64(points)
+            choices = points * (points - 1) // 2 if known.points == 2 else points
             found = all_choices(count, home, known, passing)
-        out[target, 0] = found[0] / choices
-        out[target, 1] = found[1] / choices
-        out[target, 2] = found[2]
+        out[target, :] = found
+        out[target, :2] /= choices

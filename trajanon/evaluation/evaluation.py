@@ -15,12 +15,11 @@ from trajanon.files.report import checked, promise_in, released_of
 from trajanon.loss import group_means, loss_to
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, broken_promises, dense
-from trajanon.privacy.attack import Attack
+from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.diversity import diversity
 from trajanon.privacy.findings import Findings
 from trajanon.privacy.order import by_line, find_source_order
 from trajanon.privacy.originals import Matched, matched
-from trajanon.privacy.published import Published
 from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
 from trajanon.releases import Release, with_report

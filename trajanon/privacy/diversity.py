@@ -7,7 +7,7 @@ import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.privacy.published import Published
+from trajanon.privacy.attack import Published
 from trajanon.utility import displacement
 from trajanon.utility.displacements import metres_of_degrees
 
@@ -38,31 +38,25 @@ class Diversity:
     @property
     def words(self) -> str:
         """What came out, in a few sentences."""
-        g = len(self.sizes)
-        one_origin = int((self.origins == 1).sum())
-        one_destination = int((self.destinations == 1).sum())
+        told = self.account
         return (
-            f"In {one_origin} of {g} groups all members begin in one cell of "
-            f"{self.cell:g} m, in {one_destination} all end in one. In "
-            f"{len(self.alarms)} groups every member stays within {self.tight:g} m of "
+            f"In {told['one_origin']} of {told['groups']} groups all members begin in one cell of "
+            f"{self.cell:g} m, in {told['one_destination']} all end in one. In "
+            f"{told['alarms']} groups every member stays within {self.tight:g} m of "
             "the released line all along: that line is as good as the original."
         )
 
     @property
     def account(self) -> dict[str, Any]:
         """Ready for JSON: nothing of single groups."""
+        measures = ("origins", "destinations", "origins_entropy", "destinations_entropy")
         return {
             "cell": self.cell,
             "tight": self.tight,
             "groups": len(self.sizes),
-            "origins": _spread(self.origins),
-            "destinations": _spread(self.destinations),
-            "origins_entropy": _spread(self.origins_entropy),
-            "destinations_entropy": _spread(self.destinations_entropy),
+            **{name: _spread(getattr(self, name)) for name in (*measures, "radius", "mean_radius")},
             "one_origin": int((self.origins == 1).sum()),
             "one_destination": int((self.destinations == 1).sum()),
-            "radius": _spread(self.radius),
-            "mean_radius": _spread(self.mean_radius),
             "alarms": len(self.alarms),
             "trajectories_in_alarms": int(self.sizes[self.alarms].sum()),
         }
@@ -74,9 +68,12 @@ def diversity(published: Published, *, cell: float = 200.0, tight: float = 50.0)
     if not (np.isfinite(cell) and cell > 0.0):
         msg = f"cell must be longer than 0 metres (got {cell})"
         raise BadInput(msg)
-    _check_radius("tight", tight)
-    origins, origins_entropy = _cells(points[:, 0], labels, cell)
-    destinations, destinations_entropy = _cells(points[:, -1], labels, cell)
+    if not (np.isfinite(tight) and tight >= 0.0):
+        msg = f"tight must be 0 metres or more (got {tight})"
+        raise BadInput(msg)
+    (origins, origins_entropy), (destinations, destinations_entropy) = (
+        _cells(points[:, end], labels, cell) for end in (0, -1)
+    )
     radius, mean_radius = _radii(points, published.lines, labels)
     return Diversity(
         cell=float(cell),
@@ -93,14 +90,7 @@ def diversity(published: Published, *, cell: float = 200.0, tight: float = 50.0)
 
 def too_tight(points: Floats, labels: Ints, released: Floats, radius: float) -> Bools:
     """Whether the members of each group all stay near their line, all along, (g,)."""
-    _check_radius("radius", radius)
     return _radii(points, released, labels)[0] <= radius
-
-
-def _check_radius(name: str, radius: float) -> None:
-    if not (np.isfinite(radius) and radius >= 0.0):
-        msg = f"{name} must be 0 metres or more (got {radius})"
-        raise BadInput(msg)
 
 
 def _radii(points: Floats, released: Floats, labels: Ints) -> tuple[Floats, Floats]:
@@ -127,9 +117,5 @@ def _cells(points: Floats, labels: Ints, cell: float) -> tuple[Ints, Floats]:
 
 
 def _spread(values: Floats | Ints) -> dict[str, float]:
-    return {
-        "min": float(values.min()),
-        "mean": float(values.mean()),
-        "median": float(np.median(values)),
-        "max": float(values.max()),
-    }
+    least, median, most = np.quantile(values, (0.0, 0.5, 1.0)).tolist()
+    return {"min": least, "mean": float(values.mean()), "median": median, "max": most}

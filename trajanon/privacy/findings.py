@@ -77,15 +77,15 @@ def not_trajectories(lines: Lines) -> list[str]:
 def too_fine(lines: Lines, digits: int) -> list[str]:
     """Say how many decimals coordinates have, if it is more than a release claims."""
     degrees = lines.coordinates
-    decimals = digits
-    while decimals <= MOST_DIGITS and (rounded(degrees, decimals) != degrees).any():
-        decimals += 1
+    decimals = next(
+        (n for n in range(digits, MOST_DIGITS + 1) if (rounded(degrees, n) == degrees).all()), None
+    )
     if decimals == digits:
         return []
-    many = f"{decimals}" if decimals <= MOST_DIGITS else f"more than {MOST_DIGITS}"
-    way_out = f"if the release was made with `digits={decimals}`, check it with that"
-    if decimals > MOST_DIGITS:
-        way_out = f"a release has {MOST_DIGITS} at most"
+    many, way_out = f"more than {MOST_DIGITS}", f"a release has {MOST_DIGITS} at most"
+    if decimals is not None:
+        many = f"{decimals}"
+        way_out = f"if the release was made with `digits={decimals}`, check it with that"
     return [
         f"a coordinate has {many} decimals, more than the {digits} it claims: each one "
         f"more helps to tell who is in a group; {way_out}"

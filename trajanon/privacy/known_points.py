@@ -1,6 +1,5 @@
 """An adversary who knows some points of the target's trajectory, or where it begins and ends."""
 
-from dataclasses import replace
 from threading import Event
 
 import numpy as np
@@ -9,8 +8,7 @@ from trajanon._kernels.known import Known, SortedLines, attack_targets
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.partition import dense
-from trajanon.privacy.attack import Attack
-from trajanon.privacy.published import Published
+from trajanon.privacy.attack import Attack, Published
 from trajanon.utility.displacements import metres_of_degrees
 from trajanon.words import number_of
 from trajanon.workers import in_parts
@@ -50,14 +48,20 @@ def known_points(
     in human mobility data"; they take the worst choice.
     """
     most = published.points.shape[1]
-    _check_number("known", known, most, f"from 1 to {most}, the points of a trajectory")
-    _check_number("sample", sample, np.inf, "1 or more")
+    limits = {"known": (known, most, f"from 1 to {most}, the points of a trajectory")}
+    limits["sample"] = (sample, np.inf, "1 or more")
+    for name, (value, highest, said) in limits.items():
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not (whole and 1 <= value <= highest):
+            msg = f"{name} must be a whole number, {said} (got {value!r})"
+            raise BadInput(msg)
     points = number_of(known, "point")
     name, knows = points.replace(" ", " known "), f"{points} of the target's trajectory"
     if order:
         name, knows = f"{name}, in order", f"{knows} and their order"
-    asked = Known(int(known), float(tolerance), bool(order), sample if known > _EXACT else 0)
-    return _attack(published, published, asked, seed, name, knows)
+    drawn = int(sample) if known > _EXACT else 0
+    asked = Known(int(known), float(tolerance), bool(order) and known > 1, drawn)
+    return _attack(published, slice(None), asked, seed, name, knows)
 
 
 def known_ends(published: Published, *, tolerance: float = 100.0) -> Attack:
@@ -68,40 +72,34 @@ def known_ends(published: Published, *, tolerance: float = 100.0) -> Attack:
     """
     # Two points known in order, of lines that are their two ends: the first of these
     # has to be passed at the first.
-    ends = replace(
-        published,
-        points=np.ascontiguousarray(published.points[:, [0, -1]]),
-        lines=np.ascontiguousarray(published.lines[:, [0, -1]]),
-    )
-    knows = "both ends of the target's trajectory"
-    return _attack(published, ends, Known(2, float(tolerance), True, 0), 0, "both ends", knows)
+    asked, knows = Known(2, float(tolerance), True, 0), "both ends of the target's trajectory"
+    return _attack(published, [0, -1], asked, 0, "both ends", knows)
 
 
 def _attack(
-    published: Published, seen: Published, known: Known, seed: int, name: str, knows: str
+    published: Published, seen: slice | list[int], known: Known, seed: int, name: str, knows: str
 ) -> Attack:
-    """Attack every trajectory, by the points seen of it and of the lines."""
+    """Attack every trajectory, by those points of it and of the lines that are seen."""
     if not (np.isfinite(known.tolerance) and known.tolerance >= 0.0):
         msg = f"tolerance must be 0 metres or more (got {known.tolerance})"
         raise BadInput(msg)
-    n, p, _ = seen.points.shape
-    subjects = dense(seen.owners)  # kernels compare whole numbers, and no names
-    lines = _in_cells(seen, subjects, known.tolerance)
+    points, lines = (_with_degrees(each[:, seen]) for each in (published.points, published.lines))
+    n, p, _ = points.shape
+    subjects = dense(published.owners)  # kernels compare whole numbers, and no names
+    cells = _in_cells(points, lines, published, subjects, known.tolerance)
     states = np.random.default_rng(seed).integers(1, 2**63, (n, 1)).astype(np.uint64)
 
     def some(rows: Ints, stop: Event) -> Floats:
         if stop.is_set():
             raise KeyboardInterrupt
         out = np.empty((len(rows), 3))
-        targets = _with_degrees(seen.points[rows])
-        whose = seen.labels[rows], subjects[rows], states[rows]
-        attack_targets(targets, *whose, lines, known, out)
+        whose = published.labels[rows], subjects[rows], states[rows]
+        attack_targets(points[rows], *whose, cells, known, out)
         return out
 
     choices = known.sample or p**known.points
     many = min(max(_CHOICES_AT_ONCE // choices, 1), _AT_ONCE)
-    found = np.concatenate(in_parts(some, np.arange(n), many))
-    rates, line_rates, worst = found.T
+    rates, line_rates, worst = np.concatenate(in_parts(some, np.arange(n), many)).T
     return Attack(
         name=name,
         knows=f"{knows}, within {known.tolerance:g} m",
@@ -114,38 +112,30 @@ def _attack(
     )
 
 
-def _check_number(name: str, value: int, most: float, limits: str) -> None:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not (whole and 1 <= value <= most):
-        msg = f"{name} must be a whole number, {limits} (got {value!r})"
-        raise BadInput(msg)
-
-
 def _with_degrees(points: Floats) -> Floats:
     """Add to each point the metres of a degree north and east there, (..., 4)."""
     return np.concatenate([points, metres_of_degrees(points[..., 0])], axis=-1)
 
 
-def _in_cells(seen: Published, subjects: Ints, tolerance: float) -> SortedLines:
+def _in_cells(
+    points: Floats, lines: Floats, published: Published, subjects: Ints, tolerance: float
+) -> SortedLines:
     """Sort the points of lines into cells no smaller than the tolerance.
 
     Two points within the tolerance of each other then lie in neighbouring cells.
     """
-    points = _with_degrees(seen.lines)
-    where = points.reshape(-1, 4)
+    where = lines.reshape(-1, 4)
     corner = where[:, :2].min(axis=0)
     wide = max(tolerance, _LEAST_CELL) * 1.001  # for rounding
-    latitudes = np.concatenate([seen.lines[..., 0].ravel(), seen.points[..., 0].ravel()])
-    extremes = np.array([latitudes.min(), latitudes.max(), 0.0])
-    smallest = metres_of_degrees(extremes).min(axis=0)
+    smallest = np.minimum(points[..., 2:].min(axis=(0, 1)), where[:, 2:].min(axis=0))
     side = np.minimum(wide / np.maximum(smallest, 1e-9), 360.0)
     row, column = ((where[:, :2] - corner) // side).astype(np.int64).T
     columns = int(column.max()) + 1
     cell = row * columns + column
     order = np.argsort(cell, kind="stable")
-    line, position = np.divmod(order, seen.lines.shape[1])
+    line, position = np.divmod(order, lines.shape[1])
     return SortedLines(
-        points=points,
+        points=lines,
         where=where[order],
         cell=cell[order],
         line=line,
@@ -153,6 +143,6 @@ def _in_cells(seen: Published, subjects: Ints, tolerance: float) -> SortedLines:
         corner=corner,
         side=side,
         columns=columns,
-        first=np.concatenate([[0], np.cumsum(seen.sizes)]),
-        subjects=subjects[np.argsort(seen.labels, kind="stable")],
+        first=np.concatenate([[0], np.cumsum(published.sizes)]),
+        subjects=subjects[np.argsort(published.labels, kind="stable")],
     )

@@ -1,8 +1,7 @@
 """Record linkage: an adversary who knows whole trajectories, and takes the nearest released row."""
 
-from dataclasses import dataclass
 from threading import Event
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -11,8 +10,8 @@ from scipy.stats import hypergeom
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import principal_axes, turn
 from trajanon.errors import BadInput
-from trajanon.privacy.attack import Attack
-from trajanon.privacy.published import Published
+from trajanon.partition import dense
+from trajanon.privacy.attack import Attack, Published
 from trajanon.workers import in_parts
 
 _AT_ONCE = 500  # originals that a thread links
@@ -85,8 +84,7 @@ def _chances(rows: int, own: int, tracks: int, share: float) -> tuple[float, flo
     return float(likely @ chance), float(chance.max())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Linked:
+class _Linked(NamedTuple):
     """Rows of all the lines nearest to each original, (n,)."""
 
     rows: Ints
@@ -98,11 +96,10 @@ def _link(published: Published) -> _Linked:
     """Count the rows that each original is linked to."""
     n, g = len(published.points), len(published.lines)
     found = _nearest_lines(published)
-    count = np.fromiter(map(len, found), dtype=np.int64, count=n)
-    original = np.repeat(np.arange(n), count)
+    original = np.repeat(np.arange(n), [len(lines) for lines in found])
     line = np.concatenate(found).astype(np.int64)
     # How many rows a subject has on a line: a pair as one number.
-    _, subject = np.unique(published.owners, return_inverse=True)
+    subject = dense(published.owners)
     pairs, held = np.unique(subject * g + published.labels, return_counts=True)
     asked = subject[original] * g + line
     place = np.minimum(np.searchsorted(pairs, asked), len(pairs) - 1)
@@ -130,15 +127,10 @@ def _nearest_lines(published: Published) -> Any:
 
 def _standardised(published: Published) -> tuple[Floats, Floats]:
     """Both as records, by the means and deviations of the originals; see `loss.standardise`."""
-    originals = published.points.reshape(len(published.points), -1)
-    lines = published.lines.reshape(len(published.lines), -1)
-    origin = originals[:1]
-    centred, moved = originals - origin, lines - origin
-    mean = centred.mean(axis=0)
-    centred -= mean
-    moved -= mean
-    constant = (originals == origin).all(axis=0)
-    centred[:, constant] = moved[:, constant] = 0.0
-    spread = np.sqrt((centred**2).sum(axis=0) / max(len(centred) - 1, 1))
-    unit = np.where(spread > 0.0, spread, 1.0)
-    return centred / unit, moved / unit
+    both = (each.reshape(len(each), -1) for each in (published.points, published.lines))
+    # About the first original first, for the mean of numbers far from zero loses digits.
+    originals, lines = (each - published.points[:1].reshape(1, -1) for each in both)
+    mean = originals.mean(axis=0)
+    spread = np.sqrt(((originals - mean) ** 2).sum(axis=0) / max(len(originals) - 1, 1))
+    unit = np.where(spread > 0.0, spread, np.inf)  # a constant column counts 0
+    return (originals - mean) / unit, (lines - mean) / unit

@@ -1,23 +1,37 @@
-"""Which released line stands for which original."""
+"""A release beside its originals and an earlier release, which only the holder has."""
 
-from dataclasses import dataclass
+import os
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import KDTree
 
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
+from trajanon.files.release import read_as_found, read_release
 from trajanon.files.release_lines import rounded
-from trajanon.files.report import NOT_TOGETHER, Report, digits_in, labels_in
+from trajanon.files.report import (
+    NOT_TOGETHER,
+    Report,
+    all_labels_in,
+    all_lines_in,
+    digits_in,
+    labels_in,
+    read_report,
+    released_of,
+    report_path,
+)
 from trajanon.loss import group_means
-from trajanon.partition import dense
+from trajanon.partition import broken_promises, dense, subjects_per_group
+from trajanon.privacy.order import by_line, find_source_order
+from trajanon.releases import too_few
 from trajanon.trajectories import Trajectories
 
 _OFF = 1.01  # units of the last decimal: a mean may be computed otherwise than it was
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Matched:
+class Matched(NamedTuple):
     """A release with its originals.
 
     Groups with equal lines are one: nobody who sees the release can tell them apart.
@@ -51,3 +65,101 @@ def matched(trajectories: Trajectories, released: Floats, report: Report) -> Mat
     labels, found = dense(line), np.empty_like(copies)
     found[labels] = line
     return Matched(labels, lines[found].reshape(-1, *released.shape[1:]), slid)
+
+
+def with_originals(
+    release: Path, k: int, trajectories: Trajectories, against: str | os.PathLike[str] | None
+) -> list[str]:
+    """Count subjects, and compare with the order of the originals and an earlier release."""
+    if trajectories.subject is None:
+        msg = "these trajectories name no subjects, so none can be counted: check the release alone"
+        raise BadInput(msg)
+    subjects = dense(trajectories.subject)
+    rows, lines = _held(release, trajectories)
+    kept = lines >= 0
+    sizes = np.bincount(lines[kept])
+    problems = find_source_order(rows, lines[kept])
+    if people := broken_promises(lines[kept], subjects[kept], k):
+        records = int((sizes < k).sum())
+        problems.insert(0, too_few(k, len(sizes), records=records, people=people))
+    if against is not None:
+        _, earlier = _held(Path(against), trajectories)
+        problems += _together(lines, earlier, k, subjects)
+    return problems
+
+
+def beside_earlier(release: Path, sizes: Ints, k: int, against: Path) -> list[str]:
+    """Count the trajectories that two releases hide among fewer than k, from their reports."""
+    labels = _labels(release, sizes)
+    earlier = _labels(against, np.bincount(read_as_found(against).groups))
+    if len(earlier) != len(labels):
+        msg = (
+            f"{against} was made of {len(earlier)} trajectories and {release} of "
+            f"{len(labels)}: what the two tell together can be counted only if "
+            "both are of the same trajectories"
+        )
+        raise BadInput(msg)
+    return _together(labels, earlier, k, None)
+
+
+def _held(release: Path, trajectories: Trajectories) -> tuple[Ints, Ints]:
+    """Find the line of each row of a release, and that of each original; -1: left out."""
+    report, points = read_report(release), read_release(release).points
+    try:
+        found = matched(released_of(trajectories, report), points, report)
+    except BadInput as error:
+        msg = f"{release}: {error}"
+        raise BadInput(msg) from error
+    labels = all_labels_in(report)
+    lines = np.full_like(labels, -1)
+    rows, lines[labels >= 0] = by_line(points, found.lines, found.labels)
+    return rows, lines
+
+
+def _labels(release: Path, sizes: Ints) -> Ints:
+    """Take lines from a report, if it is that of a release whose lines occur as often."""
+    labels = all_lines_in(read_report(release))
+    reported = np.bincount(labels[labels >= 0])
+    if not np.array_equal(np.sort(reported[reported > 0]), np.sort(sizes)):
+        msg = (
+            f"{report_path(release)} is not the report of {release}: their lines occur "
+            "with different frequencies; run trajanon anonymize again"
+        )
+        raise BadInput(msg)
+    return labels
+
+
+def _together(labels: Ints, earlier: Ints, k: int, subjects: Ints | None) -> list[str]:
+    """Count the trajectories that two releases together hide among fewer than k.
+
+    Anyone who knows the group of a trajectory in both releases is left with the members that the
+    two groups have in common.
+    """
+    released = (labels >= 0) | (earlier >= 0)
+    labels, earlier = labels[released], earlier[released]
+    owners = np.arange(len(labels)) if subjects is None else subjects[released]
+    pairs = (labels + 1) * (int(earlier.max(initial=0)) + 2) + earlier + 1
+    cell = np.unique(pairs, return_inverse=True)[1]
+    common = subjects_per_group(cell, owners)[cell]
+    both = (labels >= 0) & (earlier >= 0)
+    what = "trajectories" if subjects is None else "different subjects"
+    problems = []
+    if few := int((common[both] < k).sum()):
+        alone = both & (common == 1)
+        whom = f"{alone.sum()} of them stand alone"
+        if subjects is not None:
+            whom = (
+                f"{alone.sum()} of them have no other subject's beside them, which "
+                f"concerns {len(np.unique(owners[alone]))} subjects"
+            )
+        problems.append(
+            f"together with the earlier release, {few} of {both.sum()} trajectories "
+            f"are in two groups that have fewer than {k} {what} in common; {whom}"
+        )
+    if few := int((common[~both] < k).sum()):
+        problems.append(
+            f"{few} trajectories are in a group of one release and left out of the "
+            f"other together with fewer than {k} {what}: the difference of the two may "
+            "tell where they went"
+        )
+    return problems

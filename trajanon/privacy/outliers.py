@@ -1,18 +1,23 @@
-"""The records that cost a partition most, and may be left out of a release."""
+"""Records that cost a partition most and may be left out, and groups too wide to be of use."""
 
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
+from math import ceil, floor, log10
+from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.axes import principal_axes, turn
-from trajanon.errors import BadInput
+from trajanon.geodesy import EARTH, in_space
 from trajanon.loss import group_means, standardise
 from trajanon.neighbours import nearest_points
 from trajanon.partition import dense
+from trajanon.utility.shape import lengths
 
+_MOST_LEFT_OUT = 0.2  # of the trajectories: more is no suppression
+_ALIKE = 0.1  # of the widest group's span
 _NOTHING = 1e-12  # a gain below this is rounding
 
 
@@ -29,15 +34,8 @@ def outliers(
     >>> outliers(np.array([[0.0], [1.0], [9.0], [20.0]]), np.array([0, 0, 0, 0]), 0.25)
     array([False, False, False,  True])
     """
-    if not 0.0 <= share < 1.0:
-        msg = f"share must lie at 0 or above, and below 1 (got {share})"
-        raise BadInput(msg)
-    n = len(points)
-    if labels.shape != (n,):
-        msg = f"labels must be one group for each of the {n} records"
-        raise BadInput(msg)
-    left_out = np.zeros(n, dtype=bool)
-    many = int(share * n + 1e-9)  # 0.29 of 100 is 29, though 0.29 * 100 is less
+    left_out = np.zeros(len(points), dtype=np.bool_)
+    many = int(share * len(points) + 1e-9)  # 0.29 of 100 is 29, though 0.29 * 100 is less
     for rows in in_order(points, labels, many, k=k, subjects=subjects):
         left_out[rows] = True
     return left_out
@@ -59,16 +57,12 @@ def in_order(
     labels = dense(labels)
     own = np.arange(len(labels)) if subjects is None else dense(subjects)
     away = _away(records, labels)
-    order = np.argsort(labels, kind="stable")
-    members = np.split(order, np.cumsum(np.bincount(labels))[:-1])
+    members = _members(labels)
 
     def best(group: int, most: int) -> tuple[float, int, list[int]] | None:
         rows = members[group]
-        choice = _best(records[rows], own[rows], away[rows], k, most)
-        if choice is None:
-            return None
-        gain, which = choice
-        return -gain, group, rows[which].tolist()
+        gain, which = _best(records[rows], own[rows], away[rows], k, most)
+        return (-gain, group, rows[which].tolist()) if gain > _NOTHING else None
 
     heap = [found for group in range(len(members)) if (found := best(group, most))]
     heapify(heap)
@@ -93,13 +87,11 @@ def _away(records: Floats, labels: Ints) -> Floats:
     return squared
 
 
-def _best(
-    records: Floats, subjects: Ints, away: Floats, k: int, most: int
-) -> tuple[float, Ints] | None:
-    """Find the members of a group that gain most for each; None if none gain."""
+def _best(records: Floats, subjects: Ints, away: Floats, k: int, most: int) -> tuple[float, Ints]:
+    """Find the members of a group that gain most for each, and that gain."""
     s = len(records)
     if s == 0:
-        return None
+        return 0.0, np.empty(0, dtype=np.int64)
     records = records - records.mean(axis=0)
     farthest = np.argsort(-away, kind="stable")
     _, who, count = np.unique(subjects, return_inverse=True, return_counts=True)
@@ -132,10 +124,70 @@ def _best(
     gain = (lost[0] - lost[1:]) / sizes[1:]
     gain[sizes[1:] > most] = -np.inf
     best = int(np.argmax(gain))
-    if gain[best] <= _NOTHING:
-        return None
     if best < s:
-        return float(gain[best]), np.array([best])
-    if best < 2 * s:
-        return float(gain[best]), farthest[: best - s + 1]
-    return float(gain[best]), np.flatnonzero(who == best - 2 * s)
+        which = np.array([best])
+    elif best < 2 * s:
+        which = farthest[: best - s + 1]
+    else:
+        which = np.flatnonzero(who == best - 2 * s)
+    return float(gain[best]), which
+
+
+def wide_groups(
+    points: Floats, labels: Ints, k: int, subjects: Ints | None, *, counts_subjects: bool = True
+) -> dict[str, Any] | None:
+    """Sum up the groups wider than their longest member, ready for JSON; None if there is none."""
+    length = lengths(points)
+    middles = in_space(points.mean(axis=1))
+
+    def span(rows: Ints) -> float:
+        far = [np.linalg.norm(middles[rows] - one, axis=1).max() for one in middles[rows]]
+        chord = float(max(far, default=0.0))
+        return 2.0 * EARTH * float(np.arcsin(min(chord / (2.0 * EARTH), 1.0)))
+
+    members = _members(labels)
+    # No two are farther apart than twice the farthest is from the middle of all.
+    off = np.linalg.norm(middles - group_means(middles, labels)[labels], axis=1)
+    radius, longest = np.zeros((2, len(members)))
+    np.maximum.at(radius, labels, off)
+    np.maximum.at(longest, labels, length)
+    maybe = np.flatnonzero(np.pi * radius > longest)  # an arc is longer than a chord
+    spans = {int(group): span(members[group]) for group in maybe}
+    wide = {group: metres for group, metres in spans.items() if metres > longest[group]}
+    if not wide:
+        return None
+    own = np.arange(len(points))
+    if counts_subjects and subjects is not None:
+        own = subjects
+    widest = max(wide.values())
+    left = {group for group, metres in wide.items() if metres >= _ALIKE * widest}
+    out = np.zeros(len(points), dtype=np.bool_)
+    for rows in in_order(points, labels, int(_MOST_LEFT_OUT * len(points)), k=k, subjects=own):
+        out[rows] = True
+        group = int(labels[rows[0]])
+        if group in left:
+            rest = members[group][~out[members[group]]]
+            if len(np.unique(own[rest])) < k or span(rest) <= length[rest].max():
+                left.remove(group)
+        if not left:
+            break
+    many = int(out.sum())
+    return {
+        "groups": len(wide),
+        "span": widest,
+        "trajectories": None if left else many,
+        "subjects": None if left or subjects is None else len(np.unique(subjects[out])),
+        "share": None if left else _rounded_up(many / len(points)),
+    }
+
+
+def _members(labels: Ints) -> list[Ints]:
+    """The records of each group."""
+    ends = np.cumsum(np.bincount(labels))
+    return np.split(np.argsort(labels, kind="stable"), ends[:-1])
+
+
+def _rounded_up(share: float) -> float:
+    """Round a share up to two digits, so that all of it is left out."""
+    unit = 10.0 ** (floor(log10(share)) - 1)
+    return round(ceil(share / unit - 1e-9) * unit, 12)

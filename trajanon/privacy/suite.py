@@ -1,9 +1,8 @@
 """The attacks that the evidence of a release consists of."""
 
-from trajanon.privacy.attack import Attack
+from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.known_points import known_ends, known_points
 from trajanon.privacy.linkage import nearest_record, other_tracks
-from trajanon.privacy.published import Published
 
 
 def attacks(published: Published) -> list[Attack]:
