@@ -14,8 +14,15 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.files.comparison import NOTHING_ELSE, compared
 from trajanon.files.geoparquet import write_geoparquet
 from trajanon.files.partition import is_part
-from trajanon.files.release import Writer, check_release_format, read_as_found, write_release
-from trajanon.files.release_lines import DIGITS, Lines, known_attribution, line_numbers, rounded
+from trajanon.files.release import check_release_format, read_as_found, write_release
+from trajanon.files.release_lines import (
+    DIGITS,
+    Lines,
+    Writer,
+    known_attribution,
+    line_numbers,
+    rounded,
+)
 from trajanon.outputs import replacing
 from trajanon.partition import check_k
 from trajanon.privacy.findings import Findings, not_trajectories, too_fine, too_rare
