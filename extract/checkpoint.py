@@ -230,9 +230,8 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             raise BadInput(msg)
         if state.asked != asked:
             msg = (
-                f"{self.folder} is of another extraction: its files, its area or its "
-                "rules were others; ask for the same with `resume`, or remove the "
-                "folder to begin anew"
+                f"{self.folder} is of another extraction: its files, its area or its rules were "
+                "others; ask for the same with `resume`, or remove the folder to begin anew"
             )
             raise BadInput(msg)
         return state

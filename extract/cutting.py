@@ -34,8 +34,7 @@ from trajanon.partition import dense
 from trajanon.subjects import NAMELESS
 from trajanon.trajectories import Trajectories, joined_trajectories
 
-BATCH = 200_000
-"""Points that are worked on at once: enough for arrays to pay, few for memory."""
+BATCH = 200_000  # points that are worked on at once: enough for arrays to pay, few for memory
 
 _PLACES = 10
 """Places, a spacing apart, that a point may bring; longer hops count as more points."""
@@ -48,22 +47,17 @@ def batches(traces: Iterable[Trace], rules: Rules) -> Iterator[list[Trace]]:
     for trace in traces:
         some.append(trace)
         size += 1 + len(trace)
-        if rules.longest_hop > _PLACES * rules.spacing:
-            size += _spacings(trace, rules) // _PLACES
+        if rules.longest_hop > _PLACES * rules.spacing:  # estimate how long hops are, at most
+            with np.errstate(over="ignore", invalid="ignore"):  # of what will be dropped
+                hops = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
+            metres = DEGREE * np.where(hops < 720.0, hops, 0.0)
+            metres = np.minimum(metres, 1.5 * rules.longest_hop)
+            size += int(metres.sum() / rules.spacing) // _PLACES
         if size >= BATCH:
             yield some
             some, size = [], 0
     if some:
         yield some
-
-
-def _spacings(trace: Trace, rules: Rules) -> int:
-    """Estimate how many spacings the hops of a trace are long; more rather than fewer."""
-    with np.errstate(over="ignore", invalid="ignore"):  # of what will be dropped
-        hops = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
-    metres = DEGREE * np.where(hops < 720.0, hops, 0.0)
-    metres = np.minimum(metres, 1.5 * rules.longest_hop)
-    return int(metres.sum() / rules.spacing)
 
 
 class Cutter:
@@ -98,21 +92,15 @@ class Cutter:
         points, counts = batch(some), self.counts
         prints = fingerprints(some, points, subjects_exact=self.rules.subjects_exact)
         entered = self.recordings.enter(prints)
-        sizes = np.array([len(one) for one in some])
+        repeated = entered.repeated[points.trace]
         counts["recordings read"] += int(entered.new.sum())
         counts[NAMELESS] += int((entered.new & prints.nameless).sum())
         counts["points read"] += len(points)
         counts["recordings repeated"] += int(entered.repeated.sum())
-        counts["points of repeated recordings"] += int(sizes[entered.repeated].sum())
-        points = points.take(~entered.repeated[points.trace])
-        found = self._windows(self._tracked(points))
-        cut = Trajectories(
-            points=found.points,
-            subject=entered.subject[found.trace],
-            trace=entered.trace[found.trace],
-            tracks=found.tracks,
-        )
-        return cut, prints
+        counts["points of repeated recordings"] += int(repeated.sum())
+        found = self._windows(self._tracked(points.take(~repeated)))
+        subject, trace = entered.subject[found.trace], entered.trace[found.trace]
+        return Trajectories(found.points, subject=subject, trace=trace, tracks=found.tracks), prints
 
     def _tracked(self, points: Points) -> Points:
         """Clean points and cut them to unbroken pieces of track that may be shown."""
@@ -161,11 +149,10 @@ class Cutter:
             return found
         # A geodesic may bulge over a border by millimetres: put its places back.
         west, south, east, north = self.area.bounds.sides
-        low, high = (south, west), (north, east)
         tracks = found.tracks
         if tracks is not None:
-            tracks = replace(tracks, points=np.clip(tracks.points, low, high))
-        return replace(found, points=np.clip(found.points, low, high), tracks=tracks)
+            tracks = replace(tracks, points=tracks.points.clip((south, west), (north, east)))
+        return replace(found, points=found.points.clip((south, west), (north, east)), tracks=tracks)
 
     def choose(self, subject: Ints, trace: Ints) -> tuple[Bools, Ints]:
         """Choose among all windows, when all recordings are known; count what is taken."""
@@ -195,13 +182,9 @@ class Cutter:
 
     def why_nothing(self) -> str:
         """Say in one sentence where all points were dropped, and what to change."""
-        return why_nothing(
-            self.read + self.counts,
-            self.rules,
-            self.area,
-            longest=self.longest,
-            swapped=self.swapped > 0,
-        )
+        counts, swapped = self.read + self.counts, self.swapped > 0
+        why = why_nothing(counts, self.rules, self.area, longest=self.longest, swapped=swapped)
+        return f"no trajectories: {why}"
 
 
 def cut(
@@ -239,11 +222,9 @@ def finished(parts: Sequence[Trajectories], cutter: Cutter) -> Trajectories:
     """Join the trajectories of all batches, once all recordings are known."""
     if not any(map(len, parts)):
         raise NoTrajectories(cutter.why_nothing())
-    taken, person = cutter.choose(
-        *(np.concatenate([getattr(part, name) for part in parts]) for name in ("subject", "trace"))
-    )
-    return replace(
-        joined_trajectories(parts).take(taken),
-        subject=person[taken],
-        provenance=cutter.provenance(),
-    )
+    whole = joined_trajectories(parts)
+    assert whole.subject is not None
+    assert whole.trace is not None
+    taken, person = cutter.choose(whole.subject, whole.trace)
+    provenance = cutter.provenance()
+    return replace(whole.take(taken), subject=person[taken], provenance=provenance)

@@ -14,39 +14,53 @@ def why_nothing(
 ) -> str:
     """Say in one sentence where everything went, and what to change."""
     read, short = counts["points read"], longest < rules.length
+    rejected, untimed = counts["points of traces without times"], counts["points without time"]
     cut_out = [f"{counts[name]:,} {name}" for name in _CUT_OUT if counts[name]]
+    if read == 0 and rejected:
+        return (
+            f"all {rejected:,} points are without times, which `untimed='reject'` leaves out: name "
+            "their column with `columns` time=..., or take them in their order with "
+            "`untimed='accept'`"
+        )
+    if read == 0 and untimed:
+        return (
+            f"all {untimed:,} points are without time, and OSM sorts those by place, not along a "
+            "track; try a larger box"
+        )
     if read == 0:
-        why = _nothing_read(counts, area)
-    elif counts["points impossible"] == read:
-        why = (
-            f"none of the {read:,} points is a place on Earth; look whether lat and "
-            "lon are swapped (`columns` lat=...,lon=...), or are no numbers (write "
-            "40.5, not 40,5)"
+        return f"the source holds no track points{'' if area is None else ' in this area'}"
+    if counts["points impossible"] == read:
+        return (
+            f"none of the {read:,} points is a place on Earth; look whether lat and lon are "
+            "swapped (`columns` lat=...,lon=...), or are no numbers (write 40.5, not 40,5)"
         )
-    elif cut_out and short and not counts["points outside the area"]:
-        why = (
-            f"of {read:,} points {' and '.join(cut_out)} were cut out, and the longest "
-            f"piece that is left is {longest:,.0f} m of {rules.length:,.0f} m needed; "
-            "lower `trim_ends`, `radius`, `spacing`"
+    if cut_out and short and not counts["points outside the area"]:
+        return (
+            f"of {read:,} points {' and '.join(cut_out)} were cut out, and the longest piece that "
+            f"is left is {longest:,.0f} m of {rules.length:,.0f} m needed; lower `trim_ends`, "
+            "`radius`, `spacing`"
         )
-    elif area is not None and counts["points used"] == 0:
-        why = _nothing_inside(read, area, swapped)
-    elif short:
+    if area is not None and counts["points used"] == 0:
+        where = "inside the box" if isinstance(area, Box) else "in the area"
+        way_out = "give the `area` that holds them, W,S,E,N"
+        if swapped:
+            way_out = (
+                "with latitude and longitude swapped they would be inside, so name the right "
+                "columns with `columns` lat=...,lon=..."
+            )
+        return f"none of the {read:,} points is {where} {area}; {way_out}"
+    if short:
         way_out = cut_most(counts, max_pause=rules.max_pause, max_gap=rules.max_gap)
-        why = (
-            f"the longest unbroken piece of track is {longest:,.0f} m, and "
-            f"{rules.points} points every {rules.spacing:g} m need "
-            f"{rules.length:,.0f} m; "
+        return (
+            f"the longest unbroken piece of track is {longest:,.0f} m, and {rules.points} points "
+            f"every {rules.spacing:g} m need {rules.length:,.0f} m; "
             f"{way_out or 'lower `spacing` or `points`, or raise `max_gap`'}"
         )
-    else:
-        why = (
-            "all windows were left out, "
-            f"{counts['trajectories that stand still']:,} that stand still and "
-            f"{counts['trajectories on lines nobody recorded']:,} on lines nobody "
-            "recorded; lower `min_displacement`, or raise `max_fill`"
-        )
-    return f"no trajectories: {why}"
+    return (
+        f"all windows were left out, {counts['trajectories that stand still']:,} that stand still "
+        f"and {counts['trajectories on lines nobody recorded']:,} on lines nobody recorded; lower "
+        "`min_displacement`, or raise `max_fill`"
+    )
 
 
 def cut_most(counts: Mapping[str, int], *, max_pause: float | None, max_gap: float | None) -> str:
@@ -63,29 +77,3 @@ def cut_most(counts: Mapping[str, int], *, max_pause: float | None, max_gap: flo
                 f"try `{name}={factor * limit:g}`"
             )
     return "; ".join(found)
-
-
-def _nothing_read(counts: Counter[str], area: Area | None) -> str:
-    if rejected := counts["points of traces without times"]:
-        return (
-            f"all {rejected:,} points are without times, which `untimed='reject'` leaves "
-            "out: name their column with `columns` time=..., or take them in their "
-            "order with `untimed='accept'`"
-        )
-    if untimed := counts["points without time"]:
-        return (
-            f"all {untimed:,} points are without time, and OSM sorts those by place, "
-            "not along a track; try a larger box"
-        )
-    return f"the source holds no track points{'' if area is None else ' in this area'}"
-
-
-def _nothing_inside(read: int, area: Area, swapped: bool) -> str:
-    where = "inside the box" if isinstance(area, Box) else "in the area"
-    way_out = "give the `area` that holds them, W,S,E,N"
-    if swapped:
-        way_out = (
-            "with latitude and longitude swapped they would be inside, so name the "
-            "right columns with `columns` lat=...,lon=..."
-        )
-    return f"none of the {read:,} points is {where} {area}; {way_out}"

@@ -3,18 +3,15 @@
 import logging
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import shapely
-from numpy.typing import NDArray
 
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.extract.sources.degrees import check_geometries, to_degrees
 from trajanon.extract.sources.geo import features
@@ -29,7 +26,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_INDEX = "DatetimeIndex"  # what the column that is made of one is called
+_OLDER_PANDAS = ("The inplace keyword", DeprecationWarning)
+"""What newer versions of pandas warn of in the calls of movingpandas."""
 
 
 def from_frame(
@@ -62,30 +60,6 @@ def from_frame(
         If the frame has no geometries, others than points and lines, no id for its points, or is
         not on Earth.
     """
-    attributes, geometry = _parts(frame)
-    wanted = dict(columns or {})
-    if _INDEX in attributes:
-        wanted = {"time": _INDEX, **wanted}
-    how = Reading(columns=wanted, subjects_exact=subjects_exact)
-    layer = Layer(
-        what="the frame",
-        label="frame",
-        names=list(attributes.columns),
-        system=frame.crs,
-        features=lambda names: [(geometry, attributes)],
-        first=lambda names: attributes[list(names)],
-        count=len(geometry),
-    )
-    yield from features.traces(layer, how)
-    for what, count in how.counts.items():
-        if what.startswith(COLUMNS):
-            logger.info("the frame: %s", what)
-        else:
-            logger.warning("left out of the frame: %s %s", f"{count:,}", what)
-
-
-def _parts(frame: "GeoDataFrame") -> tuple[pd.DataFrame, NDArray[Any]]:
-    """Take the geometries out of a frame, and make its index columns."""
     try:
         geometry = frame.geometry
     except AttributeError as error:  # of geopandas, and of what is no frame of its own
@@ -101,14 +75,31 @@ def _parts(frame: "GeoDataFrame") -> tuple[pd.DataFrame, NDArray[Any]]:
         twice = attributes.columns[attributes.columns.duplicated()][0]
         msg = f"the frame has two columns {twice!r}; rename one of them"
         raise BadInput(msg)
-    index = frame.index
-    if isinstance(index, pd.DatetimeIndex):
-        attributes[_INDEX] = index
+    wanted = dict(columns or {})
+    if isinstance(frame.index, pd.DatetimeIndex):
+        attributes["DatetimeIndex"] = frame.index
+        wanted = {"time": "DatetimeIndex", **wanted}
     else:
-        for level in index.names:
+        for level in frame.index.names:
             if level is not None and str(level) not in attributes:
-                attributes[str(level)] = index.get_level_values(level)
-    return attributes.reset_index(drop=True), geometry.to_numpy()
+                attributes[str(level)] = frame.index.get_level_values(level)
+    attributes = attributes.reset_index(drop=True)
+    how = Reading(columns=wanted, subjects_exact=subjects_exact)
+    layer = Layer(
+        what="the frame",
+        label="frame",
+        names=list(attributes.columns),
+        system=frame.crs,
+        features=lambda names: [(geometry.to_numpy(), attributes)],
+        first=lambda names: attributes[list(names)],
+        count=len(geometry),
+    )
+    yield from features.traces(layer, how)
+    for what, count in how.counts.items():
+        if what.startswith(COLUMNS):
+            logger.info("the frame: %s", what)
+        else:
+            logger.warning("left out of the frame: %s %s", f"{count:,}", what)
 
 
 def from_collection(collection: Any) -> Iterator[Trace]:
@@ -141,7 +132,8 @@ def from_collection(collection: Any) -> Iterator[Trace]:
     subjects = as_given(pd.Series([one.obj_id for one in trajectories], dtype=object))
     for number, one in enumerate(trajectories):
         name = ids[number] or f"collection#{number + 1}"
-        with _of_older_pandas():
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", *_OLDER_PANDAS)
             points = one.to_point_gdf()
         degrees = to_degrees(points.crs, f"trajectory {name}")
         there = ~(points.geometry.isna() | points.geometry.is_empty).to_numpy()
@@ -149,15 +141,13 @@ def from_collection(collection: Any) -> Iterator[Trace]:
             logger.warning("trajectory %s: %d rows without place", name, (~there).sum())
         lat, lon = degrees(shapely.get_coordinates(points.geometry))
         check_geometries(lat, lon, f"trajectory {name}", known=points.crs is not None)
-        yield Trace(name, subjects[number], lat, lon, _times(one)[there])
-
-
-def _times(trajectory: Any) -> Floats:
-    """Read times as seconds since 1970 UTC; NaN in an hour that came twice."""
-    zone = trajectory.df_orig_tz or "UTC"
-    local = trajectory.df.index.tz_localize(zone, ambiguous="NaT", nonexistent="shift_forward")
-    utc = pd.Series(local).dt.tz_convert("UTC").astype("datetime64[us, UTC]")
-    return np.where(utc.isna(), np.nan, utc.astype("int64") / 1e6)
+        # Times are seconds since 1970 UTC; NaN in an hour that came twice.
+        local = one.df.index.tz_localize(
+            one.df_orig_tz or "UTC", ambiguous="NaT", nonexistent="shift_forward"
+        )
+        utc = pd.Series(local).dt.tz_convert("UTC").astype("datetime64[us, UTC]")
+        time = np.where(utc.isna(), np.nan, utc.astype("int64") / 1e6)
+        yield Trace(name, subjects[number], lat, lon, time[there])
 
 
 def to_frame(trajectories: Trajectories) -> "GeoDataFrame":
@@ -205,7 +195,9 @@ def to_collection(trajectories: Trajectories) -> Any:
     """
     from geopandas import GeoDataFrame, points_from_xy
 
-    movingpandas = _movingpandas()
+    if find_spec("movingpandas") is None:
+        msg = 'movingpandas is not installed; install it with: pip install "trajanon[movingpandas]"'
+        raise BadInput(msg)
     n, m = trajectories.points.shape[:2]
     if m < 2:
         msg = f"movingpandas needs trajectories of two points at least, not of {m}"
@@ -218,26 +210,12 @@ def to_collection(trajectories: Trajectories) -> Any:
         index=pd.DatetimeIndex(numbering, name="t"),
         crs="EPSG:4326",
     )
-    with _of_older_pandas():
-        return movingpandas.TrajectoryCollection(frame, traj_id_col="traj_id", obj_id_col="subject")
-
-
-def _movingpandas() -> ModuleType:
-    if find_spec("movingpandas") is None:
-        msg = 'movingpandas is not installed; install it with: pip install "trajanon[movingpandas]"'
-        raise BadInput(msg)
     with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", *_OLDER_PANDAS)
         # Of what its smoother needs, which is not used here.
         warnings.filterwarnings("ignore", "Missing optional dependencies", UserWarning)
-        return import_module("movingpandas")
-
-
-@contextmanager
-def _of_older_pandas() -> Iterator[None]:
-    """Let movingpandas call pandas in ways that newer versions warn of."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The inplace keyword", DeprecationWarning)
-        yield
+        collection = import_module("movingpandas").TrajectoryCollection
+        return collection(frame, traj_id_col="traj_id", obj_id_col="subject")
 
 
 def _numbers(trajectories: Trajectories, times: int) -> dict[str, Ints]:

@@ -163,7 +163,7 @@ def test_what_is_not_gpx_is_refused_in_one_sentence(content: bytes, message: str
 @pytest.mark.parametrize("size", [1, CHUNK])
 def test_blanks_before_the_declaration_are_passed_over(before: bytes, size: int) -> None:
     text = io.BytesIO(before + b'<?xml version="1.0"?>' + TWO_POINTS)
-    stream = GpxStream(Slowly(text, size), "a.gpx")
+    stream = GpxStream(Slowly(text, size).read, "a.gpx")
     assert [len(segment.lat) for segment in stream] == [2]
     assert gpx_files.looks_like("a.xml", text.getvalue())
 
@@ -366,7 +366,7 @@ def test_segments_do_not_depend_on_the_chunks(
     made: tuple[bytes, list[list[tuple[str, str, str]]]], sizes: list[int]
 ) -> None:
     text, segments = made
-    found = list(GpxStream(Pieces(text, sizes), "a.gpx"))
+    found = list(GpxStream(Pieces(text, sizes).read, "a.gpx"))
     assert len(found) == len(segments)
     for segment, whole, points in zip(
         found, gpx_document.read(text, "a.gpx").segments, segments, strict=True

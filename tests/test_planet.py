@@ -151,7 +151,7 @@ def test_every_account_is_found_again(accounts: dict[int, int], size: int) -> No
     rows = "".join(f'<gpxFile uid="{u}" id="{n}"/>' for n, u in accounts.items())
     text = f"<gpxFiles>{rows}</gpxFiles>".encode()
     known = planet.Accounts()
-    known.learn(Slowly(io.BytesIO(text), size), "metadata.xml")
+    known.learn(Slowly(io.BytesIO(text), size).read, "metadata.xml")
     for number in [*accounts, 10**9 + 1]:
         account = accounts.get(number)
         subject = None if account is None else f"osm:uid:{account}"

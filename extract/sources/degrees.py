@@ -14,12 +14,21 @@ def to_degrees(system: Any, what: str) -> Callable[[Floats], tuple[Floats, Float
     from pyproj import CRS, Transformer
     from pyproj.exceptions import CRSError, ProjError
 
+    def as_they_are(xy: Floats) -> tuple[Floats, Floats]:
+        return np.ascontiguousarray(xy[:, 1]), np.ascontiguousarray(xy[:, 0])
+
+    def transformed(xy: Floats) -> tuple[Floats, Floats]:
+        lon, lat = transformer.transform(xy[:, 0], xy[:, 1])
+        impossible = ~(np.isfinite(lon) & np.isfinite(lat))
+        lon[impossible] = lat[impossible] = np.nan
+        return lat, lon
+
     if system is None:
-        return _as_they_are
+        return as_they_are
     try:
         known = CRS.from_user_input(system)
         if known.equals("OGC:CRS84", ignore_axis_order=True):
-            return _as_they_are
+            return as_they_are
         transformer = Transformer.from_crs(known, "EPSG:4326", always_xy=True)
     except (CRSError, ProjError) as error:
         reason = " ".join(str(error).split())[:100]
@@ -28,18 +37,7 @@ def to_degrees(system: Any, what: str) -> Callable[[Floats], tuple[Floats, Float
             f"({reason}); transform it to EPSG:4326 first"
         )
         raise BadInput(msg) from error
-
-    def transformed(xy: Floats) -> tuple[Floats, Floats]:
-        lon, lat = transformer.transform(xy[:, 0], xy[:, 1])
-        impossible = ~(np.isfinite(lon) & np.isfinite(lat))
-        lon[impossible] = lat[impossible] = np.nan
-        return lat, lon
-
     return transformed
-
-
-def _as_they_are(xy: Floats) -> tuple[Floats, Floats]:
-    return np.ascontiguousarray(xy[:, 1]), np.ascontiguousarray(xy[:, 0])
 
 
 def check_columns(lat: Floats, lon: Floats, what: str) -> None:
@@ -47,8 +45,8 @@ def check_columns(lat: Floats, lon: Floats, what: str) -> None:
 
     Single points that are not on Earth are left to the cleaning.
     """
-    lat, lon = _finite(lat, lon)
-    if _are_swapped(lat, lon):
+    lat, lon, swapped = _looked_at(lat, lon)
+    if swapped:
         msg = (
             f"{what}: latitude and longitude seem swapped, with {_ranges(lat=lat, lon=lon)}; "
             "say `columns` lat=...,lon=... with the two columns the other way round"
@@ -64,34 +62,27 @@ def check_columns(lat: Floats, lon: Floats, what: str) -> None:
 
 def check_geometries(lat: Floats, lon: Floats, what: str, *, known: bool) -> None:
     """Refuse geometries that cannot be degrees: most of them, or any in an unknown system."""
-    lat, lon = _finite(lat, lon)
+    lat, lon, swapped = _looked_at(lat, lon)
     off = (np.abs(lat) > 90.0) | (np.abs(lon) > 180.0)
     if not (_most(off) if known else off.any()):
         return
-    seen = _ranges(x=lon, y=lat)
-    if _are_swapped(lat, lon):
-        msg = (
-            f"{what}: latitude and longitude seem swapped, with {seen}; write its "
-            "geometries with x = longitude and y = latitude"
-        )
-        raise BadInput(msg)
-    problem = (
-        "has coordinates that are not on Earth in the reference system it names"
-        if known
-        else "names no reference system, and its coordinates are not degrees"
-    )
-    msg = f"{what} {problem}, with {seen}; give it the right one, or transform it to EPSG:4326"
+    problem = " names no reference system, and its coordinates are not degrees"
+    if known:
+        problem = " has coordinates that are not on Earth in the reference system it names"
+    way_out = "give it the right one, or transform it to EPSG:4326"
+    if swapped:
+        problem = ": latitude and longitude seem swapped"
+        way_out = "write its geometries with x = longitude and y = latitude"
+    msg = f"{what}{problem}, with {_ranges(x=lon, y=lat)}; {way_out}"
     raise BadInput(msg)
 
 
-def _finite(lat: Floats, lon: Floats) -> tuple[Floats, Floats]:
+def _looked_at(lat: Floats, lon: Floats) -> tuple[Floats, Floats, bool]:
+    """Give the values that are numbers, and whether most of them are swapped."""
     both = np.isfinite(lat) & np.isfinite(lon)
-    return lat[both], lon[both]
-
-
-def _are_swapped(lat: Floats, lon: Floats) -> bool:
+    lat, lon = lat[both], lon[both]
     north, east = np.abs(lat), np.abs(lon)
-    return _most((north > 90.0) & (north <= 180.0) & (east <= 90.0))
+    return lat, lon, _most((north > 90.0) & (north <= 180.0) & (east <= 90.0))
 
 
 def _most(which: Bools) -> bool:
@@ -100,11 +91,11 @@ def _most(which: Bools) -> bool:
 
 def _ranges(**values: Floats) -> str:
     """Tell ranges with four digits: enough to see what kind of number it is."""
+
+    def rounded(value: float) -> str:
+        return f"{float(f'{value:.4g}'):,.10g}"
+
     return " and ".join(
-        f"{name} from {_rounded(numbers.min())} to {_rounded(numbers.max())}"
+        f"{name} from {rounded(numbers.min())} to {rounded(numbers.max())}"
         for name, numbers in values.items()
     )
-
-
-def _rounded(value: float) -> str:
-    return f"{float(f'{value:.4g}'):,.10g}"

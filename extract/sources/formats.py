@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from types import ModuleType
 
 from trajanon.extract.sources.collections import cabspotting, geolife, porto, tdrive
 from trajanon.extract.sources.geo import geo_files
@@ -14,25 +14,10 @@ from trajanon.extract.sources.streams import DAMAGED, Reading
 from trajanon.extract.sources.tables import table_files
 from trajanon.extract.trace import Trace
 
-PACKED = (".gz", ".bz2", ".xz")
-"""Suffixes of packed files, beside the suffix of what is in them."""
-
+PACKED = (".gz", ".bz2", ".xz")  # suffixes of packed files, beside the suffix of what is in them
 _HEAD = 4096
 
-
-class Format(Protocol):
-    """A module that reads one kind of file."""
-
-    def looks_like(self, name: str, head: bytes) -> bool:
-        """Tell whether a file is of this kind."""
-
-    def read(
-        self, path: Path, label: str, how: Reading
-    ) -> Iterator[Trace] | Iterator[Trace | Document]:
-        """Read the traces of a file; an answer of the OSM API stays a document."""
-
-
-FORMATS: Mapping[str, Format] = {
+FORMATS: Mapping[str, ModuleType] = {
     "gpx-archive": gpx_archive,
     "gpx": gpx_files,
     "geolife": geolife,
@@ -42,7 +27,11 @@ FORMATS: Mapping[str, Format] = {
     "geo": geo_files,
     "table": table_files,
 }
-"""By name; a file is of the first one that it looks like."""
+"""Modules by name of the format; a file is of the first one that it looks like.
+
+In each, `looks_like(name, head)` tells whether a file is of the kind, and `read(path, label, how)`
+gives its traces; an answer of the OSM API stays a document.
+"""
 
 
 @dataclass(frozen=True, slots=True)

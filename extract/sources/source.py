@@ -1,7 +1,10 @@
 """Traces of numbered units, which are files or boxes of a server, and the place to go on from."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -15,14 +18,11 @@ LeftOut = Callable[[int], Counter[str]]
 NumberedTraces = Callable[[int, LeftOut], Iterator[tuple[int, Trace]]]
 """Gives the traces from a unit on, each with the number of its unit."""
 
-CHOICES = ("accept", "reject")
-"""Whether a trace without times is taken in its order, or left out."""
-
+CHOICES = ("accept", "reject")  # a trace without times is taken in its order, or left out
 UNTIMED = "points of traces without times"
 CLOUD = "points sorted by place, not along a track"
 
-_FEW = 20
-"""Points; with fewer the order cannot be told."""
+_FEW = 20  # points; with fewer the order cannot be told
 
 _TURNS = 1 / 3
 """Share of the points at which a way turns back east or west while never a step leads
@@ -49,23 +49,20 @@ class Source:
     def __iter__(self) -> Iterator[Trace]:
         """Give the traces from the position on; those of the unit there are skipped."""
         unit, taken = self.position
-        begun, here = unit, 0
         # A unit is at work before its first trace comes: each has its own counter.
         of_each: dict[int, Counter[str]] = defaultdict(Counter)
-        for number, trace in self._numbered(unit, of_each.__getitem__):
-            if number != begun:
-                begun, here = number, 0
-                self._settle(of_each, before=number)
-            here += 1
-            if (begun, here) > (unit, taken):
-                self.position = begun, here
-                yield trace
-        self._settle(of_each)
+        numbered = self._numbered(unit, of_each.__getitem__)
+        for number, traces in groupby(numbered, itemgetter(0)):
+            self._settle(of_each, before=number)
+            for here, (_, trace) in enumerate(traces, start=1):
+                if (number, here) > (unit, taken):
+                    self.position = number, here
+                    yield trace
+        self._settle(of_each, before=math.inf)
 
-    def _settle(self, of_each: dict[int, Counter[str]], before: int | None = None) -> None:
-        for number in sorted(of_each):
-            if before is None or number < before:
-                self.left_out.update(of_each.pop(number))
+    def _settle(self, of_each: dict[int, Counter[str]], before: float) -> None:
+        for number in sorted(one for one in of_each if one < before):
+            self.left_out.update(of_each.pop(number))
 
 
 def check_untimed(choice: str) -> None:
@@ -94,9 +91,7 @@ def ordered(traces: Iterable[Trace], untimed: str, counts: Counter[str]) -> Iter
 
 def is_cloud(lat: Floats, lon: Floats) -> bool:
     """Tell whether points are sorted by latitude, and by nothing else."""
-    if len(lat) < _FEW:
-        return False
-    if not (np.diff(lat) >= 0.0).all():
+    if len(lat) < _FEW or not (np.diff(lat) >= 0.0).all():
         return False
     east = np.diff(lon) * np.cos(np.radians(lat[0]))
     turns = int((east[1:] * east[:-1] < 0.0).sum())

@@ -48,10 +48,10 @@ def from_osm(path: Path) -> bool:
             if not member.regular:
                 continue
             if planet.is_metadata(member.name):
-                metadata = planet.Metadata(member.open(), "").read_beginning()
+                metadata = planet.Metadata(member.open().read, "").read_beginning()
                 return metadata.generator in planet.GENERATORS
             if _is_gpx(member.name):
-                return GpxStream(unpacked(member.open()), "").read_beginning().is_from_osm
+                return GpxStream(unpacked(member.open()).read, "").read_beginning().is_from_osm
     return False
 
 
@@ -92,12 +92,12 @@ class _Archive:
     def _member(self, member: Member) -> Iterator[Trace | Document]:
         where = f"{self._path}/{member.name}"
         if member.regular and planet.is_metadata(member.name):
-            self.accounts.learn(member.open(), where)
+            self.accounts.learn(member.open().read, where)
         elif member.regular and _is_gpx(member.name):
             upload, subject = self.accounts.recording(member.name) or (member.name, None)
             stream = member.open()
             try:
-                document = GpxStream(unpacked(stream), where)
+                document = GpxStream(unpacked(stream).read, where)
             except DAMAGED_ZIP as error:
                 msg = f"{where} cannot be read ({error}): download the archive again"
                 raise FileProblem(msg) from error

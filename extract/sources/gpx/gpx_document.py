@@ -13,13 +13,7 @@ import pyarrow.compute as pc
 
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.gpx.xml_parser import (
-    CHUNK,
-    LONGEST_TEXT,
-    Readable,
-    XmlParser,
-    by_name,
-)
+from trajanon.extract.sources.gpx.xml_parser import CHUNK, LONGEST_TEXT, XmlParser, by_name
 from trajanon.extract.sources.streams import unpacked
 
 API = "OpenStreetMap.org"  # the creator that the server's answers name
@@ -58,8 +52,8 @@ class GpxStream(XmlParser):
     passed over.
     """
 
-    def __init__(self, stream: Readable, name: str) -> None:
-        super().__init__(stream, name)
+    def __init__(self, read: Callable[[int], bytes], name: str) -> None:
+        super().__init__(read, name)
         self.is_gpx = self.synthetic = False
         self.creator = self.version = ""  # as the document says of itself
         self.contents: set[str] = set()  # which of trk, trkseg, rte and wpt occur
@@ -231,7 +225,8 @@ class GpxStream(XmlParser):
 
 def read(source: bytes, name: str) -> Document:
     """Read one whole GPX document, packed or not."""
-    return Document(list(GpxStream(unpacked(io.BufferedReader(io.BytesIO(source))), name)))
+    stream = unpacked(io.BufferedReader(io.BytesIO(source)))
+    return Document(list(GpxStream(stream.read, name)))
 
 
 def _local(tag: str) -> str:

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 def looks_like(name: str, head: bytes) -> bool:
     """Tell whether a file is GPX, by its name or by its first element."""
-    return name.endswith(".gpx") or GpxStream(io.BytesIO(head), "").read_beginning().is_gpx
+    return name.endswith(".gpx") or GpxStream(io.BytesIO(head).read, "").read_beginning().is_gpx
 
 
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
@@ -29,7 +29,7 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
     answer of the OSM API is the exception: it holds the recordings of many.
     """
     with how.unpacked(path) as stream:
-        document = GpxStream(stream, str(path))
+        document = GpxStream(stream.read, str(path))
         yield from traces_of_document(document, label)
     if document.is_empty:
         why = "it is empty"
@@ -45,7 +45,7 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
 def from_osm(path: Path) -> bool:
     """Say whether a GPX file came from OpenStreetMap, by its first lines alone."""
     with suppress(FileProblem), Reading().unpacked(path) as stream:
-        return GpxStream(stream, "").read_beginning().is_from_osm
+        return GpxStream(stream.read, "").read_beginning().is_from_osm
     return False
 
 

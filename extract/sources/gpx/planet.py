@@ -8,16 +8,16 @@ import logging
 import re
 from array import array
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from trajanon.extract.sources.gpx.xml_parser import Readable, XmlParser, by_name
+from trajanon.extract.sources.gpx.xml_parser import XmlParser, by_name
 
 logger = logging.getLogger(__name__)
 
-GENERATORS = ("OpenStreetMap gpx_dump.py", "OSM gpx_dump.py")
-"""What the metadata call the maker of a dump."""
+GENERATORS = ("OpenStreetMap gpx_dump.py", "OSM gpx_dump.py")  # how metadata name who made them
 
 TOO_LATE = "recordings whose account came too late"
 NEVER = "recordings whose account is not in the dump"
@@ -34,8 +34,8 @@ def is_metadata(member: str) -> bool:
 class Metadata(XmlParser):
     """The accounts of a dump's recordings, as they are read from metadata.xml."""
 
-    def __init__(self, stream: Readable, name: str) -> None:
-        super().__init__(stream, name)
+    def __init__(self, read: Callable[[int], bytes], name: str) -> None:
+        super().__init__(read, name)
         self.generator = ""
         self.numbers, self.accounts = array("q"), array("q")  # recordings, and the account of each
         self._depth = 0
@@ -68,9 +68,9 @@ class Accounts:
         self._without = 0  # recordings that came before the metadata
         self._numbers = self._accounts = np.empty(0, dtype=np.int64)
 
-    def learn(self, stream: Readable, name: str) -> None:
+    def learn(self, read: Callable[[int], bytes], name: str) -> None:
         """Read the metadata; where they are damaged, take over what comes before."""
-        metadata = Metadata(stream, name)
+        metadata = Metadata(read, name)
         try:
             while not metadata.read_chunk():
                 pass

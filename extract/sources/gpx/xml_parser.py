@@ -1,7 +1,8 @@
 """XML chunk by chunk, without a tree, and with limits to what a document can cost."""
 
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Protocol, Self
+from typing import Self
 from xml.parsers import expat
 
 from trajanon.errors import FileProblem
@@ -16,13 +17,6 @@ _BLANK = b" \t\r\n\xef\xbb\xbf"  # and a byte order mark, wherever it stands
 _BEGINNINGS = (b"<", b"\xff\xfe", b"\xfe\xff")  # the others are of UTF-16
 
 
-class Readable(Protocol):
-    """A stream of bytes."""
-
-    def read(self, size: int, /) -> bytes:
-        """Give at most `size` bytes, and none at the end."""
-
-
 class XmlParser:
     """Reads a document by the parser that its subclasses set their handlers on.
 
@@ -30,8 +24,8 @@ class XmlParser:
     parser would have to hold whole.
     """
 
-    def __init__(self, stream: Readable, name: str) -> None:
-        self._stream = stream
+    def __init__(self, read: Callable[[int], bytes], name: str) -> None:
+        self._read = read
         self._name = name
         self._fed = 0
         self._above = 0  # lines before the document
@@ -46,7 +40,7 @@ class XmlParser:
     def read_chunk(self) -> bool:
         """Read on, at most `CHUNK` bytes; tell whether this is the end of the document."""
         try:
-            chunk = self._stream.read(CHUNK)
+            chunk = self._read(CHUNK)
         except DAMAGED_ZIP as error:
             msg = f"{self._name} cannot be read to its end ({error}): download it again"
             raise FileProblem(msg) from error
