@@ -12,7 +12,6 @@ the clock starts.
 """
 
 import json
-import os
 from collections import Counter
 from pathlib import Path
 from time import perf_counter, process_time
@@ -22,7 +21,7 @@ import numpy as np
 import pandas as pd
 import typer
 from corridors import POINTS, SPACING, corridors
-from measures import alone, command_line, first_rows, load, peak_gb, say_machine, spent
+from measures import account, alone, command_line, first_rows, peak_gb, say_machine, spent
 
 import trajanon
 from trajanon import neighbours
@@ -220,22 +219,15 @@ def measured(given: Path | int, k: int, subjects: bool) -> dict[str, Any]:
     for few in (60, neighbours.WHOLE + 1):
         released(first_rows(cut, few), k)
     held, clock = peak_gb(), Clock()
-    release, seconds, cpu_seconds = spent(released, cut, k, subjects, progress=clock)
-    report, alignment = release.report, release.report["alignment"]
+    run = spent(released, cut, k, subjects, progress=clock)
+    took, report = account(run), run.found.report
     told = {name: report[name] for name in ("n", "k", "counted", "stages", "displacement")}
-    told |= {name: alignment[name] for name in ("before", "slid", "runs")}
+    told |= {name: report["alignment"][name] for name in ("before", "slid", "runs")}
     if len(cut) <= MOST_COMPARED:
         mdav = released(cut, k, subjects, align=False, method="mdav", refine="none")
         told["of MDAV"] = mdav.report["displacement"]
-    return told | {
-        "seconds": round(seconds, 2),
-        "seconds of a core": round(cpu_seconds, 2),
-        "tasks": {task: round(took, 2) for task, took in clock.seconds.items()},
-        "tasks, of a core": {task: round(took, 2) for task, took in clock.of_cores.items()},
-        "gb": {"before": held, "aligned": clock.gb, "with account": peak_gb()},
-        "load": load(),
-        "cores": os.cpu_count(),
-    }
+    told["peak_gb before"], told["peak_gb without account"] = held, clock.gb
+    return told | took | {"tasks": clock.seconds, "tasks, of a core": clock.of_cores}
 
 
 def numbers(

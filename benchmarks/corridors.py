@@ -17,62 +17,47 @@ _CENTRE = (40.4168, -3.7038)  # degrees; any city of this latitude
 _TURNS = 0.15  # share of crossings
 _OFF = 4.0  # metres, standard deviation across the street
 _HELD = 0.9  # of what a position is off, at the next point
-_EASTWARD, _NORTHWARD = np.array([1, 0, -1, 0]), np.array([0, 1, 0, -1])
 
 
 def corridors(n: int, seed: int = 0, points: int = POINTS, spacing: float = SPACING) -> Floats:
-    """Draw n ways: records of 60 numbers, lat1, lon1, ..., or so many points."""
+    """Draw n ways of some points: records of numbers lat1, lon1, ..."""
     random = np.random.default_rng(seed)
     busy = random.pareto(1.2, _STREETS) + 0.05  # avenues, and streets hardly used
     busy *= np.exp(-(((np.arange(_STREETS) / _STREETS - 0.5) / 0.3) ** 2))
     busy /= busy.sum()
-    heading = random.integers(0, 4, n)
+    heading = random.integers(0, 4, n)  # east, north, west, south
     across = random.choice(_STREETS, n, p=busy)  # the street driven along
     along = random.choice(_STREETS, n, p=busy) + random.random(n) * 0.999
     lying = heading % 2 == 0
-    column, row = np.where(lying, along, across), np.where(lying, across, along)
+    place = np.array([np.where(lying, along, across), np.where(lying, across, along)])
     off = random.normal(size=(2, n)) * _OFF
     held = _HELD ** (spacing / SPACING)
     ways = np.empty((n, points, 2))
     for number in range(points):
-        ways[:, number, 0] = row * _BLOCK + off[0]
-        ways[:, number, 1] = column * _BLOCK + off[1]
+        ways[:, number] = (place[::-1] * _BLOCK + off).T
         off *= held
         off += random.normal(size=(2, n)) * (_OFF * np.sqrt(1.0 - held**2))
-        _drive(random, busy, heading, column, row, spacing / _BLOCK)
+        _drive(random, busy, heading, place, spacing / _BLOCK)
     ways -= _STREETS * _BLOCK / 2
-    ways[:, :, 0] /= DEGREE
-    ways[:, :, 1] /= DEGREE * np.cos(np.radians(_CENTRE[0]))
+    ways /= DEGREE * np.array([1.0, np.cos(np.radians(_CENTRE[0]))])
     ways += _CENTRE
     return ways.reshape(n, -1)
 
 
 def _drive(
-    random: np.random.Generator,
-    busy: Floats,
-    heading: Ints,
-    column: Floats,
-    row: Floats,
-    step: float,
+    random: np.random.Generator, busy: Floats, heading: Ints, place: Floats, step: float
 ) -> None:
-    """Drive on, so many blocks; at a crossing some turn, rather into an avenue."""
-    lying = heading % 2 == 0
+    """Drive on, some share of a block; at a crossing some turn, rather into an avenue."""
+    everyone, axis = np.arange(len(heading)), heading % 2
     forward = np.where(heading < 2, 1.0, -1.0)
-    place = np.where(lying, column, row)
-    crossing = np.where(forward > 0, np.ceil(place), np.floor(place))
-    ahead = np.abs(crossing - place)
+    here = place[axis, everyone]
+    crossing = np.where(forward > 0, np.ceil(here), np.floor(here))
+    ahead = np.abs(crossing - here)
     which = np.clip(crossing, 0, _STREETS - 1).astype(np.int64)
-    drawn = random.random(len(heading))
     wish = _TURNS * np.minimum(2.0, busy[which] * _STREETS)
-    turning = np.flatnonzero((ahead > 0.0) & (ahead <= step) & (drawn < wish))
-    onward = (step * forward * lying, step * forward * ~lying)
-    column += onward[0]
-    row += onward[1]
+    turns = (ahead > 0.0) & (ahead <= step) & (random.random(len(heading)) < wish)
+    turning = np.flatnonzero(turns)
+    place[axis, everyone] = np.where(turns, crossing, here + step * forward)
     turned = (heading[turning] + random.choice([1, 3], len(turning))) % 4
-    left = step - ahead[turning]
-    was_lying = lying[turning]
-    column[turning] = np.where(was_lying, crossing[turning], column[turning])
-    row[turning] = np.where(was_lying, row[turning], crossing[turning])
-    column[turning] += left * _EASTWARD[turned]
-    row[turning] += left * _NORTHWARD[turned]
+    place[turned % 2, turning] += (step - ahead[turning]) * np.where(turned < 2, 1.0, -1.0)
     heading[turning] = turned

@@ -13,10 +13,9 @@ import io
 import resource
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -68,10 +67,19 @@ def table(points: int) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def rate(what: str, points: int, job: Callable[..., object], *given: Any, **options: Any) -> None:
-    """Print the points a second of a job."""
-    seconds = best(job, *given, **options)
-    print(f"{what:58} {points / seconds:12,.0f} points/s", flush=True)
+def write_files(folder: Path) -> None:
+    """Write points in each format that is measured."""
+    for name, elevations in (("gpx", False), ("gpx with elevations", True)):
+        (folder / name).mkdir()
+        some = drives(MILLION)
+        for part in range(10):
+            text = gpx_text(islice(some, 50), elevations)
+            (folder / name / f"{part}.gpx").write_bytes(text)
+    rows = table(5 * MILLION)
+    rows.to_parquet(folder / "table.parquet", row_group_size=500_000)
+    rows[:MILLION].to_csv(folder / "table.csv", index=False)
+    rows = rows.assign(time=pd.to_datetime(rows.time, unit="s").astype(str))
+    rows.to_parquet(folder / "texts.parquet", row_group_size=500_000)
 
 
 def read(source: Path, jobs: int = 1) -> None:
@@ -79,9 +87,10 @@ def read(source: Path, jobs: int = 1) -> None:
     list(traces(source, jobs=jobs))
 
 
-def cut(some: list[Trace], rules: Rules, tracks: bool) -> None:
+def cut(some: list[Trace]) -> None:
     """Cut windows from traces."""
-    cutter = Cutter(rules, tracks=tracks)
+    rules = Rules(spacing=100.0)
+    cutter = Cutter(rules, tracks=True)
     for batch in batches(some, rules):
         cutter.cut(batch)
 
@@ -91,33 +100,19 @@ def speed() -> None:
     say_machine()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        measure_readers(folder)
-        some, rules = list(drives(MILLION)), Rules(spacing=100.0)
-        for tracks in (True, False):
-            rate(f"cut, tracks = {tracks}", MILLION, cut, some, rules, tracks)
-        for source, points, jobs in (("gpx", 1, 2), ("table.parquet", 5, 1)):
-            whole = Extraction(folder / source, rules=rules, jobs=jobs)
-            what = f"{source} to trajectories.parquet, jobs = {jobs}"
-            rate(what, points * MILLION, whole.write, folder / "out.parquet")
-
-
-def measure_readers(folder: Path) -> None:
-    """Write files of each format, and read them."""
-    for elevations in (False, True):
-        gpx = folder / ("gpx with elevations" if elevations else "gpx")
-        gpx.mkdir()
-        some = drives(MILLION)
-        for part in range(10):
-            (gpx / f"{part}.gpx").write_bytes(gpx_text(islice(some, 50), elevations))
-        for jobs in (1, 2):
-            rate(f"read {gpx.name}, jobs = {jobs}", MILLION, read, gpx, jobs)
-    rows = table(5 * MILLION)
-    rows.to_parquet(folder / "table.parquet", row_group_size=500_000)
-    rows[:MILLION].to_csv(folder / "table.csv", index=False)
-    rows = rows.assign(time=pd.to_datetime(rows.time, unit="s").astype(str))
-    rows.to_parquet(folder / "texts.parquet", row_group_size=500_000)
-    for name, points in (("table.parquet", 5), ("texts.parquet", 5), ("table.csv", 1)):
-        rate(f"read {name}", points * MILLION, read, folder / name)
+        write_files(folder)
+        whole = Extraction(folder / "table.parquet", rules=Rules(spacing=100.0))
+        for what, millions, job, *given in (
+            ("read gpx", 1, read, folder / "gpx"),
+            ("read gpx with elevations", 1, read, folder / "gpx with elevations"),
+            ("read gpx, two processes", 1, read, folder / "gpx", 2),
+            ("read table.parquet", 5, read, folder / "table.parquet"),
+            ("read texts.parquet", 5, read, folder / "texts.parquet"),
+            ("read table.csv", 1, read, folder / "table.csv"),
+            ("cut, with tracks", 1, cut, list(drives(MILLION))),
+            ("table.parquet to trajectories.parquet", 5, whole.write, folder / "out.parquet"),
+        ):
+            print(f"{what:58} {millions * MILLION / best(job, *given):12,.0f} points/s", flush=True)
 
 
 def dump(path: Path, points: int) -> None:

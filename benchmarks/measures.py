@@ -51,6 +51,17 @@ def peak_gb(who: int = resource.RUSAGE_SELF) -> float:
     return round(resource.getrusage(who).ru_maxrss / 1e6, 3)
 
 
+def account(run: Spent) -> dict[str, Any]:
+    """What a run took, and how busy the machine was, ready for JSON."""
+    return {
+        "seconds": round(run.seconds, 2),
+        "cpu_seconds": round(run.cpu_seconds, 2),
+        "peak_gb": peak_gb(),
+        "load": load(),
+        "cores": os.cpu_count(),
+    }
+
+
 def load() -> float:
     """How busy the machine was in the last minute."""
     return round(os.getloadavg()[0], 2)

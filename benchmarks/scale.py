@@ -9,7 +9,6 @@ others. Seconds of a core are those of all threads together: on a machine that d
 tell more than the clock. Writes a line of JSON for each run, and says how fast both grow.
 """
 
-import os
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -17,7 +16,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 from corridors import corridors
-from measures import alone, command_line, load, peak_gb, searched
+from measures import account, alone, command_line, searched
 
 import trajanon
 from trajanon import loss, neighbours
@@ -54,20 +53,11 @@ def measured(n: int, tracks: Path | None, how: str) -> dict[str, Any]:
     records = drawn(n, tracks)
     largest = len(records) if how == "in one piece" else neighbours.WHOLE
     with patch.object(neighbours, "WHOLE", largest):
-        found, seconds, cpu_seconds = searched(records, K, **_OPTIONS[how])
-    return {
-        "n": len(records),
-        "k": K,
-        "how": how,
-        "seconds": round(seconds, 3),
-        "cpu_seconds": round(cpu_seconds, 3),
-        "peak_gb": peak_gb(),
-        "information_loss": found.information_loss,
-        "stages": [stage.account for stage in found.stages],
-        "recall": recall(records) if how == "anneal" else None,
-        "load": load(),
-        "cores": os.cpu_count(),
-    }
+        run = searched(records, K, **_OPTIONS[how])
+    told = {"n": len(records), "k": K, "how": how, **account(run)}
+    told["information_loss"] = run.found.information_loss
+    told["stages"] = [stage.account for stage in run.found.stages]
+    return told | {"recall": recall(records) if how == "anneal" else None}
 
 
 def recall(X: Floats) -> float:

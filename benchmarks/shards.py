@@ -20,7 +20,7 @@ from unittest.mock import patch
 
 import numpy as np
 from corridors import POINTS, corridors
-from measures import command_line, load, peak_gb, spent
+from measures import account, command_line, peak_gb, spent
 
 import trajanon
 from trajanon.parts import workflow
@@ -57,21 +57,12 @@ def run(
         if shards is not None:
             closing.enter_context(patch.object(workflow, "shards_for", lambda *_: shards))
         out = folder.with_name(f"{folder.name}-anonymized")
-        report, seconds, cpu_seconds = spent(
-            job, str(folder), str(out), K, count=count, memory=memory, client=client
-        )
-    told = ("n", "counted", "shards", "information_loss", "displacement", "stages")
-    measured = {
-        "k": K,
-        "memory": memory,
-        "cluster": cluster,
-        "seconds": round(seconds, 1),
-        "cpu_seconds": round(cpu_seconds, 1),
-        "peak_gb": peak_gb(),
-        "peak_gb_of_a_worker": peak_gb(resource.RUSAGE_CHILDREN) if cluster else None,
-        "load": load(),
-    }
-    print(json.dumps({name: report[name] for name in told} | measured))
+        run = spent(job, str(folder), str(out), K, count=count, memory=memory, client=client)
+    told = ("n", "k", "counted", "shards", "information_loss", "displacement", "stages")
+    report = {name: run.found[name] for name in told}
+    worker = peak_gb(resource.RUSAGE_CHILDREN) if cluster else None
+    asked = {"memory": memory, "cluster": cluster, "peak_gb_of_a_worker": worker}
+    print(json.dumps(report | asked | account(run)))
     shutil.rmtree(out)
 
 

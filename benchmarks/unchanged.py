@@ -130,22 +130,19 @@ def parts(folder: Path, cabs: str) -> Iterator[tuple[str, str]]:
 def section(name: str, shared: Path, folder: Path) -> Iterator[tuple[str, str]]:
     """Everything of one section."""
     cabs = str(shared / "realdata/sf_cabs/cabs_dataset_20080608.parquet")
-    if name in {"census", "tarragona", "eia"}:
-        yield from table(name, shared)
-    elif name == "sample":
+    if name == "sample":
         pages = sorted(str(page) for page in sample().iterdir())
         asked = ("", "--no-align", "--suppress 2% --min-radius 30")
         asked += ("--count records --digits 6", "--method mdav --refine none")
-        yield from chain(folder, [*pages, "--spacing", "50"], *map(str.split, asked))
-    elif name == "cabs":
-        yield from chain(folder, [cabs, *BOX], [])
-    elif name == "osm":
-        pages = str(shared / "realdata/osm_trackpoints_san_francisco")
-        yield from chain(
-            folder, [pages, "--spacing", "50", "--limit", "600"], ["--count", "records"]
+        return chain(folder, [*pages, "--spacing", "50"], *map(str.split, asked))
+    if name == "cabs":
+        return chain(folder, [cabs, *BOX], [])
+    if name == "osm":
+        pages = [str(shared / "realdata/osm_trackpoints_san_francisco")]
+        return chain(
+            folder, [*pages, *["--spacing", "50", "--limit", "600"]], ["--count", "records"]
         )
-    else:
-        yield from parts(folder, cabs)
+    return parts(folder, cabs) if name == "parts" else table(name, shared)
 
 
 def unchanged(

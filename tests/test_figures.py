@@ -18,8 +18,7 @@ from trajanon.benchmark.benchmark import benchmark
 from trajanon.benchmark.writing import write_csv
 from trajanon.errors import BadInput, FileProblem
 from trajanon.maps.figures import Picture, of_benchmark, save
-from trajanon.maps.figures.measured import correlation
-from trajanon.maps.figures.results import measurements, read_results
+from trajanon.maps.figures.measured import correlation, measurements, read_results
 
 NAMES = ["table", "dataset", "method", "by", "setting", "k", "statistic", "ours"]
 Row = tuple[str, str, str, str, str, int | str, str, float | str]

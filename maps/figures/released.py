@@ -11,8 +11,14 @@ from trajanon.errors import BadInput
 from trajanon.files.report import Report
 from trajanon.maps.colours import PALETTE
 from trajanon.maps.drawing import match
-from trajanon.maps.figures.pictures import Picture
-from trajanon.maps.figures.style import ONE_COLUMN, few_ticks, legend_below, panels, styled
+from trajanon.maps.figures.pictures import (
+    ONE_COLUMN,
+    Picture,
+    few_ticks,
+    legend_below,
+    panels,
+    styled,
+)
 from trajanon.maps.layers import unrolled
 from trajanon.maps.panel import by_size, counted, stages_with_loss
 from trajanon.privacy.originals import Matched
