@@ -141,7 +141,7 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
         ),
         (["none.csv", "-k", "3"], "there is no none.csv; name a table that ends in"),
         (["people.txt", "-k", "3"], "people.txt does not end like a table"),
-        (["folder.csv", "-k", "3"], "cannot read folder.csv as a table"),
+        (["folder.csv", "-k", "3"], "folder.csv is a folder; name a file"),
         (["people.csv", "people.csv", "-k", "3"], "people.csv"),
     ],
 )

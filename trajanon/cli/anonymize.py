@@ -67,7 +67,6 @@ def anonymize(
 def _of_file(
     trajectories: Path, out: Path, *, subjects_exact: bool, **how: Any
 ) -> tuple[str, dict[str, Any]]:
-    """Anonymise a file; say where the report is, and what is in it."""
     from trajanon.cli.screen import bars
     from trajanon.files.release import check_release_format
     from trajanon.files.report import report_path
@@ -94,7 +93,6 @@ def _of_parts(
     min_radius: float,
     **how: Any,
 ) -> tuple[str, dict[str, Any]]:
-    """Anonymise a folder of parts; say where the report is, and what is in it."""
     from trajanon.cli.screen import bars
     from trajanon.files.release import RELEASE_FORMATS
     from trajanon.parts.executors import connected
@@ -119,7 +117,6 @@ def _of_parts(
 
 
 def _share(text: str) -> float:
-    """Read a percentage as a share."""
     number = text.strip().removesuffix("%")
     try:
         share = float(number) / 100.0

@@ -91,7 +91,6 @@ def check(
 
 
 def _each(found: "trajanon.Findings | trajanon.TableFindings", n: int, what: str) -> str:
-    """Say what was seen in a file that holds."""
     return (
         f"each of its {found.groups:,} different {what} occurs at least {found.k} "
         f"times ({n:,} in all)"

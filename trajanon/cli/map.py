@@ -121,7 +121,6 @@ def _inputs(
 
 
 def _behind(shown: "trajanon.Trajectories", pbf: Path | None) -> "Background | None":
-    """Roads and water around what is shown."""
     if pbf is None or len(shown) == 0:
         return None
     from trajanon import maps

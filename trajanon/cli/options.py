@@ -36,11 +36,7 @@ _LAST = ("out", "as_json")
 
 
 def options(*settings: type, **helps: Help) -> Callable[[Command], Command]:
-    """Declare the parameters of a command by their helps; those by keyword alone are options.
-
-    Options of ``settings`` that the command does not name itself go to its ``**options``. A help
-    that is not given here is the one that several commands, or the settings, share.
-    """
+    """Declare the parameters of a command by their helps; its ``**options`` take the settings."""
     of_settings = [*fields(ReleaseSettings), *fields(Settings)]
     shared = {one.name: (one.metadata["help"], one.metadata["shown"]) for one in of_settings}
     known = shared | _HELPS | helps

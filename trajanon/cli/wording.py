@@ -66,8 +66,6 @@ def say_written(
 
 
 class _ToScreen(logging.Handler):
-    """What is logged, as sentences."""
-
     def emit(self, record: logging.LogRecord) -> None:
         say(record.getMessage())
 

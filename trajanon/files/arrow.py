@@ -13,15 +13,18 @@ from numpy.typing import NDArray
 from trajanon.errors import FileProblem, TrajanonError
 from trajanon.inputs import regular
 
+_WAYS_OUT = {
+    UnicodeDecodeError: "save it as UTF-8",
+    pd.errors.ParserError: "each row needs as many values as the header has names",
+}
+
 
 def opened(path: Path) -> Any:
-    """Open a file that Arrow reads without Python.
-
-    Arrow reads in threads of its own. One that lets go of a file object of Python's while the
-    interpreter ends takes the process with it (exit code 134), although all was read.
-    """
+    """Open a file that Arrow reads without Python."""
     import pyarrow as pa
 
+    # Arrow reads in threads of its own. One that lets go of a file object of Python's while the
+    # interpreter ends takes the process with it (exit code 134), although all was read.
     with regular(path).open("rb"):
         return pa.OSFile(os.fsencode(path))
 
@@ -40,16 +43,14 @@ def reading(what: object, kind: str = "Parquet", *errors: type[Exception]) -> It
         raise FileProblem(msg) from error
     except (OSError, UnicodeError, pa.ArrowException, *errors) as error:
         reason = " ".join(str(error).split())[:200]
+        for kind_of_error, way_out in _WAYS_OUT.items():
+            reason += f"; {way_out}" * isinstance(error, kind_of_error)
         msg = f"cannot read {what} as {kind}: {reason}"
         raise FileProblem(msg) from error
 
 
 def values(column: Any) -> NDArray[Any]:
-    """Read the values of a column of Arrow; missing ones are None or NaN.
-
-    Categories are read as the values they stand for: as they are, Arrow takes a missing one for the
-    last category, and can read nothing if all are missing.
-    """
+    """Read the values of a column of Arrow; missing ones are None or NaN."""
     return _sound(column).to_numpy()  # type: ignore[no-any-return]
 
 
@@ -76,7 +77,7 @@ def _sound(column: Any) -> Any:
     kinds = pa.types
     if isinstance(column.type, pa.BaseExtensionType):
         column = column.cast(column.type.storage_type)
-    if kinds.is_dictionary(column.type):
+    if kinds.is_dictionary(column.type):  # where Arrow takes what is missing for the last value
         column = column.cast(column.type.value_type)
     kind = column.type
     if kinds.is_fixed_size_binary(kind) or kinds.is_binary_view(kind):

@@ -68,7 +68,6 @@ def _compared_contents(path: Path, anew: Path, kind: ReleaseFormat) -> Compared:
 
 
 def _first_difference(path: Path, anew: Path) -> str:
-    """Tell where two files differ first, escaped and cut."""
     found, right = path.read_bytes(), anew.read_bytes()
     shorter = min(len(found), len(right))
     differ = np.frombuffer(found, np.uint8, shorter) != np.frombuffer(right, np.uint8, shorter)

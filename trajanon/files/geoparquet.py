@@ -212,11 +212,7 @@ def _read(path: Path) -> Lines:
 
 
 def _contents(path: Path) -> tuple[str, dict[str, Any]]:
-    """Take a file apart that Arrow reads: who wrote it, and all that Arrow shows of it.
-
-    Besides, how often each key of its metadata occurs, of which Arrow shows the last, and how many
-    bytes belong to nothing.
-    """
+    """Take a file apart that Arrow reads: who wrote it, and all that Arrow shows of it."""
     import pyarrow.parquet as pq
 
     with arrow.reading(path), arrow.opened(path) as opened:
@@ -226,6 +222,7 @@ def _contents(path: Path) -> tuple[str, dict[str, Any]]:
     with path.open("rb") as whole:
         whole.seek(max(size - about.serialized_size - 2 * _MAGIC, 0))
         footer = whole.read()
+    # Of keys that occur several times Arrow shows the last.
     found: dict[str, Any] = {
         f"file metadata {key.decode('utf-8', 'replace')!r}": (
             value,

@@ -38,11 +38,7 @@ def parsed(text: str | bytes, kind: type[T]) -> T:
 
 
 def typed(value: Any, kind: type[T], key: str = "") -> T:
-    """Give a value back if it is of a kind; BadInput names the key that is not.
-
-    A kind is int (of 64 bits), float (any finite number), str, a TypedDict, a list or a dict of
-    these, a union of them, or Any.
-    """
+    """Give a value back if it is of a kind: a type of JSON; BadInput names the key that is not."""
     kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
     found: Any = next((one for one in kinds if _is(value, one)), None)
     if found is None:
@@ -71,8 +67,7 @@ def _outer(kind: Any) -> Any:
 
 
 def _is(value: Any, kind: Any) -> bool:
-    """Whether a value is of a kind, whatever is in it."""
-    if kind is int:
+    if kind is int:  # of 64 bits
         return type(value) is int and abs(value) <= sys.maxsize
     if kind is float:
         number = isinstance(value, int | float) and type(value) is not bool

@@ -1,14 +1,13 @@
 """Tables of numbers, a record a row <-> CSV and Parquet."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.errors import BadInput, FileProblem, TrajanonError
+from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow, csv_dialect
 from trajanon.inputs import named_rightly
 
@@ -31,7 +30,7 @@ def read_table(path: Path) -> pd.DataFrame:
     if not named_rightly(path).exists():
         msg = f"there is no {path}; name a table that ends in {' or '.join(TABLE_FORMATS)}"
         raise FileProblem(msg)
-    with _as_table(path):
+    with arrow.reading(path, "a table", ValueError):
         table = TABLE_FORMATS[path.suffix.lower()](path)
     names = list(table.columns)
     for number, name in enumerate(names, start=1):
@@ -50,26 +49,6 @@ def read_table(path: Path) -> pd.DataFrame:
     return table
 
 
-@contextmanager
-def _as_table(path: Path) -> Iterator[None]:
-    """Turn what a library says of a file into one sentence."""
-    try:
-        yield
-    except TrajanonError:
-        raise
-    except pd.errors.EmptyDataError as error:
-        msg = f"{path} is empty; a table has a header and below it a row for each record"
-        raise BadInput(msg) from error
-    except (OSError, ValueError) as error:
-        reason = " ".join(str(error).split())[:200]
-        if isinstance(error, UnicodeDecodeError):
-            reason += "; save it as UTF-8"
-        if isinstance(error, pd.errors.ParserError):
-            reason += "; each row needs as many values as the header has names"
-        msg = f"cannot read {path} as a table: {reason}"
-        raise FileProblem(msg) from error
-
-
 def _read_csv(path: Path) -> pd.DataFrame:
     table, separator = _texts(path, skipinitialspace=True)
     if separator == "," or not csv_dialect.has_decimal_commas(table.head(_JUDGED).stack()):
@@ -83,6 +62,9 @@ def _texts(path: Path, **how: bool) -> tuple[pd.DataFrame, str]:
         written = ((n, line) for n, line in enumerate(file, start=1) if line.strip())
         (above, header), (_, row) = next(written, (0, "")), next(written, (0, ""))
     separator = csv_dialect.separator_line(header)
+    if not (row if separator else header):
+        msg = f"{path} is empty; a table has a header and below it a row for each record"
+        raise BadInput(msg)
     if separator is None:
         separator, above = csv_dialect.separator_of(header, row), 0
     # As a row like the others, for pandas renames columns of equal or no name.
@@ -118,10 +100,7 @@ TABLE_FORMATS = {".csv": _read_csv, ".parquet": _read_parquet}
 
 
 def holds_numbers(column: pd.Series) -> bool:
-    """Whether most of what a column holds are numbers.
-
-    Most, for one slip of the pen shall be found, not hide the column among the texts.
-    """
+    """Say whether most of what a column holds are numbers: a slip of the pen shall be found."""
     return bool(2 * (~np.isnan(as_numbers(column))).sum() > (~missing(column)).sum())
 
 
@@ -169,10 +148,7 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
 
 
 def occurrences(path: Path, columns: Sequence[str]) -> Ints:
-    """Count how often each different row of some columns occurs, as written.
-
-    The cells of CSV as text, for two ways to write a number tell two rows apart.
-    """
+    """Count how often each different row of some columns occurs, as written."""
     import pyarrow.parquet as pq
 
     if path.suffix.lower() == ".parquet":
@@ -180,6 +156,6 @@ def occurrences(path: Path, columns: Sequence[str]) -> Ints:
             table = pq.read_table(file, columns=list(columns))
         written = table.to_pandas(ignore_metadata=True)
     else:
-        with _as_table(path):
+        with arrow.reading(path, "a table", ValueError):
             written = _texts(path)[0][list(columns)]
     return np.asarray(written.value_counts(dropna=False), dtype=np.int64)

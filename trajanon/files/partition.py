@@ -24,11 +24,7 @@ def is_part(name: str) -> bool:
 def write_partition(
     folder: Path, parts: Iterable[Trajectories], provenance: Mapping[str, Any], rows: int
 ) -> None:
-    """Write trajectories that come in parts of any size as parts of so many rows.
-
-    Each part is a file as `trajanon.files.trajectories.write_trajectories` writes it; subjects and
-    traces have the same numbers in all.
-    """
+    """Write trajectories that come in parts of any size as parts of this number of rows."""
     for number, part in enumerate(_of_size(parts, rows)):
         write_parts(folder / part_name(number), [part], provenance)
 

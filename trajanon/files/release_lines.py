@@ -103,14 +103,11 @@ Writer = Callable[[Path, Floats, str | None], None]
 
 
 class ReleaseFormat(NamedTuple):
-    """What writes a release and reads it, whatever else stands in the file.
-
-    ``contents`` takes a file apart whose bytes depend on versions of libraries: who wrote it, and
-    all that these read in it, by its name.
-    """
+    """What writes a release and reads it, whatever else stands in the file."""
 
     write: Writer
     read: Callable[[Path], Lines]
+    # Who wrote a file whose bytes depend on versions of libraries, and all that these read in it.
     contents: Callable[[Path], tuple[str, Mapping[str, Any]]] | None = None
 
 

@@ -29,16 +29,13 @@ def _write(
     row: Callable[[int, str], str],
     tail: str = "",
 ) -> None:
-    """Write a row for each line, (n, m, 2), by its number and the text of its points.
-
-    ``point`` is a template for latitude and longitude. The text of equal lines is made once.
-    """
+    """Write a row for each line, (n, m, 2); ``point`` is a template for latitude and longitude."""
     known: dict[bytes, str] = {}
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(head)
         for number, line in enumerate(points, start=1):
             key = line.tobytes()
-            if key not in known:
+            if key not in known:  # the text of equal lines is made once
                 known[key] = between.join(
                     point.format(_as_text(lat), _as_text(lon)) for lat, lon in line.tolist()
                 )

@@ -46,11 +46,7 @@ def read_tracks(
     track: Callable[[], Iterator[Any]],
     points: Floats,
 ) -> Tracks:
-    """Join pieces to runs again.
-
-    They are read twice: to see how long they are and where they meet, and to put them where they
-    belong. So their points are never there twice.
-    """
+    """Join pieces, which are read twice, so that their points are never there twice, to runs."""
     run, start = _numbers("run", run), _numbers("start", start)
     pieces = _pieces(track(), points, start)
     stray = ~pieces["at_start"] & ~pieces["at_once"]
@@ -110,7 +106,6 @@ def _pieces(track: Iterator[Any], windows: Floats, start: Ints) -> NDArray[Any]:
 
 
 def _batches(track: Iterator[Any]) -> Iterator[tuple[slice, WkbLines]]:
-    """Read the pieces of some rows at a time."""
     row = 0
     for batch in track:
         try:
@@ -147,7 +142,6 @@ def _numbers(name: str, column: NDArray[Any] | None) -> Ints:
 
 
 def _gather(track: Iterator[Any], size: Ints, into: Ints) -> Floats:
-    """Put so many points of each row's piece where they belong."""
     gathered = np.empty((size.sum(), 2))
     for rows, some in _batches(track):
         mine, begin = size[rows], into[rows]

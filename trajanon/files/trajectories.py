@@ -38,10 +38,7 @@ def write_trajectories(path: str | os.PathLike[str], trajectories: Trajectories)
 def write_parts(
     path: str | os.PathLike[str], parts: Iterable[Trajectories], provenance: Mapping[str, Any]
 ) -> None:
-    """Write trajectories that come in parts, each a row group, as if they were one.
-
-    All parts have subjects, traces and tracks, or none has.
-    """
+    """Write trajectories that come in parts, each a row group, as if they were one."""
     text = json.dumps(dict(provenance), ensure_ascii=False)
     with Path(path).open("wb") as file:
         geoparquet.write_tables(file, _tables(parts), {"trajanon": text})
@@ -56,7 +53,6 @@ def _tables(parts: Iterable[Trajectories]) -> Iterator[Any]:
 
 
 def _table(part: Trajectories, n: int, runs: int) -> Any:
-    """Write trajectories as a table, numbered from those that were before."""
     import pyarrow as pa
 
     columns = {"trajectory": n + np.arange(len(part)), "subject": part.subject, "trace": part.trace}
@@ -116,7 +112,6 @@ def read_trajectories(
 
 
 def _points(path: Path, file: geoparquet.GeoParquet) -> Floats:
-    """Read points (lat, lon), shape (n, m, 2)."""
     points, row = np.empty((0, 0, 2)), 0
     sizes, flat = set[int](), True
     for batch in file.batches(file.geometry):
