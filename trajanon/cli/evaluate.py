@@ -49,7 +49,7 @@ def evaluate(
         trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
         to_road = None
         if pbf is not None:
-            from trajanon.cli.area import box_around
+            from trajanon.cli.map import box_around
             from trajanon.extract import roads
 
             to_road = roads(pbf, box_around(trajectories, _AROUND)).distance

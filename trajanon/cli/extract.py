@@ -2,14 +2,20 @@
 
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trajanon.cli.options import PARTS, TRAJECTORIES, options
 from trajanon.cli.wording import say_written, show_json, tell
 from trajanon.errors import BadInput
 from trajanon.words import number_of
 
-ONE_TRAJECTORY = "A group needs at least two, of two subjects."
-ONE_SUBJECT = (
+if TYPE_CHECKING:
+    from trajanon.extract import Area, Zone
+
+_RADIUS = 150.0  # metres around sensitive places
+
+_ONE_TRAJECTORY = "A group needs at least two, of two subjects."
+_ONE_SUBJECT = (
     "All are of one subject, and a group needs at least two: add recordings of others, "
     "name a column with --columns subject=..., or count trajectories with trajanon "
     "anonymize --count records"
@@ -37,7 +43,7 @@ ONE_SUBJECT = (
     trim_ends="Cut off at least this many metres around the ends and stops of each trace.",
     hide_near="Cut out tracks around these places of --pbf, such as "
     "amenity=hospital,place_of_worship.",
-    radius=("Metres, for --hide-near.", "150"),
+    radius=("Metres, for --hide-near.", f"{_RADIUS:g}"),
     min_displacement="Least distance from start to end of a trajectory, as a share of its length.",
     max_fill="Largest share of points that may be farther than one spacing from a real fix.",
     windows="all windows of each trace; or first or spread: --per-trace of them, the first or "
@@ -91,7 +97,6 @@ def extract(
     as_json: bool = False,
 ) -> None:
     """Turn GPS traces into trajectories of equally spaced points."""
-    from trajanon.cli.area import out_of_sight, place
     from trajanon.cli.results import show_extraction
     from trajanon.cli.screen import bars
     from trajanon.extract.diagnosis import cut_most
@@ -103,7 +108,7 @@ def extract(
     if pbf is not None and area is None and hide_near is None:
         msg = f"--pbf {pbf} is for --area NAME or --hide-near TAGS: add one of them"
         raise BadInput(msg)
-    where, of_the_city = place(bbox or [], area, pbf, admin_level)
+    where, of_the_city = _where(bbox or [], area, pbf, admin_level)
     if where is None and not source and not paths:
         raise BadInput(SAY_WHERE)
     with bars() as progress:
@@ -124,7 +129,7 @@ def extract(
                 limit=limit,
                 subjects_exact=subjects_exact,
             ),
-            hidden=out_of_sight(hide_near, radius, pbf, where),
+            hidden=_hidden(hide_near, radius, pbf, where),
             tracks=not no_tracks,
             columns=parse_columns(columns) if columns else {},
             format=file_format,
@@ -148,7 +153,7 @@ def extract(
     if n < counts["recordings read"] and (hint := cut_most(counts, **limits)):
         tell(f"{counts['recordings read']:,} recordings gave {what}: {hint}")
     if min(n, subjects) < 2:
-        tell(f"Wrote {what} to {out}. {ONE_SUBJECT if n > 1 else ONE_TRAJECTORY}")
+        tell(f"Wrote {what} to {out}. {_ONE_SUBJECT if n > 1 else _ONE_TRAJECTORY}")
         return
     # Folders are named in any case: the next command's default is a file.
     say_written(what, out, TRAJECTORIES, "anonymize", min(4, subjects))
@@ -156,8 +161,7 @@ def extract(
 
 def _destination(out: Path | None, partition: int | None) -> Path:
     """Take where to write: a file, or with --partition a folder."""
-    default = TRAJECTORIES if partition is None else PARTS
-    out = default if out is None else out
+    out = out or (TRAJECTORIES if partition is None else PARTS)
     is_file = out.suffix.lower() in (".parquet", ".geoparquet")
     if partition is None and not is_file:
         msg = f"trajectories are written as GeoParquet: {out} must end in .parquet"
@@ -166,6 +170,49 @@ def _destination(out: Path | None, partition: int | None) -> Path:
         msg = f"with --partition, --out names a folder (got {out})"
         raise BadInput(msg)
     return out
+
+
+def _where(
+    bbox: list[str], area: str | None, pbf: Path | None, admin_level: int | None
+) -> tuple["Area | None", float | None]:
+    """Read where trajectories may lie, and the spacing of that city."""
+    from trajanon.extract import areas, boundary, read_outline
+
+    if area is None:
+        if admin_level is not None:
+            msg = f"--admin-level {admin_level} needs --area NAME and --pbf FILE.osm.pbf"
+            raise BadInput(msg)
+        return areas(bbox) if bbox else (None, None)
+    if bbox:
+        msg = f"--bbox {bbox[0]} and --area {area} are two areas: give one of them"
+        raise BadInput(msg)
+    if Path(area).is_file():
+        return read_outline(Path(area)), None
+    if pbf is None:
+        msg = (
+            f"--area {area} is no file, and a boundary by name needs a file that holds "
+            "it: add --pbf FILE.osm.pbf"
+        )
+        raise BadInput(msg)
+    return boundary(pbf, area, admin_level=admin_level), None
+
+
+def _hidden(
+    tags: str | None, radius: float | None, pbf: Path | None, where: "Area | None"
+) -> "Zone | None":
+    """Read what shall be cut out around sensitive places; None for nothing."""
+    from trajanon.extract import hidden
+
+    if tags is not None and pbf is not None:
+        bounds = None if where is None else where.bounds
+        return hidden(pbf, tags, _RADIUS if radius is None else radius, bounds)
+    if tags is not None:
+        msg = f"--hide-near {tags} needs a file that holds such places: add --pbf FILE.osm.pbf"
+        raise BadInput(msg)
+    if radius is not None:  # whoever forgot what it is around must not publish it
+        msg = f"--radius {radius:g} needs to know around what: add --hide-near TAGS"
+        raise BadInput(msg)
+    return None
 
 
 def _limit(option: str, unit: str, text: str) -> float | None:

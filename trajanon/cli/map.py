@@ -9,7 +9,9 @@ from trajanon.cli.wording import tell
 from trajanon.errors import BadInput
 
 if TYPE_CHECKING:
+    from trajanon.extract import Box
     from trajanon.maps import Background
+    from trajanon.trajectories import Trajectories
 
 _VIEWS = ("overlay", "side-by-side", "public")
 _TILES = "OpenStreetMap"
@@ -120,11 +122,25 @@ def _inputs(
     raise BadInput(msg)
 
 
-def _behind(shown: "trajanon.Trajectories", pbf: Path | None) -> "Background | None":
+def _behind(shown: "Trajectories", pbf: Path | None) -> "Background | None":
     if pbf is None or len(shown) == 0:
         return None
     from trajanon import maps
-    from trajanon.cli.area import box_around
     from trajanon.extract.earth.roads import roads_and_water
 
     return maps.Background(*roads_and_water(pbf, box_around(shown, _MARGIN, share=0.05)))
+
+
+def box_around(shown: "Trajectories", margin: float, share: float = 0.0) -> "Box":
+    """Give the box of trajectories, wider by degrees and by a share of its sides."""
+    from trajanon.extract import Box
+
+    south, west = shown.points.min(axis=(0, 1)).tolist()
+    north, east = shown.points.max(axis=(0, 1)).tolist()
+    wider = margin + share * ((north - south) + (east - west))
+    return Box(
+        max(west - wider, -180.0),
+        max(south - wider, -90.0),
+        min(east + wider, 180.0),
+        min(north + wider, 90.0),
+    )
