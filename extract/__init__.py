@@ -5,10 +5,9 @@ from trajanon.extract.cutting import cut
 from trajanon.extract.earth.areas import areas
 from trajanon.extract.earth.boundaries import boundary
 from trajanon.extract.earth.box import Area, Box
-from trajanon.extract.earth.places import hidden
+from trajanon.extract.earth.places import Zone, hidden
 from trajanon.extract.earth.regions import Region, read_outline
 from trajanon.extract.earth.roads import Roads, roads
-from trajanon.extract.earth.zones import Zone
 from trajanon.extract.extraction import Extraction
 from trajanon.extract.frames import from_collection, from_frame, to_collection, to_frame
 from trajanon.extract.rules import Rules

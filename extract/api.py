@@ -6,7 +6,7 @@ from pathlib import Path
 
 from trajanon.errors import BadInput
 from trajanon.extract.earth.areas import AreaLike, area_of
-from trajanon.extract.earth.zones import Zone
+from trajanon.extract.earth.places import Zone
 from trajanon.extract.extraction import OSM_API, Extraction, From, chosen_spacing, listed
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources import files

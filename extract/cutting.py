@@ -18,7 +18,7 @@ from trajanon.extract.clean import (
 )
 from trajanon.extract.diagnosis import why_nothing
 from trajanon.extract.earth.box import Area
-from trajanon.extract.earth.zones import Zone
+from trajanon.extract.earth.places import Zone
 from trajanon.extract.ends import Anchors, trim
 from trajanon.extract.fingerprints import Fingerprints, fingerprints
 from trajanon.extract.points import Points, batch

@@ -12,7 +12,7 @@ from trajanon.errors import BadInput
 from trajanon.extract.checkpoint import Checkpoint, State, digest
 from trajanon.extract.cutting import Cutter, batches, finished
 from trajanon.extract.earth.areas import KNOWN, AreaLike, area_of
-from trajanon.extract.earth.zones import Zone
+from trajanon.extract.earth.places import Zone
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources import files
 from trajanon.extract.sources.formats import SourceFile

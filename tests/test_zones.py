@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from trajanon.arrays import Floats
-from trajanon.extract.earth.zones import Zone, around
+from trajanon.extract.earth.places import Zone, around
 
 seeds = st.integers(0, 10**6)
 latitudes = st.floats(-72.0, 72.0)

@@ -44,26 +44,10 @@ _BOXES: dict[str, Any] = {
 
 
 def of_benchmark(path: Path) -> tuple[list[Picture], list[str]]:
-    """Draw what a table of measurements has the numbers for.
+    """Draw what the CSV that `trajanon benchmark` wrote has the numbers for.
 
-    Parameters
-    ----------
-    path
-        The CSV that `trajanon benchmark` wrote.
-
-    Returns
-    -------
-    pictures : list of Picture
-        For each data set its loss over runs, against path length, and against seconds.
-    left_out : list of str
-        A sentence for each figure that there are no numbers for.
-
-    Raises
-    ------
-    BadInput
-        If it is another table, or there is nothing in it to draw.
-    FileProblem
-        If it cannot be read.
+    For each data set that is its loss over runs, against path length, and against seconds. Returned
+    with the figures is a sentence for each that there are no numbers for.
     """
     results = read_results(path)
     datasets = results["dataset"].unique().tolist()
@@ -254,12 +238,11 @@ def _trade_off(results: pd.DataFrame, dataset: str) -> Picture | None:
     legend_below(figure, 3, methods, kinds if by_distance.any() else ())
     ks = sorted(losses["k"].unique())
     caption = (
-        f"Information loss of {dataset} against the seconds of finding the path, which "
-        "do not depend on k, with members of a compressed record back in the order of "
-        f"rows or by distance to its centroid. Points: k = {ks[0]:g} to {ks[-1]:g}, "
-        "from left to right; means of the runs, and seconds of one core of the machine "
-        "that measured, on a logarithmic axis. The axis of the loss does not begin at "
-        "zero."
+        f"Information loss of {dataset} against the seconds of finding the path, which do not "
+        "depend on k, with members of a compressed record back in the order of rows or by distance "
+        f"to its centroid. Points: k = {ks[0]:g} to {ks[-1]:g}, from left to right; means of the "
+        "runs, and seconds of one core of the machine that measured, on a logarithmic axis. The "
+        "axis of the loss does not begin at zero."
     )
     return Picture("seconds", figure, caption)
 

@@ -138,18 +138,7 @@ class Picture:
 
 
 def file_names(pictures: Sequence[Picture]) -> list[str]:
-    """Name the files that `save` writes.
-
-    Parameters
-    ----------
-    pictures
-        As for `save`.
-
-    Returns
-    -------
-    list of str
-        The figures in their order, then the page with captions.
-    """
+    """Name the files that `save` writes: the figures in their order, then the captions."""
     return [f"{p.name}{suffix}" for p in pictures for suffix in _FORMATS] + [CAPTIONS]
 
 
@@ -157,23 +146,7 @@ def save(pictures: Sequence[Picture], folder: Path, *, inputs: Sequence[Path] = 
     """Write each figure as SVG and PNG, and a page with all captions.
 
     Figures that show originals, and captions of such, are for their owner only. Equal figures are
-    equal files: they hold no date.
-
-    Parameters
-    ----------
-    pictures
-        No two of one name.
-    folder
-        To write in; it is made if it does not exist.
-    inputs
-        Files that were read; none of them is written over.
-
-    Raises
-    ------
-    BadInput
-        If a file that was read would be written over.
-    FileProblem
-        If the folder or a file cannot be written.
+    equal files: they hold no date. No file of ``inputs``, which were read, is written over.
     """
     outputs = [folder / name for name in file_names(pictures)]
     private = {picture.name for picture in pictures if picture.private}

@@ -39,23 +39,9 @@ def of_release(
 ) -> list[Picture]:
     """Draw information loss by stage, group sizes, and one group in detail.
 
-    Parameters
-    ----------
-    trajectories, release, report
-        As for `trajanon.maps.compare`.
-    group
-        The group to draw in detail, by its number in the report's labels; None takes the one whose
-        mean displacement is the median of all groups.
-
-    Returns
-    -------
-    list of Picture
-        The last one shows originals, and says so.
-
-    Raises
-    ------
-    BadInput
-        If there is nothing to draw, the three do not belong together, or there is no such group.
+    The files are those of `trajanon.maps.compare`. ``group`` is a number in the report's labels;
+    None takes the group whose mean displacement is the median of all. The last figure shows
+    originals, and says so.
     """
     found, typed = match(trajectories, release, report)
     aligned = typed.get("alignment") is not None
@@ -145,9 +131,8 @@ def _group(found: Matched, number: int | None, *, aligned: bool) -> Picture:
     ]
     legend_below(figure, 3, others=entries)
     caption = (
-        "For the holder of the data, not for publication: it shows originals. Group "
-        f"{number} of {count:,}{chosen}: its {named}, and the "
-        "centroid that is released once for each of them; mean displacement "
-        f"{far[labels == number].mean():,.0f} m."
+        f"For the holder of the data, not for publication: it shows originals. Group {number} of "
+        f"{count:,}{chosen}: its {named}, and the centroid that is released once for each of them; "
+        f"mean displacement {far[labels == number].mean():,.0f} m."
     )
     return Picture("group", figure, caption, private=True)
