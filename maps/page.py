@@ -24,7 +24,7 @@ from trajanon.trajectories import OSM_ATTRIBUTION
 class Background(NamedTuple):
     """Roads and water, drawn below everything else; for maps without tiles.
 
-    Parameters
+    Attributes
     ----------
     roads, water
         Lines, and the borders of waters: latitude and longitude in degrees, each of shape (m, 2).
