@@ -8,7 +8,7 @@ from test_mdav import published, reference
 
 from trajanon import loss
 from trajanon.arrays import Floats
-from trajanon.methods.hm2 import _compressed_path
+from trajanon.methods.hm2 import find_path
 from trajanon.methods.mdav import mdav
 from trajanon.microaggregation import microaggregate
 from trajanon.paths import HEURISTICS
@@ -21,7 +21,7 @@ every_expansion = pytest.mark.parametrize("expansion", EXPANSIONS)
 def compressed(
     records: Floats, c: int, expansion: str, heuristic: str = "or-opt", k: int = 3
 ) -> list[int]:
-    path: list[int] = _compressed_path(
+    path: list[int] = find_path(
         problem(records, k, heuristic=heuristic, compression=c, expansion=expansion)
     ).tolist()
     return path

@@ -14,7 +14,7 @@ from trajanon._kernels.tour_search import LIN_KERNIGHAN, TWO_OPT, improve
 from trajanon.methods.mdav import mdav
 from trajanon.neighbours import exact_neighbours
 from trajanon.paths.local_search import NEIGHBOURS
-from trajanon.paths.through_groups import path_through
+from trajanon.paths.nearest_neighbour import path_through
 from trajanon.paths.tours import path_length
 
 seeds = st.integers(0, 10**6)

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
-from inspect import signature
 from itertools import cycle, pairwise, product
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,14 @@ from trajanon.partition import Partition, dense
 from trajanon.paths import HEURISTICS
 from trajanon.refine import REFINEMENTS
 from trajanon.refine.annealing import SOLVED
-from trajanon.settings import EXPANSIONS, HEURISTIC_NAMES, METHOD_NAMES, REFINEMENT_NAMES, Settings
+from trajanon.settings import (
+    EXPANSIONS,
+    HEURISTIC_NAMES,
+    METHOD_NAMES,
+    REFINEMENT_NAMES,
+    ReleaseSettings,
+    Settings,
+)
 from trajanon.trajectories import Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_moves")
@@ -551,10 +557,10 @@ def test_hm2_loses_less_than_mdav_on_the_sample(madrid: Trajectories, k: int) ->
     assert by["mdav", "descent"] < by["mdav", "none"]
 
 
-def test_what_hands_options_on_knows_their_defaults() -> None:
-    parameters = signature(microaggregate).parameters
-    for field in fields(Settings):
-        assert parameters[field.name].default == field.default
+def test_the_first_sentence_about_an_option_is_its_help() -> None:
+    for kind in (Settings, ReleaseSettings):
+        for option in fields(kind):
+            assert re.fullmatch(r"\S[^`]{20,}[^.]\.", option.metadata["help"])
 
 
 def test_every_name_in_the_settings_has_its_function() -> None:

@@ -14,7 +14,7 @@ from trajanon.methods.md import md
 from trajanon.methods.mdav import mdav
 from trajanon.methods.v_mdav import cbfs
 from trajanon.partition import dense
-from trajanon.paths.through_groups import path_through
+from trajanon.paths.nearest_neighbour import path_through
 
 seeds = st.integers(0, 10**6)
 

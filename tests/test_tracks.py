@@ -185,12 +185,12 @@ def changed(name: str, place: int, value: float) -> Callable[[], object]:
         (lambda: replace(tracks_of(example()), points=np.zeros((84, 3))), "84, 3"),
         (changed("points", 6, 91.0), "point 3 of the tracks is not on Earth"),
         (changed("points", 0, np.nan), "point 0 of the tracks is not on Earth"),
-        (changed("first", 0, 1), "rise from 0 to the number of points, 84"),
-        (changed("first", 3, 85), "rise from 0 to the number of points, 84"),
-        (changed("first", 2, 28), "rise from 0 to the number of points, 84"),
+        (changed("first", 0, 1), "rise from 0 to 84"),
+        (changed("first", 3, 85), "rise from 0 to 84"),
+        (changed("first", 2, 28), "rise from 0 to 84"),
         (lambda: replace(tracks_of(example()), first=np.array([], int)), "must rise from"),
         (lambda: replace(tracks_of(example()), run=np.zeros(5, int)), r"\(5,\) and \(6,\)"),
-        (changed("run", 4, 3), "trajectory 4 is on run 3; .* there are 3"),
+        (changed("run", 4, 3), "trajectory 4 is on run 3; runs are 0 to 2"),
         (changed("run", 4, -1), "trajectory 4 is on run -1"),
         (changed("start", 4, -1), "trajectory 4 cannot start at -1"),
         (changed("start", 4, 28), "trajectory 4 cannot start at 28"),
@@ -209,7 +209,7 @@ def test_points_that_are_not_on_their_tracks_are_refused() -> None:
         replace(example(), points=moved)
     with pytest.raises(BadInput, match=r"trajectory \d cannot start at"):
         replace(example(), points=np.zeros((6, 9, 2)))
-    with pytest.raises(BadInput, match="one run for each of the 2 trajectories"):
+    with pytest.raises(BadInput, match="2 trajectories need a run each"):
         Trajectories(example().points[:2], tracks=example().tracks)
 
 

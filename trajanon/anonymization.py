@@ -25,7 +25,7 @@ from trajanon.suppression import (
     without_costly,
     without_tight_groups,
 )
-from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.trajectories import Trajectories
 from trajanon.utility import summary
 from trajanon.utility.displacements import from_runs
 
@@ -51,29 +51,12 @@ def anonymize(
     k
         Least number of different subjects behind each released trajectory; of records if nothing is
         known of subjects.
-    count
-        ``subjects``, or ``records`` to count trajectories although several may be of one subject;
-        the report then says so in its first line.
-    align
-        Whether trajectories that know their tracks slide on these towards their groups. Losses and
-        displacements are then those of the trajectories as slid, and the report also tells what
-        they were before.
-    suppress
-        Share of the trajectories to leave out at most: those without which least is lost. The
-        others are then grouped anew, and the report tells the loss with and without. If the others
-        do not lose less by it, nothing is left out. After Ctrl-C they are left out of the groups
-        there are.
-    min_radius
-        Metres: groups are left out whose members all stay within so far of the released line, which
-        then is as good as any of them.
-    digits
-        Decimals of a degree in the release, 4 (11 m) to 7 (1 cm). Each one more makes it easier to
-        tell who is in a group, for somebody who holds all other tracks. Displacements are measured
-        to the lines as written.
+    count, align, suppress, min_radius, digits
+        What k counts, what is left out and how it is written: see
+        `trajanon.settings.ReleaseSettings`.
     progress, options
-        As in `trajanon.microaggregate`: ``options`` from ``method`` to ``seed``. The seed repeats
-        the groups and centroids; the order of the release comes from the operating system and
-        never repeats.
+        As in `trajanon.microaggregate`. The seed repeats the groups and centroids; the order of the
+        release comes from the operating system and never repeats.
 
     Returns
     -------
@@ -85,10 +68,8 @@ def anonymize(
     BadInput
         If an option is not known, the trajectories lie on both sides of the antimeridian, or
         nothing is left.
-    TooFewRecords
-        If there are fewer than k trajectories.
-    TooFewSubjects
-        If they come from fewer than k subjects, and subjects are counted.
+    TooFewRecords, TooFewSubjects
+        If there are fewer than k trajectories, or subjects where these are counted.
     """
     settings = ReleaseSettings(
         count=count, align=align, suppress=suppress, min_radius=min_radius, digits=digits
@@ -129,17 +110,11 @@ def _refuse_unreleasable(trajectories: Trajectories, align: bool) -> None:
     for points in (trajectories.points, *([] if tracks is None else [tracks.points])):
         longitude = points[..., 1]
         if longitude.size and np.ptp(longitude) > 180.0:
-            msg = (
-                "the trajectories span more than 180 degrees of longitude, which cannot be "
-                "averaged across the antimeridian: anonymise smaller areas on their own"
-            )
+            msg = "the trajectories lie on both sides of the antimeridian: anonymise each side"
             raise BadInput(msg)
     attribution = trajectories.attribution
     if attribution is not None and (unknown := unknown_attribution(attribution)):
-        msg = (
-            f"the trajectories carry {unknown[0]}, and a release holds no text but "
-            f"{OSM_ATTRIBUTION!r}: extract them again without it"
-        )
+        msg = f"the trajectories carry {unknown[0]}: extract them again without it"
         raise BadInput(msg)
 
 

@@ -19,8 +19,6 @@ _MOST = 1_000
 def printable(text: str, most: int = _MOST) -> str:
     r"""Escape what a terminal would obey or hide, and cut out the middle of long text.
 
-    Examples
-    --------
     >>> print(printable("a\x1b[2Jb"), printable("from the first to the last", 9))
     a\x1b[2Jb from…last
     """

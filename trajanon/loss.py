@@ -15,8 +15,6 @@ _AT_ONCE = 10_000  # records that a thread sums up: of larger tables, in parts
 def standardise(X: ArrayLike) -> Floats:
     """Give every column mean 0 and sample standard deviation 1.
 
-    Examples
-    --------
     >>> standardise([[1.0, 7.0], [2.0, 7.0], [3.0, 7.0]]).tolist()
     [[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]
     """
@@ -56,10 +54,7 @@ def as_records(X: ArrayLike) -> Floats:
         raise BadInput(msg)
     if not np.isfinite(records).all():
         row, column = np.argwhere(~np.isfinite(records))[0]
-        msg = (
-            f"record {row}, column {column} is {records[row, column]}: "
-            "drop such records or fill them in first"
-        )
+        msg = f"record {row}, column {column} is {records[row, column]}: drop it or fill it in"
         raise BadInput(msg)
     return records
 

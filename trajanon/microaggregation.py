@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,20 +41,10 @@ def microaggregate(
     X: ArrayLike,
     k: int,
     *,
-    method: str = "hm2",
-    heuristic: str = "or-opt",
-    compression: int = 1,
-    expansion: str = "distance",
-    gamma: float | None = None,
-    subsets: int | None = None,
-    refine: str = "anneal",
-    shuffle_probability: float = 0.001,
-    max_events: int = 10,
-    effort: str = "balanced",
     subjects: ArrayLike | None = None,
     subjects_exact: bool = False,
-    seed: int = 0,
     progress: Progress = silent,
+    **options: Any,
 ) -> Partition:
     """Partition records into groups of at least k with little information loss.
 
@@ -66,48 +56,16 @@ def microaggregate(
     k
         Least number of records in a group, at least 2; with ``subjects``, least number of different
         subjects.
-    method
-        ``hm2`` cuts a short path through the records optimally; ``mdav``, ``v-mdav``, ``md`` and
-        ``cbfs`` form groups round far records; ``mf-tsp`` groups records that are neighbours on
-        many paths; ``decomposition`` generates groups as columns, in parts of the table.
-    heuristic
-        How ``hm2`` and ``mf-tsp`` find their paths: ``or-opt``, ``two-opt``,
-        ``nearest-neighbor``, ``repetitive-nn``, ``nearest-insertion``, ``farthest-insertion``,
-        ``cheapest-insertion``, ``arbitrary-insertion``, ``mdav-lk``, ``npn``, ``md``, ``mdav``,
-        ``cbfs``; ``concorde`` and ``lkh`` where those programs are installed.
-    compression
-        Of ``hm2``: its path visits the centroids of MDAV's groups of at least c records; 1 lets it
-        visit the records themselves.
-    expansion
-        Of compression: the members of a group follow one another on the path by their ``distance``
-        to the centroid of all records, or in the order of their ``row``.
-    gamma
-        Gain factor of ``v-mdav``: larger values let groups grow beyond k. None takes the best of 0,
-        0.05, ..., 1.
-    subsets
-        Number of parts that ``decomposition`` solves. None makes parts of some 1,500 / k records.
-    refine
-        ``descent`` moves records and groups as long as that gains; ``anneal`` also makes random
-        moves, at first hot and then ever colder; ``swap`` exchanges the two records that gain most,
-        again and again, and ``rcs`` is Random Cluster Shuffling, each with descent after it;
-        ``none`` keeps the method's groups.
-    shuffle_probability, max_events
-        Of ``rcs``: the probability of a shuffle after each record, and the most shuffles.
-    effort
-        Budget of the search: ``fast`` is descent without annealing; ``balanced`` tries 8,000 moves
-        a record in each of two runs; ``best`` tries five times as many in each of 12, combines
-        their groups, and beyond k = 5 anneals regions anew. Tables of more than 2,500 records get
-        fewer runs, and of more than 10,000 fewer moves a record.
     subjects
         Subject of each record, shape (n,): numbers or names; None if each record is its own
         subject. Names that differ only in blanks, in how accents are encoded, or in upper and lower
         case are one subject; so are 1, 1.0 and "1".
     subjects_exact
         Whether names that differ in case are different subjects.
-    seed
-        Repeats a result bit for bit.
     progress
         Told how far the work is.
+    options
+        Those of the search, ``method`` to ``seed``: see `trajanon.settings.Settings`.
 
     Returns
     -------
@@ -131,8 +89,7 @@ def microaggregate(
     >>> partition.labels.tolist(), partition.centroids.tolist()
     ([0, 0, 1, 1], [[0.5], [10.5]])
     """
-    given = locals()
-    settings = Settings(**{option.name: given[option.name] for option in fields(Settings)})
+    settings = Settings(**options)
     raw = loss.as_records(X)
     numbers, different = np.arange(len(raw)), None
     if subjects is not None:
@@ -145,7 +102,7 @@ def microaggregate(
             _LOG.warning("%s", said)
         numbers, different = found.number, int(found.number.max(initial=-1)) + 1
     check_enough(len(raw), k, different)
-    records, random = loss.standardise(raw), np.random.default_rng(seed)
+    records, random = loss.standardise(raw), np.random.default_rng(settings.seed)
     problem = whole_problem(records, numbers, k, settings, random, progress)
     labels, stopped = find_groups(problem)
     if stopped:
@@ -180,9 +137,6 @@ def find_groups(problem: Problem, labels: Ints | None = None) -> tuple[Ints, boo
     if log.best is not None:
         labels = dense(log.best)
     if broken_promises(labels, problem.subjects, problem.k):
-        msg = (
-            f"{settings.method} with {settings.refine} left a group of fewer than "
-            f"{problem.k}; please report it"
-        )
+        msg = f"{settings.method} left a group of fewer than {problem.k}; please report it"
         raise TrajanonError(msg)
     return labels, stopped

@@ -150,8 +150,6 @@ def in_leaves(compare: Callable[..., None], order: Ints, borders: Ints, *lists: 
     """Compare what shares a leaf of a tree, in threads; ``lists`` are filled."""
 
     def batch(some: Ints, stop: Event) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
         compare(order, some, *lists)
 
     size = -(-len(borders) // BATCHES)
@@ -168,8 +166,6 @@ def nearest_points(
     """
 
     def ask(some: Floats, stop: Event) -> tuple[Any, Any]:
-        if stop.is_set():
-            raise KeyboardInterrupt
         away, which = tree.query(some, k=range(1, count + 1), distance_upper_bound=within)
         return away, which
 

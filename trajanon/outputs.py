@@ -37,12 +37,24 @@ def replacing(
                 raise _cannot_write(output, "its draft was removed")
             _permit(draft.path, draft.mode if output in public else 0o600)
             _refuse_other_than_file(output)
-        with ExitStack() as undo:  # all or none: a release with an old report is worse than none
+        aside: list[tuple[Path, Path, bool]] = []
+        try:  # all or none: a release with an old report is worse than none
             for draft, output in zip(drafts, outputs, strict=True):
                 place = _place(output)
                 if output is not outputs[-1]:
-                    undo.enter_context(_put_aside(place, draft.before))
+                    aside.append((place, draft.before, place.exists()))
+                    if place.exists():
+                        place.replace(draft.before)
                 draft.path.replace(place)
+        except BaseException:
+            for place, before, existed in aside:
+                if before.exists():
+                    before.replace(place)
+                elif not existed:
+                    place.unlink(missing_ok=True)
+            raise
+        for _, before, _ in aside:
+            before.unlink(missing_ok=True)
 
 
 def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
@@ -161,23 +173,6 @@ def _drafts(outputs: Sequence[Path], *, folder: bool = False) -> Iterator[list[D
                 if not isinstance(named, str) or any(map(Path(named).is_relative_to, ours)):
                     raise _cannot_write(output, error.strerror or str(error)) from error
             raise  # it is of something else, and says of what
-
-
-@contextmanager
-def _put_aside(place: Path, before: Path) -> Iterator[None]:
-    """Keep what stood in a place until all is well; else put it back."""
-    existed = place.exists()
-    try:
-        if existed:
-            place.replace(before)
-        yield
-    except BaseException:
-        if before.exists():
-            before.replace(place)
-        elif not existed:
-            place.unlink(missing_ok=True)
-        raise
-    before.unlink(missing_ok=True)
 
 
 def _permit(path: Path, mode: int) -> None:

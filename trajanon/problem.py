@@ -69,7 +69,7 @@ class NullLog(SearchLog):
         """Forget the step."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Problem:
     """Records to be grouped; everything checked."""
 
@@ -106,14 +106,5 @@ def whole_problem(
     if settings.refine == "anneal" and budget.moves_per_record > 0:
         budget = budget._replace(kicks_per_record=_KICKS_BEFORE_ANNEALING)
     found = partial(log.end_step, "neighbours")
-    return Problem(
-        records=records,
-        subjects=subjects,
-        k=k,
-        random=random,
-        settings=settings,
-        budget=budget,
-        neighbours=Neighbours(records, neighbour_count(k), found, progress),
-        log=log,
-        progress=progress,
-    )
+    near = Neighbours(records, neighbour_count(k), found, progress)
+    return Problem(records, subjects, k, random, settings, budget, near, log, progress)

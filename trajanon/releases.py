@@ -54,10 +54,7 @@ def with_report(
             return release.trajectories, release.report
     elif report is not None:
         return release, report
-    msg = (
-        "give the Release that anonymize made, which has its report, or the released "
-        "trajectories and their report"
-    )
+    msg = "give the Release that anonymize made, or the released trajectories and their report"
     raise BadInput(msg)
 
 
@@ -115,10 +112,8 @@ class Counted(NamedTuple):
         if self.few is None:
             return f"{notice} k counts trajectories: nothing is known of their subjects."
         if not self.few:
-            return (
-                f"{notice} k counts trajectories; each group also holds {self.k} "
-                "different subjects."
-            )
+            rest = f"each group also holds {self.k} different subjects."
+            return f"{notice} k counts trajectories; {rest}"
         return f"{notice} {too_few(self.k, self.groups, records=0, people=self.few)}."
 
 

@@ -4,10 +4,12 @@ A function that hands options on takes ``**options: Any`` and begins with ``Sett
 an unknown name is a TypeError, as of any function. Importing this module loads no library.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from math import inf
 from numbers import Integral, Real
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from trajanon.errors import BadInput
@@ -41,13 +43,19 @@ EFFORTS = {
 }
 
 
-def _listed(names: tuple[str, ...]) -> str:
-    return f"{', '.join(names[:-1])} or {names[-1]}"
-
-
-def _option(default: Any, help: str, shown: str | None = None, **allowed: Any) -> Any:
+def _option(default: Any, shown: str | None = None, **allowed: Any) -> Any:
     """Make a field; ``choices``, or ``least`` and ``most``, say which values are allowed."""
-    return field(default=default, metadata={"help": help, "shown": shown, **allowed})
+    return field(default=default, metadata={"shown": shown, **allowed})
+
+
+def _with_help(kind: type) -> type:
+    """Take the help of each option from the docstring of its class: the first sentence."""
+    texts = dict(re.findall(r"^    (\w+)\n((?: {8}.+\n)+)", kind.__doc__ or "", re.MULTILINE))
+    for option in fields(kind):
+        words = " ".join(texts.get(option.name, "").replace("``", "").split())
+        help = words.partition(". ")[0].removesuffix(".") + "."
+        option.metadata = MappingProxyType({**option.metadata, "help": help})
+    return kind
 
 
 @dataclass(frozen=True)
@@ -62,77 +70,97 @@ class _Checked:
                 _check(option.name, value, option.type, option.metadata)
 
 
+@_with_help
 @dataclass(frozen=True, kw_only=True)
 class Settings(_Checked):
-    """The options of `trajanon.microaggregate`, which describes them; checked."""
+    """The options of the search, checked: BadInput if one is not known, or out of its range.
 
-    method: str = _option("hm2", f"{_listed(METHOD_NAMES)}.", choices=METHOD_NAMES)
-    heuristic: str = _option(
-        "or-opt", f"Path of hm2 and mf-tsp: {_listed(HEURISTIC_NAMES)}.", choices=HEURISTIC_NAMES
-    )
-    compression: int = _option(
-        1,
-        "Compression c of hm2: the path visits the centroids of groups of c records; "
-        "1 turns it off.",
-        least=1,
-        most=10**9,
-    )
-    expansion: str = _option(
-        "distance",
-        "Order of compressed records on the path: by distance to the centroid, or by row.",
-        choices=EXPANSIONS,
-    )
-    gamma: float | None = _option(
-        None,
-        "Gain factor of v-mdav: larger values let groups grow beyond k.",
-        "the best of several",
-        least=0,
-        most=1_000,  # long before it every group has grown as far as it may
-    )
-    subsets: int | None = _option(
-        None, "Parts that decomposition solves.", "of some 1,500 / k records", least=1, most=10**9
-    )
-    refine: str = _option("anneal", "anneal, descent, swap, rcs or none.", choices=REFINEMENT_NAMES)
-    shuffle_probability: float = _option(
-        0.001, "Of rcs: chance of a shuffle after each record.", least=0, most=1
-    )
-    max_events: int = _option(
-        10,
-        "Of rcs: shuffles at most.",
-        least=0,
-        most=10**6,  # each needs a record to be looked at, and passes go on till then
-    )
-    effort: str = _option(
-        "balanced",
-        "fast (no annealing), balanced, or best (minutes; Ctrl-C takes the best so far).",
-        choices=tuple(EFFORTS),
-    )
-    seed: int = _option(0, "Repeats the groups bit for bit.", least=0)
+    Attributes
+    ----------
+    method
+        hm2, mdav, v-mdav, md, cbfs, mf-tsp or decomposition. ``hm2`` cuts a short path through the
+        records optimally; ``mdav``, ``v-mdav``, ``md`` and ``cbfs`` form groups round far records;
+        ``mf-tsp`` groups records that are neighbours on many paths; ``decomposition`` generates
+        groups as columns, in parts of the table.
+    heuristic
+        Path of hm2 and mf-tsp: or-opt, two-opt, nearest-neighbor, repetitive-nn, nearest-insertion,
+        farthest-insertion, cheapest-insertion, arbitrary-insertion, mdav-lk, npn, md, mdav, cbfs,
+        concorde or lkh. The last two need those programs.
+    compression
+        Compression c of hm2: the path visits the centroids of groups of c records; 1 turns it off.
+        The groups are MDAV's.
+    expansion
+        Order of compressed records on the path: by distance to the centroid, or by row. It is the
+        ``distance`` to the centroid of all records.
+    gamma
+        Gain factor of v-mdav: larger values let groups grow beyond k. None takes the best of 0,
+        0.05, ..., 1.
+    subsets
+        Parts that decomposition solves. None makes parts of some 1,500 / k records.
+    refine
+        anneal, descent, swap, rcs or none. ``descent`` moves records and groups as long as that
+        gains; ``anneal`` also makes random moves, at first hot and then ever colder; ``swap``
+        exchanges the two records that gain most, again and again, and ``rcs`` is Random Cluster
+        Shuffling, each with descent after it; ``none`` keeps the method's groups.
+    shuffle_probability
+        Of rcs: chance of a shuffle after each record.
+    max_events
+        Of rcs: shuffles at most.
+    effort
+        fast (no annealing), balanced, or best (minutes; Ctrl-C takes the best so far). ``balanced``
+        tries 8,000 moves a record in each of two runs; ``best`` tries five times as many in each of
+        12, combines their groups, and beyond k = 5 anneals regions anew. Tables of more than 2,500
+        records get fewer runs, and of more than 10,000 fewer moves a record.
+    seed
+        Repeats the groups bit for bit.
+    """
+
+    method: str = _option("hm2", choices=METHOD_NAMES)
+    heuristic: str = _option("or-opt", choices=HEURISTIC_NAMES)
+    compression: int = _option(1, least=1, most=10**9)
+    expansion: str = _option("distance", choices=EXPANSIONS)
+    # Long before 1,000 every group has grown as far as it may.
+    gamma: float | None = _option(None, "the best of several", least=0, most=1_000)
+    subsets: int | None = _option(None, "of some 1,500 / k records", least=1, most=10**9)
+    refine: str = _option("anneal", choices=REFINEMENT_NAMES)
+    shuffle_probability: float = _option(0.001, least=0, most=1)
+    # Each shuffle needs a record to be looked at, and passes go on till then.
+    max_events: int = _option(10, least=0, most=10**6)
+    effort: str = _option("balanced", choices=tuple(EFFORTS))
+    seed: int = _option(0, least=0)
 
 
+@_with_help
 @dataclass(frozen=True, kw_only=True)
 class ReleaseSettings(_Checked):
-    """The options of `trajanon.anonymize` beside those of its search; checked."""
+    """The options of a release beside those of its search; checked as these are.
 
-    count: str = _option(
-        "subjects", "What k counts: subjects, or records (trajectories).", choices=COUNTS
-    )
-    align: bool = _option(True, "Let trajectories slide on their tracks towards their groups.")
-    suppress: float = _option(
-        0.0, "Leave out the trajectories that cost most: at most this share.", least=0, below=1
-    )
-    min_radius: float = _option(
-        0.0,
-        "Metres; leave out groups whose members all stay this close to the released line.",
-        least=0,
-    )
-    digits: int = _option(
-        FEWEST_DIGITS,
-        "Decimals of released degrees, 4 (11 m) to 7 (1 cm). With each one more, somebody who "
-        "holds all other tracks can tell more easily who is in a group.",
-        least=FEWEST_DIGITS,
-        most=MOST_DIGITS,
-    )
+    Attributes
+    ----------
+    count
+        What k counts: subjects, or records (trajectories). With ``records`` several in a group may
+        be of one subject, and the report says so in its first line.
+    align
+        Let trajectories slide on their tracks towards their groups. Losses and displacements are
+        then those of the trajectories as slid, and the report also tells what they were before.
+    suppress
+        Leave out the trajectories that cost most: at most this share. The others are then grouped
+        anew, and the report tells the loss with and without. If the others do not lose less by it,
+        nothing is left out. After Ctrl-C they are left out of the groups there are.
+    min_radius
+        Metres; leave out groups whose members all stay this close to the released line. It then is
+        as good as any of them.
+    digits
+        Decimals of released degrees, 4 (11 m) to 7 (1 cm); with each one more, somebody who holds
+        all other tracks can tell more easily who is in a group. Displacements are measured to the
+        lines as written.
+    """
+
+    count: str = _option("subjects", choices=COUNTS)
+    align: bool = _option(True)
+    suppress: float = _option(0.0, least=0, below=1)
+    min_radius: float = _option(0.0, least=0)
+    digits: int = _option(FEWEST_DIGITS, least=FEWEST_DIGITS, most=MOST_DIGITS)
 
 
 def _check(name: str, value: Any, kind: Any, allowed: Mapping[str, Any]) -> None:

@@ -26,8 +26,6 @@ _WHOLE = re.compile(r"(-?\d+)\.0+")  # what a gap in a column makes of a whole n
 def spelled(name: str) -> str:
     """Write a name in its one spelling: trimmed, single blanks, NFC, 7 for 7.0.
 
-    Examples
-    --------
     >>> spelled("  ann   lee "), spelled("7.0")
     ('ann lee', '7')
     """

@@ -110,10 +110,7 @@ def without_tight_groups(groups: TrajectoryGroups, radius: float) -> tuple[Traje
         for lines in (partition.lines(trajectories.points), groups.released):
             tight |= too_tight(trajectories.points, partition.labels, lines, radius)
     if tight.all():
-        msg = (
-            f"all groups lie within {radius:g} m, and nothing would be released: lower "
-            "`min_radius`, or raise `k`"
-        )
+        msg = f"all groups lie within {radius:g} m: lower `min_radius`, or raise `k`"
         raise BadInput(msg)
     out = tight[partition.labels]
     if not out.any():
@@ -126,15 +123,9 @@ def _remeasured(
     left: Trajectories, before: TrajectoryGroups, labels: Ints, since: float
 ) -> TrajectoryGroups:
     found, was = measured(left.records, labels, "suppression", since), before.partition
-    partition = replace(
-        was,
-        labels=labels,
-        centroids=found.centroids,
-        sse=found.sse,
-        sst=found.sst,
-        stages=(*was.stages, *found.stages),
-    )
-    return TrajectoryGroups(left, partition, before.digits)
+    stages = (*was.stages, *found.stages)
+    found = replace(found, path_length=was.path_length, stages=stages, stopped=was.stopped)
+    return TrajectoryGroups(left, found, before.digits)
 
 
 def suppression_account(

@@ -156,10 +156,7 @@ def _refuse_two_parts(asked: dict[str, Sequence[str]]) -> None:
         for name in names:
             other = part_of.setdefault(name, option)
             if other != option and {other, option} != {"keep", "strata"}:
-                msg = (
-                    f"column {name!r} is named in both `{other}` and `{option}`; name it "
-                    "once: a column is microaggregated, kept, the subject, or the stratum"
-                )
+                msg = f"column {name!r} is named in both `{other}` and `{option}`; name it once"
                 raise BadInput(msg)
 
 

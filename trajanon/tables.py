@@ -113,13 +113,13 @@ def microaggregate_table(
     source = read_columns(path, columns, keep, subject, strata, missing)
     table, X = source.table.reset_index(drop=True), source.records
     people = None if subject is None else numbered(table[subject], exact=subjects_exact)
-    subjects = None if people is None else people.number
+    own = np.arange(len(table)) if people is None else people.number
     if strata is None:
-        partition = microaggregate(X, k, subjects=subjects, progress=progress, **asdict(settings))
+        partition = microaggregate(X, k, subjects=own, progress=progress, **asdict(settings))
     else:
         stratum = numbered(table[strata], exact=True).number
-        _refuse_small_strata(table[strata], stratum, subjects, k)
-        partition = _in_strata(X, k, subjects, stratum, settings, progress)
+        _refuse_small_strata(table[strata], stratum, own, k, counts_rows=people is None)
+        partition = _in_strata(X, k, own, stratum, settings, progress)
     written = [name for name in table if name in {*source.chosen, *source.kept}]
     means = dict(zip(source.chosen, partition.aggregated.T, strict=True))
     report = {
@@ -133,7 +133,7 @@ def microaggregate_table(
         "like_weights": source.weights,
         "strata": strata,
         "rows_with_missing_values": source.dropped,
-        **_account(X, partition, source.chosen, subjects),
+        **_account(X, partition, source.chosen, own),
         "notices": [*source.warnings, *_notices(path, source.kept, people)],
     }
     table = pd.DataFrame({name: means.get(name, table[name]) for name in written})
@@ -141,15 +141,14 @@ def microaggregate_table(
 
 
 def _in_strata(
-    X: Floats, k: int, subjects: Ints | None, stratum: Ints, settings: Settings, progress: Progress
+    X: Floats, k: int, own: Ints, stratum: Ints, settings: Settings, progress: Progress
 ) -> Partition:
     """Partition the records of each stratum by themselves."""
     since, groups, stopped = perf_counter(), 0, False
     labels = np.empty(len(X), dtype=np.int64)
     for one in range(stratum.max() + 1):
         rows = np.flatnonzero(stratum == one)
-        own = None if subjects is None else subjects[rows]
-        part = microaggregate(X[rows], k, subjects=own, progress=progress, **asdict(settings))
+        part = microaggregate(X[rows], k, subjects=own[rows], progress=progress, **asdict(settings))
         labels[rows] = groups + part.labels
         groups += len(part.sizes)
         if part.stopped:  # the strata that are left shall not take long
@@ -157,36 +156,30 @@ def _in_strata(
     return replace(measured(X, dense(labels), "all strata", since), stopped=stopped)
 
 
-def _refuse_small_strata(column: pd.Series, stratum: Ints, subjects: Ints | None, k: int) -> None:
-    different = subjects_per_group(
-        stratum, np.arange(len(stratum)) if subjects is None else subjects
-    )
+def _refuse_small_strata(
+    column: pd.Series, stratum: Ints, own: Ints, k: int, *, counts_rows: bool
+) -> None:
+    different = subjects_per_group(stratum, own)
     few = np.flatnonzero(different < k)
     if not len(few):
         return
     names = [str(column.iloc[np.argmax(stratum == one)])[:40] for one in few[:10]]
     listed = ", ".join(f"{n!r} {held}" for n, held in zip(names, different[few], strict=False))
-    counted, error = (
-        ("rows", TooFewRecords) if subjects is None else ("different subjects", TooFewSubjects)
-    )
     msg = (
         f"{len(few):,} of {len(different):,} strata of column {column.name!r} have "
-        f"fewer than k = {k} {counted} ({listed}{' ...' * (len(few) > 10)}); "
-        "lower k, or join small strata"
+        f"fewer than k = {k} {'rows' if counts_rows else 'different subjects'} "
+        f"({listed}{' ...' * (len(few) > 10)}); lower k, or join small strata"
     )
-    raise error(msg)
+    raise (TooFewRecords if counts_rows else TooFewSubjects)(msg)
 
 
-def _account(
-    X: Floats, partition: Partition, columns: Sequence[str], subjects: Ints | None
-) -> dict[str, Any]:
+def _account(X: Floats, partition: Partition, columns: Sequence[str], own: Ints) -> dict[str, Any]:
     """Tell the groups, the loss and the risk of a result, ready for JSON."""
     labels, sizes = partition.labels, partition.sizes
     records = loss.standardise(X)
     away = records - loss.group_means(records, labels)[labels]
     total = (records**2).sum(axis=0)
     lost = 100.0 * (away**2).sum(axis=0) / np.where(total > 0.0, total, 1.0)
-    own = np.arange(len(X)) if subjects is None else subjects
     rows = pd.Series(own).groupby([labels, own]).transform("size").to_numpy()
     chance = rows / sizes[labels]
     return {
@@ -258,10 +251,8 @@ def check_table(path: str | os.PathLike[str], k: int, *, columns: Sequence[str])
 
     Parameters
     ----------
-    path
-        A table with a record a row, .csv or .parquet.
-    k
-        Least number of rows of each combination, at least 2.
+    path, k
+        As in `trajanon.microaggregate_table`; k counts rows of each combination.
     columns
         Those to look at, or ``["all"]``.
 

@@ -45,25 +45,16 @@ class Tracks:
 
     def __post_init__(self) -> None:
         if self.points.ndim != 2 or self.points.shape[1] != 2:
-            msg = (
-                "the points of tracks must have shape (points, 2) as lat, lon; "
-                f"got {self.points.shape}"
-            )
+            msg = f"tracks must have points of shape (n, 2), lat and lon; got {self.points.shape}"
             raise BadInput(msg)
         refuse_off_earth(self.points, "point {} of the tracks")
         ends = (0, len(self.points))
         whole = self.first.ndim == 1 and len(self.first) > 0
         if not whole or tuple(self.first[[0, -1]]) != ends or (np.diff(self.first) < 1).any():
-            msg = (
-                "the first points of runs must rise from 0 to the number of points, "
-                f"{len(self.points)}; got {self.first}"
-            )
+            msg = f"the first points of runs must rise from 0 to {ends[1]}; got {self.first}"
             raise BadInput(msg)
         if self.run.ndim != 1 or self.run.shape != self.start.shape:
-            msg = (
-                "every trajectory needs one run and one start on it; got shapes "
-                f"{self.run.shape} and {self.start.shape}"
-            )
+            msg = f"runs and starts must be as many; got {self.run.shape} and {self.start.shape}"
             raise BadInput(msg)
         for name, values in (("run", self.run), ("start", self.start)):
             if values.dtype.kind not in "iu":
@@ -72,10 +63,7 @@ class Tracks:
         runs = len(self.first) - 1
         stray = np.flatnonzero((self.run < 0) | (self.run >= runs))
         if len(stray):
-            msg = (
-                f"trajectory {stray[0]} is on run {self.run[stray[0]]}; runs are "
-                f"numbered from 0, and there are {runs}"
-            )
+            msg = f"trajectory {stray[0]} is on run {self.run[stray[0]]}; runs are 0 to {runs - 1}"
             raise BadInput(msg)
         self._room(self.start, 1)
 

@@ -1,7 +1,7 @@
 """Trajectories: the one shape of data that extraction makes and the method takes."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -54,19 +54,13 @@ class Trajectories:
 
     def __post_init__(self) -> None:
         if self.points.ndim != 3 or self.points.shape[2] != 2:
-            msg = (
-                "points must have shape (trajectories, points, 2) as lat, lon; "
-                f"got {self.points.shape}"
-            )
+            msg = f"points must have shape (n, points, 2), lat and lon; got {self.points.shape}"
             raise BadInput(msg)
         for name in ("subject", "trace"):
             given = getattr(self, name)
             shape = None if given is None else column_of(given).shape
             if shape not in (None, (len(self),)):
-                msg = (
-                    f"{name} must have one number or name for each of the {len(self)} "
-                    f"trajectories; got shape {shape}"
-                )
+                msg = f"{name} must have one number or name for each trajectory; got shape {shape}"
                 raise BadInput(msg)
             if _is_whole(given):
                 object.__setattr__(self, name, given.astype(np.int64, copy=False))
@@ -88,18 +82,14 @@ class Trajectories:
 
     def _refuse_other_tracks(self, tracks: Tracks) -> None:
         if tracks.run.shape != (len(self),):
-            msg = (
-                f"tracks must have one run for each of the {len(self)} trajectories; "
-                f"got shape {tracks.run.shape}"
-            )
+            msg = f"{len(self)} trajectories need a run each; the tracks have {len(tracks.run)}"
             raise BadInput(msg)
         m = self.points.shape[1]
         differs = (tracks.windows(m) != self.points).any(axis=(1, 2))
         if differs.any():
             msg = (
-                f"trajectory {np.argmax(differs)} is not every {STEPS}th point of its "
-                "track from its start on; to move trajectories along their tracks use "
-                "slid, and leave tracks out where points are changed otherwise"
+                f"trajectory {np.argmax(differs)} is not every {STEPS}th point of its track from "
+                "its start on; move it by slid, or leave tracks out if points are changed otherwise"
             )
             raise BadInput(msg)
         order = np.lexsort((tracks.start, tracks.run))
@@ -108,9 +98,8 @@ class Trajectories:
         if shared.any():
             one, other = order[np.argmax(shared) + np.arange(2)].tolist()
             msg = (
-                f"trajectories {one} and {other} share ground on run "
-                f"{tracks.run[one]}; starts on one run must lie more than "
-                f"{STEPS * (m - 1)} steps apart"
+                f"trajectories {one} and {other} share ground on run {tracks.run[one]}; "
+                f"starts on one run must lie more than {STEPS * (m - 1)} steps apart"
             )
             raise BadInput(msg)
 
@@ -152,9 +141,8 @@ class Trajectories:
 
 
 def _is_whole(values: object) -> bool:
-    return isinstance(values, np.ndarray) and (
-        values.dtype.kind in "iu" and np.can_cast(values.dtype, np.int64)
-    )
+    kind = values.dtype if isinstance(values, np.ndarray) else None
+    return kind is not None and kind.kind in "iu" and np.can_cast(kind, np.int64)
 
 
 def joined_trajectories(parts: Sequence[Trajectories]) -> Trajectories:
@@ -163,14 +151,12 @@ def joined_trajectories(parts: Sequence[Trajectories]) -> Trajectories:
     Subjects and traces of equal numbers are the same; the provenance is left to the caller.
     """
 
-    def all_have(values: list[Ints | None]) -> Ints | None:
-        there = [value for value in values if value is not None]
-        return np.concatenate(there) if len(there) == len(values) else None
+    def joined(values: Sequence[Any], join: Callable[..., Any]) -> Any:
+        return None if any(value is None for value in values) else join(values)
 
-    tracks = [part.tracks for part in parts if part.tracks is not None]
     return Trajectories(
         points=np.concatenate([part.points for part in parts]),
-        subject=all_have([part.subject for part in parts]),
-        trace=all_have([part.trace for part in parts]),
-        tracks=joined_tracks(tracks) if len(tracks) == len(parts) else None,
+        subject=joined([part.subject for part in parts], np.concatenate),
+        trace=joined([part.trace for part in parts], np.concatenate),
+        tracks=joined([part.tracks for part in parts], joined_tracks),
     )

@@ -14,8 +14,6 @@ STAGES = {
 def metres(distance: float) -> str:
     """Write metres.
 
-    Examples
-    --------
     >>> metres(1234.5), metres(2.04), metres(0.0), metres(47_403.0)
     ('1,234 m', '2.0 m', '0 m', '47.4 km')
     """
@@ -29,8 +27,6 @@ def metres(distance: float) -> str:
 def percent(share: float, digits: int = 3) -> str:
     """Write a share of 1 in percent, without an exponent.
 
-    Examples
-    --------
     >>> percent(0.25), percent(0.061234), percent(1.0), percent(0.0), percent(83.4)
     ('25 %', '6.12 %', '100 %', '0 %', '8,340 %')
     """
@@ -43,8 +39,6 @@ def percent(share: float, digits: int = 3) -> str:
 def number_of(number: int, one: str, more: str = "") -> str:
     """Write a number with its noun, which takes an s unless ``more`` says otherwise.
 
-    Examples
-    --------
     >>> number_of(1, "subject"), number_of(2_000, "trajectory", "trajectories")
     ('1 subject', '2,000 trajectories')
     """

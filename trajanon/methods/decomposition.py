@@ -13,9 +13,9 @@ from trajanon.partition import dense
 from trajanon.problem import NullLog, Problem
 from trajanon.refine.swap import swap
 
+# Records of a part times k, about, if the number of parts is not given: there are more large
+# groups to choose from than small ones, and a large part then takes long and gains little.
 _SUBSET = 1_500
-"""Records of a part times k, about, if the number of parts is not given: there are more large
-groups to choose from than small ones, and a large part then takes long and gains little."""
 
 _LARGEST = 4_000  # records of a part, whose distances are held pair by pair
 
@@ -49,24 +49,19 @@ def regroup_parts(problem: Problem, labels: Ints) -> Ints:
     n = len(labels)
     subsets = problem.settings.subsets or max(round(n * problem.k / _SUBSET), 1)
     if n > subsets * _LARGEST:
-        msg = (
-            f"subsets = {subsets} makes parts of {n // subsets} records, and "
-            f"decomposition takes {_LARGEST} at most; ask for {-(-n // _LARGEST)} or "
-            "more"
-        )
+        least = -(-n // _LARGEST)
+        msg = f"`subsets` {subsets} makes parts of {n // subsets} records; ask for {least} or more"
         raise BadInput(msg)
-    regrouped = np.empty_like(labels)
-    groups = 0
-    parts = fill_parts(labels, subsets)
+    regrouped, groups = np.empty_like(labels), 0
+    parts, task = fill_parts(labels, subsets), "Regrouping the parts of the table"
     for number, rows in enumerate(parts):
-        problem.progress("Regrouping the parts of the table", number, len(parts))
-        part, subjects = problem.records[rows], dense(problem.subjects[rows])
-        best = best_groups(
-            part, problem.k, subjects, dense(labels[rows]), progress=problem.progress
-        )
+        problem.progress(task, number, len(parts))
+        records, subjects = problem.records[rows], dense(problem.subjects[rows])
+        own = dense(labels[rows])
+        best = best_groups(records, problem.k, subjects, own, progress=problem.progress)
         regrouped[rows] = groups + best
         groups += int(best.max()) + 1
-    problem.progress("Regrouping the parts of the table", len(parts), len(parts))
+    problem.progress(task, len(parts), len(parts))
     return regrouped
 
 

@@ -42,22 +42,19 @@ def cut_path(problem: Problem, path: Ints) -> Ints:
 
 
 def find_path(problem: Problem) -> Ints:
-    """Find a short path, compressed if so asked: the order of the records, (n,)."""
-    if problem.settings.compression > 1:
-        return _compressed_path(problem)
-    return HEURISTICS[problem.settings.heuristic](problem, None)
+    """Find a short path: the order of the records, (n,).
 
-
-def _compressed_path(problem: Problem) -> Ints:
-    """Find the path through the centroids of groups, and put the members back.
-
-    The groups are MDAV's, of c to 2c - 1 records whatever their subjects: MHM takes care of these.
-    Members stand together, so at k = c the cut loses no more than MDAV where records are counted.
+    If it is compressed, it is the path through the centroids of MDAV's groups, of c to 2c - 1
+    records whatever their subjects: MHM takes care of these. Their members stand together, so at
+    k = c the cut loses no more than MDAV where records are counted.
 
     Source: Maya-López, Martínez-Ballesté, Casino (Expert Systems with Applications 2023), Algorithm
     1, which inserts members by distance; the published path lengths point to the order of the rows.
     """
+    find = HEURISTICS[problem.settings.heuristic]
     n, c = len(problem.records), problem.settings.compression
+    if c == 1:
+        return find(problem, None)
     labels = mdav(replace(problem, subjects=np.arange(n), k=c))
     cities = group_means(problem.records, labels)
     of_cities = replace(
@@ -67,7 +64,7 @@ def _compressed_path(problem: Problem) -> Ints:
         k=max(-(-problem.k // c), 2),  # cities that make a group of k records
         neighbours=None,
     )
-    route = HEURISTICS[problem.settings.heuristic](of_cities, None)
+    route = find(of_cities, None)
     if route[0] > route[-1]:  # both ways are equally short: rounding must not choose
         route = route[::-1]
     place = np.empty(len(cities), dtype=np.int64)

@@ -21,18 +21,17 @@ def md(problem: Problem) -> Ints:
     "Maximum Distance" of Domingo-Ferrer, Mateo-Sanz (2002), "Practical data-oriented
     microaggregation for statistical disclosure control".
     """
-    left, k, records = Remaining(problem), problem.k, problem.records
+    left, records = Remaining(problem, "Grouping by maximum distance"), problem.records
     radius = np.sqrt(((records - records.mean(axis=0)) ** 2).sum(axis=1))
     outer_first = np.argsort(-radius, kind="stable")
     # Of each record: the farthest one that was found last, and how far it was.
     opposite = np.full(len(records), -1, dtype=np.int64)
     reach = np.full(len(records), np.inf)
-    while len(left) >= 2 * k and left.subjects_left >= k:
+    while left.enough_for(2):
         outer_first = outer_first[left.labels[outer_first] < 0]
         pair = farthest_pair(records, outer_first, radius, opposite, reach, left.labels)
         for seed in pair:
-            enough = len(left) >= 2 * k and left.subjects_left >= k
-            if enough and left.labels[seed] < 0:
+            if left.enough_for(2) and left.labels[seed] < 0:
                 left.group_round(int(seed))
-        left.tell("Grouping by maximum distance")
-    return left.finished("Grouping by maximum distance")
+        left.tell()
+    return left.finished()

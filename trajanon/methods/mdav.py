@@ -21,13 +21,13 @@ def mdav(problem: Problem) -> Ints:
     Domingo-Ferrer, Mateo-Sanz (2002), "Practical data-oriented microaggregation for
     statistical disclosure control"; the variant without its final reassignment.
     """
-    left, k = Remaining(problem), problem.k
-    while len(left) >= 3 * k and left.subjects_left >= k:
+    left = Remaining(problem, "Grouping by MDAV")
+    while left.enough_for(3):
         seed = left.farthest_from(left.centroid())
         left.group_round(seed)
-        if left.subjects_left >= k:
+        if left.enough_for(1):
             left.group_round(left.farthest_from(problem.records[seed]))
-        left.tell("Grouping by MDAV")
-    if len(left) >= 2 * k and left.subjects_left >= k:
+        left.tell()
+    if left.enough_for(2):
         left.group_round(left.farthest_from(left.centroid()))
-    return left.finished("Grouping by MDAV")
+    return left.finished()

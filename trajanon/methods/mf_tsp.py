@@ -49,22 +49,18 @@ def paths_from_every_record(problem: Problem) -> Iterator[Ints]:
 
 
 def group_by_paths(problem: Problem, paths: Iterable[Ints]) -> Ints:
-    """Group records by how often they are neighbours on given paths."""
-    return group_by_counts(problem, _neighbour_counts(paths, len(problem.records), problem.k))
-
-
-def _neighbour_counts(paths: Iterable[Ints], n: int, k: int) -> csr_array:
-    """How often two records are neighbours on the paths: symmetric, (n, n)."""
+    """Group records by how often two are neighbours on given paths."""
+    n = len(problem.records)
     met = csr_array((n, n), dtype=np.int64)
-    reach = min(k - 1, n - 1)
+    steps = range(1, min(problem.k, n))
     waiting = iter(paths)
     while batch := list(islice(waiting, _BATCH)):
         orders = np.array(batch)
-        left = np.concatenate([orders[:, :-s].ravel() for s in range(1, reach + 1)])
-        right = np.concatenate([orders[:, s:].ravel() for s in range(1, reach + 1)])
+        left = np.concatenate([orders[:, :-step].ravel() for step in steps])
+        right = np.concatenate([orders[:, step:].ravel() for step in steps])
         pairs = csr_array((np.ones(len(left), np.int64), (left, right)), (n, n))
         met = met + pairs + pairs.T
-    return csr_array(met)
+    return group_by_counts(problem, csr_array(met))
 
 
 def group_by_counts(problem: Problem, met: csr_array) -> Ints:
@@ -112,11 +108,10 @@ def _place(problem: Problem, groups: list[list[int]], rest: Ints) -> None:
         groups += [rest[labels == g].tolist() for g in range(labels.max() + 1)]
         return
     largest = 2 * k - 1 if len(rest) <= room else len(problem.records)
-    records = problem.records
-    centroids = np.array([records[group].mean(axis=0) for group in groups])
+    centroids = np.array([problem.records[group].mean(axis=0) for group in groups])
     sizes = np.array([len(group) for group in groups])
     for record in rest:
-        away = ((centroids - records[record]) ** 2).sum(axis=1)
+        away = ((centroids - problem.records[record]) ** 2).sum(axis=1)
         nearest = int(np.where(sizes < largest, away, np.inf).argmin())
         groups[nearest].append(int(record))
         sizes[nearest] += 1

@@ -10,24 +10,24 @@ from trajanon.problem import Problem
 
 
 class Remaining:
-    """Records still without a group."""
+    """Records still without a group; ``task`` is what the progress is told."""
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem, n = problem, len(problem.records)
-        self.labels = np.full(n, -1, dtype=np.int64)
-        self.rows = np.arange(n, dtype=np.int64)  # of the remaining records
+    def __init__(self, problem: Problem, task: str = "") -> None:
+        self.problem, self.task = problem, task
+        self.labels = np.full(len(problem.records), -1, dtype=np.int64)
+        self.rows = np.arange(len(problem.records))  # of the remaining records
         self.groups = 0
         self._held = np.bincount(problem.subjects)
-        self.subjects_left = int(np.count_nonzero(self._held))
+        self._subjects = int(np.count_nonzero(self._held))
         self._sum = problem.records.sum(axis=0)
 
-    def __len__(self) -> int:
-        return len(self.rows)
+    def enough_for(self, groups: int) -> bool:
+        """Whether there are k records for each of some groups, and k subjects."""
+        return len(self.rows) >= groups * self.problem.k and self._subjects >= self.problem.k
 
     def centroid(self) -> Floats:
         """Mean of the remaining records."""
-        mean: Floats = self._sum / len(self.rows)
-        return mean
+        return np.asarray(self._sum / len(self.rows))
 
     def farthest_from(self, point: Floats) -> int:
         """The remaining record farthest from a point."""
@@ -47,30 +47,31 @@ class Remaining:
         self.labels[members] = group
         self._sum = self._sum - self.problem.records[members].sum(axis=0)
         np.subtract.at(self._held, self.problem.subjects[members], 1)
-        self.subjects_left = int(np.count_nonzero(self._held))
+        self._subjects = int(np.count_nonzero(self._held))
         self.rows = self.rows[self.labels[self.rows] < 0]
 
-    def join_nearest(self) -> None:
-        """Give every remaining record to the group with the nearest centroid."""
+    def join_nearest(self) -> Ints:
+        """Give every remaining record to the group with the nearest centroid; all labels."""
         records, grouped = self.problem.records, self.labels >= 0
         centroids = group_means(records[grouped], self.labels[grouped])
         for record in self.rows:
             self.labels[record] = nearest_centroid(records[record], centroids)
         self.rows = self.rows[:0]
+        return self.labels
 
-    def finished(self, task: str) -> Ints:
+    def finished(self) -> Ints:
         """Make the rest a group of its own, if it holds k subjects; the group of each record."""
-        if self.subjects_left >= self.problem.k:
+        if self.enough_for(1):
             self.join(self.rows, self.groups)
         else:
             self.join_nearest()
-        self.tell(task)
+        self.tell()
         return self.labels
 
-    def tell(self, task: str) -> None:
+    def tell(self) -> None:
         """Say how many records have a group."""
         n = len(self.labels)
-        self.problem.progress(task, n - len(self), n)
+        self.problem.progress(self.task, n - len(self.rows), n)
 
 
 def mended(problem: Problem, labels: Ints) -> Ints:
@@ -82,5 +83,4 @@ def mended(problem: Problem, labels: Ints) -> Ints:
     remaining = Remaining(problem)
     remaining.labels = np.where(whole, np.cumsum(whole) - 1, -1)[labels]
     remaining.rows = np.flatnonzero(remaining.labels < 0)
-    remaining.join_nearest()
-    return dense(remaining.labels)
+    return dense(remaining.join_nearest())

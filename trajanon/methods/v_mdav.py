@@ -8,8 +8,7 @@ from trajanon.loss import sse
 from trajanon.methods.remaining import Remaining
 from trajanon.problem import Problem
 
-GAMMAS = tuple(np.arange(0, 21) / 20)
-"""What V-MDAV tries if no gamma is given: 0, 0.05, ..., 1."""
+GAMMAS = tuple(np.arange(0, 21) / 20)  # 0, 0.05, ..., 1: tried if no gamma is given
 
 
 def v_mdav(problem: Problem) -> Ints:
@@ -47,10 +46,10 @@ def cbfs(problem: Problem) -> Ints:
 
 def _grown(problem: Problem, gamma: float) -> Ints:
     records = problem.records
-    left, centroid = Remaining(problem), records.mean(axis=0)
-    while left.subjects_left >= problem.k:
+    left, centroid = Remaining(problem, "Grouping by V-MDAV"), records.mean(axis=0)
+    while left.enough_for(1):
         members = left.group_round(left.farthest_from(centroid))
-        while gamma > 0.0 and len(left) > 0 and len(members) < 2 * problem.k - 1:
+        while gamma > 0.0 and len(left.rows) > 0 and len(members) < 2 * problem.k - 1:
             near, inside = nearest_to_group(records, left.rows, members)
             others = left.rows[left.rows != near]
             _, outside = nearest_to_group(records, others, np.array([near]))
@@ -58,6 +57,5 @@ def _grown(problem: Problem, gamma: float) -> Ints:
                 break
             members = np.append(members, near)
             left.join(members[-1:], left.groups - 1)
-        left.tell("Grouping by V-MDAV")
-    left.join_nearest()
-    return left.labels
+        left.tell()
+    return left.join_nearest()

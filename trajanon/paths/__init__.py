@@ -13,8 +13,7 @@ from trajanon.paths.insertion import (
     nearest_insertion,
 )
 from trajanon.paths.local_search import mdav_lk, or_opt, two_opt
-from trajanon.paths.nearest_neighbour import nearest_neighbour, repetitive_nn
-from trajanon.paths.through_groups import npn, through_groups
+from trajanon.paths.nearest_neighbour import nearest_neighbour, npn, repetitive_nn, through_groups
 from trajanon.paths.tours import Heuristic
 
 HEURISTICS: Mapping[str, Heuristic] = {

@@ -85,9 +85,8 @@ def concorde(problem: Problem, start: int | None = None) -> Ints:
     if program := shutil.which("concorde"):
         return _path_by("Concorde", [program, "-s", SEED, "-o", TOUR, ASKED], problem, start)
     msg = (
-        "Concorde is not installed; install pyconcorde from "
-        "https://github.com/jvkersch/pyconcorde, put the program concorde on the "
-        "PATH, or choose the heuristic or-opt"
+        "Concorde is not installed; install pyconcorde from https://github.com/jvkersch/pyconcorde,"
+        " put the program concorde on the PATH, or choose the heuristic or-opt"
     )
     raise BadInput(msg)
 
@@ -117,10 +116,7 @@ def _path_by(solver: str, command: Sequence[str], problem: Problem, start: int |
     records = problem.records
     n = len(records)
     if n > MOST_RECORDS:
-        msg = (
-            f"{n} records are too many for {solver}, which holds the distances of all "
-            f"pairs; give at most {MOST_RECORDS} or choose the heuristic or-opt"
-        )
+        msg = f"{n} records are too many for {solver}; give at most {MOST_RECORDS} or choose or-opt"
         raise BadInput(msg)
     if n < FEWEST:
         return shortest(records, start)
@@ -135,10 +131,8 @@ def _path_by(solver: str, command: Sequence[str], problem: Problem, start: int |
             well, said = _run([seed if word == SEED else word for word in command], folder)
             tour = read_tour(folder / TOUR, n + 1) if well else None
     except OSError as error:
-        msg = (
-            f"cannot write the problem for {solver} to a temporary folder: "
-            f"{error.strerror or error}; set TMPDIR to a folder with more room"
-        )
+        reason = error.strerror or error
+        msg = f"cannot write for {solver}: {reason}; set TMPDIR to a folder with more room"
         raise FileProblem(msg) from error
     if tour is None:
         words = f"said {said!r}" if said else "said nothing"

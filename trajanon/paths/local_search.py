@@ -17,8 +17,7 @@ from trajanon._kernels.tour_search import LIN_KERNIGHAN, OR_OPT, TWO_OPT, improv
 from trajanon.arrays import Floats, Ints
 from trajanon.methods.mdav import mdav
 from trajanon.neighbours import BATCHES, Approximate, Neighbours, neighbours_of
-from trajanon.paths.nearest_neighbour import nearest_neighbour
-from trajanon.paths.through_groups import through_groups
+from trajanon.paths.nearest_neighbour import nearest_neighbour, through_groups
 from trajanon.paths.tours import from_any_start, shortest
 from trajanon.problem import Problem
 from trajanon.workers import in_threads
