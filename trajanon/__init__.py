@@ -36,30 +36,25 @@ if TYPE_CHECKING:
     from trajanon.tables import microaggregate_table as microaggregate_table
     from trajanon.trajectories import Trajectories as Trajectories
 
-_HOME = {
-    "Bound": "trajanon.bound.lower_bound",
-    "Evaluation": "trajanon.evaluation.evidence",
-    "Findings": "trajanon.privacy.findings",
-    "MicroaggregatedTable": "trajanon.tables",
-    "Partition": "trajanon.partition",
-    "Release": "trajanon.releases",
-    "TableFindings": "trajanon.tables",
-    "Trajectories": "trajanon.trajectories",
-    "TrajanonError": "trajanon.errors",
-    "anonymize": "trajanon.anonymization",
-    "anonymize_parts": "trajanon.parts.workflow",
-    "check": "trajanon.privacy.release_check",
-    "check_table": "trajanon.tables",
-    "clean": "trajanon.drafts",
-    "evaluate": "trajanon.evaluation.evaluation",
-    "lower_bound": "trajanon.bound.lower_bound",
-    "microaggregate": "trajanon.microaggregation",
-    "microaggregate_table": "trajanon.tables",
-    "read_release": "trajanon.files.release",
-    "read_trajectories": "trajanon.files.trajectories",
-    "rewrite": "trajanon.privacy.release_check",
-    "write_trajectories": "trajanon.files.trajectories",
+_NAMES = {  # by the module that they are in
+    "anonymization": "anonymize",
+    "bound.lower_bound": "Bound lower_bound",
+    "drafts": "clean",
+    "errors": "TrajanonError",
+    "evaluation.evaluation": "evaluate",
+    "evaluation.evidence": "Evaluation",
+    "files.release": "read_release",
+    "files.trajectories": "read_trajectories write_trajectories",
+    "microaggregation": "microaggregate",
+    "partition": "Partition",
+    "parts.workflow": "anonymize_parts",
+    "privacy.findings": "Findings",
+    "privacy.release_check": "check rewrite",
+    "releases": "Release",
+    "tables": "MicroaggregatedTable TableFindings check_table microaggregate_table",
+    "trajectories": "Trajectories",
 }
+_HOME = {name: f"trajanon.{module}" for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = sorted(_HOME)
 

@@ -17,7 +17,7 @@ from trajanon.privacy.outliers import wide_groups
 from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, Release, versions
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings
-from trajanon.subjects import Merged, nameless, recordings
+from trajanon.subjects import Merged, count_of, nameless
 from trajanon.suppression import (
     Found,
     TrajectoryGroups,
@@ -164,7 +164,7 @@ def _report(kept: TrajectoryGroups, k: int, *, by_subjects: bool, **told: Any) -
         groups=len(partition.sizes),
         few=None if per_group is None else int((per_group < k).sum()),
         nameless=nameless(provenance),
-        read=recordings(provenance),
+        read=count_of(provenance, "recordings read"),
     )
     return {
         "notice": counted.notice,

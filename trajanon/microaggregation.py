@@ -78,10 +78,8 @@ def microaggregate(
     ------
     BadInput
         If X is not a table of finite numbers, or an option is not known.
-    TooFewRecords
-        If there are fewer than k records.
-    TooFewSubjects
-        If there are fewer than k different subjects.
+    TooFewRecords, TooFewSubjects
+        If there are fewer than k records, or different subjects.
 
     Examples
     --------

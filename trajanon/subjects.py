@@ -64,7 +64,7 @@ class Merged(NamedTuple):
     @classmethod
     def told_by(cls, provenance: Mapping[str, Any]) -> "Merged":
         """Read what a provenance counts."""
-        return cls(_counted(provenance, BY_CASE) or 0, _counted(provenance, BY_BLANKS) or 0)
+        return cls(count_of(provenance, BY_CASE) or 0, count_of(provenance, BY_BLANKS) or 0)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -142,7 +142,7 @@ class Identities(NamedTuple):
     def counted_in(self, provenance: Mapping[str, Any]) -> Mapping[str, Any]:
         """Add what was found here to what a provenance counts."""
         found = {NAMELESS: self.nameless, **self.merged.counts}
-        more = {what: n + (_counted(provenance, what) or 0) for what, n in found.items() if n}
+        more = {what: n + (count_of(provenance, what) or 0) for what, n in found.items() if n}
         if not more:
             return provenance
         counts = provenance.get("counts")
@@ -175,15 +175,11 @@ def identities(
 
 def nameless(provenance: Mapping[str, Any]) -> int:
     """Count recordings that name no subject, and count as one each."""
-    return _counted(provenance, NAMELESS) or 0
+    return count_of(provenance, NAMELESS) or 0
 
 
-def recordings(provenance: Mapping[str, Any]) -> int | None:
-    """Count all recordings, as `nameless`; None is what is not understood."""
-    return _counted(provenance, "recordings read")
-
-
-def _counted(provenance: Mapping[str, Any], what: str) -> int | None:
+def count_of(provenance: Mapping[str, Any], what: str) -> int | None:
+    """Read what a provenance counts; None if it does not."""
     counts = provenance.get("counts")
     told = counts.get(what) if isinstance(counts, Mapping) else None
     return told if isinstance(told, int) else None

@@ -4,6 +4,7 @@ import difflib
 import re
 import textwrap
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,7 +61,11 @@ def read_columns(
     }
     every = [name for given in asked.values() for name in given]
     refuse_unknown(path, names, every)
-    _refuse_two_parts(asked)
+    for one, other in combinations(asked, 2):
+        twice = [name for name in asked[one] if name in asked[other]]
+        if twice and {one, other} != {"keep", "strata"}:
+            msg = f"column {twice[0]!r} is named in both `{one}` and `{other}`; name it once"
+            raise BadInput(msg)
     ids, weights = [], []
     if columns is None or takes_all:
         columns = [n for n in names if n not in every and numeric_table.holds_numbers(table[n])]
@@ -148,16 +153,6 @@ def refuse_unknown(path: Path, names: Sequence[str], asked: Sequence[str]) -> No
             guess = f"did you mean {near[0]!r}? Its" if near else "its"
             msg = f"{path} has no column {name!r}; {guess} columns are {_listed(names)}"
             raise BadInput(msg)
-
-
-def _refuse_two_parts(asked: dict[str, Sequence[str]]) -> None:
-    part_of: dict[str, str] = {}
-    for option, names in asked.items():
-        for name in names:
-            other = part_of.setdefault(name, option)
-            if other != option and {other, option} != {"keep", "strata"}:
-                msg = f"column {name!r} is named in both `{other}` and `{option}`; name it once"
-                raise BadInput(msg)
 
 
 def _listed(names: Sequence[str]) -> str:

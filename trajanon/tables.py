@@ -76,8 +76,7 @@ def microaggregate_table(
     path
         A table with a record a row, .csv or .parquet.
     k
-        Least number of rows in a group, at least 2; with ``subject``, least number of different
-        subjects.
+        Least number of rows in a group, or of different subjects with ``subject``; at least 2.
     columns
         Those to microaggregate, or ``["all"]`` that hold numbers; None for these but for those that
         look like identifiers or survey weights.
@@ -85,14 +84,12 @@ def microaggregate_table(
         Those to keep as they are, or ``["all"]``; all others are dropped.
     subject
         The column that says whose a row is; it is counted, and dropped.
-    subjects_exact
-        Whether names there that differ only in upper and lower case are different subjects.
     strata
         The column within each of whose values groups are formed; it is dropped unless it is kept.
         Losses are those of the whole table.
     missing
         ``refuse`` a table in which a value is missing where it is needed, or ``drop`` the rows.
-    progress, options
+    subjects_exact, progress, options
         As in `trajanon.microaggregate`, which also says what is raised.
 
     Returns
