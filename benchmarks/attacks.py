@@ -1,14 +1,22 @@
 """Measure the attacks: how long each takes, and what it finds.
 
-    python benchmarks/attacks.py                          # made-up streets
-    python benchmarks/attacks.py cabs.parquet             # trajectories of your own
-    python benchmarks/attacks.py --tolerances cabs.parquet
+    python benchmarks/attacks.py known                     # made-up streets
+    python benchmarks/attacks.py known cabs.parquet        # trajectories of your own
+    python benchmarks/attacks.py tolerances cabs.parquet
+    python benchmarks/attacks.py companions cabs.parquet --spacing 100
 
 Without a file, 1,000 and 10,000 trajectories along made-up streets; with one, its first 1,000 and
 all of it. Groups are of k = 4, different subjects where the file knows them, on the windows as cut.
 Seconds are those of the clock and of the processor, all threads; kernels are compiled before.
+
+For companions somebody holds all windows but one, as they were cut, and a release without
+alignment. From k times a line he subtracts each k - 1 of the windows nearest to it, and ranks what
+is left by how far its hops are from the spacing. Printed is in how many groups of k, with one
+member hidden at random, the true others are near enough to be tried, and in how many they come
+first; docs/privacy.md shows the result.
 """
 
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,12 +26,14 @@ from corridors import POINTS, corridors
 from measures import command_line, first_rows, load, peak_gb, spent
 
 import trajanon
+from trajanon.arrays import Floats, Ints
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.diversity import diversity
 from trajanon.privacy.known_points import known_ends, known_points
 from trajanon.privacy.linkage import nearest_record, other_tracks
 from trajanon.privacy.suite import attacks
 from trajanon.trajectories import Trajectories
+from trajanon.utility.displacements import metres_of_degrees
 
 K = 4
 SIZES = (1_000, 10_000)
@@ -41,48 +51,98 @@ def timed(name: str, *job: Any, **options: Any) -> Any:
     return found
 
 
-def measure(release: Published) -> None:
-    """Try each attack, on the release and on the originals."""
+def released(name: str, table: Trajectories) -> Published:
+    """Group trajectories, as cut, and compile the attacks."""
+    print(f"\n{name}: {len(table)} trajectories, load {load():.1f}")
     print(f"  {'percent':>75}  expect   worst    line  exposed")
-    timed("nearest record", nearest_record, release)
-    both = (release, release.originals)
-    for known in (2, 4):
-        for order in (False, True):
-            for seen in both:
-                words = f"{known} points{', in order' * order}, {seen.against}"
-                timed(words, known_points, seen, known, order=order)
-    for seen in both:
-        timed(f"both ends, {seen.against}", known_ends, seen)
-    if release.subjects is not None:
-        timed("other tracks", other_tracks, release)
-    found = timed("diversity", diversity, release)
-    for seen in both:
-        timed(f"all on the {seen.against}", attacks, seen)
-    print(f"  {found.words}\n  at most {1e3 * peak_gb():.0f} MB so far")
-
-
-def attack(file: Annotated[Path | None, typer.Argument()] = None, tolerances: bool = False) -> None:
-    """Try the attacks on made-up streets, or on the trajectories of a file."""
     points = np.zeros((2, POINTS, 2))
     known_points(Published(points, points, np.arange(2), K))  # compiles
+    groups = trajanon.microaggregate(table.records, K, subjects=table.subject)
+    lines = np.round(groups.lines(table.points), 7)
+    return Published(table.points, lines, groups.labels, K, table.subject)
+
+
+def known(file: Annotated[Path | None, typer.Argument()] = None) -> None:
+    """Try each attack, on the release and on the originals."""
     if file is None:
         tables = [Trajectories(corridors(n).reshape(n, POINTS, 2)) for n in SIZES]
     else:
         whole = trajanon.read_trajectories(file)
-        tables = [whole] if tolerances else [first_rows(whole, SIZES[0]), whole]
+        tables = [first_rows(whole, SIZES[0]), whole]
     for table in tables:
-        name = file or "made-up streets"
-        print(f"\n{name}: {len(table)} trajectories, load {load():.1f}")
-        groups = trajanon.microaggregate(table.records, K, subjects=table.subject)
-        lines = np.round(groups.lines(table.points), 7)
-        release = Published(table.points, lines, groups.labels, K, table.subject)
-        if not tolerances:
-            measure(release)
-            continue
-        for tolerance in TOLERANCES:
-            name = f"2 points without order, {tolerance:g} m"
-            timed(name, known_points, release, tolerance=tolerance)
+        release = released(str(file or "made-up streets"), table)
+        both = (release, release.originals)
+        timed("nearest record", nearest_record, release)
+        for points in (2, 4):
+            for order in (False, True):
+                for seen in both:
+                    words = f"{points} points{', in order' * order}, {seen.against}"
+                    timed(words, known_points, seen, points, order=order)
+        for seen in both:
+            timed(f"both ends, {seen.against}", known_ends, seen)
+        if release.subjects is not None:
+            timed("other tracks", other_tracks, release)
+        found = timed("diversity", diversity, release)
+        for seen in both:
+            timed(f"all on the {seen.against}", attacks, seen)
+        print(f"  {found.words}\n  at most {1e3 * peak_gb():.0f} MB so far")
+
+
+def tolerances(file: Path) -> None:
+    """Try two known points, without order, within several tolerances."""
+    release = released(str(file), trajanon.read_trajectories(file))
+    for tolerance in TOLERANCES:
+        timed(f"2 points, {tolerance:g} m", known_points, release, tolerance=tolerance)
+
+
+def companions(
+    file: Path,
+    spacing: float = 100.0,
+    k: Annotated[int, typer.Option("-k")] = K,
+    groups: int = 100,
+    near: int = 50,
+) -> None:
+    """Measure how often the other members of a group are found by the equal spacing."""
+    trajectories = trajanon.read_trajectories(file)
+    release = trajanon.anonymize(trajectories, k, count="records", align=False)
+    labels = np.array(release.report["labels"])
+    plane = metres_of_degrees(trajectories.points[..., 0].mean())
+    metres = trajectories.points * plane
+    print("decimals  groups  tried  first  hidden member off by (median)")
+    for digits in (7, 6, 5, 4):
+        random = np.random.default_rng(0)
+        of_k = np.flatnonzero(np.bincount(labels) == k)
+        tried, off = 0, list[float]()
+        chosen = random.choice(of_k, min(groups, len(of_k)), replace=False)
+        for group in chosen:
+            members = random.permutation(np.flatnonzero(labels == group))
+            hidden, others = members[0], members[1:]
+            line = np.round(trajectories.points[members].mean(axis=0), digits) * plane
+            far = ((metres - line) ** 2).sum(axis=(1, 2))
+            far[hidden] = np.inf
+            nearest = np.argsort(far)[:near]
+            if not np.isin(others, nearest).all():
+                continue
+            tried += 1
+            best, left = _best(metres[nearest], k * line, k, spacing)
+            if np.isin(others, nearest[best]).all():
+                off.append(float(np.hypot(*(left - metres[hidden]).T).mean()))
+        median = np.median(off) if off else np.nan
+        print(f"{digits:8}  {len(chosen):6}  {tried:5}  {len(off):5}  {median:.3f} m")
+
+
+def _best(near: Floats, whole: Floats, k: int, spacing: float) -> tuple[Ints, Floats]:
+    """Find the k - 1 of these windows that leave points nearest to equal spacing."""
+    sets = np.array(list(combinations(range(len(near)), k - 1)))
+    worth = np.empty(len(sets))
+    for start in range(0, len(sets), 5_000):
+        some = slice(start, start + 5_000)
+        left = whole - near[sets[some]].sum(axis=1)
+        hops = np.hypot(*np.moveaxis(np.diff(left, axis=1), -1, 0))
+        worth[some] = np.minimum(np.abs(hops - spacing), spacing / 2).mean(axis=1)
+    best = sets[np.argmin(worth)]
+    return best, whole - near[best].sum(axis=0)
 
 
 if __name__ == "__main__":
-    command_line(__doc__, attack)
+    command_line(__doc__, known, tolerances, companions)

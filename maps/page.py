@@ -1,7 +1,7 @@
 """The page: a folium map, what it draws, and the scripts that draw it."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import distribution
 from importlib.resources import files
 from pathlib import Path
@@ -56,19 +56,10 @@ class _Page(Figure):
 
     _template = _ENVIRONMENT.get_template("page.html")
 
-    def __init__(
-        self,
-        drawn: folium.Map,
-        title: str,
-        notice: str | None,
-        data: Mapping[str, str],
-        *,
-        closed: bool,
-    ) -> None:
-        super().__init__(title=title)
-        self.header._children.clear()  # the character set, which the template names first
-        self.map, self.notice, self.data, self.closed = drawn, notice, data, closed
-        self.add_child(drawn)
+    map: folium.Map
+    notice: str | None
+    data: dict[str, str]  # what the page draws, as JSON, by the id of its element
+    closed: bool  # may load nothing
 
 
 def _json(value: Any) -> str:
@@ -118,11 +109,14 @@ def map_page(
         "palette": PALETTE,
         "releases": releases,
     }
-    data = {"page": _json(about)} | {key: text for text, key in key_of.items()}
+    page = _Page(title=title)
+    page.header._children.clear()  # the character set, which the template names first
+    page.map, page.notice, page.closed = drawn, notice, tiles is None
+    page.data = {"page": _json(about)} | {key: text for text, key in key_of.items()}
     if background is not None:
         lines = {"roads": bends(background.roads), "water": bends(background.water)}
-        data["background"] = _json(lines)
-    _Page(drawn, title, notice, data, closed=tiles is None)
+        page.data["background"] = _json(lines)
+    page.add_child(drawn)
     if tiles is not None:
         try:
             layer = folium.TileLayer(tiles, name="Street map", overlay=True, opacity=0.6)
