@@ -14,7 +14,6 @@ from itertools import chain, groupby, islice, starmap
 from logging.handlers import QueueHandler
 from pathlib import Path
 from queue import SimpleQueue
-from typing import NamedTuple
 
 from trajanon.drafts import UNFINISHED
 from trajanon.errors import BadInput, FileProblem
@@ -37,6 +36,9 @@ LARGE = 1 << 26
 is held until its turn has come."""
 
 Item = Trace | Document
+
+_Read = tuple[list[Item], Counter[str], list[logging.LogRecord], BadInput | FileProblem | None]
+"""What a process found in a file: what it holds, left out, logged, and why it ended."""
 
 
 def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) -> list[SourceFile]:
@@ -194,15 +196,6 @@ def _items(
         raise problem
 
 
-class _Read(NamedTuple):
-    """What a process found in a file."""
-
-    items: list[Item]
-    counts: Counter[str]
-    records: list[logging.LogRecord]  # what was logged
-    problem: BadInput | FileProblem | None
-
-
 def prefetched(
     readings: Sequence[tuple[SourceFile, Reading]], jobs: int
 ) -> Iterator[Iterator[Item]]:
@@ -236,21 +229,21 @@ def _begun(pool: ProcessPoolExecutor, file: SourceFile, how: Reading) -> Future[
 
 def _given(future: Future[_Read], file: SourceFile, how: Reading) -> Iterator[Item]:
     try:
-        found = future.result()
+        items, counts, records, problem = future.result()
     except BrokenProcessPool as error:
         msg = "a reading process was ended: if memory ran out, lower `jobs`"
         raise FileProblem(msg) from error
-    how.counts.update(found.counts)
+    how.counts.update(counts)
     how.read(file.size)
-    for record in found.records:
+    for record in records:
         logger = logging.getLogger(record.name)
         if once := getattr(record, "once", ""):
             how.warn(logger, once, record.getMessage())
         else:
             logger.handle(record)
-    yield from found.items
-    if found.problem is not None:
-        raise found.problem
+    yield from items
+    if problem is not None:
+        raise problem
 
 
 def _whole(file: SourceFile, how: Reading) -> _Read:
@@ -264,7 +257,7 @@ def _whole(file: SourceFile, how: Reading) -> _Read:
         items.extend(read_file(file, how))
     except (BadInput, FileProblem) as error:
         problem = error
-    return _Read(items, how.counts, [records.get() for _ in range(records.qsize())], problem)
+    return items, how.counts, [records.get() for _ in range(records.qsize())], problem
 
 
 def _silent(size: int) -> None:

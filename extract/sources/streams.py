@@ -12,14 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from trajanon.errors import FileProblem
 from trajanon.inputs import regular
 from trajanon.progress import Progress
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
 
 DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
 """What reading from a packed stream raises where it is damaged or cut off."""
@@ -96,7 +93,7 @@ class _Content(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+    def readinto(self, buffer: Any, /) -> int:
         view = memoryview(buffer)
         data = self._read(len(view))
         view[: len(data)] = data
@@ -113,7 +110,7 @@ class _Metered(io.FileIO):
         super().__init__(path)
         self._read = read
 
-    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+    def readinto(self, buffer: Any, /) -> int:
         size = super().readinto(buffer) or 0
         self._read(size)
         return size

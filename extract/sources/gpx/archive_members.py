@@ -12,14 +12,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.gpx.xml_parser import CHUNK
 from trajanon.extract.sources.streams import DAMAGED, DAMAGED_ZIP, Reading, stream_of, unpacked
 
-ZIP = (b"PK\x03\x04", b"PK\x05\x06")
-"""How a zip archive begins, one with files and one without."""
+Member = tuple[str, Callable[[], io.BufferedReader] | None]
+"""The name of a member, and what opens and unpacks it; None for a link or a device."""
+
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # how a zip begins, one with files and one without
 
 _LARGEST_HEADER = 1 << 20
 _ENCRYPTED = 1  # the flag of a zip's member
@@ -33,24 +35,13 @@ class CutOff(Exception):
     """An archive cannot be read any further."""
 
 
-class Member(NamedTuple):
-    """One file in an archive."""
-
-    name: str  # as the archive calls it, with whatever cannot be printed written out
-    regular: bool  # whether it is a file: neither a link nor a device
-    open: Callable[[], io.BufferedReader]  # gives its bytes
-
-
 def members(path: Path, how: Reading) -> Iterator[Member]:
     """Give the members of a zip or tar archive in their order, folders left out."""
     with how.open(path) as stream:
-        zipped = stream.peek(4).startswith(ZIP)
-        yield from _in_zip(stream, path) if zipped else _in_tar(stream, path)
-
-
-def _printable(name: str) -> str:
-    """Write out what is no text in a name: ends of lines, broken characters."""
-    return name if name.isprintable() else ascii(name)[1:-1]
+        find = _in_zip if stream.peek(4).startswith(ZIP) else _in_tar
+        for name, opened in find(stream, path):
+            # A name may hold ends of lines and broken characters.
+            yield name if name.isprintable() else ascii(name)[1:-1], opened
 
 
 def _in_zip(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
@@ -62,17 +53,17 @@ def _in_zip(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
     with archive:
         for info in archive.infolist():
             if not info.is_dir():
-                name = _printable(info.filename)
                 regular = stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
-                yield Member(name, regular, partial(_opened, archive, info, f"{path}/{name}"))
+                yield info.filename, partial(_opened, archive, info, path) if regular else None
 
 
-def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> io.BufferedReader:
+def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> io.BufferedReader:
+    name = f"{path}/{info.filename}"
     if info.flag_bits & _ENCRYPTED:
         msg = f"{name} is encrypted: unpack it, and name the folder"
         raise FileProblem(msg)
     try:
-        return stream_of(archive.open(info).read)
+        return unpacked(stream_of(archive.open(info).read))
     except DAMAGED_ZIP as error:
         msg = f"{name} cannot be unpacked ({error}): download the archive again"
         raise FileProblem(msg) from error
@@ -94,8 +85,7 @@ def _in_tar(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
                 return
             archive.members.clear()  # or it would remember every member of millions
             if not info.isdir():
-                opened = partial(_taken_out, archive, info)
-                yield Member(_printable(info.name), info.isreg(), opened)
+                yield info.name, partial(_taken_out, archive, info) if info.isreg() else None
 
 
 def _taken_out(archive: tarfile.TarFile, info: tarfile.TarInfo) -> io.BufferedReader:
@@ -106,7 +96,7 @@ def _taken_out(archive: tarfile.TarFile, info: tarfile.TarInfo) -> io.BufferedRe
         with _cut_off():
             return content.read(size)
 
-    return stream_of(read)
+    return unpacked(stream_of(read))
 
 
 @contextmanager
