@@ -8,7 +8,6 @@ knows the circle exactly knows of the place only that it lies in a disc of the r
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
 from math import dist
 
@@ -20,7 +19,7 @@ from trajanon.extract.fingerprints import hashes_of
 from trajanon.extract.geodesics import WGS84, Geodesics
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import hide
+from trajanon.extract.split import keep
 from trajanon.geodesy import EQUATOR, in_space, radii
 from trajanon.hashing import bits_mixed
 
@@ -98,53 +97,36 @@ def trim(points: Points, rules: Rules, anchors: Anchors) -> Points:
     if len(points) == 0:
         return points
     metres = rules.trim_ends
+    radius = _RADIUS * metres * _SURE
     part = _parts(points, rules, near=0.5 * metres, stub=2.0 * _RADIUS * metres)
     first = np.flatnonzero(np.diff(part, prepend=-1))
     last = np.append(first[1:], len(points)) - 1
     ends = np.stack([first, last], axis=1).ravel()  # in the order of the traces
-    lat, lon = (side.reshape(-1, 2).T for side in anchors.of(points.lat[ends], points.lon[ends]))
-    north, east = map(np.radians, radii(np.radians(lat)))
-    return hide(points, _Ends(part, lat, lon, north, east, _RADIUS * metres * _SURE))
+    centres = anchors.of(points.lat[ends], points.lon[ends])
+    centre_lat, centre_lon = (degrees.reshape(-1, 2).T for degrees in centres)
+    north, east = map(np.radians, radii(np.radians(centre_lat)))  # metres of a degree
 
+    def plane(lat: Floats, lon: Floats, part: Ints) -> NDArray[np.complex128]:
+        """Places in metres east and, imaginary, north of the two centres of their parts."""
+        x = np.mod(lon - centre_lon[:, part] + 180.0, 360.0) - 180.0
+        y = lat - centre_lat[:, part]
+        return np.asarray(x * east[:, part] + 1j * (y * north[:, part]))
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Ends:
-    """An exclusion of the points it was made of: for each point, the two circles of its part."""
-
-    part: Ints  # of each point
-    lat: Floats  # degrees, of the centres of the circles, shape (2, parts) as all others
-    lon: Floats  # degrees
-    north: Floats  # metres of a degree at the centre
-    east: Floats  # metres of a degree at the centre
-    radius: float
-
-    def contains(self, lat: Floats, lon: Floats) -> Bools:
-        """Tell which points lie in a circle of their part."""
-        away = np.abs(self._plane(lat, lon, self.part))
-        return np.asarray((away <= self.radius).any(axis=0))
-
-    def meets(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """Tell which ways, each from a point to the next, come into a circle.
-
-        A way from one part to the next leads past a stop, and is cut as well.
-        """
-        part = self.part[start]
-        here = self._plane(lat[start], lon[start], part)
-        way = self._plane(lat[start + 1], lon[start + 1], part) - here
+    def meets(lat: Floats, lon: Floats, start: Ints) -> Bools:
+        """Tell which ways come into a circle, or lead from one part to the next, past a stop."""
+        here = plane(lat[start], lon[start], part[start])
+        way = plane(lat[start + 1], lon[start + 1], part[start]) - here
         length = np.abs(way)
         # Where on the way the centre is nearest, from 0 to 1.
         with np.errstate(divide="ignore", invalid="ignore"):
             along = -(here * way.conj()).real / length**2
         nearest = here + np.clip(np.nan_to_num(along), 0.0, 1.0) * way
         steep = 1.0 + np.abs(np.tan(np.radians(lat[start])))
-        near = np.abs(nearest) <= self.radius + length**2 / _BULGE * steep
-        return np.asarray(near.any(axis=0) | (part != self.part[start + 1]))
+        near = np.abs(nearest) <= radius + length**2 / _BULGE * steep
+        return np.asarray(near.any(axis=0) | (part[start] != part[start + 1]))
 
-    def _plane(self, lat: Floats, lon: Floats, part: Ints) -> NDArray[np.complex128]:
-        """Places in metres east and, imaginary, north of the centres of their parts."""
-        away = np.mod(lon - self.lon[:, part] + 180.0, 360.0) - 180.0
-        east, north = away * self.east[:, part], (lat - self.lat[:, part]) * self.north[:, part]
-        return np.asarray(east + 1j * north)
+    outside = np.abs(plane(points.lat, points.lon, part)) > radius
+    return keep(points, np.asarray(outside.all(axis=0)), meets)
 
 
 def _parts(points: Points, rules: Rules, near: float, stub: float) -> Ints:

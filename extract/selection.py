@@ -1,8 +1,10 @@
 """The windows that are taken: within the limits of a trace, of a subject and in all."""
 
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 
 from trajanon.arrays import Bools, Ints
 from trajanon.extract.rules import Rules
@@ -12,21 +14,18 @@ def selected_windows(subject: Ints, trace: Ints, rules: Rules, counts: Counter[s
     """Mark the windows to take."""
     taken = np.ones(len(subject), dtype=np.bool_)
 
-    def take(which: str, key: Ints, quota: Ints) -> None:
-        left = np.flatnonzero(taken)
-        kept = some_of_each(key, quota, spread=rules.windows == "spread")
-        taken[left[~kept]] = False
+    def take(which: str, of: Ints, quota: Callable[[Ints], Ints]) -> None:
+        _, key, size = np.unique(of[taken], return_inverse=True, return_counts=True)
+        kept = some_of_each(key, quota(size), spread=rules.windows == "spread")
+        taken[np.flatnonzero(taken)[~kept]] = False
         counts[f"trajectories over the limit {which}"] += int((~kept).sum())
 
     if rules.windows != "all":
-        _, key = np.unique(trace, return_inverse=True)
-        take("of a trace", key, np.full(len(key), rules.per_trace or 1))
+        take("of a trace", trace, lambda size: np.full_like(size, rules.per_trace or 1))
     if rules.max_per_subject is not None:
-        _, key = np.unique(subject[taken], return_inverse=True)
-        take("of a subject", key, np.full(len(key), rules.max_per_subject))
-    if rules.limit is not None:
-        _, key = np.unique(subject[taken], return_inverse=True)
-        take("in all", key, even_quotas(np.bincount(key), rules.limit))
+        take("of a subject", subject, lambda size: np.full_like(size, rules.max_per_subject))
+    if (limit := rules.limit) is not None:
+        take("in all", subject, lambda size: even_quotas(size, limit))
     return taken
 
 
@@ -38,11 +37,9 @@ def some_of_each(key: Ints, quota: Ints, *, spread: bool) -> Bools:
     >>> some_of_each(np.zeros(6, int), np.array([2]), spread=True).nonzero()[0].tolist()
     [1, 4]
     """
-    order = np.argsort(key, kind="stable")
-    size = np.bincount(key)
-    rank = np.empty_like(key)
-    rank[order] = np.arange(len(key)) - np.repeat(np.cumsum(size) - size, size)
-    of, whole = np.minimum(quota[key], size[key]), size[key]
+    rank = pd.Series(key).groupby(key).cumcount().to_numpy()
+    whole = np.bincount(key)[key]
+    of = np.minimum(quota[key], whole)
     if not spread:
         return np.asarray(rank < of)
 

@@ -2,31 +2,19 @@
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.extract.earth.box import Area
+from trajanon.extract.earth.zones import Zone
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 
 Breaks = Callable[[Floats, Floats, Ints], Bools]
 """Given points (lat, lon) and starts: which ways, from a start to the next point, break."""
 
-
-class Exclusion(Protocol):
-    """Where no trajectory may lie: a `trajanon.extract.Zone`, or the ends of these recordings."""
-
-    def contains(self, lat: Floats, lon: Floats) -> Bools:
-        """Tell which points (degrees) lie inside, shape (n,)."""
-
-    def meets(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """Tell which geodesics, from a point at start to the next, both outside, come inside."""
-
-
-_JITTER = 50.0
-"""Metres; a shorter hop is never too fast: within a second, noise looks like speed."""
+_JITTER = 50.0  # metres; a shorter hop is never too fast: within a second, noise looks like speed
 
 
 def split_at_gaps(points: Points, rules: Rules, counts: Counter[str]) -> Points:
@@ -49,15 +37,15 @@ def split_at_gaps(points: Points, rules: Rules, counts: Counter[str]) -> Points:
 
 def clip(points: Points, area: Area) -> Points:
     """Keep what lies inside the area; a piece that leaves it ends there."""
-    return _keep(points, area.contains(points.lat, points.lon), area.leaves)
+    return keep(points, area.contains(points.lat, points.lon), area.leaves)
 
 
-def hide(points: Points, zone: Exclusion) -> Points:
+def hide(points: Points, zone: Zone) -> Points:
     """Drop what lies inside the zone; a piece that comes into it ends there."""
-    return _keep(points, ~zone.contains(points.lat, points.lon), zone.meets)
+    return keep(points, ~zone.contains(points.lat, points.lon), zone.meets)
 
 
-def _keep(points: Points, kept: Bools, breaks: Breaks) -> Points:
+def keep(points: Points, kept: Bools, breaks: Breaks) -> Points:
     """Drop points; cut where some were dropped, and where the way between two breaks."""
     begins = np.zeros(len(points), dtype=np.bool_)
     begins[1:] = kept[1:] & ~kept[:-1]

@@ -15,7 +15,7 @@ from trajanon.errors import BadInput
 from trajanon.extract.earth.box import Box
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import clip, hide, split_at_gaps
+from trajanon.extract.split import clip, keep, split_at_gaps
 from trajanon.extract.trace import Trace
 
 Mask = Bools
@@ -183,7 +183,11 @@ def on_land(*traces: Trace) -> Points:
 
 
 def off_water(*traces: Trace) -> Points:
-    return hide(points(*traces), River())
+    return without(points(*traces), River())
+
+
+def without(of: Points, river: River) -> Points:
+    return keep(of, ~river.contains(of.lat, of.lon), river.meets)
 
 
 both_ways = pytest.mark.parametrize("kept", [on_land, off_water])
@@ -225,7 +229,7 @@ def test_only_ways_between_points_inside_of_one_piece_are_asked_about() -> None:
     banks, river = Banks(), River()
     both = points(eastward(2.1, 2.2, 2.5, 2.7, 2.8), eastward(2.9, 2.3), eastward(2.5, 2.9))
     clip(both, banks)
-    hide(both, river)
+    without(both, river)
     assert banks.asked == river.banks.asked == [0, 3, 5]
 
 

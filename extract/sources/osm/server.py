@@ -24,6 +24,16 @@ WAITS_WHERE_BUSY = (60.0, 120.0, 240.0, 480.0)
 WAITS_AFTER_FAILURES = (5.0, 10.0)
 """Seconds before each further try, where the server does not say how long."""
 
+_PASSING = {
+    requests.exceptions.ProxyError: "cannot reach {} through the proxy: check its settings",
+    requests.exceptions.SSLError: "cannot trust {}: its certificate is not valid here",
+    requests.ConnectionError: "cannot reach {}: check the connection",
+    requests.Timeout: "cannot reach {}: check the connection",
+    requests.exceptions.ChunkedEncodingError: "the answer of {} broke off",
+    requests.exceptions.ContentDecodingError: "the answer of {} broke off",
+}
+"""What to say of errors that may pass; the first that fits."""
+
 
 class TryAgain(Exception):
     """A request that may well succeed later."""
@@ -71,7 +81,11 @@ class Server:
                 timeout=TIMEOUT,
             )
         except requests.RequestException as error:
-            raise self._problem(error, number) from error
+            for kind, words in _PASSING.items():
+                if isinstance(error, kind):
+                    raise TryAgain(words.format(self.name)) from error
+            msg = f"{self.name} cannot be asked for page {number}: {error}"
+            raise ServerProblem(msg) from error
         finally:
             self._asked = time.monotonic()
         if answer.status_code == requests.codes.ok:
@@ -87,23 +101,6 @@ class Server:
             raise TryAgain(msg)
         msg = f"{self.name} refused page {number} {said}"
         raise ServerProblem(msg)
-
-    def _problem(self, error: requests.RequestException, number: int) -> Exception:
-        match error:
-            case requests.exceptions.ProxyError():
-                msg = f"cannot reach {self.name} through the proxy: check its settings"
-            case requests.exceptions.SSLError():
-                msg = f"cannot trust {self.name}: its certificate is not valid here"
-            case requests.ConnectionError() | requests.Timeout():
-                msg = f"cannot reach {self.name}: check the connection"
-            case (
-                requests.exceptions.ChunkedEncodingError()
-                | requests.exceptions.ContentDecodingError()
-            ):
-                msg = f"the answer of {self.name} broke off"
-            case _:
-                return ServerProblem(f"{self.name} cannot be asked for page {number}: {error}")
-        return TryAgain(msg)
 
 
 def _retry_after(answer: requests.Response) -> float:
