@@ -91,7 +91,6 @@ def from_frame(
         names=list(attributes.columns),
         system=frame.crs,
         features=lambda names: [(geometry.to_numpy(), attributes)],
-        first=lambda names: attributes[list(names)],
         count=len(geometry),
     )
     yield from features.traces(layer, how)

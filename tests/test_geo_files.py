@@ -254,7 +254,7 @@ def test_traces_do_not_depend_on_the_batches(
             (frame.geometry.to_numpy()[part], columns.iloc[part].reset_index(drop=True))
             for part in parts
         ]
-        layer = Layer("it", "f", list(columns), "EPSG:4326", lambda names: batches, pd.DataFrame)
+        layer = Layer("it", "f", list(columns), "EPSG:4326", lambda names: batches)
         return list(features.traces(layer, Reading()))
 
     assert same(in_batches(*cuts), in_batches())

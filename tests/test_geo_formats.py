@@ -11,7 +11,7 @@ import pytest
 from geo_tables import FILES, ROWS, geojson, is_the_two_traces, line, places, points, read, write
 
 from trajanon.errors import BadInput
-from trajanon.extract.sources.geo import geo_files
+from trajanon.extract.sources.geo import geo_files, geo_parquet
 from trajanon.extract.sources.streams import Reading
 from trajanon.files.trajectories import write_trajectories
 from trajanon.trajectories import Trajectories
@@ -80,8 +80,8 @@ def test_parquet_is_known_by_its_footer(tmp_path: Path) -> None:
     (text := tmp_path / "text.parquet").write_text("lat,lon")
     nothing = tmp_path / "nothing.parquet"
     every = (geo, table, own, broken, text, nothing)
-    assert [path for path in every if geo_files.is_geoparquet(path)] == [geo, own]
-    assert [path for path in every if geo_files.is_our_own(path)] == [own]
+    assert [path for path in every if geo_parquet.is_geoparquet(path)] == [geo, own]
+    assert [path for path in every if geo_parquet.is_our_own(path)] == [own]
 
 
 def test_what_extract_wrote_is_no_source(tmp_path: Path) -> None:

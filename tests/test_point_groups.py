@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.tables import point_groups, spill
+from trajanon.extract.sources.tables import point_groups
 from trajanon.extract.sources.tables.point_groups import traces_of_points
 from trajanon.extract.trace import Trace
 
@@ -277,7 +277,7 @@ def test_files_are_closed_when_nobody_wants_more(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize(("rows", "buckets"), [(None, 64), (1, 16), (10**8, 100), (10**12, 256)])
 def test_there_are_as_many_buckets_as_rows_need(rows: int | None, buckets: int) -> None:
-    with spill.Spill(rows) as aside:
+    with point_groups.Spill(rows) as aside:
         aside.put([])
         assert len(list(aside.buckets())) == buckets
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from point_tables import ROWS, csv, is_the_two_traces, read
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.tables.fixed_times import read_fixed
+from trajanon.extract.sources.tables import timestamps
 
 
 def times(folder: Path, *values: str) -> list[float]:
@@ -247,7 +247,7 @@ WRITTEN = {
 def test_fixed_times_are_what_pandas_reads(when: list[pd.Timestamp], form: str, first: int) -> None:
     texts = [f"{each:{WRITTEN[form]}}" for each in when]
     texts[1::3] = ["?"] * len(texts[1::3])
-    read = read_fixed(pa.array([*"abc", *texts][first:], pa.string())[3 - first :], form)
+    read = timestamps._fixed(pa.array([*"abc", *texts][first:], pa.string())[3 - first :], form)
     expected = pd.to_datetime(pd.Series(texts, dtype="str"), format=form, errors="coerce")
     seconds = (expected.dt.tz_localize(None) - pd.Timestamp(0)) / pd.Timedelta("1s")
     np.testing.assert_array_equal(read, seconds.round().to_numpy(float))
@@ -255,11 +255,11 @@ def test_fixed_times_are_what_pandas_reads(when: list[pd.Timestamp], form: str, 
 
 @given(st.text(alphabet="0123456789-: T", max_size=20))
 def test_no_text_is_a_fixed_time_but_those_of_its_format(text: str) -> None:
-    (found,) = read_fixed(pa.array([text]), "%Y-%m-%d %H:%M:%S")
+    (found,) = timestamps._fixed(pa.array([text]), "%Y-%m-%d %H:%M:%S")
     (known,) = pd.to_datetime(pd.Series([text]), format="%Y-%m-%d %H:%M:%S", errors="coerce")
     assert math.isnan(found) or found == known.timestamp()
 
 
 @pytest.mark.parametrize("form", ["%b %d %Y", "%H:%M:%S", "%Y-%m-%d %H:%M:%S.%f"])
 def test_formats_of_other_widths_are_left_to_others(form: str) -> None:
-    assert np.isnan(read_fixed(pa.array(["2008-10-23"]), form)).all()
+    assert np.isnan(timestamps._fixed(pa.array(["2008-10-23"]), form)).all()

@@ -19,7 +19,7 @@ from point_tables import ROWS, csv, is_the_two_traces, names, read
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.tables import delimited, table_files, table_parquet
+from trajanon.extract.sources.tables import delimited, table_files
 from trajanon.extract.sources.tables.columns import parse_columns
 
 REAL = Path(__file__).parents[2] / "shared" / "realdata"
@@ -82,7 +82,7 @@ def test_a_strict_reading_names_the_row_of_a_place_that_is_none(
     path = tmp_path / "points.parquet"
     ROWS.assign(lon=[-3, -3, value, value]).to_parquet(path)
     for rows in (2, 100):
-        monkeypatch.setattr(table_parquet, "_CHUNK", rows)
+        monkeypatch.setattr(table_files, "_CHUNK", rows)
         with pytest.raises(FileProblem, match=r"row 3 of .* has '(nan|inf)' for lon"):
             read(path, strict=True)
 
@@ -430,7 +430,7 @@ def test_a_long_table_is_read_in_parts_and_is_still_whole(
 ) -> None:
     monkeypatch.setattr(delimited, "_BLOCK", 1)
     assert is_the_two_traces(read(csv(tmp_path, ROWS.to_csv(index=False))))
-    monkeypatch.setattr(table_parquet, "_CHUNK", 1)
+    monkeypatch.setattr(table_files, "_CHUNK", 1)
     ROWS.to_parquet(tmp_path / "points.parquet")
     assert is_the_two_traces(read(tmp_path / "points.parquet"))
 

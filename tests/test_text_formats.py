@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.collections import cabspotting, geolife, porto, tdrive
+from trajanon.extract.sources.collections import COLLECTIONS, Collection
 from trajanon.extract.sources.streams import Reading, unpacked
 from trajanon.extract.sources.tables import delimited, table_files
 from trajanon.extract.trace import Trace
@@ -21,7 +21,9 @@ from trajanon.extract.trace import Trace
 REAL = Path(__file__).parents[2] / "shared" / "realdata"
 needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
 
-READERS: list[ModuleType] = [geolife, cabspotting, porto, tdrive, table_files]
+Reads = Collection | ModuleType
+geolife, cabspotting, porto, tdrive = COLLECTIONS.values()
+READERS: list[Reads] = [geolife, cabspotting, porto, tdrive, table_files]
 
 PLT = (
     "Geolife trajectory\r\nWGS 84\r\nAltitude is in Feet\r\nReserved 3\r\n"
@@ -66,7 +68,7 @@ def read(tmp_path: Path, counts: Counter[str]) -> Reader:
     """Write a file, and read it by one of the readers."""
 
     def write_and_read(
-        reader: ModuleType, text: str | bytes, name: str = "file", strict: bool = False
+        reader: Reads, text: str | bytes, name: str = "file", strict: bool = False
     ) -> list[Trace]:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -326,9 +328,7 @@ def test_every_digit_of_every_point_is_read(
         ("empty.txt", "", None),
     ],
 )
-def test_a_file_looks_first_like_its_own_kind(
-    name: str, text: str, reader: ModuleType | None
-) -> None:
+def test_a_file_looks_first_like_its_own_kind(name: str, text: str, reader: Reads | None) -> None:
     expected = [] if reader is None else [reader]
     head = text.encode()[:4096]
     kinds = [each for each in READERS if each.looks_like(name, head)]

@@ -18,7 +18,7 @@ from queue import SimpleQueue
 from trajanon.drafts import UNFINISHED
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
-from trajanon.extract.sources.geo.geo_files import is_our_own
+from trajanon.extract.sources.geo.geo_parquet import is_our_own
 from trajanon.extract.sources.gpx import gpx_archive, gpx_files
 from trajanon.extract.sources.gpx.gpx_document import Document
 from trajanon.extract.sources.osm.trackpoints import joined_traces

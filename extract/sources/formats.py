@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 
-from trajanon.extract.sources.collections import cabspotting, geolife, porto, tdrive
+from trajanon.extract.sources.collections import COLLECTIONS, Collection
 from trajanon.extract.sources.geo import geo_files
-from trajanon.extract.sources.geo.geo_files import is_geoparquet
+from trajanon.extract.sources.geo.geo_parquet import is_geoparquet
 from trajanon.extract.sources.gpx import gpx_archive, gpx_files
 from trajanon.extract.sources.gpx.gpx_document import Document
 from trajanon.extract.sources.streams import DAMAGED, Reading
@@ -17,17 +17,14 @@ from trajanon.extract.trace import Trace
 PACKED = (".gz", ".bz2", ".xz")  # suffixes of packed files, beside the suffix of what is in them
 _HEAD = 4096
 
-FORMATS: Mapping[str, ModuleType] = {
+FORMATS: Mapping[str, ModuleType | Collection] = {
     "gpx-archive": gpx_archive,
     "gpx": gpx_files,
-    "geolife": geolife,
-    "cabspotting": cabspotting,
-    "porto": porto,
-    "tdrive": tdrive,
+    **COLLECTIONS,
     "geo": geo_files,
     "table": table_files,
 }
-"""Modules by name of the format; a file is of the first one that it looks like.
+"""Readers by name of the format; a file is of the first one that it looks like.
 
 In each, `looks_like(name, head)` tells whether a file is of the kind, and `read(path, label, how)`
 gives its traces; an answer of the OSM API stays a document.

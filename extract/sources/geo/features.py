@@ -1,6 +1,8 @@
 """Features that are points or lines, batch by batch -> traces."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -12,17 +14,22 @@ from numpy.typing import NDArray
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput
 from trajanon.extract.sources.degrees import check_geometries, to_degrees
-from trajanon.extract.sources.geo.layer import Features, Layer
-from trajanon.extract.sources.geo.line_times import TIMES_OF_POINTS, LineTimes
+from trajanon.extract.sources.geo.layer import TIMES_OF_POINTS, Features, Layer
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import columns as meaning
 from trajanon.extract.sources.tables.point_groups import traces_of_points
+from trajanon.extract.sources.tables.timestamps import TimeColumn
 from trajanon.extract.sources.tables.unused_columns import check_use, count_use
 from trajanon.extract.trace import Trace
 
 NO_GEOMETRY = "features without geometry"
 POINTS_BESIDE = "points beside lines"
 LINES_BESIDE = "lines beside points"
+OTHER_TIMES = "lines with more or fewer times than points"
+
+_LISTS = (list, tuple, np.ndarray)
+
+_InDegrees = Callable[[Floats], tuple[Floats, Floats]]
 
 
 def traces(
@@ -65,8 +72,7 @@ def _points_and_lines(
 
 
 def _refuse_other_kinds(geometry: NDArray[Any], what: str) -> None:
-    kind = shapely.get_type_id(geometry)
-    kinds = shapely.GeometryType
+    kind, kinds = shapely.get_type_id(geometry), shapely.GeometryType
     known = (kinds.POINT, kinds.LINESTRING, kinds.MULTIPOINT, kinds.MULTILINESTRING)
     others = ~np.isin(kind, known)
     if others.any():
@@ -83,22 +89,25 @@ def _refuse_other_kinds(geometry: NDArray[Any], what: str) -> None:
 
 
 def _coordinates(geometry: NDArray[Any]) -> Floats:
-    xy: Floats = geometry if geometry.ndim == 2 else shapely.get_coordinates(geometry)
-    return xy
+    return geometry if geometry.ndim == 2 else shapely.get_coordinates(geometry)
 
 
 def _is_point(geometry: NDArray[Any]) -> Bools:
     if geometry.ndim == 2:
         return np.ones(len(geometry), dtype=np.bool_)
-    points: Bools = shapely.get_dimensions(geometry) == 0
-    return points
+    return np.asarray(shapely.get_dimensions(geometry) == 0)
+
+
+def _only(batch: Features, wanted: Bools, rest: str, how: Reading) -> Features:
+    if wanted.all():
+        return batch
+    how.counts[rest] += int((~wanted).sum())
+    geometry, columns = batch
+    return geometry[wanted], columns[wanted]
 
 
 def _traces_of_points(
-    layer: Layer,
-    batches: Iterable[Features],
-    degrees: Callable[[Floats], tuple[Floats, Floats]],
-    how: Reading,
+    layer: Layer, batches: Iterable[Features], degrees: _InDegrees, how: Reading
 ) -> Iterator[Trace]:
     column_of = layer.roles(how.columns, of_points=True)
     check_use(layer.names, column_of, layer.first, layer.what, how)
@@ -114,47 +123,70 @@ def _traces_of_points(
         for batch in batches:
             points, columns = _only(batch, _is_point(batch[0]), LINES_BESIDE, how)
             lat, lon = degrees(_coordinates(points))
-            yield pd.DataFrame(
-                {"lat": lat, "lon": lon}
-                | {role: _single_values(layer, columns[name]) for role, name in column_of.items()}
-            )
+            roles = {role: _single_values(layer, columns[n]) for role, n in column_of.items()}
+            yield pd.DataFrame({"lat": lat, "lon": lon, **roles})
 
     return traces_of_points(chunks(), layer.label, how, rows=layer.count)
 
 
 def _traces_of_lines(
-    layer: Layer,
-    batches: Iterable[Features],
-    degrees: Callable[[Floats], tuple[Floats, Floats]],
-    how: Reading,
+    layer: Layer, batches: Iterable[Features], degrees: _InDegrees, how: Reading
 ) -> Iterator[Trace]:
-    column = layer.roles(how.columns, of_points=False)
-    timed = [*TIMES_OF_POINTS, column.get("time")]
-    lists = next((name for name in TIMES_OF_POINTS if name in layer.names), None)
-    count_use(layer.names, column if lists is None else {"time": lists, **column}, how)
-    times = LineTimes(layer.what, how)
+    column_of = layer.roles(how.columns, of_points=False)
+    timed = [name for name in TIMES_OF_POINTS if name in layer.names]
+    used = {"time": timed[0], **column_of} if timed else column_of
+    count_use(layer.names, used, how)
+    if "time" in column_of:
+        timed = list(dict.fromkeys([*timed, column_of["time"]]))
+    clock: TimeColumn | None = None
     for batch in batches:
         lines, columns = _only(batch, ~_is_point(batch[0]), POINTS_BESIDE, how)
         parts, line = shapely.get_parts(lines, return_index=True)
         xy, part = shapely.get_coordinates(parts, return_index=True)
         lat, lon = degrees(xy)
-        time = times.read(
-            columns[[name for name in timed if name in layer.names]],
-            np.bincount(line[part], minlength=len(lines)),
-        )
-        names, subjects = _names(layer, columns, column)
+        time = np.full(len(xy), np.nan)
+        size = np.bincount(line[part], minlength=len(lines))
+        lists = _lists_of_times(columns[timed], size.tolist(), how)
+        found = pd.DataFrame({"time": list(chain.from_iterable(filter(None, lists)))})
+        if len(found):
+            clock = clock or TimeColumn(found, layer.what)  # times are written as the first are
+            is_timed = np.array([times is not None for times in lists])
+            time[is_timed[line[part]]] = clock.seconds(found, how)
+        names, subjects = _names(layer, columns, column_of)
         ends = np.cumsum(np.bincount(part, minlength=len(parts))).tolist()
         for start, end, of in zip([0, *ends], ends, line.tolist(), strict=False):
             points = slice(start, end)
             yield Trace(names[of], subjects[of], lat[points], lon[points], time[points])
 
 
-def _only(batch: Features, wanted: Bools, rest: str, how: Reading) -> Features:
-    if wanted.all():
-        return batch
-    how.counts[rest] += int((~wanted).sum())
-    geometry, columns = batch
-    return geometry[wanted], columns[wanted]
+def _lists_of_times(columns: pd.DataFrame, size: list[int], how: Reading) -> list[list[Any] | None]:
+    """Find the list of times beside each line, in the first of the columns that has one."""
+    found: list[list[Any] | None] = [None] * len(columns)
+    for name in columns:
+        if pd.api.types.is_object_dtype(columns[name]) or pd.api.types.is_string_dtype(
+            columns[name]
+        ):
+            found = [
+                _times_in(cell) if times is None else times
+                for times, cell in zip(found, columns[name], strict=True)
+            ]
+    for line, times in enumerate(found):
+        if times is not None and len(times) != size[line]:
+            how.counts[OTHER_TIMES] += 1
+            found[line] = None
+    return found
+
+
+def _times_in(cell: Any) -> list[Any] | None:
+    """Read a list of times, those of the parts of a line one after another."""
+    if isinstance(cell, str) and cell.lstrip()[:1] in ("[", "{"):
+        with suppress(ValueError, RecursionError):
+            cell = json.loads(cell)
+    if isinstance(cell, dict):
+        cell = cell.get("times")
+    if not isinstance(cell, _LISTS):
+        return None
+    return [time for item in cell for time in (item if isinstance(item, _LISTS) else [item])]
 
 
 def _single_values(layer: Layer, values: pd.Series) -> pd.Series:
@@ -169,18 +201,18 @@ def _single_values(layer: Layer, values: pd.Series) -> pd.Series:
 
 
 def _names(
-    layer: Layer, columns: pd.DataFrame, column: Mapping[str, str]
+    layer: Layer, columns: pd.DataFrame, column_of: Mapping[str, str]
 ) -> tuple[list[str], list[str | None]]:
     """Name each line, by its number if it has no id, and its subject."""
-    numbered = [f"{layer.label}#{number}" for number in columns.index]
-    nothing: list[str | None] = [None] * len(numbered)
+    nothing: list[str | None] = [None] * len(columns)
     subjects, ids = (
-        read(_single_values(layer, columns[column[role]])) if role in column else nothing
+        read(_single_values(layer, columns[column_of[role]])) if role in column_of else nothing
         for role, read in (("subject", meaning.as_given), ("id", meaning.names))
     )
-    prefix = "" if "subject" in column else f"{layer.label}#"
+    file = f"{layer.label}#"
+    prefix = "" if "subject" in column_of else file
     names = [
-        number if name is None else f"{prefix}{name}"
-        for number, name in zip(numbered, ids, strict=True)
+        f"{file}{number}" if name is None else f"{prefix}{name}"
+        for number, name in zip(columns.index, ids, strict=True)
     ]
     return names, subjects

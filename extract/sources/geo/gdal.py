@@ -4,11 +4,8 @@ import logging
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
-from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 import pyogrio
 
@@ -18,10 +15,9 @@ from trajanon.extract.sources.geo.layer import (
     POINTS_OF_A_BATCH,
     Features,
     Layer,
-    geometries_of,
+    features_of,
 )
 from trajanon.extract.sources.streams import Reading
-from trajanon.files.arrow import frame
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +27,7 @@ SHAPEFILE = b"\x00\x00\x27\x0a"
 
 NO_FEATURE = "lines that are no features"
 
-_JUDGED = 1_000  # features by which unused columns are judged
+_UNREADABLE = (RuntimeError, OSError, ValueError, LookupError, TypeError, pa.ArrowException)
 
 
 def layers(path: Path, head: bytes, what: str, label: str, how: Reading) -> list[Layer]:
@@ -42,19 +38,18 @@ def layers(path: Path, head: bytes, what: str, label: str, how: Reading) -> list
     """
     if head.startswith(SHAPEFILE):
         _check_shapefile(path, what)
-    with _plain_words(what):
-        names: list[str | None] = [None]
-        if head.startswith(GEOPACKAGE):
+    names: list[str | None] = [None]
+    if head.startswith(GEOPACKAGE):
+        with _plain_words(what):
             names = [str(name) for name, _ in pyogrio.list_layers(path).reshape(-1, 2)]
-        infos = [pyogrio.read_info(path, layer=name) for name in names]
     found: list[Layer] = []
     refused: list[str] = []
-    for name, info in zip(names, infos, strict=True):
+    for name in names:
         within = (what, label)
         if len(names) > 1:
             within = (f"{what}, layer {name!r}", f"{label}:{name}")
         try:
-            found.append(_layer(path, name, info, *within, how))
+            found.append(_layer(path, name, *within, how))
         except BadInput as error:
             refused.append(str(error))
     if not found:
@@ -64,86 +59,60 @@ def layers(path: Path, head: bytes, what: str, label: str, how: Reading) -> list
     return found
 
 
-def _layer(
-    path: Path, name: str | None, info: dict[str, Any], what: str, label: str, how: Reading
-) -> Layer:
-    kind, driver = str(info["geometry_type"]), info["driver"]
-    if info["geometry_type"] is None:
-        msg = f"{what} has no geometries; save its table as CSV or Parquet"
-        raise BadInput(msg)
-    if "Polygon" in kind or "Surface" in kind:
-        msg = f"{what} holds {kind}s; traces are points or lines"
-        raise BadInput(msg)
-    if info["features"] == 0:
-        msg = f"{what} holds no features"
-        raise BadInput(msg)
-    size = POINTS_OF_A_BATCH if "Point" in kind else LINES_OF_A_BATCH
-    count = info["features"] if info["features"] > 0 else None
+def _layer(path: Path, name: str | None, what: str, label: str, how: Reading) -> Layer:
+    with _plain_words(what):
+        info = pyogrio.read_info(path, layer=name)
+    kind, driver, count = str(info["geometry_type"]), info["driver"], info["features"]
+    refused = {
+        "has no geometries; save its table as CSV or Parquet": info["geometry_type"] is None,
+        f"holds {kind}s; traces are points or lines": "Polygon" in kind or "Surface" in kind,
+        "holds no features": count == 0,
+    }
+    for reason, applies in refused.items():
+        if applies:
+            msg = f"{what} {reason}"
+            raise BadInput(msg)
+
+    def features(columns: Sequence[str]) -> Iterator[Features]:
+        read = 0
+        with ExitStack() as opened:
+            with _plain_words(what):
+                reader = pyogrio.raw.open_arrow(
+                    path,
+                    layer=name,
+                    columns=list(columns),
+                    batch_size=POINTS_OF_A_BATCH if "Point" in kind else LINES_OF_A_BATCH,
+                    use_pyarrow=True,
+                    datetime_as_string=True,  # so that times keep their zones, even if these differ
+                )
+                described, batches = opened.enter_context(reader)
+            geometry = described["geometry_name"] or "wkb_geometry"
+            while True:
+                with _plain_words(what):
+                    batch = next(batches, None)
+                if batch is None:
+                    break
+                read += batch.num_rows
+                _refuse_holes(batch[geometry], driver, what)
+                yield features_of(batch, geometry, what, strict=how.strict)
+        if driver == "FlatGeobuf" and read < count:
+            raise _cut_off(what, f"{read:,} of {count:,} features")
+        if driver == "GeoJSONSeq":
+            _check_lines(path, read, what, how)
+
     layer = Layer(
         what=what,
         label=label,
         names=info["fields"].tolist(),
         system=info["crs"],
-        features=partial(_features, path, name, what, driver, size, count, how),
-        first=partial(_first, path, name),
-        count=count,
+        features=features,
+        count=count if count > 0 else None,
         # Without an index, a FlatGeobuf has its features as they were written.
         sorted_by_place=(driver == "FlatGeobuf" and info["capabilities"]["fast_spatial_filter"]),
     )
     if "Point" in kind:
         layer.roles(how.columns, of_points=True)
     return layer
-
-
-def _features(
-    path: Path,
-    name: str | None,
-    what: str,
-    driver: str,
-    size: int,
-    count: int | None,
-    how: Reading,
-    columns: Sequence[str],
-) -> Iterator[Features]:
-    read = 0
-    with ExitStack() as opened:
-        with _plain_words(what):
-            # Texts of times keep their zones, even if the zones differ.
-            described, batches = opened.enter_context(
-                pyogrio.raw.open_arrow(
-                    path,
-                    layer=name,
-                    columns=list(columns),
-                    batch_size=size,
-                    use_pyarrow=True,
-                    datetime_as_string=True,
-                )
-            )
-        geometry = described["geometry_name"] or "wkb_geometry"
-        while True:
-            with _plain_words(what):
-                batch = next(batches, None)
-            if batch is None:
-                break
-            read += batch.num_rows
-            table = pa.Table.from_batches([batch]).drop_columns([geometry])
-            others = frame(table, what, integer_object_nulls=True)
-            _refuse_holes(batch[geometry], driver, what)
-            yield geometries_of(batch[geometry], what, strict=how.strict), others
-    if driver == "FlatGeobuf" and count is not None and read < count:
-        raise _cut_off(what, f"{read:,} of {count:,} features")
-    if driver == "GeoJSONSeq":
-        _check_lines(path, read, what, how)
-
-
-def _first(path: Path, layer: str | None, names: Sequence[str]) -> pd.DataFrame:
-    """Read the first rows of some columns."""
-    columns = list(names)
-    with _plain_words(str(path)):
-        _, table = pyogrio.read_arrow(
-            path, layer=layer, columns=columns, read_geometry=False, max_features=_JUDGED
-        )
-    return frame(table, path)[columns]
 
 
 def _refuse_holes(geometries: pa.Array, driver: str, what: str) -> None:
@@ -162,13 +131,9 @@ def _refuse_holes(geometries: pa.Array, driver: str, what: str) -> None:
 def _plain_words(what: str) -> Iterator[None]:
     """Say in one sentence what GDAL cannot read; its warnings do not help here."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             yield
-    except (
-        *(RuntimeError, OSError, ValueError, LookupError, TypeError),
-        pa.ArrowException,
-    ) as error:
+    except _UNREADABLE as error:
         reason = " ".join(str(error).split())[:200]
         msg = f"cannot read {what}: {reason}"
         raise FileProblem(msg) from error
@@ -193,19 +158,16 @@ def _check_lines(path: Path, read: int, what: str, how: Reading) -> None:
     with path.open("rb") as file:
         separated = file.read(1) == b"\x1e"
         file.seek(0)
-        if separated:
-            there = sum(line.count(b"\x1e") for line in file)
-        else:
-            there = sum(not line.isspace() for line in file)
-    broken = there - read
-    if broken > 0 and how.strict:
+        counted = (line.count(b"\x1e") if separated else not line.isspace() for line in file)
+        there = sum(counted)
+    if there > read and how.strict:
         msg = (
-            f"{what} has lines that are no features, {broken:,} of {there:,}; mend "
+            f"{what} has lines that are no features, {there - read:,} of {there:,}; mend "
             "them, or read without strict"
         )
         raise FileProblem(msg)
-    if broken > 0:
-        how.counts[NO_FEATURE] += broken
+    if there > read:
+        how.counts[NO_FEATURE] += there - read
 
 
 def _cut_off(what: str, there: str) -> FileProblem:

@@ -10,12 +10,9 @@ from pathlib import Path
 from trajanon.drafts import drafting
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.geo import features, gdal, geo_parquet
-from trajanon.extract.sources.geo.geo_parquet import is_geoparquet, is_our_own
 from trajanon.extract.sources.geo.layer import Layer
 from trajanon.extract.sources.streams import DAMAGED, Reading, unpacked
 from trajanon.extract.trace import Trace
-
-__all__ = ["is_geoparquet", "is_our_own", "looks_like", "read"]
 
 _SUFFIXES = (".geojson", ".geojsonl", ".geojsons", ".geojsonseq", ".gpkg", ".shp", ".fgb")
 
@@ -32,7 +29,7 @@ _FEATURE = re.compile(
 def looks_like(name: str, head: bytes) -> bool:
     """Tell whether a file is GeoJSON, GeoPackage, Shapefile or FlatGeobuf.
 
-    For GeoParquet ask `is_geoparquet`: what a Parquet file is stands at its end.
+    For GeoParquet ask `geo_parquet.is_geoparquet`: what a Parquet file is stands at its end.
     """
     geopackage = head.startswith(gdal.GEOPACKAGE) and head[68:70] == b"GP"
     flatgeobuf = head.startswith(gdal.FLATGEOBUF)

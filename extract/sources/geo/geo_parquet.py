@@ -1,13 +1,10 @@
 """GeoParquet: Parquet with geometries, which its footer describes."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.geo.layer import (
@@ -15,11 +12,10 @@ from trajanon.extract.sources.geo.layer import (
     POINTS_OF_A_BATCH,
     Features,
     Layer,
-    geometries_of,
+    features_of,
 )
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.tables.table_parquet import first_rows
-from trajanon.files.arrow import frame, opened, reading
+from trajanon.files.arrow import opened, reading
 from trajanon.files.geoparquet import described
 
 MAGIC = b"PAR1"
@@ -75,8 +71,9 @@ def layer(path: Path, what: str, label: str, how: Reading) -> Layer:
     size = POINTS_OF_A_BATCH if only_points else LINES_OF_A_BATCH
 
     def features(columns: Sequence[str]) -> Iterator[Features]:
-        batches = file.iter_batches(size, columns=[geometry, *columns])
-        return _features(batches, geometry, encoding, what, strict=how.strict)
+        with reading(what, "GeoParquet"):
+            for batch in file.iter_batches(size, columns=[geometry, *columns]):
+                yield features_of(batch, geometry, what, strict=how.strict, encoding=encoding)
 
     return Layer(
         what=what,
@@ -84,7 +81,6 @@ def layer(path: Path, what: str, label: str, how: Reading) -> Layer:
         names=[name for name in schema.names if name != geometry],
         system=column.get("crs", _DEFAULT_SYSTEM),
         features=features,
-        first=partial(first_rows, file),
         count=file.metadata.num_rows,
     )
 
@@ -92,46 +88,19 @@ def layer(path: Path, what: str, label: str, how: Reading) -> Layer:
 def _refuse_other_shapes(encoding: str, kind: pa.DataType, what: str) -> None:
     """Refuse geometries that are not lists of points as their encoding has them."""
     depth = _LISTS.get(encoding, -1)
-    while pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        depth, kind = depth - 1, kind.value_type
-    if pa.types.is_struct(kind):
-        numbers = [kind.field(i) for i in range(kind.num_fields)]
+    inner = kind
+    while pa.types.is_list(inner) or pa.types.is_large_list(inner):
+        depth, inner = depth - 1, inner.value_type
+    if pa.types.is_struct(inner):
+        numbers = [inner.field(i) for i in range(inner.num_fields)]
         placed = [number.name for number in numbers][:2] == ["x", "y"]
         placed = placed and all(pa.types.is_float64(one.type) for one in numbers)
     else:
-        placed = pa.types.is_fixed_size_list(kind)
-        placed = placed and pa.types.is_float64(kind.value_type) and kind.list_size > 1
+        placed = pa.types.is_fixed_size_list(inner)
+        placed = placed and pa.types.is_float64(inner.value_type) and inner.list_size > 1
     if depth or not placed:
         msg = (
             f"{what} has geometries in the encoding {encoding!r}, which cannot be "
-            f"read as {kind}; write them as WKB"
+            f"read as {inner}; write them as WKB"
         )
         raise FileProblem(msg)
-
-
-def _features(
-    batches: Iterator[pa.RecordBatch], geometry: str, encoding: str, what: str, *, strict: bool
-) -> Iterator[Features]:
-    while True:
-        with reading(what, "GeoParquet"):
-            batch = next(batches, None)
-        if batch is None:
-            return
-        others = pa.Table.from_batches([batch]).drop_columns([geometry])
-        yield (
-            _geometries(batch[geometry], encoding, what, strict=strict),
-            frame(others, what, integer_object_nulls=True),
-        )
-
-
-def _geometries(column: pa.Array, encoding: str, what: str, *, strict: bool) -> NDArray[Any]:
-    if encoding == "WKB":
-        return geometries_of(column, what, strict=strict)
-    import geopandas
-
-    meant = {"ARROW:extension:name": f"geoarrow.{encoding}"}
-    field = pa.field("geometry", column.type, metadata=meant)
-    batch = pa.record_batch([column], schema=pa.schema([field]))
-    found = geopandas.GeoDataFrame.from_arrow(batch)
-    geometries: NDArray[Any] = found.geometry.to_numpy()
-    return geometries

@@ -1,8 +1,7 @@
 """What the columns of a table of points mean, and what their values are."""
 
 import re
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -79,41 +78,60 @@ def parse_columns(text: str) -> dict[str, str]:
     return columns
 
 
-def roles(names: Sequence[str], wanted: Mapping[str, str], path: Path) -> dict[str, str]:
-    """Find which column plays which role."""
+def roles(
+    names: Sequence[str],
+    wanted: Mapping[str, str],
+    what: str,
+    needed: Sequence[str] = ("lat", "lon", "id"),
+) -> dict[str, str]:
+    """Find which column plays which role.
+
+    If lat and lon are not needed, no column is either. A subject will do instead of an id.
+    """
+    elsewhere = {"lat", "lon"}.difference(needed)  # in the geometries
+    wanted = {role: name for role, name in wanted.items() if role not in elsewhere}
     _check_wanted(wanted)
     found: dict[str, str] = {}
     by_name = {plain(name): name for name in reversed(names)}
     for role, known in _KNOWN.items():
-        if role in wanted:
-            if wanted[role] not in names:
-                _check_names(names, path)
-                msg = (
-                    f"{path} has no column {wanted[role]!r} for {role}; "
-                    f"its columns are {', '.join(names)}"
-                )
-                raise BadInput(msg)
-            found[role] = wanted[role]
+        if role in elsewhere:
             continue
-        taken = {*found.values(), *wanted.values()}
         candidates = (by_name[name] for name in known if name in by_name)
-        name = next((n for n in candidates if n not in taken), None)
+        taken = {*found.values(), *wanted.values()}
+        free = next((name for name in candidates if name not in taken), None)
+        name = wanted.get(role, free)
         if name is not None:
             found[role] = name
     if "part" not in wanted and plain(found.get("id", "")) != "trackfid":
         found.pop("part", None)
-    there = set(found)
-    missing = [role for role in ("lat", "lon") if role not in there]
-    if not there & {"id", "subject"}:
-        missing.append("id")
-    if missing:
-        _check_names(names, path)
+    unknown = [role for role in found if found[role] not in names]
+    either = {"id": {"id", "subject"}}
+    missing = [role for role in needed if not either.get(role, {role}) & found.keys()]
+    if (unknown or missing) and "lat" in needed and is_row(names):
         msg = (
-            f"{path} has no column known as {' or '.join(missing)}; its columns are "
-            f"{', '.join(names)}: say `columns` {','.join(f'{m}=...' for m in missing)}"
+            f"{what} has no line with the names of its columns, because its first line "
+            "holds numbers: write one above it, such as id,lat,lon,time"
+        )
+        raise BadInput(msg)
+    listed = f"its columns are {', '.join(names) or 'none'}"
+    if unknown:
+        msg = f"{what} has no column {found[unknown[0]]!r} for {unknown[0]}; {listed}"
+        raise BadInput(msg)
+    if missing:
+        msg = (
+            f"{what} has no column known as {' or '.join(missing)}; {listed}: "
+            f"say `columns` {','.join(f'{role}=...' for role in missing)}"
         )
         raise BadInput(msg)
     return found
+
+
+def check_single(names: Sequence[str], used: Iterable[str], what: str) -> None:
+    """Refuse a name that two columns have, if one of them is used."""
+    for name in used:
+        if names.count(name) > 1:
+            msg = f"the column {name!r} appears more than once in {what}: rename one of them"
+            raise BadInput(msg)
 
 
 def _check_wanted(wanted: Mapping[str, str]) -> None:
@@ -129,15 +147,6 @@ def _check_wanted(wanted: Mapping[str, str]) -> None:
                 "lat and lon each have a column of their own"
             )
             raise BadInput(msg)
-
-
-def _check_names(names: Sequence[str], path: Path) -> None:
-    if is_row(names):
-        msg = (
-            f"{path} has no line with the names of its columns, because its first line "
-            "holds numbers: write one above it, such as id,lat,lon,time"
-        )
-        raise BadInput(msg)
 
 
 def numbers(values: pd.Series) -> Floats:

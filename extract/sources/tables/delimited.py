@@ -4,209 +4,237 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as pa_csv
 
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.streams import DAMAGED, Reading
-from trajanon.extract.sources.tables.damaged_lines import Screened, screened
-from trajanon.extract.sources.tables.layout import (
-    ABOVE,
-    BYTE_ORDER_MARK,
-    Layout,
-    layout_of,
-    unreadable,
-)
+from trajanon.extract.sources.tables.layout import BYTE_ORDER_MARK, Layout, layout_of, unreadable
 from trajanon.words import number_of
 
 TEXT = pa.string()
 NAME = pa.dictionary(pa.int32(), pa.string())
 NUMBER = pa.float64()
 
+Types = Mapping[str, pa.DataType]
+"""The columns that are read, and as what."""
+
 UNREAD = "rows that could not be read"
 
+_HEAD = 1 << 20  # bytes by which the layout is judged
 _BLOCK = 1 << 22  # bytes that are parsed at a time
 _LONGEST = 1 << 24  # bytes of a line that may be one of a table
+_TOGETHER = 100  # lines that a quoted value may have
 
 _NOTHING = [*pa_csv.ConvertOptions().null_values, "<NA>", "None"]
 
 _NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
 
-Choice = Callable[[Sequence[str]], Mapping[str, pa.DataType]]
-"""Of the names of all columns: which are read, and as what."""
+
+class _Part(NamedTuple):
+    """Some lines of a text, those taken out that no parser should see."""
+
+    text: bytes  # all lines
+    kept: bytes  # those to be parsed
+    broken: list[tuple[int, str]]  # place and fault of each other line
+    rest: bytes  # what follows a quote that the next lines may close
 
 
-def read(
-    path: Path, choose: Choice, how: Reading, layout: Layout | None = None
-) -> Iterator[pa.Table]:
+def layout(path: Path) -> Layout:
+    """Find how a text is laid out, by its first lines."""
+    with _plain_words(path), Reading().unpacked(path) as stream:
+        return layout_of(path, stream.read(_HEAD))
+
+
+def read(path: Path, layout: Layout, types: Types, how: Reading) -> Iterator[pd.DataFrame]:
     """Read columns of a text of separated values.
 
     A row with too many or too few fields, with NUL bytes, with a quote that is never closed, or not
     in UTF-8 is counted and left out. Empty lines are no rows.
     """
+    line, rows, broken, fault = layout.above + 1, 0, 0, ""
+    numeric = [name for name, kind in types.items() if kind == NUMBER] if how.strict else []
+    with _plain_words(path):
+        for part in _parts(path, layout, how):
+            table, wrong = _parsed(path, part.kept, layout, types)
+            wrong += len(part.broken)
+            if (wrong and not fault) or any(table[name].null_count for name in numeric):
+                place, why = _first_fault(part, layout, numeric)
+                if how.strict:
+                    msg = f"line {line + place:,} of {path} {why}; mend it, or read not strictly"
+                    raise FileProblem(msg)
+                fault = f"line {line + place:,} {why}"
+            if wrong:
+                how.counts[UNREAD] += wrong
+            line += part.text.count(b"\n")
+            rows, broken = rows + table.num_rows, broken + wrong
+            yield table.to_pandas(use_threads=False)
+    if broken and not rows:
+        raise unreadable(path, f"none of its rows, {broken:,} in all, can be read: {fault}")
+
+
+@contextmanager
+def _plain_words(path: Path) -> Iterator[None]:
     try:
-        with how.unpacked(path) as stream:
-            parts = _blocks(stream, 2 if layout is None else layout.above + 1)
-            first = next(parts, b"")
-            if layout is None:
-                layout = layout_of(path, first)
-            yield from _Text(path, layout, choose(layout.names), how).tables(first, parts)
+        yield
     except FileProblem:
         raise
     except DAMAGED as error:
         raise unreadable(path, str(error)) from error
 
 
-def _blocks(stream: io.BufferedIOBase, least: int) -> Iterator[bytes]:
-    """Cut a stream into blocks of whole lines."""
+def _parts(path: Path, layout: Layout, how: Reading) -> Iterator[_Part]:
+    """Cut a text, without the lines above its rows, into parts of whole lines."""
+    above: int | None = layout.above  # lines to pass over, at the beginning
     rest = b""
-    while block := stream.read(_BLOCK):
-        rest += block
-        end = rest.rfind(b"\n") + 1
-        if end == 0 or not _has_rows(rest[:end], least):
-            if len(rest) > _LONGEST + _BLOCK:
-                msg = f"it has lines of over {_LONGEST:,} bytes"
-                raise OSError(msg)
-            continue
-        yield rest[:end]
-        rest, least = rest[end:], 0
-    if rest:
-        yield rest
+    with how.unpacked(path) as stream:
+        while True:
+            block = stream.read(_BLOCK)
+            rest += block
+            if block and rest.count(b"\n") <= (above or 0):
+                if len(rest) > _LONGEST + _BLOCK:
+                    msg = f"it has lines of over {_LONGEST:,} bytes"
+                    raise OSError(msg)
+                continue
+            end = rest.rfind(b"\n") + 1 if block else len(rest)
+            text, rest = rest[:end], rest[end:]
+            if above is not None:
+                lines = text.removeprefix(BYTE_ORDER_MARK).splitlines(keepends=True)
+                text, above = b"".join(lines[above:]), None
+                del lines
+            elif not text:
+                return
+            part = _screened(text, layout, last=not block)
+            yield part
+            rest = part.rest + rest
+            if not block:
+                return
 
 
-def _has_rows(block: bytes, least: int) -> bool:
-    """Say whether a block has some lines that are neither empty nor comments."""
-    lines = iter(block.removeprefix(BYTE_ORDER_MARK).splitlines() if least else ())
-    written = (True for line in lines if line.strip() and not line.startswith(ABOVE))
-    return len(list(islice(written, least))) == least
+def _screened(text: bytes, layout: Layout, *, last: bool) -> _Part:
+    """Take out lines with NUL bytes, not in UTF-8, or with a quote never closed.
+
+    What is taken out does not depend on where the text is cut.
+    """
+    plain = _is_utf8(text) and b"\0" not in text
+    if plain and b'"' not in text:
+        return _Part(text, text, [], b"")
+    lines = text.splitlines(keepends=True)
+    broken = {} if plain else {i: why for i, line in enumerate(lines) if (why := _no_text(line))}
+    odd = [i for i, line in enumerate(lines) if line.count(b'"') % 2]
+    odd = [i for i in odd if i not in broken and not _is_row(lines[i], layout)]
+    end = len(lines)
+    while odd:
+        opened, *odd = odd
+        if odd and odd[0] - opened < _TOGETHER:
+            if _is_row(b"".join(lines[opened : odd[0] + 1]), layout):
+                odd = odd[1:]
+                continue
+        elif not odd and not last and len(lines) - opened < _TOGETHER:
+            end = opened
+            break
+        broken[opened] = "has a quote that is never closed"
+    if not broken and end == len(lines):
+        return _Part(text, text, [], b"")
+    kept = b"".join(line for i, line in enumerate(lines[:end]) if i not in broken)
+    faults = sorted((i, why) for i, why in broken.items() if i < end)
+    return _Part(b"".join(lines[:end]), kept, faults, b"".join(lines[end:]))
 
 
-class _Text:
-    """A text that is being read."""
+def _no_text(line: bytes) -> str:
+    if b"\0" in line:
+        return "holds a NUL byte"
+    return "" if _is_utf8(line) else "is not UTF-8, as which the file should be saved"
 
-    def __init__(
-        self, path: Path, layout: Layout, types: Mapping[str, pa.DataType], how: Reading
-    ) -> None:
-        self._path = path
-        self._layout = layout
-        self._place = {name: str(layout.names.index(name)) for name in types}
-        self._types = {self._place[name]: kind for name, kind in types.items()}
-        self._numeric = [name for name, kind in types.items() if kind == NUMBER]
-        self._how = how
-        self._line = layout.above  # lines before the block
-        self._broken = 0
-        self._first_broken = ""
-        self._rows = 0
 
-    def tables(self, first: bytes, following: Iterator[bytes]) -> Iterator[pa.Table]:
-        """Read block by block."""
-        lines = first.removeprefix(BYTE_ORDER_MARK).splitlines(keepends=True)
-        block: bytes | None = b"".join(lines[self._layout.above :])
-        del lines
-        while block is not None:
-            after = next(following, None)
-            part = screened(block, self._layout, last=after is None)
-            yield self._table(part, block)
-            self._line += block.count(b"\n") - part.rest.count(b"\n")
-            block = None if after is None else part.rest + after
-        if self._broken and not self._rows:
-            reason = f"none of its rows, {self._broken:,} in all, can be read: "
-            raise unreadable(self._path, reason + self._first_broken)
+def _is_utf8(text: bytes) -> bool:
+    try:
+        return text.isascii() or bool(text.decode())
+    except UnicodeDecodeError:
+        return False
 
-    def _table(self, part: Screened, block: bytes) -> pa.Table:
-        table, wrong = self._parsed(part.kept, self._types)
-        if table is None:  # a number somewhere is none
-            texts = {place: TEXT if kind == NUMBER else kind for place, kind in self._types.items()}
-            table, wrong = self._parsed(part.kept, texts)
-        if table is None:
-            raise unreadable(self._path, "its rows cannot be told apart")
-        columns = {
-            name: _numbers(table[place], self._layout.decimal)
-            if self._types[place] == NUMBER
-            else table[place]
-            for name, place in self._place.items()
-        }
-        self._rows += table.num_rows
-        broken = len(part.broken) + wrong
-        if broken or (self._how.strict and any(columns[name].null_count for name in self._numeric)):
-            self._leave_out(broken, *self._first_fault(part, block))
-        return pa.table(columns)
 
-    def _leave_out(self, count: int, first: int, why: str) -> None:
-        line = self._line + first + 1
-        if self._how.strict:
-            msg = f"line {line:,} of {self._path} {why}; mend it, or read not strictly"
-            raise FileProblem(msg)
-        self._first_broken = self._first_broken or f"line {line:,} {why}"
-        self._broken += count
-        self._how.counts[UNREAD] += count
+def _is_row(text: bytes, layout: Layout) -> bool:
+    """Say whether a text is one row, its quotes as they should be."""
+    lines = io.StringIO(text.decode(errors="replace"), newline="")
+    try:
+        rows = list(csv.reader(lines, delimiter=layout.separator, strict=True))
+    except csv.Error:
+        return False
+    return [len(row) for row in rows] == [len(layout.names)]
 
-    def _first_fault(self, part: Screened, block: bytes) -> tuple[int, str]:
-        """Find the first broken line of a block, line by line, and its fault."""
-        if self._first_broken and not self._how.strict:
-            return 0, ""  # it was told before
-        faults = [*part.broken, (block.count(b"\n"), "cannot be read")]
-        lines = block.removesuffix(part.rest).splitlines(keepends=True)[: faults[0][0]]
-        text = io.StringIO(b"".join(lines).decode(), newline="")
-        reader = csv.reader(text, delimiter=self._layout.separator)
-        line = 0
-        for fields in reader:
-            if why := self._fault(fields):
-                return line, why
-            line = reader.line_num
-        return faults[0]
 
-    def _fault(self, fields: Sequence[str]) -> str:
-        """Name the fault of a row; an empty row has none."""
-        expected = len(self._layout.names)
-        if len(fields) != expected:
-            empty = len(fields) < 2 and not "".join(fields).strip()
-            fault = f"has {number_of(len(fields), 'field')} where {expected} are expected"
-            return "" if empty else fault
-        for name in self._numeric if self._how.strict else ():
-            value = fields[int(self._place[name])]
-            number = value.replace(self._layout.decimal, ".")
-            if not re.match(_NUMBER, number) or not math.isfinite(float(number)):
-                return f"has {value!r} for {name}, which is no number"
-        return ""
+def _first_fault(part: _Part, layout: Layout, numeric: Sequence[str]) -> tuple[int, str]:
+    """Find the first broken line, line by line: its place, and its fault."""
+    screened = [*part.broken, (part.text.count(b"\n"), "cannot be read")][0]
+    lines = part.text.splitlines(keepends=True)[: screened[0]]
+    text = io.StringIO(b"".join(lines).decode(), newline="")
+    reader = csv.reader(text, delimiter=layout.separator)
+    place, expected = 0, len(layout.names)
+    for fields in reader:
+        if len(fields) > 1 or "".join(fields).strip():
+            if len(fields) != expected:
+                found = number_of(len(fields), "field")
+                return place, f"has {found} where {expected} are expected"
+            for name in numeric:
+                value = fields[layout.names.index(name)]
+                number = value.replace(layout.decimal, ".")
+                if not re.match(_NUMBER, number) or not math.isfinite(float(number)):
+                    return place, f"has {value!r} for {name}, which is no number"
+        place = reader.line_num
+    return screened
 
-    def _parsed(
-        self, block: bytes, types: Mapping[str, pa.DataType]
-    ) -> tuple[pa.Table | None, int]:
-        """Parse lines; None if a value is wrong. Lines with too many or few fields are counted."""
+
+def _parsed(path: Path, text: bytes, layout: Layout, types: Types) -> tuple[pa.Table, int]:
+    """Parse lines; those with too many or too few fields are counted."""
+    wrong = 0
+
+    def leave_out(row: pa_csv.InvalidRow) -> str:
+        nonlocal wrong
+        wrong += bool(row.text.strip())
+        return "skip"
+
+    # Columns go by their places, as names may be equal.
+    place = {name: str(layout.names.index(name)) for name in types}
+    for number in (NUMBER, TEXT):  # as texts if a number somewhere is none
         wrong = 0
-
-        def leave_out(row: pa_csv.InvalidRow) -> str:
-            nonlocal wrong
-            wrong += bool(row.text.strip())
-            return "skip"
-
-        names = [str(place) for place in range(len(self._layout.names))]
         try:
             table = pa_csv.read_csv(
-                pa.BufferReader(block or b"\n"),  # of nothing, it makes an error
+                pa.BufferReader(text or b"\n"),  # of nothing, it makes an error
                 pa_csv.ReadOptions(
-                    column_names=names, use_threads=False, block_size=len(block) + 1
+                    column_names=[str(i) for i in range(len(layout.names))],
+                    use_threads=False,
+                    block_size=len(text) + 1,
                 ),
-                pa_csv.ParseOptions(
-                    delimiter=self._layout.separator, invalid_row_handler=leave_out
-                ),
+                pa_csv.ParseOptions(delimiter=layout.separator, invalid_row_handler=leave_out),
                 pa_csv.ConvertOptions(
-                    column_types=types,
-                    include_columns=list(types),
+                    column_types={
+                        place[name]: number if kind == NUMBER else kind
+                        for name, kind in types.items()
+                    },
+                    include_columns=[place[name] for name in types],
                     strings_can_be_null=True,
                     null_values=_NOTHING,
-                    decimal_point=self._layout.decimal,
+                    decimal_point=layout.decimal,
                 ),
             )
         except pa.ArrowInvalid:
-            return None, 0
-        return table, wrong
+            continue
+        columns = {
+            name: _numbers(table[place[name]], layout.decimal)
+            if kind == NUMBER
+            else table[place[name]]
+            for name, kind in types.items()
+        }
+        return pa.table(columns), wrong
+    raise unreadable(path, "its rows cannot be told apart")
 
 
 def _numbers(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:

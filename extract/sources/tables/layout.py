@@ -37,13 +37,13 @@ def unreadable(path: Path, reason: str) -> FileProblem:
     return FileProblem(f"cannot read {path} as a table of points: {short}")
 
 
-def layout_of(path: Path, block: bytes) -> Layout:
+def layout_of(path: Path, head: bytes) -> Layout:
     """Find the names of the columns, and what separates them, in the first lines.
 
     Lines that begin with # are comments. If there is no line of names below them, the last of them
     may be it.
     """
-    lines = block.removeprefix(BYTE_ORDER_MARK).splitlines()
+    lines = head.removeprefix(BYTE_ORDER_MARK).splitlines()
     written = [i for i, line in enumerate(lines) if line.strip()]
     if not written:
         raise unreadable(path, "it is empty")

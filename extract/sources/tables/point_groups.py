@@ -1,15 +1,24 @@
 """Rows of points in any order -> traces, in bounded memory."""
 
-from collections.abc import Iterable, Iterator
+import io
+import pickle
+import tempfile
+import zlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from trajanon.arrays import Floats, Ints
+from trajanon.errors import FileProblem
 from trajanon.extract.sources.degrees import check_columns
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.tables.rows import NO_NAME, Codes, Rows, joined, rows_of
-from trajanon.extract.sources.tables.spill import Spill
+from trajanon.extract.sources.tables.columns import as_given, names
 from trajanon.extract.sources.tables.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
 from trajanon.subjects import key_of, spelled
@@ -18,7 +27,19 @@ FIRST = 250_000
 """Rows at the beginning of a table by which it is judged, however it is cut."""
 
 HELD = 2_000_000
-"""Rows that are gathered in memory; those of a larger table are put into a file first."""
+"""Rows that are gathered in memory; those of a larger table are put into files first."""
+
+_BUCKET = 1_000_000  # rows that one bucket should hold
+_FEWEST, _MOST = 16, 256  # buckets; each is an open file
+_UNKNOWN = 64  # buckets of a table whose number of rows is unknown
+
+
+class _Rows(NamedTuple):
+    """Points in the order of a table; arrays of numpy, as frames of pandas take a third longer."""
+
+    owner: NDArray[np.int32]  # places in `owners`
+    owners: Sequence[tuple[str, str | None]]  # an id, and a subject as it is written
+    values: Floats  # latitude, longitude, and seconds since 1970 UTC or NaN, shape (3, rows)
 
 
 def traces_of_points(
@@ -29,87 +50,157 @@ def traces_of_points(
     Rows of one subject and one id are one trace, in the order of the table. Without ids, a subject
     has one trace; without subjects, each id is its own, and its name begins with the label.
     """
-    first, chunks = _beginning(chunks)
-    if first is None:
+    coming, begun = iter(chunks), []
+    for chunk in coming:
+        begun.append(chunk)
+        if sum(map(len, begun)) >= FIRST:
+            break
+    if not begun:
         return
+    first = pd.concat(begun, ignore_index=True)[:FIRST] if len(begun) > 1 else begun[0][:FIRST]
     check_columns(first["lat"].to_numpy(), first["lon"].to_numpy(), label)
     times = TimeColumn(first, label)
     prefix = "" if "subject" in first else f"{label}#"  # equal ids of two files differ
     del first
     with Spill(rows) as spill:
-        held: list[Rows] = []
+        held: list[_Rows] = []
         size = 0
-        for chunk in chunks:
-            held.append(rows_of(chunk, times.seconds(chunk, how), how))
-            size += len(held[-1])
+        for chunk in chain(begun, coming):
+            held.append(_rows_of(chunk, times.seconds(chunk, how), how))
+            size += len(held[-1].owner)
             if size > HELD:
                 spill.put(held)
-        if size <= HELD:
-            yield from _traces(held, prefix, how)
-            return
-        for bucket in spill.buckets():
-            yield from _traces(bucket, prefix, how)
+        for gathered in spill.buckets() if size > HELD else [held]:
+            yield from _traces(gathered, prefix, how)
 
 
-def _beginning(
-    chunks: Iterable[pd.DataFrame],
-) -> tuple[pd.DataFrame | None, Iterable[pd.DataFrame]]:
-    """Look at the first rows; then all chunks from the first on."""
-    begun: list[pd.DataFrame] = []
-    rest = iter(chunks)
-    for chunk in rest:
-        begun.append(chunk)
-        if sum(map(len, begun)) >= FIRST:
-            break
-    if not begun:
-        return None, ()
-    first = begun[0] if len(begun) == 1 else pd.concat(begun, ignore_index=True)
-    return first.iloc[:FIRST], chain(begun, rest)
+def _rows_of(chunk: pd.DataFrame, time: Floats, how: Reading) -> _Rows:
+    """Name the owners in a part of a table; rows without an id are left out."""
+    subject, subjects = np.full(len(chunk), -1), list[str | None]()
+    if "subject" in chunk:
+        subject, subjects = _coded(chunk["subject"], as_given)
+    if "id" in chunk:
+        whole = _with_part(chunk["id"], chunk["part"]) if "part" in chunk else chunk["id"]
+        trace, traces = _coded(whole, names)
+    else:
+        exact = how.subjects_exact
+        trace, traces = subject, [name and key_of(name, exact=exact) for name in subjects]
+    values = np.stack([chunk["lat"].to_numpy(float), chunk["lon"].to_numpy(float), time])
+    owned = trace >= 0
+    if not owned.all():
+        how.counts["points without an id"] += int((~owned).sum())
+        trace, subject, values = trace[owned], subject[owned], values[:, owned]
+    owner, pairs = pd.factorize(trace * (len(subjects) + 1) + subject + 1)
+    trace, subject = np.divmod(pairs, len(subjects) + 1)
+    owners = [
+        (str(traces[i]), subjects[j - 1] if j else None)
+        for i, j in zip(trace.tolist(), subject.tolist(), strict=True)
+    ]
+    return _Rows(owner.astype(np.int32), owners, values)
 
 
-def _traces(held: list[Rows], prefix: str, how: Reading) -> Iterator[Trace]:
+def _coded(
+    values: pd.Series, read: Callable[[pd.Series], list[str | None]]
+) -> tuple[Ints, list[str | None]]:
+    """Read each name once: the place of the name of each row, or -1, and all names."""
+    code, found = pd.factorize(values)
+    if isinstance(found, pd.CategoricalIndex):  # which is slow to make texts of
+        found = found.categories.take(found.codes)
+    read_names = read(pd.Series(found))
+    place = [-1 if name is None else i for i, name in enumerate(read_names)]
+    return np.array([*place, -1])[code], read_names
+
+
+def _with_part(ids: pd.Series, parts: pd.Series) -> pd.Series:
+    """Join ids and parts to names; a row without its part has no name."""
+    owner, part = (pd.Series(names(values), ids.index, "string") for values in (ids, parts))
+    return owner + "/" + part
+
+
+def _traces(held: list[_Rows], prefix: str, how: Reading) -> Iterator[Trace]:
     """Put the rows of each trace together; empties the list, for the memory."""
-    if not any(map(len, held)):
+    if not any(len(rows.owner) for rows in held):
         return
-    owner, owners = joined([(rows.owner, rows.owners) for rows in held])
-    subject, written = joined([(rows.subject, rows.subjects) for rows in held])
-    keys = [key_of(name, exact=how.subjects_exact) for name in written]
-    spellings: dict[str, tuple[str, ...]] = {}
-    for key, name in zip(keys, written, strict=True):
-        spellings[key] = (*spellings.get(key, ()), name)
-    subject, subjects = joined([(subject, keys)])
-    names = [spellings[key] for key in subjects]
-    subject = _filled(subject, owner)
-    # A number for each pair, in the order of first appearance.
-    pairs = (owner.astype(np.int64) << 32) + (subject.astype(np.int64) - NO_NAME)
-    code, found = pd.factorize(pairs)
-    del owner, subject, pairs
+    pairs = [pair for rows in held for pair in rows.owners]
+    written = dict.fromkeys(subject for _, subject in pairs)
+    keys = {name: name and key_of(name, exact=how.subjects_exact) for name in written}
+    spellings: defaultdict[str | None, list[str]] = defaultdict(list)
+    for name, key in keys.items():
+        if name is not None:
+            spellings[key].append(name)
+    only: dict[str, str | None] = {}  # subject of an id, if it has but one
+    for name, subject in pairs if None in keys else ():
+        if (key := keys[subject]) is not None:
+            only[name] = key if only.get(name, key) == key else None
+    number: dict[tuple[str, str | None], int] = {}  # of each trace, by id and subject
+    numbers = [
+        number.setdefault((name, keys[subject] or only.get(name)), len(number))
+        for name, subject in pairs
+    ]
+    first = np.cumsum([0, *(len(rows.owners) for rows in held)])
+    places = [rows.owner + start for rows, start in zip(held, first.tolist(), strict=False)]
     # Codes of few bytes are sorted much faster.
-    order = np.argsort(code.astype(np.min_scalar_type(len(found))), kind="stable")
+    code = np.array(numbers, np.min_scalar_type(len(number)))[np.concatenate(places)]
+    order = np.argsort(code, kind="stable")
     ends = np.cumsum(np.bincount(code)).tolist()
-    parts = [[rows.lat for rows in held], [rows.lon for rows in held], [rows.time for rows in held]]
-    held.clear()  # then only one column lies twice in memory
-    lat, lon, time = (np.concatenate(parts.pop(0))[order] for _ in range(3))
-    for pair, start, end in zip(found.tolist(), [0, *ends], ends, strict=False):
-        number = (pair & 0xFFFFFFFF) + NO_NAME
-        yield Trace(
-            name=prefix + owners[pair >> 32],
-            subject=None if number == NO_NAME else spelled(names[number][0]),
-            lat=lat[start:end],
-            lon=lon[start:end],
-            time=time[start:end],
-            spellings=() if number == NO_NAME else names[number],
-        )
+    values = np.concatenate([rows.values for rows in held], axis=1)
+    held.clear()
+    values = values.take(order, axis=1)
+    for (name, key), start, end in zip(number, [0, *ends], ends, strict=False):
+        subject = None if key is None else spelled(spellings[key][0])
+        lat, lon, time = values[:, start:end]
+        yield Trace(prefix + name, subject, lat, lon, time, tuple(spellings[key]))
 
 
-def _filled(subject: Codes, owner: Codes) -> Codes:
-    """Give rows without a subject that of their id, if it has but one."""
-    known = subject != NO_NAME
-    if known.all() or not known.any():
-        return subject
-    least = np.full(owner.max() + 1, np.iinfo(np.int32).max, np.int32)
-    most = np.full(owner.max() + 1, NO_NAME, np.int32)
-    np.minimum.at(least, owner[known], subject[known])
-    np.maximum.at(most, owner[known], subject[known])
-    only = np.where(least == most, most, NO_NAME)
-    return np.where(known, subject, only[owner])
+class Spill(ExitStack):
+    """Rows in buckets by their ids, each an unnamed temporary file.
+
+    The operating system removes the files with the process, whatever ends it.
+    """
+
+    def __init__(self, rows: int | None) -> None:
+        super().__init__()
+        wished = _UNKNOWN if rows is None else -(-rows // _BUCKET)
+        self._count = min(max(wished, _FEWEST), _MOST)
+        self._files: list[io.FileIO] = []
+
+    def put(self, held: list[_Rows]) -> None:
+        """Put rows behind those that are here; empties the list."""
+        try:
+            if not self._files:
+                self._files = [
+                    self.enter_context(tempfile.TemporaryFile(buffering=0))  # noqa: SIM115
+                    for _ in range(self._count)
+                ]
+            while held:
+                self._write(held.pop(0))
+        except OSError as error:
+            msg = (
+                f"cannot put rows aside in {tempfile.gettempdir()}: {error.strerror}; "
+                "make room there, or set TMPDIR to a folder with room"
+            )
+            raise FileProblem(msg) from error
+
+    def buckets(self) -> Iterator[list[_Rows]]:
+        """Give back the rows, bucket by bucket; all rows of one id are in one of them."""
+        for file in self._files:
+            file.seek(0)
+            with io.BufferedReader(file) as stream:
+                parts = []
+                while stream.peek(1):
+                    parts.append(pickle.load(stream))
+            yield parts
+
+    def _write(self, rows: _Rows) -> None:
+        # By the id itself: its number depends on where the table is cut.
+        of_owner = [zlib.crc32(name.encode()) % self._count for name, _ in rows.owners]
+        bucket = np.array(of_owner, np.uint8)[rows.owner]
+        order = np.argsort(bucket, kind="stable")
+        ends = np.cumsum(np.bincount(bucket, minlength=self._count))
+        for file, which in zip(self._files, np.split(order, ends[:-1]), strict=True):
+            needed, owner = np.unique(rows.owner[which], return_inverse=True)
+            owners = [rows.owners[place] for place in needed.tolist()]
+            part = _Rows(owner.astype(np.int32), owners, rows.values[:, which])
+            left = memoryview(pickle.dumps(part)) if owners else b""
+            while left:
+                left = left[file.write(left) :]

@@ -1,18 +1,23 @@
-"""Tables that hold a point a row -> traces."""
+"""Tables that hold a point a row, as text or Parquet -> traces."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.tables import delimited, table_parquet
-from trajanon.extract.sources.tables.columns import known_as, roles
+from trajanon.extract.sources.tables import delimited
+from trajanon.extract.sources.tables.columns import check_single, known_as, numbers, roles
 from trajanon.extract.sources.tables.layout import ABOVE, BYTE_ORDER_MARK
 from trajanon.extract.sources.tables.point_groups import traces_of_points
 from trajanon.extract.sources.tables.unused_columns import check_use
 from trajanon.extract.trace import Trace
+from trajanon.files.arrow import frame, reading
 from trajanon.files.csv_dialect import separator_of
 from trajanon.inputs import named_rightly
 
@@ -20,7 +25,9 @@ _PARQUET = b"PAR1"
 _NAMES_OF_PARQUET = (".parquet", ".geoparquet")
 _NAMES_OF_TEXTS = (".csv", ".tsv")
 
-_TYPES: Mapping[str, pa.DataType] = {
+_KIND = "a table of points"
+
+_TYPES: delimited.Types = {
     "lat": delimited.NUMBER,
     "lon": delimited.NUMBER,
     "time": delimited.TEXT,
@@ -34,6 +41,10 @@ _TYPES: Mapping[str, pa.DataType] = {
 
 _BYTES = 8  # of a row, at least, even in a packed file
 
+_CHUNK = 250_000  # rows of Parquet that are read at a time
+_JUDGED = 100_000  # rows by which unused columns are judged
+_BUFFER = 1 << 20  # bytes that are read at a time of each column
+
 
 def looks_like(name: str, head: bytes) -> bool:
     """Say whether a file is Parquet, or a text that is named or begins as a table.
@@ -41,13 +52,19 @@ def looks_like(name: str, head: bytes) -> bool:
     A text begins as a table if its first line, or a comment above it, has a usual name for the
     latitude, and one for the longitude.
     """
-    if head.startswith(_PARQUET) or name.endswith(_NAMES_OF_PARQUET):
+    if head.startswith(_PARQUET) or name.endswith((*_NAMES_OF_PARQUET, *_NAMES_OF_TEXTS)):
         return True
-    lines = head.removeprefix(BYTE_ORDER_MARK).splitlines()
-    written = [line for line in lines if line.strip()]
-    below = next((i for i, row in enumerate(written) if not row.startswith(ABOVE)), 0)
-    headers = (line.decode(errors="replace") for line in written[: below + 1])
-    return name.endswith(_NAMES_OF_TEXTS) or any(map(_names_places, headers))
+    for line in head.removeprefix(BYTE_ORDER_MARK).splitlines():
+        fields = _fields(line.decode(errors="replace"))
+        if {"lat", "lon"} <= {role for field in fields for role in known_as(field)}:
+            return True
+        if line.strip() and not line.startswith(ABOVE):
+            return False
+    return False
+
+
+def _fields(header: str) -> Iterator[str]:
+    return (field.strip(' "') for field in header.split(separator_of(header)))
 
 
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
@@ -56,40 +73,8 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     Rows of one subject and one id are one trace, wherever they stand in the table. A table without
     ids has one trace a subject.
     """
-    if _is_parquet(path):
-        yield from table_parquet.read(path, label, how)
-    else:
-        yield from _read_text(path, label, how)
-
-
-def _read_text(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read the traces of a text with a point a row."""
-    column_of: dict[str, str] = {}
-
-    def first(names: Sequence[str]) -> pd.DataFrame:
-        texts = dict.fromkeys(names, delimited.TEXT)
-        table = next(delimited.read(path, lambda _: texts, Reading()))
-        return table.to_pandas(use_threads=False)
-
-    def choose(names: Sequence[str]) -> dict[str, pa.DataType]:
-        column_of.update(roles(names, how.columns, path))
-        check_use(names, column_of, first, str(path), how)
-        # As texts, if a column is a name and a time.
-        return {name: _TYPES[role] for role, name in reversed(column_of.items())}
-
-    chunks = (
-        pa.table({role: table[name] for role, name in column_of.items()}).to_pandas(
-            use_threads=False
-        )
-        for table in delimited.read(path, choose, how)
-    )
-    yield from traces_of_points(chunks, label, how, rows=path.stat().st_size // _BYTES)
-
-
-def _names_places(header: str) -> bool:
-    fields = header.split(separator_of(header))
-    found = {role for field in fields for role in known_as(field.strip(' "'))}
-    return {"lat", "lon"} <= found
+    read_it = _read_parquet if _is_parquet(path) else _read_text
+    yield from read_it(path, label, how)
 
 
 def _is_parquet(path: Path) -> bool:
@@ -98,3 +83,77 @@ def _is_parquet(path: Path) -> bool:
         return True
     with Reading().open(path) as stream:
         return stream.peek().startswith(_PARQUET)
+
+
+def _read_text(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+    layout = delimited.layout(path)
+    column_of = roles(layout.names, how.columns, str(path))
+
+    def first(names: Sequence[str]) -> pd.DataFrame:
+        return next(delimited.read(path, layout, dict.fromkeys(names, delimited.TEXT), Reading()))
+
+    check_use(layout.names, column_of, first, str(path), how)
+    # As texts, if a column is a name and a time.
+    types = {name: _TYPES[role] for role, name in reversed(column_of.items())}
+    tables = delimited.read(path, layout, types, how)
+    chunks = (_by_role(table, column_of) for table in tables)
+    yield from traces_of_points(chunks, label, how, rows=path.stat().st_size // _BYTES)
+
+
+def _by_role(table: pd.DataFrame, column_of: Mapping[str, str]) -> pd.DataFrame:
+    return pd.DataFrame({role: table[name] for role, name in column_of.items()})
+
+
+def _read_parquet(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+    with how.open(path) as stream:
+        with reading(path, _KIND):
+            file = pq.ParquetFile(stream, buffer_size=_BUFFER, pre_buffer=False)
+            schema = file.schema_arrow
+        column_of = roles(schema.names, how.columns, str(path))
+        check_single(schema.names, column_of.values(), str(path))
+        for name in column_of.values():
+            kind = schema.field(name).type
+            if pa.types.is_nested(kind):
+                msg = (
+                    f"the column {name!r} of {path} holds {kind}, not a value a row; name "
+                    "another in `columns`"
+                )
+                raise BadInput(msg)
+        check_use(schema.names, column_of, partial(first_rows, file), str(path), how)
+        chunks = _chunks(file, column_of, path, how)
+        yield from traces_of_points(chunks, label, how, rows=file.metadata.num_rows)
+
+
+def first_rows(file: pq.ParquetFile, names: Sequence[str]) -> pd.DataFrame:
+    """Read the first rows of some columns of a Parquet file."""
+    columns = list(names)
+    with reading("the first rows"):
+        batches = file.iter_batches(_JUDGED, columns=columns, use_threads=False)
+        rows = next(batches, None)
+    found = pd.DataFrame(columns=columns) if rows is None else frame(rows, "a table")
+    return found[columns]
+
+
+def _chunks(
+    file: pq.ParquetFile, column_of: Mapping[str, str], path: Path, how: Reading
+) -> Iterator[pd.DataFrame]:
+    """Read some rows at a time, their columns under the names of their roles."""
+    before = 0
+    columns = list(dict.fromkeys(column_of.values()))
+    with reading(path, _KIND):
+        for part in file.iter_batches(_CHUNK, columns=columns, use_threads=False):
+            # As floats, long ids would become one.
+            table = frame(part, path, date_as_object=False, integer_object_nulls=True)
+            rows = _by_role(table, column_of)
+            for role in ("lat", "lon"):
+                values, rows[role] = rows[role], numbers(rows[role])
+                wrong = np.flatnonzero(~np.isfinite(rows[role]) & how.strict)
+                if len(wrong):
+                    msg = (
+                        f"row {before + wrong[0] + 1:,} of {path} has "
+                        f"{str(values.iloc[wrong[0]])!r} for {role}, which is no number; "
+                        "mend it, or read not strictly"
+                    )
+                    raise FileProblem(msg)
+            before += len(rows)
+            yield rows

@@ -1,0 +1,182 @@
+"""Collections that researchers know, each in a form of its own: GeoLife, Porto, ... -> traces."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pyarrow import csv as pa_csv
+
+from trajanon.arrays import Floats
+from trajanon.errors import BadInput, FileProblem
+from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.tables import delimited
+from trajanon.extract.sources.tables.delimited import NAME, NUMBER, TEXT
+from trajanon.extract.sources.tables.layout import Layout, fields_of
+from trajanon.extract.sources.tables.point_groups import traces_of_points
+from trajanon.extract.sources.tables.timestamps import TimeColumn
+from trajanon.extract.trace import Trace
+from trajanon.files.csv_dialect import separator_of
+from trajanon.files.json_types import parsed
+
+_GEOLIFE = Layout(names=("lat", "lon", "zero", "altitude", "days", "date", "time"), above=6)
+_CABSPOTTING = Layout(names=("lat", "lon", "occupied", "time"), separator=" ")
+_TDRIVE = Layout(names=("subject", "time", "lon", "lat"))
+_PORTO = ("TRIP_ID", "TAXI_ID", "TIMESTAMP", "MISSING_DATA", "POLYLINE")
+
+_ROW_OF_CAB = re.compile(rb"-?\d+\.\d+ -?\d+\.\d+ [01] \d{9,10}\s")
+_ROW_OF_TAXI = re.compile(rb"\d+,\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,-?\d+(\.\d+)?,-?\d+(\.\d+)?\s")
+
+_STEP = 15.0  # seconds from point to point in Porto
+_IN_NUMBERS = b"0123456789.-+eE \t"
+
+
+class Collection(NamedTuple):
+    """How the files of a collection begin, and what reads them; see `FORMATS`."""
+
+    looks_like: Callable[[str, bytes], bool]
+    read: Callable[[Path, str, Reading], Iterator[Trace]]
+
+
+def _read_geolife(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+    """Read a `.plt` file: one trace, in Greenwich time.
+
+    Its subject is the folder around the folder Trajectory; elsewhere it is unknown.
+    """
+    types = {"lat": NUMBER, "lon": NUMBER, "date": TEXT, "time": TEXT}
+    points = pd.concat(delimited.read(path, _GEOLIFE, types, how), ignore_index=True)
+    if len(points) == 0:
+        return
+    folder = path.absolute().parent
+    subject = folder.parent.name if folder.name == "Trajectory" else None
+    points = points.fillna({"date": "", "time": ""})  # each point has a time
+    time = TimeColumn(points, str(path)).seconds(points, how)
+    yield Trace(label, subject, points["lat"].to_numpy(), points["lon"].to_numpy(), time)
+
+
+def _read_cabspotting(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+    """Read `new_NAME.txt`, the file of a cab: a trace for each trip, with passengers or without.
+
+    Whenever the cab is taken or left, a trip ends.
+    """
+    types = dict.fromkeys(_CABSPOTTING.names, NUMBER)
+    rows = pd.concat(delimited.read(path, _CABSPOTTING, types, how))
+    placed = rows["time"].notna() & rows["occupied"].notna()  # others belong to no trip
+    how.counts[delimited.UNREAD] += int((~placed).sum())
+    # The file has the newest first: of two points of one second, the later is above.
+    rows = rows[placed][::-1].sort_values("time", kind="stable")
+    if len(rows) == 0:
+        return
+    cab = re.match(r"(?:new_)?([^.]+)", path.name)
+    changes = np.flatnonzero(np.diff(rows["occupied"].to_numpy())) + 1
+    lat, lon, time = (rows[name].to_numpy() for name in ("lat", "lon", "time"))
+    for trip, bounds in enumerate(pairwise([0, *changes.tolist(), len(rows)]), start=1):
+        points = slice(*bounds)
+        subject = cab[1] if cab else None
+        yield Trace(f"{label}#{trip}", subject, lat[points], lon[points], time[points])
+
+
+def _looks_like_tdrive(name: str, head: bytes) -> bool:
+    if not head:  # some files of the collection are empty; their names tell
+        return re.fullmatch(r"\d+\.txt", name) is not None
+    return _ROW_OF_TAXI.match(head + b"\n") is not None
+
+
+def _read_tdrive(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+    """Read `ID.txt`, the file of a taxi: one trace, of all that it did."""
+    types = {"subject": NAME, "time": TEXT, "lat": NUMBER, "lon": NUMBER}
+    yield from traces_of_points(delimited.read(path, _TDRIVE, types, how), label, how)
+
+
+def _looks_like_porto(name: str, head: bytes) -> bool:
+    lines = head.decode("utf-8-sig", errors="replace").lstrip().splitlines()
+    return bool(lines) and "POLYLINE" in fields_of(lines[0], separator_of(lines[0]))
+
+
+def _read_porto(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+    """Read the trips of taxis, one a row, a point every 15 seconds.
+
+    Trips with missing points are left out: it is unknown where they are missing, so times and
+    lines would be invented.
+    """
+    layout = delimited.layout(path)
+    missing = [name for name in _PORTO if name not in layout.names]
+    if missing:
+        msg = (
+            f"{path} has no column {' and '.join(missing)}, as tables of Porto's "
+            f"taxis have; its columns are {', '.join(layout.names)}"
+        )
+        raise BadInput(msg)
+    for trips in delimited.read(path, layout, dict.fromkeys(_PORTO, TEXT), how):
+        lines = trips["POLYLINE"].fillna("")
+        pointless = lines.str.strip("[] \t") == ""
+        gaps = ~pointless & (trips["MISSING_DATA"].str.strip().str.lower() == "true")
+        how.counts["rows without points"] += int(pointless.sum())
+        how.counts["trips with missing points"] += int(gaps.sum())
+        yield from _trips(trips.assign(POLYLINE=lines)[~pointless & ~gaps], path, how)
+
+
+def _trips(trips: pd.DataFrame, path: Path, how: Reading) -> Iterator[Trace]:
+    starts = pd.to_numeric(trips["TIMESTAMP"], errors="coerce").to_numpy(np.float64)
+    lines = _lines(trips["POLYLINE"].tolist())
+    names, taxis = (trips[c].astype(object).where(trips[c].notna(), None) for c in _PORTO[:2])
+    for name, taxi, start, line in zip(names, taxis, starts, lines, strict=True):
+        if line is None or name is None or np.isnan(start):
+            if how.strict:
+                msg = f"the row of trip {name} in {path} cannot be read; mend it, or "
+                raise FileProblem(msg + "read not strictly")
+            how.counts[delimited.UNREAD] += 1
+            continue
+        time = start + _STEP * np.arange(len(line))
+        yield Trace(name, taxi, line[:, 1].copy(), line[:, 0].copy(), time)
+
+
+def _lines(texts: Sequence[str]) -> Iterator[Floats | None]:
+    """Read lists of longitudes and latitudes, all at once if all are as they should."""
+    size = [text.count("[") - 1 for text in texts]
+    numbers = _numbers(",".join(texts).encode(), size)
+    if numbers is None:
+        yield from map(_line, texts)
+    else:
+        yield from np.split(numbers.reshape(-1, 2), np.cumsum(size)[:-1])
+
+
+def _numbers(text: bytes, size: Sequence[int]) -> Floats | None:
+    """Read the numbers of lists that have these sizes; None if they do not."""
+    brackets = b",".join(b"[" + (b"[,]," * n)[:-1] + b"]" for n in size)
+    if not text or text.translate(None, _IN_NUMBERS) != brackets:
+        return None
+    try:
+        column = pa_csv.read_csv(
+            pa.BufferReader(text.translate(None, b"[]").replace(b",", b"\n")),
+            pa_csv.ReadOptions(column_names=["number"], use_threads=False),
+            convert_options=pa_csv.ConvertOptions(column_types={"number": NUMBER}),
+        )["number"]
+    except pa.ArrowInvalid:
+        return None
+    if len(column) != 2 * sum(size) or column.null_count:
+        return None
+    return np.asarray(column.to_numpy())
+
+
+def _line(text: str) -> Floats | None:
+    try:
+        places = np.array(parsed(text, list[list[float]]), dtype=np.float64)
+    except ValueError:  # of other lists, or of points with more numbers than others
+        return None
+    return places if places.ndim == 2 and places.shape[1] == 2 else None
+
+
+COLLECTIONS: Mapping[str, Collection] = {
+    "geolife": Collection(lambda name, head: head.startswith(b"Geolife trajectory"), _read_geolife),
+    "cabspotting": Collection(
+        lambda name, head: _ROW_OF_CAB.match(head + b"\n") is not None, _read_cabspotting
+    ),
+    "porto": Collection(_looks_like_porto, _read_porto),
+    "tdrive": Collection(_looks_like_tdrive, _read_tdrive),
+}
+"""By name; each is told by how its files begin."""

@@ -1,1 +1,0 @@
-"""Collections of traces that researchers know, each in a form of its own."""
