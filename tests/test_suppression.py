@@ -214,7 +214,7 @@ def test_two_releases_are_compared_by_what_both_hold(tmp_path: Path) -> None:
 
 def test_nothing_left_is_refused() -> None:
     trajectories = walks(30)
-    with pytest.raises(BadInput, match=r"all groups lie within 1e\+06 m, and nothing"):
+    with pytest.raises(BadInput, match=r"all groups lie within 1e\+06 m: lower"):
         trajanon.anonymize(trajectories, 3, min_radius=1e6, effort="fast")
     for share in (-0.1, 1.0, float("nan")):
         with pytest.raises(BadInput, match="`suppress` must be a number from 0 to below 1"):

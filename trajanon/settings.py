@@ -90,8 +90,8 @@ class Settings(_Checked):
         Compression c of hm2: the path visits the centroids of groups of c records; 1 turns it off.
         The groups are MDAV's.
     expansion
-        Order of compressed records on the path: by distance to the centroid, or by row. It is the
-        ``distance`` to the centroid of all records.
+        Order of compressed records on the path: by distance to the centroid, or by row. The
+        centroid is that of all records.
     gamma
         Gain factor of v-mdav: larger values let groups grow beyond k. None takes the best of 0,
         0.05, ..., 1.
