@@ -16,6 +16,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 from corridors import corridors
+from matplotlib.figure import Figure
 from measures import account, alone, command_line, searched
 
 import trajanon
@@ -74,21 +75,6 @@ def recall(X: Floats) -> float:
     return round(float(np.mean(shares)), 4)
 
 
-def plot_results(results: pd.DataFrame, file: Path) -> None:
-    """Draw seconds and memory over the number of records."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 4), layout="constrained")
-    axes = figure.subplots(1, 2)
-    for ax, key, unit in zip(axes, ("seconds", "peak_gb"), ("seconds", "GB"), strict=True):
-        for how, some in results.groupby("how", sort=False):
-            ax.loglog(some["n"], some[key], "o-", label=how)
-        ax.set(xlabel="records of 60 columns", ylabel=unit)
-        ax.grid(which="both", alpha=0.3)
-        ax.legend()
-    figure.savefig(file, dpi=120)
-
-
 def scale(
     sizes: list[int] = SIZES,
     tracks: Path | None = None,
@@ -116,7 +102,12 @@ def scale(
             exponents = (f"{clock / records:.2f}" for clock in clocks)
             print(f"{how}, up to {n:,}: exponents", *exponents)
     if plot is not None:
-        plot_results(results, plot)
+        figure = Figure(figsize=(9, 4), layout="constrained")
+        for ax, key in zip(figure.subplots(1, 2), ("seconds", "peak_gb"), strict=True):
+            table = results.pivot(index="n", columns="how", values=key)
+            table.plot(ax=ax, loglog=True, style="o-", xlabel="records of 60 columns", ylabel=key)
+            ax.grid(which="both", alpha=0.3)
+        figure.savefig(plot, dpi=120)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,10 @@ point in them was recorded by anyone.
 import gzip
 import math
 import sys
+from bisect import bisect_left
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,20 +89,14 @@ def make_subject(city: City, number: int, dice: Dice) -> Subject:
 
 def choose_way(city: City, subject: Subject, dice: Dice) -> tuple[list[Street], bool]:
     """Choose one of the subject's ways, and whether it is driven in the evening."""
-    place = dice.uniform(0.0, 1.0)
     usual, other, errand, visit = subject.goals
-    goals = [usual, other] if place > 0.5 else [usual]
-    for above, goal in ((0.76, other), (0.88, visit), (0.96, errand)):
-        if place > above:
-            goals = [goal]
-    stops = [subject.home, *goals]
+    tours = [[usual], [usual, other], [other], [visit], [errand]]
+    stops = [subject.home, *tours[bisect_left((0.5, 0.76, 0.88, 0.96), dice.uniform(0.0, 1.0))]]
     evening = dice.chance(0.45)
     if evening:
         stops.reverse()
-    way = []
-    for start, goal in pairwise(stops):
-        way += city.fastest(start, goal, subject.taste)
-    return way, evening
+    ways = (city.fastest(start, goal, subject.taste) for start, goal in pairwise(stops))
+    return list(chain.from_iterable(ways)), evening
 
 
 def drive(way: list[Street], dice: Dice) -> list[Moment]:
@@ -185,14 +180,11 @@ def make_uploads(dice: Dice) -> list[Upload]:
     for number in range(TRACES):
         subject = subjects[number if number < SUBJECTS else dice.below(SUBJECTS)]
         fixes = recorded(city, subject, number, dice)
-        half = len(fixes) // 2
         # Everybody's first trace bears a name, so all subjects are in the pages.
-        if number < SUBJECTS or number % 6 != 0:
-            uploads.append(Upload(subject.name, [fixes]))
-        elif number % 24 == 0:
-            uploads.append(Upload(None, [fixes[:half], fixes[half:]]))
-        else:
-            uploads.append(Upload(None, [fixes]))
+        named, half = number < SUBJECTS or number % 6 != 0, len(fixes) // 2
+        two = number >= SUBJECTS and number % 24 == 0
+        segments = [fixes[:half], fixes[half:]] if two else [fixes]
+        uploads.append(Upload(subject.name if named else None, segments))
     uploads.sort(key=lambda upload: upload.segments[0][0].time or 0)
     latest = 900_000
     for at, upload in enumerate(uploads):
