@@ -7,7 +7,7 @@ import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.extract.earth.box import Area
-from trajanon.extract.earth.zones import Zone
+from trajanon.extract.earth.places import Zone
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 
