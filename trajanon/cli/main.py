@@ -114,9 +114,8 @@ def main() -> NoReturn:
     try:
         code = app(standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort) as stop:
-        code = INTERRUPTED
-        if isinstance(stop.__cause__, EOFError):  # typer takes both for Ctrl-C
-            code = _defect()
+        # typer takes both for Ctrl-C.
+        code = _defect() if isinstance(stop.__cause__, EOFError) else INTERRUPTED
     except TrajanonError as error:
         say(str(error))
         code = 2

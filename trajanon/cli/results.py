@@ -71,8 +71,21 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
 def show_release(report: Mapping[str, Any]) -> None:
     """Print what a release lost, and how its groups are."""
     alignment, suppressed = report["alignment"], report.get("suppressed")
-    show_table("The release", _of_release(report, alignment, suppressed), [""], numbers=[""])
-    _show_moved(report, alignment)
+    show_table("The release", _of_release(report), [""], numbers=[""])
+    ways = {"in the file": report}
+    if alignment is not None:
+        before = alignment["before"]
+        ways = {"as slid": report, "as cut": alignment["as_cut"], "without sliding": before}
+    losses = [f"{way['information_loss']:.4g} %" for way in ways.values()]
+    distances = {name: way["displacement"] for name, way in ways.items()}
+    if (from_runs := report.get("from_runs")) is not None:
+        distances["from the runs"] = from_runs
+    names = {"mean": "mean", "median": "median", "p95": "95 %, at most", "max": "farthest"}
+    moved = [
+        [name, *(f"{far[key]:,.0f} m" for far in distances.values())] for key, name in names.items()
+    ]
+    moved.append(["Information loss", *losses])
+    show_table("What it costs", moved, ["Points moved"], numbers=distances)
     if alignment is not None:
         tell(alignment["measured"])
     if suppressed is not None and suppressed["declined"]:
@@ -90,11 +103,7 @@ def show_release(report: Mapping[str, Any]) -> None:
         tell(NOT_ALIGNED)
 
 
-def _of_release(
-    report: Mapping[str, Any],
-    alignment: Mapping[str, Any] | None,
-    suppressed: Mapping[str, Any] | None,
-) -> _Facts:
+def _of_release(report: Mapping[str, Any]) -> _Facts:
     # A release in parts tells how many groups there are of each size.
     sizes = report.get("sizes") or list(map(int, report["groups_of_size"]))
     yield "Trajectories", f"{report['n']:,}"
@@ -107,10 +116,10 @@ def _of_release(
     if "shards" in report:
         yield "Shards, searched one by one", f"{report['shards']:,}"
     yield from _stages(report)
-    if alignment is not None:
+    if (alignment := report["alignment"]) is not None:
         yield "Trajectories that slid", f"{alignment['slid']['share']:.0%}"
         yield "(on their tracks by, mean)", f"{alignment['slid']['mean']:,.0f} m"
-    if suppressed is None:
+    if (suppressed := report.get("suppressed")) is None:
         return
     if suppressed["share"]:
         yield "Left out as outliers", f"{suppressed['outliers']:,}"
@@ -124,7 +133,6 @@ def _of_release(
 
 
 def _of_wide_groups(wide: Mapping[str, Any]) -> str:
-    """Say how far apart members of a group are, and what mends it."""
     found = (
         f"{number_of(wide['groups'], 'group holds', 'groups hold')} trajectories that "
         f"are farther apart than they are long, by up to {wide['span'] / 1e3:,.1f} km"
@@ -138,27 +146,6 @@ def _of_wide_groups(wide: Mapping[str, Any]) -> str:
         f"{found}. The widest are due to {out}: to leave these out, "
         f"repeat the command with --suppress {100 * wide['share']:.12g}%"
     )
-
-
-def _show_moved(report: Mapping[str, Any], alignment: Mapping[str, Any] | None) -> None:
-    """Print losses and metres of a release, against each of what it stands for."""
-    ways = {"in the file": report}
-    if alignment is not None:
-        ways = {
-            "as slid": report,
-            "as cut": alignment["as_cut"],
-            "without sliding": alignment["before"],
-        }
-    losses = [f"{way['information_loss']:.4g} %" for way in ways.values()]
-    distances = {name: way["displacement"] for name, way in ways.items()}
-    if (from_runs := report.get("from_runs")) is not None:
-        distances["from the runs"] = from_runs
-    names = {"mean": "mean", "median": "median", "p95": "95 %, at most", "max": "farthest"}
-    rows = [
-        [name, *(f"{far[key]:,.0f} m" for far in distances.values())] for key, name in names.items()
-    ]
-    rows.append(["Information loss", *losses])
-    show_table("What it costs", rows, ["Points moved"], numbers=distances)
 
 
 def rounded(value: float, way: str) -> str:

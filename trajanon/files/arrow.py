@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem, TrajanonError
 from trajanon.inputs import regular
@@ -49,19 +48,21 @@ def reading(what: object, kind: str = "Parquet", *errors: type[Exception]) -> It
         raise FileProblem(msg) from error
 
 
-def values(column: Any) -> NDArray[Any]:
-    """Read the values of a column of Arrow; missing ones are None or NaN."""
-    return _sound(column).to_numpy()  # type: ignore[no-any-return]
-
-
 def frame(table: Any, what: object, **options: bool) -> pd.DataFrame:
     """Read a table or batch as numbers, texts, times, truths and lists of these."""
     import pyarrow as pa
 
     columns = []
-    for name, column in zip(table.schema.names, table.columns, strict=True):
+    for name, written in zip(table.schema.names, table.columns, strict=True):
         with reading(f"the column {name!r} of {what}", "numbers or UTF-8 text"):
-            columns.append(_without_bytes(_sound(column)))
+            column = sound(written)
+            if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+                texts = (
+                    None if value is None else value.decode("utf-8", "backslashreplace")
+                    for value in column.to_pylist()
+                )
+                column = pa.array(texts, pa.large_string())
+            columns.append(column)
     if not columns:
         return pd.DataFrame(index=range(table.num_rows))
     plain = pa.Table.from_arrays(columns, table.schema.names)
@@ -70,7 +71,7 @@ def frame(table: Any, what: object, **options: bool) -> pd.DataFrame:
     return read
 
 
-def _sound(column: Any) -> Any:
+def sound(column: Any) -> Any:
     """Turn a column into one of few types, of which each value is what it says."""
     import pyarrow as pa
 
@@ -90,18 +91,6 @@ def _sound(column: Any) -> Any:
         column = _within_calendar(column)
     column.validate(full=True)
     return column
-
-
-def _without_bytes(column: Any) -> Any:
-    import pyarrow as pa
-
-    if not (pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)):
-        return column
-    texts = (
-        None if value is None else value.decode("utf-8", "backslashreplace")
-        for value in column.to_pylist()
-    )
-    return pa.array(texts, pa.large_string())
 
 
 def _within_calendar(column: Any) -> Any:

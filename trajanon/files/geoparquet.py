@@ -19,14 +19,9 @@ from trajanon.files import arrow
 from trajanon.files.json_types import parsed, typed
 from trajanon.files.release_lines import Lines, ReleaseFormat
 
-_MAGIC = 4
-"""Bytes at the beginning and the end, before which the footer's length stands."""
-
-_BINARY = b"\x18"
-"""Begins a text in a footer; its length follows."""
-
-_AT_ONCE = 10_000
-"""Rows that are read at once: with their tracks, some tens of megabytes."""
+_MAGIC = 4  # bytes at the beginning and the end, before which the footer's length stands
+_BINARY = b"\x18"  # begins a text in a footer; its length follows
+_AT_ONCE = 10_000  # rows that are read: with their tracks, some tens of megabytes
 
 
 def column_of_lines(lines: Iterable[NDArray[Any]]) -> Any:
@@ -71,9 +66,7 @@ def write_tables(file: IO[bytes], tables: Iterable[Any], metadata: Mapping[str, 
             pa.default_memory_pool().release_unused()
 
 
-class Column(TypedDict):
-    """What GeoParquet says of a column of geometries."""
-
+class _Column(TypedDict):
     encoding: NotRequired[str]
     geometry_types: NotRequired[list[str]]
     crs: NotRequired[dict[str, Any] | str | None]
@@ -83,7 +76,7 @@ class Geo(TypedDict):
     """What GeoParquet says of its columns of geometries."""
 
     primary_column: str
-    columns: dict[str, Column]
+    columns: dict[str, _Column]
 
 
 def described(schema: Any, what: object) -> Geo:
@@ -91,7 +84,7 @@ def described(schema: Any, what: object) -> Geo:
     try:
         geo = parsed((schema.metadata or {}).get(b"geo", b"{}"), Geo)
         name = geo["primary_column"]
-        typed(geo["columns"].get(name), Column, name)
+        typed(geo["columns"].get(name), _Column, name)
     except BadInput as error:
         msg = f"{what} is not GeoParquet: its footer does not describe its geometries, {error}"
         raise FileProblem(msg) from error
@@ -167,18 +160,12 @@ class GeoParquet:
                 "row; leave it out"
             )
             raise BadInput(msg)
-        return self._values(name)
+        return self.values(name)
 
-    def geometries(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Read the geometries, and their bytes as they stand in the file."""
-        import shapely
-
-        written = self._values(self.geometry)
-        with expecting_geometries(self._path), np.errstate(invalid="ignore"):
-            return shapely.from_wkb(written), written
-
-    def _values(self, name: str) -> NDArray[Any]:
-        return arrow.values(self._parquet.read([name])[name])
+    def values(self, name: str) -> NDArray[Any]:
+        """Read a column of which there is one, whatever it holds."""
+        values: NDArray[Any] = arrow.sound(self._parquet.read([name])[name]).to_numpy()
+        return values
 
     def batches(self, name: str) -> Iterator[Any]:
         """Read a column some rows at a time."""
@@ -204,11 +191,16 @@ def write_released(
 
 
 def _read(path: Path) -> Lines:
+    import shapely
+
     with GeoParquet.opened(path) as file:
         if len(set(file.columns)) < len(file.columns):
             msg = f"{path} has two columns of the same name, as no release has"
             raise FileProblem(msg)
-        return Lines.of(*file.geometries(), file.metadata("attribution"))
+        written = file.values(file.geometry)
+        with expecting_geometries(path), np.errstate(invalid="ignore"):
+            geometries = shapely.from_wkb(written)
+        return Lines.of(geometries, written, file.metadata("attribution"))
 
 
 def _contents(path: Path) -> tuple[str, dict[str, Any]]:

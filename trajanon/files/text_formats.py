@@ -135,31 +135,21 @@ def _write_gpx(path: Path, points: Floats, attribution: str | None) -> None:
 
 
 def _read_gpx(path: Path) -> Lines:
-    def named(element: ElementTree.Element, name: str) -> bool:
-        return element.tag.rpartition("}")[2] == name
-
     try:
         root = ElementTree.parse(path).getroot()
-        lines = [
-            np.array(
-                [
-                    (point.attrib["lon"], point.attrib["lat"])
-                    for point in track.iter()
-                    if named(point, "trkpt")
-                ],
-                dtype=np.float64,
-            )
-            for track in root
-            if named(track, "trk")
+        tracks = [
+            [(point.attrib["lon"], point.attrib["lat"]) for point in track.iterfind(".//{*}trkpt")]
+            for track in root.iterfind("{*}trk")
         ]
+        lines = [np.array(track, dtype=np.float64) for track in tracks]
     except (OSError, ElementTree.ParseError, ValueError, LookupError) as error:
         msg = f"cannot read {path} as GPX"
         raise FileProblem(msg) from error
-    if not named(root, "gpx"):
-        msg = f"{path} is not GPX: it begins with <{root.tag.rpartition('}')[2]}>"
+    kind = root.tag.rpartition("}")[2]
+    if kind != "gpx":
+        msg = f"{path} is not GPX: it begins with <{kind}>"
         raise FileProblem(msg)
-    said = [e.text or "" for e in root.iter() if named(e, "desc")]
-    return Lines.of_points(lines, said[0] if said else None)
+    return Lines.of_points(lines, root.findtext(".//{*}desc"))
 
 
 CSV = ReleaseFormat(_write_csv, _read_csv)

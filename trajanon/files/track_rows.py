@@ -17,8 +17,7 @@ from trajanon.errors import BadInput
 from trajanon.files.wkb import WkbLines, read_lines
 from trajanon.tracks import STEPS, Tracks
 
-_AT_ONCE = 1_000_000
-"""Points that are worked on at once, as they take several times their memory then."""
+_AT_ONCE = 1_000_000  # points, as they take several times their memory when they are worked on
 
 
 def lines_of_tracks(tracks: Tracks) -> Iterator[NDArray[Any]]:
@@ -34,7 +33,8 @@ def lines_of_tracks(tracks: Tracks) -> Iterator[NDArray[Any]]:
     begin[order] = np.where(heads, tracks.first[run], window)
     end[order] = np.where(tails, tracks.first[run + 1], np.append(window, 0)[1:] + 1)
     size = end - begin
-    for rows in _blocks(size):
+    block = np.cumsum(size) // _AT_ONCE
+    for rows in np.split(np.arange(len(size)), np.flatnonzero(np.diff(block)) + 1):
         places = _spans(begin[rows], size[rows])
         row = np.repeat(np.arange(len(rows)), size[rows])
         yield shapely.linestrings(tracks.points[places, ::-1], indices=row)
@@ -151,12 +151,6 @@ def _gather(track: Iterator[Any], size: Ints, into: Ints) -> Floats:
         places = slice(begin[0], begin[-1] + mine[-1]) if in_order else _spans(begin, mine)
         gathered[places] = some.points[kept]
     return gathered
-
-
-def _blocks(size: Ints) -> list[Ints]:
-    """Split rows of so many points into blocks of some `_AT_ONCE` points."""
-    block = np.cumsum(size) // _AT_ONCE
-    return np.split(np.arange(len(size)), np.flatnonzero(np.diff(block)) + 1)
 
 
 def _spans(begin: Ints, size: Ints) -> Ints:

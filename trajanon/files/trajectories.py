@@ -45,23 +45,20 @@ def write_parts(
 
 
 def _tables(parts: Iterable[Trajectories]) -> Iterator[Any]:
-    n = runs = 0
-    for part in parts:
-        yield _table(part, n, runs)
-        n += len(part)
-        runs += 0 if part.tracks is None else len(part.tracks.first) - 1
-
-
-def _table(part: Trajectories, n: int, runs: int) -> Any:
     import pyarrow as pa
 
-    columns = {"trajectory": n + np.arange(len(part)), "subject": part.subject, "trace": part.trace}
-    if part.tracks is not None:
-        columns |= {"run": runs + part.tracks.run, "start": part.tracks.start}
-    columns["geometry"] = geoparquet.column_of_points(part.points)
-    if part.tracks is not None:
-        columns["track"] = geoparquet.column_of_lines(track_rows.lines_of_tracks(part.tracks))
-    return pa.table({name: column for name, column in columns.items() if column is not None})
+    n = runs = 0
+    for part in parts:
+        place, tracks = np.arange(n, n + len(part)), part.tracks
+        columns = {"trajectory": place, "subject": part.subject, "trace": part.trace}
+        if tracks is not None:
+            columns |= {"run": runs + tracks.run, "start": tracks.start}
+        columns["geometry"] = geoparquet.column_of_points(part.points)
+        if tracks is not None:
+            columns["track"] = geoparquet.column_of_lines(track_rows.lines_of_tracks(tracks))
+            runs += len(tracks.first) - 1
+        yield pa.table({name: column for name, column in columns.items() if column is not None})
+        n += len(part)
 
 
 def read_trajectories(

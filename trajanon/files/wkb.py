@@ -7,16 +7,13 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats, Ints
 
-OnInvalid = Literal["raise", "ignore"]
-"""Whether what cannot be read raises an error, or becomes None."""
-
 _POINT = np.array([1, 1, 0, 0, 0], dtype=np.uint8)
 _LINE = np.array([1, 2, 0, 0, 0], dtype=np.uint8)
 """How geometries of x and y begin, little-endian. The number of its points follows in a line."""
 
 
 class WkbLines(NamedTuple):
-    """WkbLines of any lengths."""
+    """Lines of any lengths."""
 
     points: Floats  # latitude and longitude (the second and the first coordinate)
     size: Ints  # how many points each has, shape (n,)
@@ -24,7 +21,7 @@ class WkbLines(NamedTuple):
     flat: Bools  # whether each one is a LineString without heights, shape (n,)
 
 
-def read_lines(column: Any, on_invalid: OnInvalid = "raise") -> WkbLines:
+def read_lines(column: Any, on_invalid: Literal["raise", "ignore"] = "raise") -> WkbLines:
     """Read geometries as lines: flat ones as numbers, which is ten times as fast as shapely."""
     import shapely
 
@@ -37,12 +34,9 @@ def read_lines(column: Any, on_invalid: OnInvalid = "raise") -> WkbLines:
     flat = line & ~shapely.has_z(geometries)
     if hasattr(shapely, "has_m"):
         flat &= ~shapely.has_m(geometries)
-    return WkbLines(
-        shapely.get_coordinates(geometries)[:, ::-1],
-        shapely.get_num_coordinates(geometries).astype(np.int64),
-        line,
-        flat,
-    )
+    xy = shapely.get_coordinates(geometries)
+    size = shapely.get_num_coordinates(geometries).astype(np.int64)
+    return WkbLines(xy[:, ::-1], size, line, flat)
 
 
 def read_points(column: Any) -> Floats | None:
@@ -51,7 +45,9 @@ def read_points(column: Any) -> Floats | None:
     return None if numbers is None else numbers[0]
 
 
-def read_geometries(column: Any, on_invalid: OnInvalid = "raise") -> NDArray[Any]:
+def read_geometries(
+    column: Any, on_invalid: Literal["raise", "ignore"] = "raise"
+) -> NDArray[np.object_]:
     """Read geometries of any kind, one by one."""
     import pyarrow as pa
     import shapely
@@ -60,10 +56,8 @@ def read_geometries(column: Any, on_invalid: OnInvalid = "raise") -> NDArray[Any
         msg = f"geometries are bytes (WKB), and these are {column.type}"
         raise TypeError(msg)
     with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
-        found: NDArray[Any] = shapely.from_wkb(
-            column.to_numpy(zero_copy_only=False), on_invalid=on_invalid
-        )
-    return found
+        values = column.to_numpy(zero_copy_only=False)
+        return np.asarray(shapely.from_wkb(values, on_invalid=on_invalid))
 
 
 def _flat(column: Any, head: NDArray[np.uint8]) -> tuple[Floats, Ints] | None:
@@ -85,11 +79,8 @@ def _flat(column: Any, head: NDArray[np.uint8]) -> tuple[Floats, Ints] | None:
     size = np.ones(len(column), dtype=np.int64)
     if head is _LINE:
         size = heads[:, len(head) :].copy().view("<u4")[:, 0].astype(np.int64)
-    if (
-        (heads[:, : len(head)] != head).any()
-        or (length != before + 16 * size).any()
-        or (head is _LINE and (size == 1).any())  # no line
-    ):
+        size[size == 1] = -1  # no line
+    if (heads[:, : len(head)] != head).any() or (length != before + 16 * size).any():
         return None
     if (length == length[0]).all():
         content = data.reshape(len(column), -1)[:, before:].tobytes()
