@@ -165,7 +165,7 @@ def test_microaggregate_refuses_in_one_sentence(
         (b"\xef\xbb\xbf", "a.csv is empty"),
         (b"a,b\n", "a.csv has a header but no rows; add a row"),
         (b"a,b,a\n1,2,3\n", "a.csv has two columns 'a'; rename one of them"),
-        (b",a\n1,2\n", "column 1 of a.csv has no name; name it in the header"),
+        (b",a\n1,2\n", "column 1 of a.csv has no name: name it"),
         (b"a,b\n1,2\n1,2,3\n", "in line 3, saw 3; each row needs as many values"),
         (b'a,b\n1,"2\n3,4\n', "cannot read a.csv as a table"),
         (b"a,b\n1,2\n3,\n", "1 value is missing in 1 of the 2 rows of a.csv (b 1); fill"),

@@ -468,7 +468,7 @@ def test_a_damaged_track_is_one_sentence_with_the_way_out(
     sentence = run("anonymize", "damaged.parquet", "-k", 2).sentence
     assert sentence.startswith("trajanon: damaged.parquet: ")
     assert says in sentence
-    assert "extract again, or leave out the columns run, start and track" in sentence
+    assert "extract again, or leave out columns run, start and track" in sentence
     left = [name for name in table.column_names if name in ("run", "start", "track")]
     pq.write_table(dropped(*left)(table), tmp_path / "without.parquet")
     assert read_trajectories(tmp_path / "without.parquet").tracks is None

@@ -49,10 +49,8 @@ def anonymize(
     else:
         for name, value in (("--memory", memory), ("--cluster", cluster)):
             if value is not None:
-                msg = (
-                    f"{name} {value} is for a folder of parts: make one with trajanon "
-                    "extract --partition 100000"
-                )
+                make_one = "make one with trajanon extract --partition 100000"
+                msg = f"{name} {value} is for a folder of parts: {make_one}"
                 raise BadInput(msg)
         beside, report = _of_file(Path(trajectories), Path(out), **how)
     if as_json:
@@ -83,22 +81,14 @@ def _of_file(
 
 
 def _of_parts(
-    folder: str,
-    out: str,
-    memory: str,
-    cluster: str | None,
-    *,
-    align: bool,
-    suppress: float,
-    min_radius: float,
-    **how: Any,
+    folder: str, out: str, memory: str, cluster: str | None, *, align: bool, **how: Any
 ) -> tuple[str, dict[str, Any]]:
     from trajanon.cli.screen import bars
     from trajanon.files.release import RELEASE_FORMATS
     from trajanon.parts.executors import connected
     from trajanon.parts.replacement import report_of
 
-    if suppress or min_radius:
+    if any([how.pop("suppress"), how.pop("min_radius")]):
         msg = "--suppress and --min-radius are for files: a folder of parts is released whole"
         raise BadInput(msg)
     if Path(out).suffix.lower() in RELEASE_FORMATS:

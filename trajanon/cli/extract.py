@@ -189,10 +189,7 @@ def _where(
     if Path(area).is_file():
         return read_outline(Path(area)), None
     if pbf is None:
-        msg = (
-            f"--area {area} is no file, and a boundary by name needs a file that holds "
-            "it: add --pbf FILE.osm.pbf"
-        )
+        msg = f"--area {area} is no file; for a boundary of this name add --pbf FILE.osm.pbf"
         raise BadInput(msg)
     return boundary(pbf, area, admin_level=admin_level), None
 

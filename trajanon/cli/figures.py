@@ -32,10 +32,7 @@ def figures(
         pictures = of_release(originals, release, read_report(read[1]), group=group)
         read = [*read, report_path(read[1])]
     elif len(read) > 2 or read[0].suffix.lower() != ".csv":
-        msg = (
-            "figures takes the CSV that trajanon benchmark wrote, or two files, "
-            "trajectories and release"
-        )
+        msg = "figures takes the CSV of trajanon benchmark, or two files, trajectories and release"
         raise BadInput(msg)
     elif group is not None:
         msg = f"--group {group} goes with a release: name trajectories and release"

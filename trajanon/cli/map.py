@@ -109,10 +109,7 @@ def _inputs(
             "side-by-side; their trajectories are named by --originals"
         )
     elif originals is not None:
-        msg = (
-            f"--originals {originals} goes with --compare; otherwise name trajectories "
-            "and release one after the other"
-        )
+        msg = f"--originals {originals} goes with --compare; else name trajectories and release"
     elif view == "public" and len(given) <= 2:
         return None, given[-1:]
     elif len(given) == 2:

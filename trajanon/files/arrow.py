@@ -48,6 +48,15 @@ def reading(what: object, kind: str = "Parquet", *errors: type[Exception]) -> It
         raise FileProblem(msg) from error
 
 
+@contextmanager
+def parquet(path: Path) -> Iterator[Any]:
+    """Open a Parquet file; what keeps the block from reading it is told in a sentence."""
+    import pyarrow.parquet as pq
+
+    with reading(path), opened(path) as file:
+        yield pq.ParquetFile(file)
+
+
 def frame(table: Any, what: object, **options: bool) -> pd.DataFrame:
     """Read a table or batch as numbers, texts, times, truths and lists of these."""
     import pyarrow as pa

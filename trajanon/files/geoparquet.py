@@ -123,54 +123,35 @@ def refuse_other_system(where: object, geo: Geo) -> None:
     raise BadInput(msg)
 
 
-class GeoParquet:
-    """A GeoParquet file that is read some rows of a column at a time."""
+def column_of(path: Path, file: Any, name: str) -> NDArray[Any] | None:
+    """Read a column that holds single values; None if there is none."""
+    import pyarrow as pa
 
-    def __init__(self, path: Path, parquet: Any) -> None:
-        self._path, self._parquet, self._schema = path, parquet, parquet.schema_arrow
-        self.n, self.columns = parquet.metadata.num_rows, self._schema.names
-        self.geo = described(self._schema, path)
-        self.geometry = self.geo["primary_column"]
+    kinds = [one.type for one in file.schema_arrow if one.name == name]
+    if not kinds:
+        return None
+    if len(kinds) > 1 or pa.types.is_nested(kinds[0]):
+        holds = "stands there twice" if len(kinds) > 1 else f"holds {kinds[0]}"
+        msg = f"the column {name!r} of {path} {holds}, and not one value a row; leave it out"
+        raise BadInput(msg)
+    return _values(file, name)
 
-    @classmethod
-    @contextmanager
-    def opened(cls, path: Path) -> Iterator["GeoParquet"]:
-        """Open a file; errors of Arrow in the block are told in a sentence."""
-        import pyarrow.parquet as pq
 
-        with arrow.reading(path), arrow.opened(path) as file:
-            yield cls(path, pq.ParquetFile(file))
+def _values(file: Any, name: str) -> NDArray[Any]:
+    values: NDArray[Any] = arrow.sound(file.read([name])[name]).to_numpy()
+    return values
 
-    def metadata(self, name: str) -> str | None:
-        """Read a text that belongs to the whole file."""
-        text = self._schema.metadata.get(name.encode())
-        return None if text is None else text.decode("utf-8", "replace")
 
-    def column(self, name: str) -> NDArray[Any] | None:
-        """Read a column that holds single values; None if there is none."""
-        import pyarrow as pa
+def batches_of(file: Any, name: str) -> Iterator[Any]:
+    """Read a column some rows at a time."""
+    for batch in file.iter_batches(_AT_ONCE, columns=[name]):
+        yield batch.column(0)
 
-        kinds = [one.type for one in self._schema if one.name == name]
-        if not kinds:
-            return None
-        if len(kinds) > 1 or pa.types.is_nested(kinds[0]):
-            holds = "stands there twice" if len(kinds) > 1 else f"holds {kinds[0]}"
-            msg = (
-                f"the column {name!r} of {self._path} {holds}, and not one value a "
-                "row; leave it out"
-            )
-            raise BadInput(msg)
-        return self.values(name)
 
-    def values(self, name: str) -> NDArray[Any]:
-        """Read a column of which there is one, whatever it holds."""
-        values: NDArray[Any] = arrow.sound(self._parquet.read([name])[name]).to_numpy()
-        return values
-
-    def batches(self, name: str) -> Iterator[Any]:
-        """Read a column some rows at a time."""
-        for batch in self._parquet.iter_batches(_AT_ONCE, columns=[name]):
-            yield batch.column(0)
+def text_of(file: Any, name: str) -> str | None:
+    """Read a text that belongs to the whole file."""
+    text = (file.schema_arrow.metadata or {}).get(name.encode())
+    return None if text is None else text.decode("utf-8", "replace")
 
 
 def write_geoparquet(path: Path, points: Floats, attribution: str | None, first: int = 1) -> None:
@@ -193,22 +174,21 @@ def write_released(
 def _read(path: Path) -> Lines:
     import shapely
 
-    with GeoParquet.opened(path) as file:
-        if len(set(file.columns)) < len(file.columns):
+    with arrow.parquet(path) as file:
+        names = file.schema_arrow.names
+        geometry = described(file.schema_arrow, path)["primary_column"]
+        if len(set(names)) < len(names):
             msg = f"{path} has two columns of the same name, as no release has"
             raise FileProblem(msg)
-        written = file.values(file.geometry)
+        written = _values(file, geometry)
         with expecting_geometries(path), np.errstate(invalid="ignore"):
             geometries = shapely.from_wkb(written)
-        return Lines.of(geometries, written, file.metadata("attribution"))
+        return Lines.of(geometries, written, text_of(file, "attribution"))
 
 
 def _contents(path: Path) -> tuple[str, dict[str, Any]]:
     """Take a file apart that Arrow reads: who wrote it, and all that Arrow shows of it."""
-    import pyarrow.parquet as pq
-
-    with arrow.reading(path), arrow.opened(path) as opened:
-        file = pq.ParquetFile(opened)
+    with arrow.parquet(path) as file:
         about, table = file.metadata, file.read()
     size = path.stat().st_size
     with path.open("rb") as whole:

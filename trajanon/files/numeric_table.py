@@ -35,10 +35,7 @@ def read_table(path: Path) -> pd.DataFrame:
     names = list(table.columns)
     for number, name in enumerate(names, start=1):
         if not name:
-            msg = (
-                f"column {number} of {path} has no name; name it in the header, or "
-                "remove the column if it numbers the rows"
-            )
+            msg = f"column {number} of {path} has no name: name it, or remove it if it numbers rows"
             raise BadInput(msg)
         if name in names[: number - 1]:
             msg = f"{path} has two columns {name!r}; rename one of them"
@@ -82,15 +79,10 @@ def _texts(path: Path, **how: bool) -> tuple[pd.DataFrame, str]:
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
-    import pyarrow.parquet as pq
-
-    with arrow.reading(path), arrow.opened(path) as file:
-        table = pq.ParquetFile(file).read()
+    with arrow.parquet(path) as file:
+        table = file.read()
     if b"geo" in (table.schema.metadata or {}):
-        msg = (
-            f"{path} holds geometries, which are no table of numbers; trajectories go "
-            "to trajanon anonymize"
-        )
+        msg = f"{path} holds geometries, no numbers: trajectories go to trajanon anonymize"
         raise BadInput(msg)
     # What pandas took for an index is a column like the others.
     return arrow.frame(table, path)

@@ -81,9 +81,8 @@ def read_report(release: Path) -> Report:
         return parsed(path.read_bytes(), Report)
     except FileNotFoundError as error:
         msg = (
-            f"there is no {path}, which says what belongs to which group, and "
-            f"{release} alone cannot tell: run trajanon anonymize again, or show the "
-            "release alone with trajanon map --view public"
+            f"there is no {path}, the report with the groups of {release}: run trajanon "
+            "anonymize again, or show the release alone with trajanon map --view public"
         )
         raise FileProblem(msg) from error
     except OSError as error:
@@ -106,10 +105,8 @@ def checked(report: Mapping[str, Any]) -> Report:
 def promise_in(report: Report) -> tuple[int, str]:
     """Take from a report the group size promised, and what it counts."""
     if report["counted"] not in ("subjects", "records"):
-        msg = (
-            f"the report counts {report['counted']!r}, and neither subjects nor "
-            "records: run trajanon anonymize again"
-        )
+        found = f"{report['counted']!r}, and neither subjects nor records"
+        msg = f"the report counts {found}: run trajanon anonymize again"
         raise BadInput(msg)
     check_k(report["k"])
     return report["k"], report["counted"]

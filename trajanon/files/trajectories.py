@@ -12,13 +12,12 @@ import numpy as np
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files import geoparquet, track_rows
+from trajanon.files import arrow, geoparquet, track_rows
 from trajanon.files.json_types import parsed
 from trajanon.files.wkb import read_lines
 from trajanon.inputs import named_rightly
 from trajanon.outputs import replacing
 from trajanon.subjects import identities
-from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 
 _LOG = logging.getLogger(__name__)
@@ -89,29 +88,40 @@ def read_trajectories(
     if not path.exists():
         msg = f"there is no {path}; make it with: trajanon extract --bbox madrid"
         raise FileProblem(msg)
-    with geoparquet.GeoParquet.opened(named_rightly(path)) as file:
-        geoparquet.refuse_other_system(path, file.geo)
-        points = _points(path, file)
-        found = identities(file.column("subject"), file.column("trace"), exact=subjects_exact)
+    with arrow.parquet(named_rightly(path)) as file:
+        geo = geoparquet.described(file.schema_arrow, path)
+        geoparquet.refuse_other_system(path, geo)
+        points = _points(path, file, geo["primary_column"])
+        column = partial(geoparquet.column_of, path, file)
+        found = identities(column("subject"), column("trace"), exact=subjects_exact)
         if merged := found.merged.told():
             _LOG.warning("%s: %s", path, merged)
         try:
-            provenance = parsed(file.metadata("trajanon") or "{}", dict[str, Any])
+            provenance = parsed(geoparquet.text_of(file, "trajanon") or "{}", dict[str, Any])
         except BadInput:  # what another program wrote under this name
             provenance = {}
-        return Trajectories(
-            points=points,
-            subject=found.subject,
-            trace=found.trace,
-            provenance=found.counted_in(provenance),
-            tracks=_tracks(path, file, points),
-        )
+        tracks = None
+        if "track" in geo["columns"] and "track" in file.schema_arrow.names:
+            read = partial(geoparquet.batches_of, file, "track")
+            try:
+                tracks = track_rows.read_tracks(column("run"), column("start"), read, points)
+            except BadInput as error:
+                msg = f"{path}: {error}; extract again, or leave out columns run, start and track"
+                raise BadInput(msg) from None
+    return Trajectories(
+        points=points,
+        subject=found.subject,
+        trace=found.trace,
+        provenance=found.counted_in(provenance),
+        tracks=tracks,
+    )
 
 
-def _points(path: Path, file: geoparquet.GeoParquet) -> Floats:
-    points, row = np.empty((0, 0, 2)), 0
+def _points(path: Path, file: Any, geometry: str) -> Floats:
+    n, row = file.metadata.num_rows, 0
+    points = np.empty((0, 0, 2))
     sizes, flat = set[int](), True
-    for batch in file.batches(file.geometry):
+    for batch in geoparquet.batches_of(file, geometry):
         with geoparquet.expecting_geometries(path):
             some = read_lines(batch)
         sizes |= {int(some.size.min()), int(some.size.max())}
@@ -119,29 +129,15 @@ def _points(path: Path, file: geoparquet.GeoParquet) -> Floats:
         if len(sizes) > 1 or not flat:
             continue
         if row == 0:
-            points = np.empty((file.n, max(sizes), 2))
+            points = np.empty((n, max(sizes), 2))
         points[row : row + len(batch)] = some.points.reshape(len(batch), -1, 2)
         row += len(batch)
     least, most = min(sizes, default=0), max(sizes, default=0)
     if least < most or not flat or most < 2:
         msg = (
             f"{path} does not hold trajectories: they are LineStrings of equally many "
-            f"points without heights, and this has {file.n} lines of "
-            f"{least} to {most} points; "
+            f"points without heights, and this has {n} lines of {least} to {most} points; "
             "make trajectories with: trajanon extract --source FILE"
         )
         raise BadInput(msg)
     return points
-
-
-def _tracks(path: Path, file: geoparquet.GeoParquet, points: Floats) -> Tracks | None:
-    """Read the tracks; None where another program means something else by the word."""
-    if "track" not in file.columns or "track" not in file.geo["columns"]:
-        return None
-    try:
-        return track_rows.read_tracks(
-            file.column("run"), file.column("start"), partial(file.batches, "track"), points
-        )
-    except BadInput as error:
-        msg = f"{path}: {error}; extract again, or leave out the columns run, start and track"
-        raise BadInput(msg) from None
