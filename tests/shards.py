@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from trajanon.arrays import Floats, Ints
 from trajanon.files.trajectories import write_trajectories
-from trajanon.parts import search, workflow
+from trajanon.parts import shards, workflow
 from trajanon.parts.plan import Plan
 from trajanon.parts.release import Tally, finish
 from trajanon.parts.scratch import ShardRows
@@ -91,5 +91,5 @@ class Groups:
 def groups_told() -> Iterator[Groups]:
     """Listen to what is finished in this process."""
     groups = Groups()
-    with patch.object(search, "finish", groups.finish):
+    with patch.object(shards, "finish", groups.finish):
         yield groups

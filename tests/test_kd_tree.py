@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from trajanon.arrays import Floats, Ints
 from trajanon.hashing import hashed
-from trajanon.parts.split import Split, joined_shards, split_table
+from trajanon.parts.plan import Split, joined_shards, split_table
 
 
 def shard_of(found: Split, record: Floats, row: int) -> int:

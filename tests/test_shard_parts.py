@@ -47,7 +47,7 @@ def test_parts_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
     assert parts.n == 100
     assert [part_slice.first for part_slice in parts.slices] == [0, 30, 60, 90]
     assert (all_of(parts) == points).all()
-    assert not parts.knows_subjects
+    assert not parts.schema.kinds
 
 
 def test_row_groups_are_read_together_up_to_a_unit(tmp_path: Path) -> None:

@@ -199,7 +199,7 @@ def test_workers_that_cannot_be_started_are_one_sentence(
     assert "the workers could not be started" in answer.sentence
 
 
-@pytest.mark.parametrize("step", ["look", "scatter", "search_shard", "search_border", "write_part"])
+@pytest.mark.parametrize("step", ["look", "scatter", "search", "borders", "write_part"])
 def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt

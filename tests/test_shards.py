@@ -21,8 +21,9 @@ from trajanon.loss import information_loss, sse, standardise
 from trajanon.partition import dense, subjects_per_group
 from trajanon.parts import reader, release, workflow
 from trajanon.parts.folder import Stored
+from trajanon.parts.release import Waiting
 from trajanon.parts.scratch import Task
-from trajanon.parts.search import Waiting, borders
+from trajanon.parts.shards import borders
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.utility import displacement
 
@@ -219,7 +220,7 @@ def test_borders_of_more_than_memory_holds_are_mended_in_parts(tmp_path: Path) -
         found = borders(waiting, capacity)
         sizes.extend(some.rows for some in found)
         everything = [place for some in found for place in some.places]
-        assert everything == [one.place for one in sorted(waiting)]
+        assert everything == [place for *_, place in sorted(waiting)]
         return found
 
     with (
@@ -237,8 +238,7 @@ def test_borders_of_more_than_memory_holds_are_mended_in_parts(tmp_path: Path) -
 def test_groups_between_two_shards_stay_together() -> None:
     sizes = {"a": 40, "b": 70, "c": 30, "d": 5}
     a, b, c, d = (Stored(name, 0, 1, rows) for name, rows in sizes.items())
-    waiting = [Waiting(1, (1, 3), d), Waiting(0, (1, 3), c)]
-    waiting += [Waiting(0, (1, 2), b), Waiting(0, (1, 2), a)]
+    waiting = [(1, 1, 3, d), (0, 1, 3, c), (0, 1, 2, b), (0, 1, 2, a)]
     assert [some.places for some in borders(waiting, 110)] == [[a, b], [c], [d]]
     # More than fits is not searched at once, whatever it is.
     assert [some.places for some in borders(waiting, 100)] == [[a], [b, c], [d]]

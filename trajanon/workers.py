@@ -35,7 +35,7 @@ def in_threads(
     pool = ThreadPoolExecutor(min(len(jobs), cores()))
     found: list[Result] | None = None
     try:
-        with _ctrl_c_held_back():
+        with ctrl_c_held_back():
             futures = [pool.submit(job, stop) for job in jobs]
         waiting = set(futures)
         while waiting:
@@ -46,14 +46,14 @@ def in_threads(
         found = [future.result() for future in futures]
         return found
     finally:
-        with _ctrl_c_held_back():
+        with ctrl_c_held_back():
             if found is None:
                 stop.set()
             pool.shutdown(cancel_futures=True)
 
 
 @contextmanager
-def _ctrl_c_held_back() -> Iterator[None]:
+def ctrl_c_held_back() -> Iterator[None]:
     """Let Ctrl-C come after the block: no thread is half begun then, or not awaited."""
     handler = signal.getsignal(signal.SIGINT)
     if current_thread() is not main_thread() or handler is None:

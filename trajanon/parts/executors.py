@@ -8,11 +8,11 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import resource_tracker
-from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, TypeVar
 
 from trajanon.errors import BadInput, ServerProblem, TrajanonError
 from trajanon.progress import Progress, silent
+from trajanon.workers import ctrl_c_held_back
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -33,10 +33,6 @@ _LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"
 _PATIENCE = 10  # seconds to wait for a scheduler
 
 
-def _nothing(_: object) -> None:
-    pass
-
-
 @dataclass(frozen=True, slots=True)
 class Executor:
     """Does tasks: one after the other here, or on the cluster of a client, in any order."""
@@ -49,7 +45,7 @@ class Executor:
         what: str,
         task: Callable[[_Given], _Result],
         given: Sequence[_Given],
-        done: Callable[[_Given], object] = _nothing,
+        done: Callable[[_Given], object] = lambda _: None,
     ) -> list[_Result]:
         """Do a task with each thing given; results in their order."""
         results: dict[int, _Result] = {}
@@ -110,26 +106,17 @@ def connected(cluster: str) -> Iterator["Client"]:
     except ImportError as error:
         msg = "`cluster` needs Dask: pip install 'trajanon[cluster]'"
         raise BadInput(msg) from error
-    workers = cluster.removeprefix(_LOCAL)
-    if cluster.startswith(_LOCAL) and (not workers.isdecimal() or int(workers) < 1):
-        msg = f"`cluster` {cluster!r} must be local: and a number of workers: local:4"
-        raise BadInput(msg)
     with _quiet(), ExitStack() as ending:
-        if not cluster.startswith(_LOCAL):
-            yield ending.enter_context(_reached(cluster))
-            return
-        with _ctrl_c_held_back():
-            client = _started(int(workers), ending)
-        yield client
+        yield (_started if cluster.startswith(_LOCAL) else _reached)(cluster, ending)
 
 
-def _reached(address: str) -> "Client":
+def _reached(address: str, ending: ExitStack) -> "Client":
     from distributed import Client
 
     try:
         if not address.strip():  # such as a variable that is not set
             raise ValueError
-        client = Client(address, timeout=_PATIENCE)
+        client: Client = ending.enter_context(Client(address, timeout=_PATIENCE))
     except ValueError as error:
         msg = (
             f"`cluster` {address!r} must be the address of a scheduler, such as "
@@ -142,31 +129,34 @@ def _reached(address: str) -> "Client":
             "workers with dask worker"
         )
         raise ServerProblem(msg) from error
-    if client.scheduler_info()["workers"]:
-        return client
-    client.close()
-    msg = f"the scheduler at {address} has no workers: start some with: dask worker {address}"
-    raise ServerProblem(msg)
+    if not client.scheduler_info()["workers"]:
+        msg = f"the scheduler at {address} has no workers: start some with: dask worker {address}"
+        raise ServerProblem(msg)
+    return client
 
 
-def _started(workers: int, ending: ExitStack) -> "Client":
+def _started(cluster: str, ending: ExitStack) -> "Client":
     """Start workers on this machine, each with one thread: kernels take more."""
     import dask.config
     from distributed import Client, LocalCluster
 
+    workers = cluster.removeprefix(_LOCAL)
+    if not workers.isdecimal() or int(workers) < 1:
+        msg = f"`cluster` {cluster!r} must be local: and a number of workers: local:4"
+        raise BadInput(msg)
     before = dask.config.get(_ENVIRONMENT)
     # Without Dask's MALLOC_TRIM: with it each block of a search has to ask for its memory again.
     kept = {name: before[name] for name in before if "MALLOC_TRIM" not in name}
     kept["DASK_DISTRIBUTED__LOGGING__DISTRIBUTED"] = "critical"
     try:
-        with dask.config.set({_ENVIRONMENT: kept}):
-            cluster = LocalCluster(
-                n_workers=workers,
+        with _ctrl_c_for_this_process(), dask.config.set({_ENVIRONMENT: kept}):
+            local = LocalCluster(
+                n_workers=int(workers),
                 threads_per_worker=1,
                 memory_limit=0,  # shards are made to fit; spilling would slow them
                 dashboard_address="127.0.0.1:0",
             )
-            client: Client = ending.enter_context(Client(ending.enter_context(cluster)))
+            client: Client = ending.enter_context(Client(ending.enter_context(local)))
     except (OSError, RuntimeError, TimeoutError) as error:
         msg = f"the workers could not be started: {_words(error)}"
         raise ServerProblem(msg) from error
@@ -192,25 +182,19 @@ def _quiet() -> Iterator[None]:
 
 
 @contextmanager
-def _ctrl_c_held_back() -> Iterator[None]:
+def _ctrl_c_for_this_process() -> Iterator[None]:
     """Start processes that ignore Ctrl-C; in this one it waits until the end of the block.
 
     A terminal sends it to all of them, and each would show a traceback of its own. A process begins
     with the blocked signals of this one; so do those that replace a lost one.
     """
-    can_block = hasattr(signal, "pthread_sigmask")
-    if current_thread() is not main_thread() or not can_block:
-        yield
-        return
-    resource_tracker.ensure_running()  # it unblocks the signal once it has begun
-    pressed: list[int] = []
-    # A thread in which it is not blocked may receive it.
-    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        signal.signal(signal.SIGINT, before)
-        if pressed:
-            signal.raise_signal(signal.SIGINT)
+    with ctrl_c_held_back():  # a thread in which it is not blocked may receive it
+        if not hasattr(signal, "pthread_sigmask"):
+            yield
+            return
+        resource_tracker.ensure_running()  # it unblocks the signal once it has begun
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)

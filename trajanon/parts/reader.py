@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain, count, takewhile
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
@@ -23,8 +24,7 @@ SLICE_ROWS = 100_000
 """Rows read at once, about; a larger row group is read whole."""
 
 NUMBERS = 60 * SLICE_ROWS
-"""Coordinates that may be read at once, whatever the memory: some 200 MB with copies of
-them."""
+"""Coordinates that may be read at once, whatever the memory: some 200 MB with copies of them."""
 
 _SUFFIXES = (".parquet", ".geoparquet")
 
@@ -36,32 +36,28 @@ class _Provenance(TypedDict):
     counts: NotRequired[dict[str, int]]
 
 
-@dataclass(frozen=True, slots=True)
-class PartSchema:
+class PartSchema(NamedTuple):
     """How trajectories are written in a part: the same in all parts of a folder."""
 
     points: int  # of each trajectory
-    known: tuple[tuple[str, str], ...]  # of ``subject`` and ``trace``, those there are, and kinds
+    kinds: dict[str, str]  # of ``subject`` and ``trace``, those there are
     attribution: str | None  # the line that must be shown with the data
-    geometry: str  # the column of lines; empty if each coordinate is a column: lat1, lon1, ...
+    coordinates: list[str]  # the column of lines, or one for each coordinate: lat1, lon1, ...
     single: bool  # whether coordinates have single precision
     unknown: tuple[int, int]  # recordings that name no subject, and recordings read
 
-    @property
-    def coordinates(self) -> list[str]:
-        """The columns of trajectories."""
-        return [self.geometry] if self.geometry else _coordinates(self.points)
-
     def filled(self, other: "PartSchema") -> "PartSchema":
         """Give columns without any value the kind that they have in another part."""
-        theirs = dict(other.known)
-        known = ((n, theirs.get(n, kind) if kind == NO_VALUES else kind) for n, kind in self.known)
-        return replace(self, known=tuple(known))
+        kinds = {
+            name: other.kinds.get(name, kind) if kind == NO_VALUES else kind
+            for name, kind in self.kinds.items()
+        }
+        return self._replace(kinds=kinds)
 
     def difference(self, other: "PartSchema") -> str:
         """Say how it is not like another one."""
         mine, theirs = (
-            ", ".join(f"{name} ({kind})" for name, kind in one.known) or "nothing"
+            ", ".join(f"{name} ({kind})" for name, kind in one.kinds.items()) or "nothing"
             for one in (self, other)
         )
         if self.points != other.points:
@@ -70,7 +66,7 @@ class PartSchema:
             return f"of subjects and traces it has {mine}, and not {theirs}"
         if self.attribution != other.attribution:
             return f"it carries {self.attribution!r}, and not {other.attribution!r}"
-        if (self.geometry, self.single) != (other.geometry, other.single):
+        if (self.coordinates, self.single) != (other.coordinates, other.single):
             return "its coordinates are written in another way"
         return "it is of another extraction"
 
@@ -118,11 +114,6 @@ class Parts:
         """Trajectories in all parts."""
         return sum(part_slice.rows for part_slice in self.slices)
 
-    @property
-    def knows_subjects(self) -> bool:
-        """Whether something is known of subjects."""
-        return bool(self.schema.known)
-
     def fitting(self, capacity: int) -> "Parts":
         """Read no more at once than fits, where lines have many points."""
         most = max(capacity, min(SLICE_ROWS, NUMBERS // (2 * self.schema.points)))
@@ -140,7 +131,7 @@ class Parts:
     def read(self, part_slice: PartSlice) -> tuple[NDArray[np.floating], RowIds]:
         """Read points, (r, m, 2), in the precision of the file, and whose they are."""
         where, table = self._table(part_slice, self.schema.coordinates)
-        read_points = _points_of_lines if self.schema.geometry else _points_of_columns
+        read_points = _points_of_columns if len(self.schema.coordinates) > 1 else _points_of_lines
         points = read_points(where, table, self.schema)
         file = where.replace("{", "{{").replace("}", "}}")  # it is formatted
         refuse_off_earth(points, f"{file} has a point that")
@@ -151,10 +142,10 @@ class Parts:
         return row_ids(*self._table(part_slice, []), exact=self.subjects_exact)
 
     def _table(self, part_slice: PartSlice, columns: Sequence[str]) -> tuple[str, Any]:
-        names = [*columns, *(name for name, _ in self.schema.known)]
-        with _parquet(self.folder, part_slice.name) as part:
-            table = part.read_row_groups(list(part_slice.groups), names, use_threads=False)
-        return f"{self.folder}/{part_slice.name}", table
+        with _parquet(self.folder, part_slice.name) as (where, part):
+            names = [*columns, *self.schema.kinds]
+            table = part.read_row_groups([*part_slice.groups], names, use_threads=False)
+        return where, table
 
 
 def survey_parts(folder: Folder) -> Parts:
@@ -162,24 +153,25 @@ def survey_parts(folder: Folder) -> Parts:
     names = [name for name in folder.names() if is_read(name)]
     schema, slices, first = None, [], 0
     for name in names:
-        with _parquet(folder, name) as part:
-            about = part.metadata
-            sizes = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
-            if not sum(sizes):
+        with _parquet(folder, name) as (where, part):
+            groups = range(part.metadata.num_row_groups)
+            rows = [part.metadata.row_group(group).num_rows for group in groups]
+            if not sum(rows):
                 continue
-            mine = _schema_of(f"{folder}/{name}", part)
+            mine = _schema_of(where, part)
         if schema is not None:
             mine, schema = mine.filled(schema), schema.filled(mine)
             if mine != schema:
                 msg = (
-                    f"{folder}/{name} is not like {slices[0].name}: {mine.difference(schema)}; "
+                    f"{where} is not like {slices[0].name}: {mine.difference(schema)}; "
                     "keep parts of one extraction in a folder"
                 )
                 raise BadInput(msg)
         schema = mine
-        groups, rows = zip(*((g, size) for g, size in enumerate(sizes) if size), strict=True)
-        slices += PartSlice(name, first, groups, rows).parted(SLICE_ROWS)
-        first += sum(sizes)
+        filled = tuple(group for group in groups if rows[group])
+        whole = PartSlice(name, first, filled, tuple(rows[group] for group in filled))
+        slices += whole.parted(SLICE_ROWS)
+        first += whole.rows
     if schema is None:
         what = f"the {len(names)} parts in {folder} hold" if names else f"{folder} has"
         msg = (
@@ -196,15 +188,16 @@ def is_read(name: str) -> bool:
 
 
 @contextmanager
-def _parquet(folder: Folder, name: str) -> Iterator[Any]:
-    """Open a part; an error names it.
+def _parquet(folder: Folder, name: str) -> Iterator[tuple[str, Any]]:
+    """Open a part, and give its whole name; an error says it.
 
     Arrow must not read this file of Python's in threads of its own: see `arrow.opened`.
     """
     import pyarrow.parquet as pq
 
-    with arrow.reading(f"{folder}/{name}"), folder.open(name) as file:
-        yield pq.ParquetFile(file)
+    where = f"{folder}/{name}"
+    with arrow.reading(where), folder.open(name) as file:
+        yield where, pq.ParquetFile(file)
 
 
 def _schema_of(where: str, part: Any) -> PartSchema:
@@ -216,50 +209,48 @@ def _schema_of(where: str, part: Any) -> PartSchema:
     if len(set(fields.names)) < len(fields.names):
         msg = f"{where} has several columns of the same name; leave out all but one"
         raise BadInput(msg)
-    known = [name for name in ID_COLUMNS if name in fields.names]
-    kinds = tuple((name, kind_of(where, fields.field(name))) for name in known)
+    kinds = {
+        name: kind_of(where, fields.field(name)) for name in ID_COLUMNS if name in fields.names
+    }
     try:
         told = parsed(metadata.get(b"trajanon", b"{}"), _Provenance)
     except BadInput as error:
         msg = f"{where} has metadata that cannot be read, {error}; extract it again"
         raise BadInput(msg) from error
-    geometry, points, single = "", 0, False
+    single = False
     if b"geo" in metadata:
         geo = described(fields, where)
         refuse_other_system(where, geo)
-        geometry = geo["primary_column"]
-        rows = part.iter_batches(1, columns=[geometry], use_threads=False)
+        coordinates = [geo["primary_column"]]
+        rows = part.iter_batches(1, columns=coordinates, use_threads=False)
         with expecting_geometries(where):
             points = next(int(read_lines(row[0]).size[0]) for row in rows if len(row))
         if points < 2:
             msg = f"{where} begins with a geometry that is no line of two points or more"
             raise BadInput(msg)
     else:
-        while {f"lat{points + 1}", f"lon{points + 1}"} <= set(fields.names):
-            points += 1
+        pairs = ([f"lat{number}", f"lon{number}"] for number in count(1))
+        coordinates = [*chain(*takewhile({*fields.names}.issuperset, pairs))]
+        points = len(coordinates) // 2
         if points < 2:
             msg = (
                 f"{where} holds no trajectories: neither lines (GeoParquet) nor "
                 "columns lat1, lon1, lat2, lon2, ..."
             )
             raise BadInput(msg)
-        types = {fields.field(name).type for name in _coordinates(points)}
+        types = {fields.field(name).type for name in coordinates}
         single = types == {pa.float32()}
-        if not all(pa.types.is_floating(kind) for kind in types):
+        if not all(map(pa.types.is_floating, types)):
             msg = f"{where} has coordinates that are no floating-point numbers"
             raise BadInput(msg)
     counts = told.get("counts", {})
     unknown = (counts.get("recordings of unknown subjects", 0), counts.get("recordings read", 0))
-    return PartSchema(points, kinds, told.get("attribution"), geometry, single, unknown)
-
-
-def _coordinates(points: int) -> list[str]:
-    return [f"{name}{number}" for number in range(1, points + 1) for name in ("lat", "lon")]
+    return PartSchema(points, kinds, told.get("attribution"), coordinates, single, unknown)
 
 
 def _points_of_lines(where: str, table: Any, schema: PartSchema) -> Floats:
     read, row = [], 0
-    for batch in table[schema.geometry].chunks:
+    for batch in table[schema.coordinates[0]].chunks:
         with expecting_geometries(where):
             lines = read_lines(batch)
         right = lines.flat & (lines.size == schema.points)
@@ -276,13 +267,13 @@ def _points_of_lines(where: str, table: Any, schema: PartSchema) -> Floats:
 
 def _points_of_columns(where: str, table: Any, schema: PartSchema) -> NDArray[np.floating]:
     kind = np.float32 if schema.single else np.float64
-    records = np.empty((len(table), 2 * schema.points), dtype=kind)
+    points = np.empty((len(table), 2 * schema.points), dtype=kind)
     for number, name in enumerate(schema.coordinates):
         if table[name].null_count:
             msg = f"{where} has no value in column {name} of a row: leave such rows out"
             raise BadInput(msg)
-        records[:, number] = table[name].to_numpy()
-    return records.reshape(len(records), -1, 2)
+        points[:, number] = table[name].to_numpy()
+    return points.reshape(len(points), -1, 2)
 
 
 def part_states(folder: Folder) -> dict[str, str]:
@@ -302,13 +293,11 @@ def unchanged(folder: Folder, before: Mapping[str, str]) -> Iterator[None]:
         yield
     except Exception as error:
         cause = error
-    now = part_states(folder)
-    for name in sorted(before.keys() | now.keys()):
-        if now.get(name) != before.get(name):
-            msg = (
-                f"{folder}/{name} was written or removed while it was read: "
-                "begin again once nobody writes there"
-            )
-            raise FileProblem(msg) from cause
+    for name, _ in sorted(before.items() ^ part_states(folder).items()):
+        msg = (
+            f"{folder}/{name} was written or removed while it was read: "
+            "begin again once nobody writes there"
+        )
+        raise FileProblem(msg) from cause
     if cause is not None:
         raise cause

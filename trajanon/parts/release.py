@@ -4,13 +4,14 @@ import hashlib
 import os
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Ints
 from trajanon.errors import TrajanonError
 from trajanon.files.geoparquet import write_released
 from trajanon.files.partition import part_name
@@ -43,60 +44,53 @@ _LEAST, _STEP, _BINS = 1e-3, 0.002, 12_500
 _AT_ONCE = 100_000  # rows
 
 
-@dataclass(eq=False)
-class Distances:
-    """Metres in bins, with their exact sum and greatest."""
+Waiting = tuple[int, int, int, Stored]
+"""Groups at a border: the node of the kd-tree, the shards on both sides, and where rows are."""
 
-    counts: Ints = field(default_factory=lambda: np.zeros(_BINS, dtype=np.int64))
-    total: float = 0.0
-    farthest: float = 0.0
 
-    @classmethod
-    def of(cls, metres: Floats) -> "Distances":
-        """Take in distances of any shape."""
-        with np.errstate(divide="ignore"):
-            place = np.ceil(np.log(metres.ravel() / _LEAST) / _STEP)
-        counts = np.bincount(place.clip(0, _BINS - 1).astype(np.int64), minlength=_BINS)
-        return cls(counts, float(metres.sum()), float(metres.max(initial=0.0)))
+class Tally(NamedTuple):
+    """Figures of finished groups, where their lines are, and groups that are not finished."""
 
-    def __add__(self, other: "Distances") -> "Distances":
-        farthest = max(self.farthest, other.farthest)
-        return Distances(self.counts + other.counts, self.total + other.total, farthest)
+    sizes: Counter[int]  # how many groups there are of each size
+    few: int  # groups of fewer than k different subjects
+    lost: float  # SSE of the standardised records
+    bins: Ints  # how many points were moved how far
+    moved: float  # metres, of all points
+    farthest: float  # metres
+    lines: list[tuple[int, Stored]]  # released: number of the part, and where they are
+    hashes: NDArray[np.uint64]  # of the line of each group
+    waiting: list[Waiting]
+    searched: float  # SSE of all groups of a shard, also those that wait
 
     @property
-    def summary(self) -> dict[str, float]:
+    def displacement(self) -> dict[str, float]:
         """As `trajanon.utility.summary`; median and 95 % are right to 0.2 %."""
-        below = np.cumsum(self.counts)
-        bins = np.searchsorted(below, np.array([0.5, 0.95]) * below[-1]).tolist()
+        below = np.cumsum(self.bins)
+        places = np.searchsorted(below, np.array([0.5, 0.95]) * below[-1]).tolist()
         median, p95 = (
             min(_LEAST * float(np.exp(place * _STEP)), self.farthest) if place else 0.0
-            for place in bins  # the first is of those under a millimetre
+            for place in places  # the first bin is of those under a millimetre
         )
-        mean = self.total / int(below[-1])
+        mean = self.moved / int(below[-1])
         return {"mean": mean, "median": median, "p95": p95, "max": self.farthest}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Tally:
-    """Figures of finished groups, and where their lines are."""
-
-    sizes: Counter[int] = field(default_factory=Counter)  # how many groups there are of each size
-    few: int = 0  # groups of fewer than k different subjects
-    lost: float = 0.0  # SSE of the standardised records
-    moved: Distances = field(default_factory=Distances)  # how far points were moved
-    lines: tuple[tuple[int, Stored], ...] = ()  # released: number of the part, and where they are
-    hashes: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))  # of lines
 
 
 def joined_tallies(tallies: Sequence[Tally]) -> Tally:
     """Put tallies together, in their order."""
+    sizes, few, lost, bins, moved, farthest, lines, hashes, waiting, searched = zip(
+        *tallies, strict=True
+    )
     return Tally(
-        sizes=sum((tally.sizes for tally in tallies), Counter()),
-        few=sum(tally.few for tally in tallies),
-        lost=sum(tally.lost for tally in tallies),
-        moved=sum((tally.moved for tally in tallies), Distances()),
-        lines=tuple(some for tally in tallies for some in tally.lines),
-        hashes=np.concatenate([tally.hashes for tally in tallies]),
+        sum(sizes, Counter()),
+        sum(few),
+        sum(lost),
+        np.sum(bins, axis=0),
+        sum(moved),
+        max(farthest),
+        [*chain(*lines)],
+        np.concatenate(hashes),
+        [*chain(*waiting)],
+        sum(searched),
     )
 
 
@@ -106,19 +100,22 @@ def finish(plan: Plan, rows: ShardRows, key: str) -> Tally:
     The part is drawn with a secret. A random part, and a random place in it, is a random place in
     the whole (Rao 1961; Sandelius 1962).
     """
-    if not len(rows.row):
-        return Tally()
     labels = dense(rows.mark)
     if broken_promises(labels, plan.counted(rows.subject), plan.k):
         msg = f"{key} has a group of fewer than {plan.k}; please report it"
         raise TrajanonError(msg)
     points = rows.points.astype(np.float64, copy=False)
-    means = group_means(points.reshape(len(points), -1), labels)
+    means = group_means(points.reshape(len(points), 2 * points.shape[1]), labels)
     lines = rounded(means, plan.digits).reshape(-1, *points.shape[1:])
-    moved = Distances()
+    bins, moved, farthest = np.zeros(_BINS, dtype=np.int64), 0.0, 0.0
     for start in range(0, len(points), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
-        moved += Distances.of(displacement(points[some], lines[labels[some]]))
+        metres = displacement(points[some], lines[labels[some]]).ravel()
+        with np.errstate(divide="ignore"):
+            place = np.ceil(np.log(metres / _LEAST) / _STEP).clip(0, _BINS - 1)
+        bins += np.bincount(place.astype(np.int64), minlength=_BINS)
+        moved += float(metres.sum())
+        farthest = max(farthest, float(metres.max()))
     word = hashlib.shake_256(plan.secret + key.encode()).digest(8 * len(labels))
     # With 64 bits no part is favoured by more than a billionth.
     part = np.frombuffer(word, dtype=np.uint64) % np.uint64(plan.released)
@@ -127,16 +124,20 @@ def finish(plan: Plan, rows: ShardRows, key: str) -> Tally:
         f"released-{{:06d}}-{key}.npy",
         part.astype(np.int64),
         files_per_task(plan.released, 2 * plan.split.shards),  # there are as many borders
-        lambda rows: [lines[labels[rows]]],
+        lambda some: [lines[labels[some]]],
     )
     words = (hashlib.blake2b(line, digest_size=8).digest() for line in lines)
     return Tally(
-        lines=tuple((number, place) for number, _, place in written),
+        lines=[(number, place) for number, _, place in written],
         sizes=+Counter(dict(enumerate(np.bincount(np.bincount(labels)).tolist()))),
         few=broken_promises(labels, dense(rows.subject), plan.k),
-        lost=sse(plan.survey.standardised(points), labels),
+        lost=sse(plan.survey.standardised(points), labels) if len(labels) else 0.0,
+        bins=bins,
         moved=moved,
+        farthest=farthest,
         hashes=np.frombuffer(b"".join(words), dtype=np.uint64),
+        waiting=[],
+        searched=0.0,
     )
 
 
@@ -146,14 +147,7 @@ def count_of_parts(n: int) -> int:
     return -(-n // rows)
 
 
-@dataclass(frozen=True, slots=True)
-class ReleasePart(Task):
-    """What a part of the release is made of."""
-
-    first: int  # id of its first line
-
-
-def write_part(scratch: Scratch, attribution: str | None, part: ReleasePart) -> None:
+def write_part(scratch: Scratch, attribution: str | None, part: Task) -> None:
     """Write a part of the release, in an order that comes from the operating system."""
     points = np.concatenate([scratch.read_arrays(place, 1)[0] for place in part.places])
     keys = np.frombuffer(os.urandom(8 * len(points)), dtype=np.uint64)
@@ -169,7 +163,7 @@ def write_release_parts(executor: Executor, plan: Plan, tally: Tally) -> None:
         places[number].append(place)
     parts, first = [], 1
     for number in sorted(places):
-        parts.append(ReleasePart(number, places[number], first))
+        parts.append(Task(number, places[number], first=first))
         first += parts[-1].rows
     if first != plan.parts.n + 1:
         msg = f"{first - 1} of {plan.parts.n} trajectories came to the release; please report it"

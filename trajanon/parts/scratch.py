@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from itertools import groupby
 from typing import IO, Any, NamedTuple
 
@@ -59,12 +58,13 @@ class Scratch(Folder):
         Folder.remove(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """Rows that are taken at once."""
 
     number: int
     places: Sequence[Stored]  # where the rows are
+    shards: Sequence[int] = ()  # of the split, of which they are; none at a border
+    first: int = 1  # id of the first line, of a part of the release
 
     @property
     def rows(self) -> int:

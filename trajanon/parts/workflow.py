@@ -15,7 +15,7 @@ from trajanon.outputs import json_report
 from trajanon.partition import Stage, check_enough, check_k
 from trajanon.parts.executors import Executor
 from trajanon.parts.folder import Folder
-from trajanon.parts.plan import Plan, bytes_of, capacity_of, shards_for
+from trajanon.parts.plan import Plan, bytes_of, capacity_of, shards_for, split_table
 from trajanon.parts.reader import part_states, survey_parts, unchanged
 from trajanon.parts.release import Tally, count_of_parts, joined_tallies, write_release_parts
 from trajanon.parts.replacement import (
@@ -26,9 +26,7 @@ from trajanon.parts.replacement import (
     report_of,
 )
 from trajanon.parts.scratch import removal
-from trajanon.parts.search import borders, search_border, search_shard
-from trajanon.parts.shards import scatter, shards_of
-from trajanon.parts.split import split_table
+from trajanon.parts.shards import borders, scatter, search, shards_of
 from trajanon.parts.survey import survey_table
 from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, versions
@@ -132,7 +130,7 @@ def anonymize_parts(
                 split=split_table(sample, shards_for(parts.n, capacity)),
                 k=k,
                 digits=digits,
-                counts_subjects=count == "subjects" and parts.knows_subjects,
+                counts_subjects=count == "subjects" and bool(parts.schema.kinds),
                 settings=settings,
                 progress=progress if client is None else silent,  # workers cannot show bars
                 released=count_of_parts(parts.n),
@@ -141,13 +139,13 @@ def anonymize_parts(
             scattered = executor.each("Splitting into shards", partial(scatter, plan), parts.slices)
         shards = shards_of(plan, [one for some in scattered for one in some], capacity)
         arrived("splitting")
-        task = partial(search_shard, plan)
-        solved = executor.each("Grouping shards", task, shards, removal(scratch, shards))
-        arrived("shards", information_loss(sum(one.lost for one in solved), survey.sst))
-        waiting = borders([some for one in solved for some in one.waiting], capacity)
-        mend = partial(search_border, plan)
-        mended = executor.each("Mending borders", mend, waiting, removal(scratch, waiting))
-        tally = joined_tallies([one.tally for one in solved] + mended)
+        task = partial(search, plan)
+        found = executor.each("Grouping shards", task, shards, removal(scratch, shards))
+        tally = joined_tallies(found)
+        arrived("shards", information_loss(tally.searched, survey.sst))
+        waiting = borders(tally.waiting, capacity)
+        found += executor.each("Mending borders", task, waiting, removal(scratch, waiting))
+        tally = joined_tallies(found)
         arrived("borders", information_loss(tally.lost, survey.sst))
         write_release_parts(executor, plan, tally)
         arrived("writing")
@@ -163,7 +161,7 @@ def _report(plan: Plan, tally: Tally, stages: list[Stage], shards: int) -> dict[
         k=plan.k,
         by_subjects=plan.counts_subjects,
         groups=tally.sizes.total(),
-        few=tally.few if plan.parts.knows_subjects else None,
+        few=tally.few if plan.parts.schema.kinds else None,
         nameless=max(form.unknown[0], plan.parts.unnamed),
         read=form.unknown[1] or None,
     )
@@ -178,7 +176,7 @@ def _report(plan: Plan, tally: Tally, stages: list[Stage], shards: int) -> dict[
         "information_loss": information_loss(tally.lost, plan.survey.sst),
         "stages": [stage.account for stage in stages],
         "stopped": False,
-        "displacement": tally.moved.summary,
+        "displacement": tally.displacement,
         "alignment": None,
         "subject_names_merged": plan.parts.merged._asdict(),
         "attribution": form.attribution,
