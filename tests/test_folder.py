@@ -3,14 +3,11 @@
 import errno
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem
-from trajanon.parts.folder import Folder
+from trajanon.folder import Folder
 
 
 @pytest.fixture(params=["file", "memory"])
@@ -39,18 +36,6 @@ def test_a_file_has_its_name_once_it_is_whole(folder: Folder) -> None:
     assert "file" in folder.names()
     with folder.open("file") as file:
         assert file.read() == b"whole"
-
-
-def test_arrays_come_back(folder: Folder) -> None:
-    folder.make()
-    arrays: list[NDArray[Any]] = [np.arange(5), np.ones((2, 3), dtype=np.float32)]
-    first, place = folder.write_arrays("some.npy", [arrays[:1], arrays])
-    assert folder.read_arrays(first, 1)[0].tolist() == [0, 1, 2, 3, 4]
-    for one, other in zip(arrays, folder.read_arrays(place, 2), strict=True):
-        assert one.dtype == other.dtype
-        assert (one == other).all()
-    with pytest.raises(FileProblem, match=r"cannot use .*here/some\.npy"):
-        folder.read_arrays(place, 3)
 
 
 def test_folders_move_and_go(folder: Folder) -> None:
@@ -111,7 +96,8 @@ def test_a_folder_goes_although_somebody_writes_in_it(tmp_path: Path) -> None:
         number = 0
         try:
             while True:
-                folder.write_arrays(f"{number}.npy", [[np.zeros(3)]])
+                with folder.writing(f"{number}.npy") as file:
+                    file.write(bytes(24))
                 number += 1
         except FileProblem:
             ended.set()

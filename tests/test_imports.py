@@ -22,6 +22,7 @@ FLOORS = [  # from the ground up; a module imports from its own floor or below
         "progress",
         "settings",
         "drafts",
+        "folder",
         "inputs",
         "outputs",
         "workers",

@@ -7,7 +7,7 @@ import pytest
 from shards import released, walks, write_folder
 
 from trajanon.errors import FileProblem
-from trajanon.parts.folder import Folder
+from trajanon.folder import Folder
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.progress import Progress
 
@@ -45,7 +45,7 @@ def test_what_is_put_into_the_output_during_a_run_stays(
     anonymize_parts(str(source), str(out), 4, effort="fast", progress=progress)
     assert names(out) == ["part-00000.parquet", thesis.split("/")[0]]
     assert (out / thesis).read_text() == "years of work"
-    assert "it stays, and is no part of the release" in caplog.text
+    assert "it stays, and is no part of the output" in caplog.text
     assert names(tmp_path) == ["anonymized", "anonymized.parts.report.json", "trips"]
 
 

@@ -14,12 +14,13 @@ import distributed
 import numpy as np
 import pytest
 from commands import Run
+from numpy.typing import NDArray
 from shards import released, walks, write_folder
 
 from trajanon.errors import FileProblem, ServerProblem
+from trajanon.folder import Folder
 from trajanon.parts import executors, release, survey, workflow
 from trajanon.parts.executors import Executor, connected
-from trajanon.parts.folder import Folder
 from trajanon.parts.scratch import Scratch
 
 
@@ -47,6 +48,19 @@ def test_what_comes_after_the_end_is_taken_back(scratch: Scratch) -> None:
     with pytest.raises(FileProblem):
         scratch.write_arrays("later.npy", [[np.arange(3)]])
     assert not scratch.exists
+
+
+def test_arrays_come_back(scratch: Scratch) -> None:
+    arrays: list[NDArray[Any]] = [np.arange(5), np.ones((2, 3), dtype=np.float32)]
+    with scratch.at_work():
+        first, place = scratch.write_arrays("some.npy", [arrays[:1], arrays])
+        assert (first.rows, place.rows) == (5, 5)
+        assert scratch.read_arrays(first, 1)[0].tolist() == [0, 1, 2, 3, 4]
+        for one, other in zip(arrays, scratch.read_arrays(place, 2), strict=True):
+            assert one.dtype == other.dtype
+            assert (one == other).all()
+        with pytest.raises(FileProblem, match=r"cannot use .*here/some\.npy"):
+            scratch.read_arrays(place, 3)
 
 
 def test_a_second_run_is_refused(tmp_path: Path) -> None:

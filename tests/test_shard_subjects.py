@@ -14,9 +14,9 @@ from shards import groups_told, shards_of, walks, write_folder
 
 from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.files.trajectories import read_trajectories, write_trajectories
+from trajanon.folder import Folder
 from trajanon.partition import dense, subjects_per_group
 from trajanon.parts.executors import Executor
-from trajanon.parts.folder import Folder
 from trajanon.parts.reader import Parts, survey_parts
 from trajanon.parts.survey import with_names
 from trajanon.parts.workflow import anonymize_parts

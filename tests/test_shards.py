@@ -20,9 +20,8 @@ from trajanon.arrays import Floats
 from trajanon.loss import information_loss, sse, standardise
 from trajanon.partition import dense, subjects_per_group
 from trajanon.parts import reader, release, workflow
-from trajanon.parts.folder import Stored
 from trajanon.parts.release import Waiting
-from trajanon.parts.scratch import Task
+from trajanon.parts.scratch import Stored, Task
 from trajanon.parts.shards import borders
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.utility import displacement

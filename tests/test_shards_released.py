@@ -13,8 +13,8 @@ from shards import out_of, released, shards_of, walks, write_folder
 import trajanon
 from trajanon.drafts import LOCK
 from trajanon.errors import BadInput, FileProblem
+from trajanon.folder import Folder
 from trajanon.parts import reader, release, workflow
-from trajanon.parts.folder import Folder
 from trajanon.parts.workflow import anonymize_parts
 
 

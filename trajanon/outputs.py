@@ -10,6 +10,7 @@ from typing import Any
 
 from trajanon.drafts import Draft, drafting
 from trajanon.errors import BadInput, FileProblem, TrajanonError
+from trajanon.folder import Folder, exchanged
 
 _LOG = logging.getLogger(__name__)
 
@@ -78,7 +79,7 @@ def replacing_folder(
     _refuse_inputs([output], [above for path in inputs for above in (path, *_place(path).parents)])
     if place.exists() and not place.is_dir():
         raise _cannot_write(output, "it is no folder")
-    there = _states(place)
+    there = Folder(place).states() if place.exists() else {}
     for name in sorted(there):
         if not ours(name):
             raise _cannot_write(output, f"there is {name} in it, not ours")
@@ -86,42 +87,8 @@ def replacing_folder(
         yield draft
         for path in draft.iterdir():
             _permit(path, 0o600)
-        try:
-            if place.exists():
-                place.replace(before)
-                now = _states(before)
-                for name in sorted(now):
-                    if ours(name) and now[name] != there.get(name):
-                        reason = f"somebody else wrote {name} in it during the run"
-                        raise _cannot_write(output, reason)
-            draft.replace(place)
-        finally:
-            if before.exists() and not place.exists():
-                before.replace(place)
-            elif before.exists():
-                with suppress(OSError):
-                    _clear(before, there, place)
-
-
-def _states(folder: Path) -> dict[str, tuple[int, int, int]]:
-    """What tells each file in a folder from what would be there if written anew."""
-    found = {}
-    for path in folder.iterdir() if folder.is_dir() else ():
-        with suppress(FileNotFoundError):  # it went while one looked
-            state = path.lstat()
-            found[path.name] = (state.st_size, state.st_mtime_ns, state.st_ino)
-    return found
-
-
-def _clear(before: Path, there: Collection[str], place: Path) -> None:
-    """Remove what stood in a folder; what came since goes into the new one."""
-    for path in sorted(before.iterdir()):
-        if path.name in there:
-            path.unlink()
-        else:
-            path.replace(place / path.name)
-            _LOG.warning("%s was put into %s during the run: it stays", path.name, place)
-    before.rmdir()
+        with exchanged(Folder(place), Folder(draft), Folder(before), there, ours):
+            pass
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from trajanon.files import arrow
 from trajanon.files.geoparquet import described, expecting_geometries, refuse_other_system
 from trajanon.files.json_types import parsed
 from trajanon.files.wkb import read_lines
-from trajanon.parts.folder import Folder
+from trajanon.folder import Folder
 from trajanon.parts.row_ids import ID_COLUMNS, NO_VALUES, RowIds, TraceSubjects, kind_of, row_ids
 from trajanon.subjects import Merged
 from trajanon.tracks import refuse_off_earth

@@ -19,11 +19,11 @@ from trajanon.files.release_lines import rounded
 from trajanon.loss import group_means, sse
 from trajanon.partition import broken_promises, dense
 from trajanon.parts.executors import Executor
-from trajanon.parts.folder import Stored
 from trajanon.parts.plan import Plan
 from trajanon.parts.scratch import (
     Scratch,
     ShardRows,
+    Stored,
     Task,
     files_per_task,
     removal,

@@ -1,13 +1,13 @@
 """Replacing a release in parts: whole, or not at all."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from trajanon.drafts import BEFORE, UNFINISHED, remove_abandoned
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.partition import is_part
-from trajanon.parts.folder import Folder
+from trajanon.folder import Folder, exchanged
 from trajanon.parts.release import DRAFT
 from trajanon.parts.scratch import Scratch
 
@@ -78,51 +78,3 @@ def _clear(scratch: Scratch, before: Folder) -> None:
     except (FileProblem, KeyboardInterrupt):
         msg = "%s could not be removed, and holds original coordinates: remove it"
         _LOG.warning(msg, scratch)
-
-
-@contextmanager
-def exchanged(
-    out: Folder,
-    draft: Folder,
-    before: Folder,
-    there: Mapping[str, str],
-    ours: Callable[[str], bool],
-) -> Iterator[None]:
-    """Move a draft into the place of a folder, or leave that as it was if the block fails.
-
-    Only what was there when the run began is replaced. A file that somebody else put there
-    meanwhile stays; if it is ours by its name, nothing is replaced.
-    """
-    now = out.states() if out.exists else None
-    foreign: list[str] = []
-    try:
-        if now is not None:
-            _refuse_foreign(out, [name for name in now if now[name] != there.get(name)], ours)
-            out.move(before)
-            foreign = [name for name in before.names() if name not in there or not ours(name)]
-            _refuse_foreign(out, foreign, ours)
-        draft.move(out)
-        yield
-    except BaseException:
-        if now is None:
-            out.remove()
-        elif before.exists and set(before.names()) >= set(now):
-            out.remove()
-            before.move(out)
-        else:  # it was being moved file by file, and is still whole in its place
-            before.remove()
-        raise
-    for name in foreign:
-        (before / name).move(out / name)
-        msg = "%s was put into %s during the run: it stays, and is no part of the release"
-        _LOG.warning(msg, name, out)
-    before.remove()
-
-
-def _refuse_foreign(out: Folder, names: Iterable[str], ours: Callable[[str], bool]) -> None:
-    for name in filter(ours, names):
-        msg = (
-            f"somebody else wrote {out}/{name} during the run, and nothing there was "
-            "replaced: write to another folder"
-        )
-        raise FileProblem(msg)

@@ -1,8 +1,9 @@
 """The scratch folder of a run, and the rows that lie in it between two tasks."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from io import BytesIO
 from itertools import groupby
 from typing import IO, Any, NamedTuple
 
@@ -12,12 +13,21 @@ from numpy.typing import NDArray
 from trajanon.arrays import Bools, Ints
 from trajanon.drafts import holding
 from trajanon.errors import FileProblem
-from trajanon.parts.folder import Folder, Stored
+from trajanon.folder import Folder
 
 FILES = 10_000
 """Files that one step of a run writes at most, but one for each task."""
 
 _AT_WORK = "at-work"
+
+
+class Stored(NamedTuple):
+    """Rows in a file: the bytes where they are, and how many rows."""
+
+    name: str
+    begin: int
+    end: int
+    rows: int
 
 
 class Scratch(Folder):
@@ -51,6 +61,24 @@ class Scratch(Folder):
             self.remove_file(name)
             msg = f"{self} is of a run that has ended"
             raise FileProblem(msg)
+
+    def write_arrays(self, name: str, lists: Iterable[Sequence[NDArray[Any]]]) -> list[Stored]:
+        """Write lists of arrays, each with an entry a row, and say where each list is."""
+        places = []
+        with self.writing(name) as file:
+            for arrays in lists:
+                begin = file.tell()
+                for array in arrays:
+                    np.save(file, array, allow_pickle=False)
+                places.append(Stored(name, begin, file.tell(), len(arrays[0])))
+        return places
+
+    def read_arrays(self, place: Stored, count: int) -> list[NDArray[Any]]:
+        """Read the first arrays of a list, and nothing else of its file."""
+        with self.named(place.name):
+            path = f"{self.path}/{place.name}"
+            file = BytesIO(self.system.cat_file(path, place.begin, place.end))
+            return [np.load(file, allow_pickle=False) for _ in range(count)]
 
     def remove(self) -> None:
         """End the run, and remove all that is in the folder."""
@@ -102,11 +130,11 @@ class ShardRows(NamedTuple):
         return ShardRows(self.row[which], self.mark[which], self.subject[which], self.points[which])
 
 
-def read_rows(folder: Folder, task: Task) -> ShardRows:
+def read_rows(scratch: Scratch, task: Task) -> ShardRows:
     """Read the rows of a task, place after place."""
     whole, begin = None, 0
     for place in task.places:
-        some = ShardRows(*folder.read_arrays(place, len(ShardRows._fields)))
+        some = ShardRows(*scratch.read_arrays(place, len(ShardRows._fields)))
         if whole is None:
             whole = ShardRows(*(np.empty((task.rows, *a.shape[1:]), a.dtype) for a in some))
         for array, part in zip(whole, some, strict=True):
@@ -122,7 +150,7 @@ def files_per_task(targets: int, tasks: int) -> int:
 
 
 def write_by_target(
-    folder: Folder,
+    scratch: Scratch,
     name: str,
     target: Ints,
     files: int,
@@ -139,6 +167,6 @@ def write_by_target(
     present = np.flatnonzero(np.diff(ends)).tolist()
     for file, numbers in groupby(present, lambda number: number * files // targets):
         which = [(number, order[ends[number] : ends[number + 1]]) for number in numbers]
-        places = folder.write_arrays(name.format(file), (take(rows) for _, rows in which))
+        places = scratch.write_arrays(name.format(file), (take(rows) for _, rows in which))
         for (number, rows), place in zip(which, places, strict=True):
             yield number, rows, place

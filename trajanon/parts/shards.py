@@ -11,11 +11,17 @@ from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.loss import group_means, sse
 from trajanon.microaggregation import find_groups
 from trajanon.partition import check_enough, dense
-from trajanon.parts.folder import Stored
 from trajanon.parts.plan import Plan, joined_shards
 from trajanon.parts.reader import PartSlice
 from trajanon.parts.release import Tally, Waiting, finish
-from trajanon.parts.scratch import ShardRows, Task, files_per_task, read_rows, write_by_target
+from trajanon.parts.scratch import (
+    ShardRows,
+    Stored,
+    Task,
+    files_per_task,
+    read_rows,
+    write_by_target,
+)
 from trajanon.problem import whole_problem
 from trajanon.workers import in_parts
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from trajanon.errors import BadInput
 from trajanon.files.release_lines import DIGITS, unknown_attribution
+from trajanon.folder import Folder
 from trajanon.loss import information_loss
 from trajanon.outputs import json_report
 from trajanon.partition import Stage, check_enough, check_k
 from trajanon.parts.executors import Executor
-from trajanon.parts.folder import Folder
 from trajanon.parts.plan import Plan, bytes_of, capacity_of, shards_for, split_table
 from trajanon.parts.reader import part_states, survey_parts, unchanged
 from trajanon.parts.release import Tally, count_of_parts, joined_tallies, write_release_parts

@@ -1,31 +1,21 @@
-"""A folder on any file system: local, on a network, or an object store."""
+"""A folder on any file system: local, on a network, or an object store; and its replacement."""
 
+import logging
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from io import BytesIO
 from pathlib import Path
 from posixpath import basename, split
-from typing import IO, Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import IO
 
 from trajanon.errors import FileProblem, TrajanonError
 from trajanon.inputs import regular
 
+_LOG = logging.getLogger(__name__)
+
 _TRIES = 20
 """Attempts to remove a folder in which a worker still writes."""
-
-
-class Stored(NamedTuple):
-    """Rows in a file: the bytes where they are, and how many rows."""
-
-    name: str
-    begin: int
-    end: int
-    rows: int
 
 
 class Folder:
@@ -34,17 +24,21 @@ class Folder:
     Files are written under another name and then moved: a file that can be seen is whole.
     """
 
-    def __init__(self, url: str) -> None:
-        import fsspec
+    def __init__(self, place: str | Path) -> None:
+        from fsspec.core import url_to_fs
+        from fsspec.implementations.local import LocalFileSystem
 
-        self.url = url.rstrip("/") or url
+        self.url = str(place).rstrip("/") or "/"
         with self.named():
-            self.system, self.path = fsspec.core.url_to_fs(url)
-        here = "file" in np.atleast_1d(self.system.protocol)
+            if isinstance(place, Path):  # whose name may look like a URL
+                self.system, self.path = LocalFileSystem(), str(place.absolute())
+            else:
+                self.system, self.path = url_to_fs(place)
+        here = isinstance(self.system, LocalFileSystem)
         self.local = Path(self.path) if here else None  # absolute
 
     def __truediv__(self, name: str) -> "Folder":
-        return Folder(f"{self.url}/{name}")
+        return Folder(f"{self}/{name}" if self.local is None else self.local / name)
 
     def __str__(self) -> str:
         return self.url
@@ -72,7 +66,7 @@ class Folder:
     @property
     def real(self) -> "Folder":
         """The same folder by its own name, not that of a link to it."""
-        return self if self.local is None else Folder(os.path.realpath(self.local))
+        return self if self.local is None else Folder(Path(os.path.realpath(self.local)))
 
     def holds(self, other: "Folder") -> bool:
         """Whether the other one is this folder or is in it, links followed."""
@@ -133,24 +127,6 @@ class Folder:
                     self.system.rm_file(draft)
                 raise
 
-    def write_arrays(self, name: str, lists: Iterable[Sequence[NDArray[Any]]]) -> list[Stored]:
-        """Write lists of arrays, each with an entry a row, and say where each list is."""
-        places = []
-        with self.writing(name) as file:
-            for arrays in lists:
-                begin = file.tell()
-                for array in arrays:
-                    np.save(file, array, allow_pickle=False)
-                places.append(Stored(name, begin, file.tell(), len(arrays[0])))
-        return places
-
-    def read_arrays(self, place: Stored, count: int) -> list[NDArray[Any]]:
-        """Read the first arrays of a list, and nothing else of its file."""
-        with self.named(place.name):
-            path = f"{self.path}/{place.name}"
-            file = BytesIO(self.system.cat_file(path, place.begin, place.end))
-            return [np.load(file, allow_pickle=False) for _ in range(count)]
-
     def move(self, other: "Folder") -> None:
         """Give it, or the file of this name, another name, which must be free."""
         with self.named():
@@ -180,3 +156,51 @@ def _local_state(path: Path) -> str:
     except OSError:
         return ""
     return f"{about.st_size} {about.st_mtime_ns} {about.st_ino}"
+
+
+@contextmanager
+def exchanged(
+    out: Folder,
+    draft: Folder,
+    before: Folder,
+    there: Mapping[str, str],
+    ours: Callable[[str], bool],
+) -> Iterator[None]:
+    """Move a draft into the place of a folder, or leave that as it was if the block fails.
+
+    Only what was there when the run began is replaced. A file that somebody else put there
+    meanwhile stays; if it is ours by its name, nothing is replaced.
+    """
+    now = out.states() if out.exists else None
+    foreign: list[str] = []
+    try:
+        if now is not None:
+            _refuse_foreign(out, [name for name in now if now[name] != there.get(name)], ours)
+            out.move(before)
+            foreign = [name for name in before.names() if name not in there or not ours(name)]
+            _refuse_foreign(out, foreign, ours)
+        draft.move(out)
+        yield
+    except BaseException:
+        if now is None:
+            out.remove()
+        elif before.exists and set(before.names()) >= set(now):
+            out.remove()
+            before.move(out)
+        else:  # it was being moved file by file, and is still whole in its place
+            before.remove()
+        raise
+    for name in foreign:
+        (before / name).move(out / name)
+        msg = "%s was put into %s during the run: it stays, and is no part of the output"
+        _LOG.warning(msg, name, out)
+    before.remove()
+
+
+def _refuse_foreign(out: Folder, names: Iterable[str], ours: Callable[[str], bool]) -> None:
+    for name in filter(ours, names):
+        msg = (
+            f"somebody else wrote {out}/{name} during the run, and nothing there was "
+            "replaced: write to another folder"
+        )
+        raise FileProblem(msg)
