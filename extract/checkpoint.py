@@ -10,7 +10,7 @@ import hashlib
 import json
 import logging
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.metadata import version
@@ -58,25 +58,20 @@ class State:
     swapped: int = 0  # as in `Cutter`
 
 
-def digest(*words: object) -> str:
-    """Make one short text of all that a result depends on, and of the version."""
-    text = repr((version("trajanon"), *words))
-    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
-
-
 class Checkpoint(AbstractContextManager["Checkpoint"]):
     """What an extraction has found so far; left by an exception, it is kept on disk."""
 
-    def __init__(self, out: Path, asked: str, *, resume: bool) -> None:
+    def __init__(self, out: Path, asked: Sequence[object], *, resume: bool) -> None:
         self.folder = out.with_name(out.name + UNFINISHED)
-        self.state = State(asked=asked)
+        words = repr((version("trajanon"), *asked)).encode(errors="surrogatepass")
+        self.state = State(asked=hashlib.blake2b(words, digest_size=16).hexdigest())
         self._parts: list[Trajectories] = []
         self._prints: list[Fingerprints] = []
         self._anchors: list[tuple[float, ...]] = []
         self._lock = self._locked()
         try:
             if (self.folder / STATE).exists():
-                self.state = self._read_state(asked, resume=resume)
+                self.state = self._read_state(self.state.asked, resume=resume)
         except BaseException:
             self._lock.close()
             raise
@@ -141,8 +136,7 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
                 begin += len(part)
                 some = taken[rows]
                 if some.any():
-                    # The parts as read count from 0 each.
-                    mine = rows[some]
+                    mine = rows[some]  # the parts as read count from 0 each
                     yield replace(part.take(some), subject=person[mine], trace=trace[mine])
 
         return parts()
@@ -162,7 +156,7 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             np.savez(files[0], **known)
             if len(whole):
                 write_trajectories(files[1], whole)
-            sums = {path.name: _checksum(path) for path in files[: 2 if len(whole) else 1]}
+            sums = {path.name: _checksum(path) for path in files if path.exists()}
             state = replace(
                 self.state,
                 rows=[*self.state.rows, len(whole)],

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -60,29 +60,24 @@ def batches(traces: Iterable[Trace], rules: Rules) -> Iterator[list[Trace]]:
         yield some
 
 
+@dataclass(eq=False)
 class Cutter:
     """Turns recordings into trajectories; holds what one extraction has found so far."""
 
-    def __init__(
-        self,
-        rules: Rules,
-        *,
-        area: Area | None = None,
-        hidden: Zone | None = None,
-        tracks: bool = True,
-        read: Counter[str] | None = None,
-        key: int = 0,
-    ) -> None:
-        self.rules = rules
-        self.area = area
-        self.hidden = hidden
-        self.tracks = tracks
-        self.anchors = Anchors(rules.trim_ends, key)
-        self.read = Counter() if read is None else read
-        self.counts: Counter[str] = Counter()
+    rules: Rules
+    _: KW_ONLY
+    area: Area | None = None
+    hidden: Zone | None = None
+    tracks: bool = True
+    read: Counter[str] = field(default_factory=Counter)  # what readers left out
+    key: int = 0  # secret number of the trimmed ends
+    counts: Counter[str] = field(default_factory=Counter, init=False)
+    longest: float = field(default=0.0, init=False)  # metres of the longest piece
+    swapped: int = field(default=0, init=False)  # points that swapped would be in the area
+
+    def __post_init__(self) -> None:
+        self.anchors = Anchors(self.rules.trim_ends, self.key)
         self.recordings = Recordings()
-        self.longest = 0.0
-        self.swapped = 0
 
     def cut(self, some: Sequence[Trace]) -> tuple[Trajectories, Fingerprints]:
         """Cut a batch of traces; give the trajectories, and what `recordings` learnt of the traces.

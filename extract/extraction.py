@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trajanon.errors import BadInput
-from trajanon.extract.checkpoint import Checkpoint, State, digest
+from trajanon.extract.checkpoint import Checkpoint, State
 from trajanon.extract.cutting import Cutter, batches, finished
 from trajanon.extract.earth.areas import KNOWN, AreaLike, area_of
 from trajanon.extract.earth.places import Zone
@@ -130,7 +130,7 @@ class Extraction:
                 (draft,) = stack.enter_context(replacing(out, inputs=inputs))
             else:
                 draft = stack.enter_context(replacing_folder(out, is_part, inputs))
-            checkpoint = stack.enter_context(Checkpoint(out, self._identity(), resume=resume))
+            checkpoint = stack.enter_context(Checkpoint(out, self._asked(), resume=resume))
             source, cutter, some = self._begun(checkpoint.state)
             checkpoint.restore(cutter)
             for traces in some:
@@ -192,9 +192,9 @@ class Extraction:
         name += f" and {len(names) - 3} more files" if len(names) > 3 else ""
         return {"source": name, "attribution": files.attribution(self.files)}
 
-    def _identity(self) -> str:
-        """A digest of all that the result depends on."""
-        return digest(
+    def _asked(self) -> tuple[object, ...]:
+        """Name all that the result depends on."""
+        return (
             [str(file.path.resolve()) for file in self.files],
             [(file.format, file.size, file.changed) for file in self.files],
             None if self.files else (self.api_url, self.max_pages),

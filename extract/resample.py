@@ -18,8 +18,7 @@ _GRAIN = 2.0**-26
 """Metres, about 15 nanometres: lengths are added up in whole grains, so that a sum does
 not depend on the lengths of other pieces."""
 
-_FORGIVEN = 1e-6
-"""Spacings; a window may be longer than its track by this, for rounding."""
+_FORGIVEN = 1e-6  # spacings; a window may be longer than its track by this, for rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,6 +3,7 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 
@@ -33,25 +34,20 @@ _SIDEWAYS = 5.0
 receivers whose noise turns them as often go north as fast as their noise sideways."""
 
 
+@dataclass(eq=False)
 class Source:
     """Traces in their order, with the place to go on from."""
 
-    def __init__(
-        self,
-        numbered: NumberedTraces,
-        position: Sequence[int] = (0, 0),
-        left_out: Counter[str] | None = None,
-    ) -> None:
-        self.position = tuple(position)
-        self.left_out = Counter() if left_out is None else left_out
-        self._numbered = numbered
+    numbered: NumberedTraces
+    position: Sequence[int] = (0, 0)  # the unit, and how many of its traces were taken
+    left_out: Counter[str] = field(default_factory=Counter)  # of the units before
 
     def __iter__(self) -> Iterator[Trace]:
         """Give the traces from the position on; those of the unit there are skipped."""
         unit, taken = self.position
         # A unit is at work before its first trace comes: each has its own counter.
         of_each: dict[int, Counter[str]] = defaultdict(Counter)
-        numbered = self._numbered(unit, of_each.__getitem__)
+        numbered = self.numbered(unit, of_each.__getitem__)
         for number, traces in groupby(numbered, itemgetter(0)):
             self._settle(of_each, before=number)
             for here, (_, trace) in enumerate(traces, start=1):

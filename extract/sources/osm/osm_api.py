@@ -60,7 +60,14 @@ class NumberedPages:
         if self.max_pages < 1:
             msg = f"`max_pages` must be at least 1 (got {self.max_pages})"
             raise BadInput(msg)
-        _check_url(self.url)
+        try:
+            parts = urlsplit(self.url)
+            named = parts.hostname and (parts.port is None or parts.port > 0)
+        except ValueError:  # a port that is none
+            named = False
+        if not named or not self.url.startswith(("https://", "http://")):
+            msg = f"the server {self.url!r} must begin with https:// and a host"
+            raise BadInput(msg)
 
     def __iter__(self) -> Iterator[Document]:
         """Give the pages, from the cache where it has them."""
@@ -147,17 +154,6 @@ class _PageCache:
 
     def _path(self, number: int) -> Path:
         return self._folder / f"page{number:04d}.gpx.gz"
-
-
-def _check_url(url: str) -> None:
-    try:
-        parts = urlsplit(url)
-        named = parts.hostname and (parts.port is None or parts.port > 0)
-    except ValueError:  # a port that is none
-        named = False
-    if not named or not url.startswith(("https://", "http://")):
-        msg = f"the server {url!r} must begin with https:// and a host"
-        raise BadInput(msg)
 
 
 def public_url(url: str) -> str:
