@@ -20,8 +20,7 @@ from trajanon.extract.sources.osm import osm_api
 from trajanon.extract.sources.source import Source, check_untimed, ordered
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
-from trajanon.files.partition import is_part, write_partition
-from trajanon.files.trajectories import write_parts
+from trajanon.files.trajectories import is_part, write_partition, write_parts
 from trajanon.outputs import replacing, replacing_folder
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories

@@ -10,8 +10,7 @@ from commands import Run
 from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.extraction import Extraction
-from trajanon.files.partition import is_part, part_name
-from trajanon.files.trajectories import read_trajectories
+from trajanon.files.trajectories import is_part, part_name, read_trajectories
 from trajanon.folder import Folder
 from trajanon.outputs import replacing_folder
 from trajanon.trajectories import Trajectories, joined_trajectories

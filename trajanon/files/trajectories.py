@@ -1,8 +1,9 @@
-"""Trajectories <-> GeoParquet: the holder's file between extract and anonymize."""
+"""Trajectories <-> GeoParquet: the holder's file, or folder of parts, between the commands."""
 
 import json
 import logging
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ from trajanon.files.wkb import read_lines
 from trajanon.inputs import named_rightly
 from trajanon.outputs import replacing
 from trajanon.subjects import identities
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories import Trajectories, joined_trajectories
 
 _LOG = logging.getLogger(__name__)
 
@@ -58,6 +59,40 @@ def _tables(parts: Iterable[Trajectories]) -> Iterator[Any]:
             runs += len(tracks.first) - 1
         yield pa.table({name: column for name, column in columns.items() if column is not None})
         n += len(part)
+
+
+def part_name(number: int) -> str:
+    """What a part is called."""
+    return f"part-{number:05d}.parquet"
+
+
+def is_part(name: str) -> bool:
+    """Whether a file is called as a part is."""
+    return re.fullmatch(r"part-\d{5,}\.parquet", name) is not None
+
+
+def write_partition(
+    folder: Path, parts: Iterable[Trajectories], provenance: Mapping[str, Any], rows: int
+) -> None:
+    """Write trajectories that come in parts of any size as parts of this number of rows."""
+    for number, part in enumerate(_of_size(parts, rows)):
+        write_parts(folder / part_name(number), [part], provenance)
+
+
+def _of_size(parts: Iterable[Trajectories], rows: int) -> Iterator[Trajectories]:
+    waiting: list[Trajectories] = []
+    for part in parts:
+        waiting.append(part)
+        if sum(map(len, waiting)) < rows:
+            continue
+        whole = joined_trajectories(waiting)
+        ends = range(rows, len(whole) + 1, rows)
+        for end in ends:
+            yield whole.take(np.arange(end - rows, end))
+        rest = np.arange(ends[-1], len(whole))
+        waiting = [whole.take(rest)] if len(rest) else []
+    if waiting:
+        yield joined_trajectories(waiting)
 
 
 def read_trajectories(

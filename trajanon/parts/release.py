@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from trajanon.arrays import Ints
 from trajanon.errors import TrajanonError
 from trajanon.files.geoparquet import write_released
-from trajanon.files.partition import part_name
 from trajanon.files.release_lines import rounded
+from trajanon.files.trajectories import part_name
 from trajanon.loss import group_means, sse
 from trajanon.partition import broken_promises, dense
 from trajanon.parts.executors import Executor

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from trajanon.drafts import BEFORE, UNFINISHED, remove_abandoned
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.partition import is_part
+from trajanon.files.trajectories import is_part
 from trajanon.folder import Folder, exchanged
 from trajanon.parts.release import DRAFT
 from trajanon.parts.scratch import Scratch

@@ -13,7 +13,6 @@ from trajanon.arrays import Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.comparison import NOTHING_ELSE, compared
 from trajanon.files.geoparquet import write_geoparquet
-from trajanon.files.partition import is_part
 from trajanon.files.release import check_release_format, read_as_found, write_release
 from trajanon.files.release_lines import (
     DIGITS,
@@ -23,6 +22,7 @@ from trajanon.files.release_lines import (
     line_numbers,
     rounded,
 )
+from trajanon.files.trajectories import is_part
 from trajanon.outputs import replacing
 from trajanon.partition import check_k
 from trajanon.privacy.findings import Findings, not_trajectories, too_fine, too_rare
