@@ -160,8 +160,8 @@ def test_trajectories_have_the_tables_that_can_be_compared(tmp_path: Path) -> No
 
 
 def test_one_run_has_no_spread() -> None:
-    assert dict(spread([3.0])) == {"avg": 3.0}
-    assert dict(spread([3.0, 5.0])) == {
+    assert spread([3.0]) == {"avg": 3.0}
+    assert spread([3.0, 5.0]) == {
         "avg": 4.0,
         "sigma": pytest.approx(2**0.5),
         "min": 3.0,

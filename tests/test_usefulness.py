@@ -15,8 +15,7 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.tracks import Tracks
 from trajanon.utility.displacements import displacement, from_runs, on_plane
-from trajanon.utility.grid import busyness, cells, density_divergence, flow_similarity
-from trajanon.utility.queries import query_errors
+from trajanon.utility.grid import busyness, cells, density_divergence, flow_similarity, query_errors
 from trajanon.utility.shape import closeness, length_change, length_shift, lengths, turns
 from trajanon.utility.usefulness import share_on_roads, usefulness
 

@@ -65,13 +65,19 @@ def timed(run: Callable[..., _Result], *given: Any) -> tuple[_Result, float]:
     return result, perf_counter() - since
 
 
-def spread(values: Sequence[float]) -> Iterator[tuple[str, float]]:
+def numbers(*place: Any, runs: int = 1, **values: float) -> Iterator[Measurement]:
+    """Give each statistic of a place: of table, data set, method, by, setting and k."""
+    for statistic, ours in values.items():
+        yield Measurement(*place, statistic=statistic, ours=float(ours), runs=runs)
+
+
+def spread(values: Sequence[float]) -> dict[str, float]:
     """Average, and for several runs also sigma (sample), least and greatest."""
-    yield "avg", float(np.mean(values))
-    if len(values) > 1:
-        yield "sigma", float(np.std(values, ddof=1))
-        yield "min", min(values)
-        yield "max", max(values)
+    average = {"avg": float(np.mean(values))}
+    if len(values) == 1:
+        return average
+    sigma = float(np.std(values, ddof=1))
+    return {**average, "sigma": sigma, "min": min(values), "max": max(values)}
 
 
 def steps(progress: Progress, task: str, total: int) -> Callable[[], None]:

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Floats
 from trajanon.benchmark.datasets import PAPERS, Dataset
 from trajanon.benchmark.measurement import (
     Measurement,
     decomposition_setting,
+    numbers,
     rcs_setting,
     spread,
     steps,
@@ -30,7 +31,6 @@ from trajanon.methods.mf_tsp import group_by_paths, paths_from_every_record
 from trajanon.methods.v_mdav import v_mdav
 from trajanon.microaggregation import microaggregate
 from trajanon.paths.tours import path_length
-from trajanon.problem import Problem
 from trajanon.progress import Progress
 from trajanon.refine.rcs import rcs
 from trajanon.refine.swap import swap
@@ -109,25 +109,24 @@ def _paths_cut(
 def _by_distance(table: str, dataset: Dataset, ks: Iterable[int]) -> Iterator[Measurement]:
     """Measure MDAV and V-MDAV, with which several tables begin."""
     for name, (by, method) in BY_DISTANCE.items():
-        row = partial(Measurement, table, dataset.name, name, by, "")
         method(dataset.few.problem(3))
         for k in ks:
             labels, took = timed(method, dataset.problem(k))
-            yield row(k, "il", dataset.loss(labels))
+            values = {"il": dataset.loss(labels)}
             if table == "hm2":
-                yield row(k, "seconds", took)
+                values["seconds"] = took
+            yield from numbers(table, dataset.name, name, by, "", k, **values)
 
 
 def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
     """Paths cut by MHM: thesis Tables 4.2 to 4.7, and the correlation of 4.8."""
-    row, ks = partial(Measurement, "hm2", dataset.name), (3, 4, 5, 6)
+    row, ks = partial(numbers, "hm2", dataset.name), (3, 4, 5, 6)
     yield from _by_distance("hm2", dataset, ks)
     if dataset.own:  # beside the methods of the papers, the default search
         for k in ks:
             searched, took = timed(microaggregate, dataset.records, k)
-            ours = partial(row, "HM2 and annealing", "the default", "", k)
-            yield ours("il", searched.information_loss)
-            yield ours("seconds", took)
+            place = ("HM2 and annealing", "the default", "", k)
+            yield from row(*place, il=searched.information_loss, seconds=took)
     heuristics = {**THROUGH_GROUPS, **TSP, **OTHERS}
     times = {by: 1 if by in ALWAYS_THE_SAME else repeats for by in heuristics.values()}
     step = steps(progress, f"{dataset.name}: paths and cuts", sum(times.values()))
@@ -137,17 +136,17 @@ def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Me
         losses, lengths, seconds = _paths_cut(dataset, ks, times[by], step, heuristic=by)
         if name in TSP:
             of_tsp.append((lengths, losses))
-        for k, lost, long in zip(ks, losses.tolist(), lengths.tolist(), strict=True):
-            for statistic, value in (*spread(lost), ("path_length", float(np.mean(long)))):
-                yield row(name, by, "", k, statistic, value, times[by])
-            for seed, (loss, length) in enumerate(zip(lost, long, strict=True)):
-                yield row(name, by, f"seed {seed}", k, "run_il", loss)
-                yield row(name, by, f"seed {seed}", k, "run_path_length", length)
-        yield row(name, by, "", None, "seconds", float(seconds.sum(axis=0).mean()), times[by])
+        for k, lost, long in zip(ks, losses, lengths, strict=True):
+            values = {**spread(lost.tolist()), "path_length": long.mean()}
+            yield from row(name, by, "", k, runs=times[by], **values)
+            for seed in range(times[by]):
+                one = {"run_il": lost[seed], "run_path_length": long[seed]}
+                yield from row(name, by, f"seed {seed}", k, **one)
+        yield from row(name, by, "", None, runs=times[by], seconds=seconds.sum(axis=0).mean())
     step()
     for k, pairs in zip(ks, np.concatenate(of_tsp, axis=2).swapaxes(0, 1), strict=True):
         place = ("all TSP heuristics", "path length and SSE", "", k)
-        yield row(*place, "pearson", float(np.corrcoef(pairs)[0, 1]), pairs.shape[1])
+        yield from row(*place, runs=pairs.shape[1], pearson=np.corrcoef(pairs)[0, 1])
 
 
 def compression_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
@@ -158,7 +157,7 @@ def compression_table(dataset: Dataset, repeats: int, progress: Progress) -> Ite
     """
     if not dataset.measured_by(PAPERS):
         return
-    row, ks = partial(Measurement, "compression", dataset.name), range(3, 11)
+    row, ks = partial(numbers, "compression", dataset.name), range(3, 11)
     yield from _by_distance("compression", dataset, ks)
     ways = [(1, "row"), *((c, by) for c in (2, 3, 4, 5) for by in ("row", "distance"))]
     find_path(dataset.few.problem(3, compression=2))
@@ -169,10 +168,11 @@ def compression_table(dataset: Dataset, repeats: int, progress: Progress) -> Ite
         losses, lengths, seconds = _paths_cut(
             dataset, ks, repeats, step, compression=c, expansion=expansion
         )
-        for k, loss in zip(ks, losses.mean(axis=1).tolist(), strict=True):
-            yield ours(k, "il", loss, repeats)
-        yield ours(None, "path_length", float(lengths[0].mean()), repeats)
-        yield ours(None, "seconds", float(seconds[0].mean()), repeats)
+        for k, lost in zip(ks, losses, strict=True):
+            yield from ours(k, runs=repeats, il=lost.mean())
+        yield from ours(
+            None, runs=repeats, path_length=lengths[0].mean(), seconds=seconds[0].mean()
+        )
     step()
 
 
@@ -180,13 +180,13 @@ def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Me
     """Random Cluster Shuffling after MDAV: thesis Table 6.1."""
     if dataset.name in ("Tarragona", "EIA"):
         return
-    row, ks = partial(Measurement, "rcs", dataset.name), (3, 5, 10)
+    row, ks = partial(numbers, "rcs", dataset.name), (3, 5, 10)
     few = dataset.few.problem(3)
     rcs(few, mdav(few))
     step = steps(progress, f"{dataset.name}: shuffling", len(ks) * len(SHUFFLES))
     for k in ks:
         labels = mdav(dataset.problem(k))
-        yield row("MDAV", "mdav", "", k, "il", dataset.loss(labels))
+        yield from row("MDAV", "mdav", "", k, il=dataset.loss(labels))
         for probability, events in SHUFFLES:
             step()
             options: dict[str, Any] = {
@@ -199,9 +199,8 @@ def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Me
             ]
             losses = [dataset.loss(shuffled) for shuffled, _ in runs]
             seconds = float(np.mean([took for _, took in runs]))
-            ours = partial(row, "MDAV-RCS", "mdav, rcs", rcs_setting(probability, events), k)
-            for statistic, value in (*spread(losses), ("seconds", seconds)):
-                yield ours(statistic, value, len(losses))
+            place = ("MDAV-RCS", "mdav, rcs", rcs_setting(probability, events), k)
+            yield from row(*place, runs=len(runs), **spread(losses), seconds=seconds)
     step()
 
 
@@ -209,25 +208,22 @@ def mf_tsp_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator
     """MF-TSP, from n paths that all k share: thesis Tables 3.2 and 3.4, MF-TSP paper Table IX."""
     if not dataset.measured_by(("Census", "Tarragona")):
         return
-    row, ks = partial(Measurement, "mf-tsp", dataset.name), (3, 4, 5, 10)
+    row, ks = partial(numbers, "mf-tsp", dataset.name), (3, 4, 5, 10)
     yield from _by_distance("mf-tsp", dataset, ks)
 
     def tell(number: int, _: str, done: float, total: float | None, note: str = "") -> None:
         words = f"{dataset.name}: a path from every record"
         progress(words, number + (done / total if total else 0.0), len(MF_TSP))
 
-    def paths_of(problem: Problem) -> list[Ints]:
-        return list(paths_from_every_record(problem))
-
     for number, (name, by) in enumerate(MF_TSP.items()):
         few = dataset.few.problem(ks[0], heuristic=by)
-        group_by_paths(few, paths_of(few))
+        group_by_paths(few, list(paths_from_every_record(few)))
         problem = dataset.problem(ks[0], heuristic=by, progress=partial(tell, number))
-        paths, took = timed(paths_of, problem)
+        paths, took = timed(lambda problem: list(paths_from_every_record(problem)), problem)
         for k in ks:
             labels = group_by_paths(replace(problem, k=k), paths)
-            yield row(name, by, "", k, "il", dataset.loss(labels))
-        yield row(name, by, "", None, "seconds", took)
+            yield from row(name, by, "", k, il=dataset.loss(labels))
+        yield from row(name, by, "", None, seconds=took)
 
 
 def decomposition_table(
@@ -258,8 +254,7 @@ def decomposition_table(
                 method = better if number == "2" else "decomposition"
                 setting = decomposition_setting(number, s_named, step_3)
                 place = ("decomposition", dataset.name, method, "decomposition", setting, k)
-                yield Measurement(*place, "il", dataset.loss(labels))
-                yield Measurement(*place, "seconds", seconds)
+                yield from numbers(*place, il=dataset.loss(labels), seconds=seconds)
     step()
 
 

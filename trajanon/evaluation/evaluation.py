@@ -103,7 +103,10 @@ def evaluate(
     diverse = diversity(as_cut)
     diverse_as_slid = diverse if as_slid is None else diversity(as_slid)
     step(3, 5, "MDAV")
-    ways = _ways(as_cut, as_slid)
+    released = as_cut.lines[as_cut.labels]
+    ways = {RELEASE: (kept.points, released)}
+    if as_slid is not None:
+        ways[AS_SLID] = (as_slid.points, released)
     if k <= (people if people is not None and counted == "subjects" else len(kept)):
         mdav = grouped(MDAV, counted == "subjects")
         ways[MDAV] = (kept.points, mdav.aggregated.reshape(kept.points.shape))
@@ -171,15 +174,6 @@ def _attacks(as_cut: Published, as_slid: Published | None) -> list[Attack]:
         ]
     done += attacks(as_cut.originals)
     return sorted(done, key=lambda one: order.index(one.name.removesuffix(SLID)))
-
-
-def _ways(as_cut: Published, as_slid: Published | None) -> dict[str, tuple[Floats, Floats]]:
-    """Originals and what stands for them, for each way to look at the release."""
-    released = as_cut.lines[as_cut.labels]
-    ways = {RELEASE: (as_cut.points, released)}
-    if as_slid is not None:
-        ways[AS_SLID] = (as_slid.points, released)
-    return ways
 
 
 def _length_kept(found: Matched) -> float:

@@ -26,7 +26,7 @@ class Published:
 
     def __post_init__(self) -> None:
         check_k(self.k)
-        shape, g = self.points.shape, len(self.lines)
+        shape = self.points.shape
         msg = ""
         if len(shape) != 3 or shape[1] < 1 or shape[2] != 2:
             msg = f"points must have shape (trajectories, points, 2) as lat, lon; got {shape}"
@@ -39,22 +39,13 @@ class Published:
             )
         elif not (np.isfinite(self.points).all() and np.isfinite(self.lines).all()):
             msg = "points and released lines must be finite numbers; drop those that are not"
-        elif self.labels.shape != shape[:1]:
+        elif self.labels.shape != shape[:1] or self.owners.shape != shape[:1]:
+            name = "labels" if self.labels.shape != shape[:1] else "subjects"
+            msg = f"{name} must be one number for each of the {shape[0]} trajectories"
+        elif not np.array_equal(np.unique(self.labels), np.arange(len(self.lines))):
             msg = (
-                f"labels must be one group for each of the {shape[0]} trajectories; "
-                f"got shape {self.labels.shape}"
-            )
-        elif self.labels.min() < 0 or self.labels.max() != g - 1:
-            msg = (
-                f"labels must number the {g} released lines from 0; they reach "
-                f"from {self.labels.min()} to {self.labels.max()}"
-            )
-        elif not self.sizes.all():
-            msg = f"group {np.argmin(self.sizes)} has no trajectory; number groups without gaps"
-        elif self.owners.shape != shape[:1]:
-            msg = (
-                f"subjects must be one number for each of the {shape[0]} trajectories; "
-                f"got shape {self.owners.shape}"
+                f"labels must number the {len(self.lines)} released lines from 0, and each line "
+                "stand for a trajectory"
             )
         if msg:
             raise BadInput(msg)

@@ -100,16 +100,9 @@ def _attack(
     choices = known.sample or p**known.points
     many = min(max(_CHOICES_AT_ONCE // choices, 1), _AT_ONCE)
     rates, line_rates, worst = np.concatenate(in_parts(some, np.arange(n), many)).T
-    return Attack(
-        name=name,
-        knows=f"{knows}, within {known.tolerance:g} m",
-        published=published,
-        targets=np.arange(n),
-        rates=rates,
-        line_rates=line_rates,
-        worst=worst,
-        sampled=known.sample > 0,
-    )
+    knows = f"{knows}, within {known.tolerance:g} m"
+    everyone, sampled = np.arange(n), known.sample > 0
+    return Attack(name, knows, published, everyone, rates, line_rates, worst, sampled)
 
 
 def _with_degrees(points: Floats) -> Floats:

@@ -26,16 +26,9 @@ def nearest_record(published: Published) -> Attack:
     smallest Euclidean distance of the standardised records, and picks one.
     """
     linked = _link(published)
-    rates = linked.own / linked.rows
-    return Attack(
-        name="nearest record",
-        knows="the target's whole trajectory",
-        published=published,
-        targets=np.arange(len(rates)),
-        rates=rates,
-        line_rates=linked.home / linked.rows,
-        worst=rates,
-    )
+    rates, line_rates = linked.own / linked.rows, linked.home / linked.rows
+    everyone, knows = np.arange(len(rates)), "the target's whole trajectory"
+    return Attack("nearest record", knows, published, everyone, rates, line_rates, worst=rates)
 
 
 def other_tracks(published: Published, *, share: float = 0.5) -> Attack:
@@ -56,16 +49,10 @@ def other_tracks(published: Published, *, share: float = 0.5) -> Attack:
     # Most subjects are alike in this: each kind is worked out once.
     kinds, which = np.unique(place, axis=0, return_inverse=True)
     chances = np.array([_chances(a, b, t, share) for a, b, t in kinds.tolist()])
-    mean, highest = chances.reshape(-1, 2)[which.ravel()].T
-    return Attack(
-        name="other tracks",
-        knows=f"{100.0 * share:.3g} % of the trajectories of the target's subject",
-        published=published,
-        targets=targets,
-        rates=mean,
-        line_rates=(linked.home / linked.rows)[targets],
-        worst=highest,
-    )
+    rates, worst = chances.reshape(-1, 2)[which.ravel()].T
+    line_rates = (linked.home / linked.rows)[targets]
+    knows = f"{100.0 * share:.3g} % of the trajectories of the target's subject"
+    return Attack("other tracks", knows, published, targets, rates, line_rates, worst)
 
 
 def _chances(rows: int, own: int, tracks: int, share: float) -> tuple[float, float]:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.arrays import Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.comparison import NOTHING_ELSE, compared
 from trajanon.files.geoparquet import write_geoparquet
@@ -104,7 +103,7 @@ def check(
         files = [_inspected(release, digits)]
         problems = files[0].problems
     keys = np.concatenate([file.keys for file in files])
-    sizes = _sizes(keys)
+    sizes = np.unique(keys, return_counts=True)[1]
     if trajectories is not None:
         problems += with_originals(release, k, trajectories, against)
     elif against is not None:
@@ -172,19 +171,12 @@ def _parts(folder: Path, digits: int) -> tuple[list[_Inspected], list[str]]:
     return files, [*problems, *(f"from part to part: {problem}" for problem in along)]
 
 
-def _keys(found: Lines) -> NDArray[np.uint64]:
-    """128 bits for each line, equal where lines are equal as written, (n, 2)."""
+def _keys(found: Lines) -> NDArray[np.bytes_]:
+    """128 bits for each line, equal where lines are equal as written, (n,)."""
     groups = found.groups
     _, first = np.unique(groups, return_index=True)
     words = b"".join(hashlib.blake2b(key, digest_size=16).digest() for key in found.keys[first])
-    return np.frombuffer(words, dtype=np.uint64).reshape(-1, 2)[groups]
-
-
-def _sizes(keys: NDArray[np.uint64]) -> Ints:
-    """How often each of the different keys occurs, (g,)."""
-    some = keys[np.lexsort((keys[:, 1], keys[:, 0]))]
-    new = np.flatnonzero((some[1:] != some[:-1]).any(axis=1)) + 1
-    return np.diff(new, prepend=0, append=len(some))
+    return np.frombuffer(words, dtype="S16")[groups]
 
 
 def rewrite(

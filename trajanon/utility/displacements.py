@@ -73,7 +73,7 @@ def from_runs(tracks: Tracks, lines: Floats, labels: Ints) -> Floats:
     From the nearest point of the run, wherever on it the window lies; runs are kept as points, a
     quarter of the spacing apart.
     """
-    scale = np.radians(np.stack(radii(np.radians(lines[..., 0])), axis=-1))
+    scale = metres_of_degrees(lines[..., 0])
     order = np.argsort(tracks.run, kind="stable")
 
     def measured(some: Ints, stop: Event) -> Floats:
@@ -96,8 +96,4 @@ def metres_of_degrees(latitude: Floats) -> Floats:
     >>> metres_of_degrees(np.array(60.0)).round().tolist()
     [111412.0, 55800.0]
     """
-    here = np.stack([latitude, np.zeros_like(latitude)], axis=-1)
-    half = np.array([0.5, 0.0])  # half a degree either way: the middle is here
-    north = displacement(here - half, here + half)
-    east = displacement(here, here + np.array([0.0, 1.0]))
-    return np.stack([north, east], axis=-1)
+    return np.radians(np.stack(radii(np.radians(latitude)), axis=-1))

@@ -1,11 +1,15 @@
-"""Counts in the cells of a grid: density maps, and trips between cells."""
+"""Counts in places: density maps, trips between cells of a grid, and lines in random boxes."""
 
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import DEGREE
+from trajanon.utility.displacements import metres_of_degrees
 
 _COLUMNS = 2**31  # more than there are cells of a metre round the equator's half
+
+_FEWEST = 0.001
+"""Share of all trajectories below which an error is not taken relative to the count."""
 
 
 def cells(points: Floats, metres: float) -> Ints:
@@ -67,3 +71,42 @@ def flow_similarity(original: Floats, released: Floats, cell: float) -> float:
     before = np.bincount(place[: len(one)], minlength=len(flows))
     after = np.bincount(place[len(one) :], minlength=len(flows))
     return float(2 * np.minimum(before, after).sum() / (before.sum() + after.sum()))
+
+
+def query_errors(
+    original: Floats, released: Floats, *, queries: int, sides: tuple[float, float], seed: int
+) -> Floats:
+    """Ask how many trajectories pass random boxes, before and after.
+
+    The boxes lie round random points of the originals.
+
+    Source: X. Xiao, G. Wang, J. Gehrke, "Differential privacy via wavelet transforms", IEEE TKDE 23
+    (2011), for the least count.
+    """
+    random = np.random.default_rng(seed)
+    places = original.reshape(-1, 2)
+    middle = places[random.integers(0, len(places), queries)]
+    half = random.uniform(*sides, (queries, 2)) / 2
+    half /= metres_of_degrees(middle[:, 0])
+    boxes = np.stack([middle - half, middle + half], axis=1)
+    before, after = (_passing(points, boxes) for points in (original, released))
+    fewest = max(_FEWEST * len(original), 1.0)
+    errors: Floats = np.abs(after - before) / np.maximum(before, fewest)
+    return errors
+
+
+def _passing(points: Floats, boxes: Floats) -> Ints:
+    """Count lines with a point in each box of shape (queries, 2, 2)."""
+    n, m, _ = points.shape
+    order = np.argsort(points[..., 0], axis=None)
+    latitude, longitude = points.reshape(-1, 2)[order].T
+    line = order // m
+    edges = np.searchsorted(latitude, boxes[:, :, 0])
+    edges[:, 1] = np.searchsorted(latitude, boxes[:, 1, 0], side="right")
+    counts = []
+    for (low, high), (west, east) in zip(edges.tolist(), boxes[:, :, 1].tolist(), strict=True):
+        inside = (longitude[low:high] >= west) & (longitude[low:high] <= east)
+        seen = np.zeros(n, dtype=np.bool_)
+        seen[line[low:high][inside]] = True
+        counts.append(np.count_nonzero(seen))
+    return np.array(counts)
