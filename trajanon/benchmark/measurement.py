@@ -65,10 +65,11 @@ def timed(run: Callable[..., _Result], *given: Any) -> tuple[_Result, float]:
     return result, perf_counter() - since
 
 
-def numbers(*place: Any, runs: int = 1, **values: float) -> Iterator[Measurement]:
+def numbers(*place: Any, runs: Any = 1, **values: float) -> Iterator[Measurement]:
     """Give each statistic of a place: of table, data set, method, by, setting and k."""
+    table, dataset, method, by, setting, k = place
     for statistic, ours in values.items():
-        yield Measurement(*place, statistic=statistic, ours=float(ours), runs=runs)
+        yield Measurement(table, dataset, method, by, setting, k, statistic, float(ours), runs)
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:

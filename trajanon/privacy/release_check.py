@@ -124,9 +124,7 @@ class _Inspected(NamedTuple):
 
     problems: list[str]
     claim: str  # what can be said of all that is in it beside its lines
-    keys: NDArray[
-        np.uint64
-    ]  # 128 bits of each line, equal where lines are equal as written, (n, 2)
+    keys: NDArray[np.bytes_]  # 128 bits of each line, equal where lines are equal as written
     width: int  # points of a trajectory; 0 where some are no trajectories
     middles: NDArray[np.float32]  # mean longitude and latitude of each trajectory
 
