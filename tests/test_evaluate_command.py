@@ -144,7 +144,7 @@ def test_check_takes_the_holders_files(run: Run, here: Path) -> None:
     assert json.loads(same.out)["holds"]
     (here / "anonymized.report.json").unlink()
     cannot = run("check", "-k", 2, "--against", "anonymized.parquet")
-    assert "alone cannot tell" in cannot.sentence
+    assert "there is no anonymized.report.json" in cannot.sentence
     with pytest.raises(FileProblem, match="alone cannot tell"):
         trajanon.check("anonymized.parquet", 2, against="anonymized.parquet")
 

@@ -104,7 +104,14 @@ def extract(
     from trajanon.extract.rules import Rules
     from trajanon.extract.sources.tables.columns import parse_columns
 
-    out = _destination(out, partition)
+    out = out or (TRAJECTORIES if partition is None else PARTS)
+    is_file = out.suffix.lower() in (".parquet", ".geoparquet")
+    if partition is None and not is_file:
+        msg = f"trajectories are written as GeoParquet: {out} must end in .parquet"
+        raise BadInput(msg)
+    if partition is not None and is_file:
+        msg = f"with --partition, --out names a folder (got {out})"
+        raise BadInput(msg)
     if pbf is not None and area is None and hide_near is None:
         msg = f"--pbf {pbf} is for --area NAME or --hide-near TAGS: add one of them"
         raise BadInput(msg)
@@ -157,19 +164,6 @@ def extract(
         return
     # Folders are named in any case: the next command's default is a file.
     say_written(what, out, TRAJECTORIES, "anonymize", min(4, subjects))
-
-
-def _destination(out: Path | None, partition: int | None) -> Path:
-    """Take where to write: a file, or with --partition a folder."""
-    out = out or (TRAJECTORIES if partition is None else PARTS)
-    is_file = out.suffix.lower() in (".parquet", ".geoparquet")
-    if partition is None and not is_file:
-        msg = f"trajectories are written as GeoParquet: {out} must end in .parquet"
-        raise BadInput(msg)
-    if partition is not None and is_file:
-        msg = f"with --partition, --out names a folder (got {out})"
-        raise BadInput(msg)
-    return out
 
 
 def _where(

@@ -149,15 +149,7 @@ def _of_wide_groups(wide: Mapping[str, Any]) -> str:
 
 
 def rounded(value: float, way: str) -> str:
-    """Write a percentage with four decimals.
-
-    ``way`` is ROUND_FLOOR or ROUND_CEILING: a bound that is rounded up is no bound.
-
-    Examples
-    --------
-    >>> rounded(8.77986335, ROUND_FLOOR), rounded(3e-9, ROUND_CEILING)
-    ('8.7798', '0.0001')
-    """
+    """Write a percentage with four decimals, in this way: a bound rounded up is no bound."""
     return f"{Decimal(value).quantize(Decimal('0.0001'), rounding=way):f}"
 
 
