@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from naive_sliding import room, tracks_of
 
 import trajanon
-from trajanon.align.alignment import align
-from trajanon.align.search import WindowLog, search_windows
+from trajanon.align.alignment import WindowLog, align, search_windows
 from trajanon.align.windows import Aligned, build_windows
 from trajanon.arrays import Floats, Ints
 from trajanon.microaggregation import microaggregate

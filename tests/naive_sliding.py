@@ -8,9 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from naive import distance, group_sse, holds, sse
 
-from trajanon._kernels.annealing import RARE, Annealing, draw_move, other_bits, other_member
+from trajanon._kernels.annealing import (
+    RARE,
+    Annealing,
+    draw_move,
+    draw_start,
+    other_bits,
+    other_member,
+)
 from trajanon._kernels.groups import Groups
-from trajanon._kernels.sliding import draw_start
 from trajanon._kernels.windows import Slides
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense

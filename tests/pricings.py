@@ -8,14 +8,14 @@ from naive_refine import Grouped, random_groups
 
 from trajanon._kernels.pricing import PricingProblem
 from trajanon.arrays import Floats, Ints
-from trajanon.bound import best_groups, column_generation
+from trajanon.bound import column_generation
 from trajanon.bound import pricing as pricing_module
 from trajanon.bound.pricing import pricing_problem
 
 seeds = st.integers(0, 10**6)
 peoples = st.none() | st.integers(2, 12)
 
-HOMES = (best_groups, column_generation, pricing_module)
+HOMES = (column_generation, pricing_module)
 
 
 def set_limit(monkeypatch: pytest.MonkeyPatch, limit: str, value: int) -> None:

@@ -8,11 +8,16 @@ from naive_sliding import MADRID, STEP, random_labels, rows_at, town, tracks_of
 
 from trajanon._kernels.annealing import Annealing
 from trajanon._kernels.windows import Slides, Windows, build_rows, find_meetings
-from trajanon.align.window_neighbours import exact_window_neighbours
-from trajanon.align.windows import build_windows, centred, part_of, start_ranges
+from trajanon.align.windows import (
+    build_windows,
+    centred,
+    exact_window_neighbours,
+    part_of,
+    start_ranges,
+)
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
-from trajanon.refine.groups import build_descent
+from trajanon.refine.descent import build_descent
 from trajanon.refine.random_moves import QUANTILES, nearest_most
 from trajanon.trajectories import Trajectories
 

@@ -25,13 +25,22 @@ from naive_sliding import (
 
 import trajanon
 from trajanon import neighbours, workers
-from trajanon._kernels.windows import build_rows, keep_nearest
-from trajanon.align import account, search, sliding, window_neighbours, windows
+from trajanon._kernels.common import keep_nearest
+from trajanon._kernels.windows import build_rows
+from trajanon.align import account, alignment, sliding, windows
 from trajanon.align.account import near_lines, step_lengths
-from trajanon.align.search import axes_of, sliding_schedule
+from trajanon.align.alignment import axes_of, sliding_schedule
 from trajanon.align.sliding import build_rows_in_single
-from trajanon.align.window_neighbours import approximate_window_neighbours, exact_window_neighbours
-from trajanon.align.windows import Aligned, build_windows, centred, lost_at, part_of, start_ranges
+from trajanon.align.windows import (
+    Aligned,
+    approximate_window_neighbours,
+    build_windows,
+    centred,
+    exact_window_neighbours,
+    lost_at,
+    part_of,
+    start_ranges,
+)
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import leading_axes
 from trajanon.loss import sums_of_products
@@ -50,8 +59,8 @@ def _large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(neighbours, "WHOLE", 5)
     monkeypatch.setattr(neighbours, "LEAF", 8)
     monkeypatch.setattr(neighbours, "CROWD", 0)
-    monkeypatch.setattr(search, "LARGE_PASS", 10)
-    monkeypatch.setattr(search, "FULL", 2)
+    monkeypatch.setattr(alignment, "LARGE_PASS", 10)
+    monkeypatch.setattr(alignment, "FULL", 2)
     search_in_blocks(monkeypatch, 9)
     in_batches(monkeypatch, 7)
 
@@ -60,7 +69,6 @@ def in_batches(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     for module, name in (
         (windows, "_AT_ONCE"),
         (displacements, "_AT_ONCE"),
-        (window_neighbours, "_AT_ONCE"),
         (account, "_RUNS"),
         (account, "_LINES"),
     ):
@@ -111,7 +119,7 @@ def test_more_than_so_many_windows_are_many(monkeypatch: pytest.MonkeyPatch) -> 
         searched.append(len(start))
         return np.tile(np.arange(len(start))[:, None], 16)
 
-    monkeypatch.setattr(search, "approximate_window_neighbours", note)
+    monkeypatch.setattr(alignment, "approximate_window_neighbours", note)
     monkeypatch.setattr(neighbours, "WHOLE", 20)
     for n in (20, 21):
         before = town(3, n, 3)
@@ -136,7 +144,7 @@ def test_parts_end_about_as_near_as_the_whole(monkeypatch: pytest.MonkeyPatch) -
 
 def test_windows_of_one_part_slide_as_far_as_gains(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is shared out, and slides go on until none gains."""
-    monkeypatch.setattr(search, "SETTLED", 0.0)
+    monkeypatch.setattr(alignment, "SETTLED", 0.0)
     search_in_blocks(monkeypatch, 1_000)
     for seed in range(5):
         before = town(seed, 12, 3, most=1)
@@ -187,7 +195,7 @@ def test_ctrl_c_in_a_thread_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sliding, "anneal_sliding", interrupted)
+    monkeypatch.setattr(sliding, "make_random_moves", interrupted)
     before = town(7, 60, 3)
     after, found = aligned(before, cut(before, 3), 3, moves=MOVES)
     assert found.stopped
@@ -210,8 +218,8 @@ def test_a_release_of_many_windows_is_told_of_as_ever() -> None:
 
 
 def test_a_large_table_gets_fewer_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "LARGE_PASS", 60)
-    monkeypatch.setattr(search, "FULL", 9_000)
+    monkeypatch.setattr(alignment, "LARGE_PASS", 60)
+    monkeypatch.setattr(alignment, "FULL", 9_000)
     for n, moves, passes in ((10_001, 4_799, 79), (41_233, 1_391, 23), (10**6, 345, 6)):
         each, heats = sliding_schedule(8_000, n, large=True)
         assert len(heats) == passes + 1

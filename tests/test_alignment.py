@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from naive_sliding import MADRID, STEP, on_runs, standardised, town, tracks_of
 
 import trajanon
-from trajanon.align.search import WindowLog
+from trajanon.align.alignment import WindowLog
 from trajanon.align.windows import Aligned
 from trajanon.arrays import Ints
 from trajanon.microaggregation import METHODS

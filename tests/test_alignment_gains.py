@@ -22,7 +22,7 @@ from naive_sliding import (
 )
 
 import trajanon
-from trajanon.align.search import WindowLog
+from trajanon.align.alignment import WindowLog
 from trajanon.align.windows import Aligned
 from trajanon.extract import extract
 from trajanon.partition import dense

@@ -12,8 +12,8 @@ from naive_sliding import town, tracks_of
 
 import trajanon
 from trajanon import workers
-from trajanon.align import search, sliding
-from trajanon.align.search import WindowLog
+from trajanon.align import alignment, sliding
+from trajanon.align.alignment import WindowLog
 from trajanon.align.windows import Aligned
 from trajanon.partition import dense
 from trajanon.refine.random_moves import PASS
@@ -60,13 +60,13 @@ def test_a_seed_repeats_a_release() -> None:
 
 def test_parts_are_as_few_as_can_be_and_of_one_size(monkeypatch: pytest.MonkeyPatch) -> None:
     search_in_blocks(monkeypatch, 9)
-    settle, seen = search._settle_block, []
+    settle, seen = alignment._settle_block, []
 
     def look(problem: Any, near: Any, large: bool, block: Any, stop: Event) -> Aligned:
         seen.append(block.rows)
         return settle(problem, near, large, block, stop)
 
-    monkeypatch.setattr(search, "_settle_block", look)
+    monkeypatch.setattr(alignment, "_settle_block", look)
     before = town(7, 60, 3)
     aligned(before, cut(before, 3), 3)
     assert len(seen) % 7 == 0  # of 60 records in parts of 9
@@ -76,10 +76,10 @@ def test_parts_are_as_few_as_can_be_and_of_one_size(monkeypatch: pytest.MonkeyPa
 
 def test_parts_that_do_nothing_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     search_in_blocks(monkeypatch, 9)
-    monkeypatch.setattr(search, "_settle_block", lambda *given: given[3].aligned)
+    monkeypatch.setattr(alignment, "_settle_block", lambda *given: given[3].aligned)
     before, told = town(7, 60, 3), []
     # Slides alone come first, then blocks, and all of them again in the end.
-    monkeypatch.setattr(search, "settle_windows", lambda *given: given[2])
+    monkeypatch.setattr(alignment, "settle_windows", lambda *given: given[2])
     monkeypatch.setattr(WindowLog, "offer_windows", lambda _, found: told.append(found))
     labels = cut(before, 3).labels
     searched(before, labels, 3)
@@ -106,7 +106,7 @@ def test_random_moves_are_made_where_annealing_is_asked_for(
     def count(annealing: Any, slides: Any, k: int, moves: int, *heats: float) -> None:
         made.append(moves)
 
-    monkeypatch.setattr(sliding, "anneal_sliding", count)
+    monkeypatch.setattr(sliding, "make_random_moves", count)
     trajanon.anonymize(town(7, 60, 3), 3, **options)
     # A share of the moves that the search for groups was given.
     assert sum(made) == (2.5 * PASS * 60 if moved else 0)

@@ -72,7 +72,7 @@ def test_the_later_ctrl_c_comes_the_nearer_are_the_windows() -> None:
     assert metres[-1] < metres[1] < metres[0]
 
 
-@pytest.mark.parametrize("kernel", ["anneal_sliding", "slide_pass"])
+@pytest.mark.parametrize("kernel", ["make_random_moves", "slide_pass"])
 @pytest.mark.parametrize("cores", [1, 2])
 def test_ctrl_c_while_threads_slide_windows_ends_them_all(
     cores: int, kernel: str, monkeypatch: pytest.MonkeyPatch

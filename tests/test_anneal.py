@@ -22,8 +22,7 @@ from trajanon.refine import annealing as annealings
 from trajanon.refine import random_moves
 from trajanon.refine.annealing import anneal, anneal_runs, schedule
 from trajanon.refine.blocks import draw_blocks
-from trajanon.refine.descent import descend
-from trajanon.refine.groups import build_descent
+from trajanon.refine.descent import build_descent, descend
 from trajanon.refine.random_moves import PASS, QUANTILES, build_annealing, nearest_most
 from trajanon.settings import Effort
 
@@ -127,7 +126,7 @@ def test_a_record_joins_the_group_of_one_whose_neighbour_it_is() -> None:
         ranks=nearest_most(1),
         random=np.array([1], dtype=np.uint64),
     )
-    make_random_moves(annealing, 2, 1_000, 1.0, 0.5)
+    make_random_moves(annealing, None, 2, 1_000, 1.0, 0.5)
     assert dense(annealing.descent.groups.labels).tolist() == [0, 1, 1, 0, 0]
 
 

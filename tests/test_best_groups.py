@@ -13,7 +13,7 @@ from problems import problem
 from test_mdav import reference
 
 from trajanon import loss
-from trajanon.bound.best_groups import best_groups
+from trajanon.bound.column_generation import best_groups
 from trajanon.methods.mdav import mdav
 from trajanon.partition import dense
 from trajanon.refine.swap import swap

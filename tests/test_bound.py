@@ -13,12 +13,12 @@ from test_mdav import reference
 from trajanon import loss, workers
 from trajanon._kernels.pricing import PricingProblem
 from trajanon.arrays import Floats
-from trajanon.bound import column_generation, subset_row_cuts
+from trajanon.bound import column_generation
 from trajanon.bound import lower_bound as bound
-from trajanon.bound.column_generation import Relaxation
+from trajanon.bound.column_generation import violated_cuts
 from trajanon.bound.lower_bound import lower_bound, nearest_bound, prove
+from trajanon.bound.master import Relaxation
 from trajanon.bound.pricing import FoundGroups, pricing_problem, with_cuts
-from trajanon.bound.subset_row_cuts import violated_cuts
 from trajanon.errors import BadInput, TooFewRecords
 
 seeds = st.integers(0, 10**6)
@@ -137,7 +137,7 @@ def test_half_of_each_pair_of_three_records_is_cut_off(monkeypatch: pytest.Monke
     X = np.concatenate([corners, corners + 100.0])
     optimum = naive.least_sse(loss.standardise(X), 2)
     assert lower_bound(X, 2).sse == pytest.approx(optimum, rel=1e-6)
-    monkeypatch.setattr(subset_row_cuts, "CUT_ROUNDS", 0)
+    monkeypatch.setattr(column_generation, "CUT_ROUNDS", 0)
     assert lower_bound(X, 2).sse == pytest.approx(0.75 * optimum, rel=1e-6)
 
 
@@ -294,7 +294,7 @@ def test_violated_trios_are_found(seed: int, n: int, count: int) -> None:
     left_out = [cut for cut in expected if cut not in got]
     for cut in left_out:
         taken = max(sum(record in other for other in got) for record in cut)
-        assert taken == subset_row_cuts.CUTS_PER_RECORD
+        assert taken == column_generation.CUTS_PER_RECORD
     again = violated_cuts(groups, shares, np.array(got).reshape(-1, 3).astype(int))
     assert not {tuple(cut) for cut in again.tolist()} & set(got)
 
@@ -309,10 +309,10 @@ def test_violated_trios_are_found(seed: int, n: int, count: int) -> None:
         (bound, "PAIRWISE", 10, False),
         (bound, "BOUND_ROUNDS", 1, False),
         (column_generation, "POOL", 0, False),
-        (subset_row_cuts, "CUT_ROUNDS", 0, True),
-        (subset_row_cuts, "CUT_ROUNDS", 1, True),
-        (subset_row_cuts, "CUTS_PER_RECORD", 1, True),
-        (subset_row_cuts, "GAIN", 1.0, True),
+        (column_generation, "CUT_ROUNDS", 0, True),
+        (column_generation, "CUT_ROUNDS", 1, True),
+        (column_generation, "CUTS_PER_RECORD", 1, True),
+        (column_generation, "GAIN", 1.0, True),
     ],
 )
 def test_within_any_limit_the_bound_is_true(

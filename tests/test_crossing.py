@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
-from trajanon.refine.crossover import cross
+from trajanon.refine.annealing import cross
 
 
 def places(one: Ints, other: Ints) -> list[set[int]]:

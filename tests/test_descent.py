@@ -14,8 +14,7 @@ from trajanon._kernels.group_moves import create_group, dissolve_group, split_gr
 from trajanon.arrays import Ints
 from trajanon.neighbours import exact_neighbours, neighbour_count
 from trajanon.partition import dense
-from trajanon.refine.descent import descend
-from trajanon.refine.groups import build_descent
+from trajanon.refine.descent import build_descent, descend
 
 seeds = st.integers(0, 10**6)
 

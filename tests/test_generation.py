@@ -13,6 +13,7 @@ from trajanon.bound.column_generation import generate
 from trajanon.bound.master import Master
 from trajanon.bound.pricing import first_groups, nearest_groups, pricing_problem
 from trajanon.methods.mdav import mdav
+from trajanon.partition import dense
 
 # Columns generated with exact pricing by an earlier prototype, percent; and the least
 # losses ever seen, which no relaxation may exceed.
@@ -23,10 +24,9 @@ RELAXED = {"tarragona": (13.857, 14.467), "census": (4.646, 4.668)}
 @settings(max_examples=50)
 def test_no_column_is_missing(seed: int, m: int, k: int, grid: bool, steady: bool) -> None:
     groups = random_groups(seed, m, k, None, grid)
-    master = Master(pricing_problem(groups.records, groups.k, groups.subjects).distances)
-    together = [np.flatnonzero(groups.labels == g) for g in set(groups.labels)]
-    master.add(together)
     pricing = pricing_problem(groups.records, groups.k, groups.subjects)
+    master = Master(pricing.distances, dense(groups.labels))
+    together = [np.flatnonzero(groups.labels == g) for g in set(groups.labels)]
     begun = np.random.default_rng(seed).exponential(1.0, m)
     pricing = pricing._replace(prices=begun)
     relaxation = generate(master, pricing, steady=steady)
@@ -44,8 +44,7 @@ def test_what_a_limit_cut_short_is_not_proven(
     groups = random_groups(8, 60, 4, None, grid=False)
     set_limit(monkeypatch, limit, value)
     pricing = pricing_problem(groups.records, 4, groups.subjects)
-    master = Master(pricing.distances)
-    master.add(np.flatnonzero(groups.labels == g) for g in range(15))
+    master = Master(pricing.distances, groups.labels)
     assert not generate(master, pricing).proven
 
 
@@ -57,8 +56,7 @@ def test_steady_prices_need_fewer_columns(monkeypatch: pytest.MonkeyPatch) -> No
     labels = mdav(problem(records, 8))
     columns, reached = [], []
     for steady in (False, True):
-        master = Master(pricing.distances)
-        master.add(np.flatnonzero(labels == g) for g in range(labels.max() + 1))
+        master = Master(pricing.distances, labels)
         fair = (np.array(master.costs) / np.bincount(labels))[labels]
         master.add(nearest_groups(pricing))
         priced = pricing._replace(prices=fair)
@@ -91,8 +89,7 @@ def test_the_relaxation_is_that_of_the_prototype(name: str) -> None:
     m = len(records)
     pricing = pricing_problem(records, 3, np.arange(m))
     labels = mdav(problem(records))
-    master = Master(pricing.distances)
-    master.add(np.flatnonzero(labels == g) for g in range(labels.max() + 1))
+    master = Master(pricing.distances, labels)
     master.add(first_groups(pricing))
     relaxation = generate(master, pricing)
     assert relaxation.proven

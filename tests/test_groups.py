@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_refine import exchanged
 
+from trajanon._kernels.common import squared_distance
 from trajanon._kernels.descent import Descent
-from trajanon._kernels.distance import squared_distance
 from trajanon._kernels.group_moves import (
     create_group,
     dissolve_group,
@@ -30,7 +30,7 @@ from trajanon._kernels.groups import (
 from trajanon.arrays import Floats, Ints
 from trajanon.neighbours import exact_neighbours
 from trajanon.partition import dense
-from trajanon.refine.groups import build_descent, build_groups
+from trajanon.refine.descent import build_descent, build_groups
 
 seeds = st.integers(0, 10**6)
 
@@ -95,7 +95,7 @@ def test_changes_are_those_of_the_sse_computed_anew(groups: Groups) -> None:
                 joined = alone.copy()
                 joined[x] = group
                 change = naive.sse(groups.records, joined) - left
-                found = joining_change(groups, x, group)
+                found = joining_change(groups, groups.records[x], group)
                 assert found == pytest.approx(change, abs=1e-9)
 
 

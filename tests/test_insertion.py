@@ -6,7 +6,14 @@ from hypothesis import strategies as st
 from naive_paths import ARBITRARY, FARTHEST, NEAREST
 from test_paths import losses, of_published
 
-from trajanon._kernels.insertion import _KEPT, forget, insert_by_rule, insert_cheapest, remember
+from trajanon._kernels.insertion import (
+    KEPT,
+    begin,
+    forget,
+    insert_by_rule,
+    insert_cheapest,
+    remember,
+)
 from trajanon.arrays import Floats
 
 seeds = st.integers(0, 10**6)
@@ -102,35 +109,33 @@ def test_cheapest_insertion_forgets_and_finds_places_again(kind: str, seed: int)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 9)), max_size=60))
 def test_what_a_city_remembers_first_is_its_best_place(steps: list[tuple[bool, int]]) -> None:
     """Until it remembers nothing; costs come and go."""
-    places, longer = np.empty((1, _KEPT), dtype=np.int64), np.empty((1, _KEPT))
-    known, beyond = np.zeros(1, dtype=np.int64), np.full(1, np.inf)
+    tour = begin(np.zeros((0, 1)), 0, KEPT)
     living: dict[int, float] = {}
-    for place in range(2 * _KEPT):
+    for place in range(2 * KEPT):
         living[place] = float(place * 7 % 10)
-        remember(places, longer, known, beyond, 0, place, living[place])
-    for place, (comes, number) in enumerate(steps, start=2 * _KEPT):
+        remember(tour, 0, place, living[place])
+    for place, (comes, number) in enumerate(steps, start=2 * KEPT):
         if comes:
             living[place] = float(number)
-            remember(places, longer, known, beyond, 0, place, living[place])
+            remember(tour, 0, place, living[place])
         elif living:
             gone = sorted(living, key=lambda other: (living[other], other))[
                 min(number // 5, len(living) - 1)
             ]
-            forget(places, longer, known, 0, gone)
+            forget(tour, 0, gone)
             del living[gone]
-        if known[0] == 0:
+        if tour.known[0] == 0:
             return
-        assert longer[0, 0] == min(living.values())
-        assert longer[0, 0] == living[int(places[0, 0])]
-        assert len(set(places[0, : known[0]].tolist())) == known[0]
+        assert tour.longer[0, 0] == min(living.values())
+        assert tour.longer[0, 0] == living[int(tour.places[0, 0])]
+        assert len(set(tour.places[0, : tour.known[0]].tolist())) == tour.known[0]
 
 
 def test_a_place_worse_than_a_dropped_one_is_not_remembered() -> None:
-    places, longer = np.empty((1, _KEPT), dtype=np.int64), np.empty((1, _KEPT))
-    known, beyond = np.zeros(1, dtype=np.int64), np.full(1, np.inf)
-    for place in range(_KEPT + 1):  # the last one is dropped
-        remember(places, longer, known, beyond, 0, place, float(place))
-    for place in range(_KEPT):
-        forget(places, longer, known, 0, place)
-        remember(places, longer, known, beyond, 0, 100 + place, 50.0)
-    assert known[0] == 0
+    tour = begin(np.zeros((0, 1)), 0, KEPT)
+    for place in range(KEPT + 1):  # the last one is dropped
+        remember(tour, 0, place, float(place))
+    for place in range(KEPT):
+        forget(tour, 0, place)
+        remember(tour, 0, 100 + place, 50.0)
+    assert tour.known[0] == 0

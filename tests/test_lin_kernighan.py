@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from problems import problem
 from test_paths import first_tour, kinds, length, losses, of_published, path_by, records_of
 
-from trajanon._kernels.lin_kernighan import chain
 from trajanon._kernels.tour import Tour, after, between, enqueue, reverse_stretch, take_back
-from trajanon._kernels.tour_search import LIN_KERNIGHAN, TWO_OPT, improve
+from trajanon._kernels.tour_search import LIN_KERNIGHAN, TWO_OPT, chain, improve
 from trajanon.methods.mdav import mdav
 from trajanon.neighbours import exact_neighbours
 from trajanon.paths.local_search import NEIGHBOURS

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from trajanon import loss
-from trajanon._kernels.distance import squared_distance
+from trajanon._kernels.common import squared_distance
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.partition import dense, subjects_per_group

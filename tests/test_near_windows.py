@@ -16,8 +16,7 @@ from naive_sliding import (
 )
 from sliding_towns import points_of, seeds, towns
 
-from trajanon.align.window_neighbours import exact_window_neighbours
-from trajanon.align.windows import build_windows
+from trajanon.align.windows import build_windows, exact_window_neighbours
 from trajanon.arrays import Floats
 from trajanon.tracks import STEPS
 from trajanon.trajectories import Trajectories
@@ -116,6 +115,6 @@ def test_many_places_are_read_in_batches(monkeypatch: pytest.MonkeyPatch) -> Non
     windows = build_windows(tracks, 3)
     found = []
     for at_once in (20_000, 7, 1):
-        monkeypatch.setattr("trajanon.align.window_neighbours._AT_ONCE", at_once)
+        monkeypatch.setattr("trajanon.align.windows._AT_ONCE", at_once)
         found.append(exact_window_neighbours(windows, tracks.start, np.eye(6), 6))
     assert all(np.array_equal(found[0], other) for other in found[1:])

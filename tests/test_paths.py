@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from problems import problem
 from test_mdav import published, reference
 
-from trajanon._kernels.greedy import greedy_fragments, join_fragments
 from trajanon._kernels.mhm import latest_starts, optimal_cut
+from trajanon._kernels.nearest_neighbour import greedy_fragments, join_fragments
 from trajanon._kernels.tour import Tour, enqueue, take_back
 from trajanon._kernels.tour_search import OR_OPT, improve, kick, kicks
 from trajanon.arrays import Floats, Ints

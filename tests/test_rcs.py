@@ -7,20 +7,30 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_refine import both, grouped, random_groups
+from naive_refine import Grouped, both, grouped, random_groups
+from numpy.typing import NDArray
 from test_mdav import DATASETS, reference
 
 import trajanon
 from trajanon import loss
+from trajanon._kernels.groups import Groups
 from trajanon._kernels.shuffle import recut, shuffling_pass
 from trajanon.arrays import Ints
 from trajanon.partition import dense
-from trajanon.refine.rcs import STANDSTILL, build_shuffle, rcs
+from trajanon.refine.descent import build_groups
+from trajanon.refine.rcs import STANDSTILL, rcs
 
 seeds = st.integers(0, 10**6)
 sizes = st.integers(2, 30)
 ks = st.integers(2, 5)
 peoples = st.none() | st.integers(2, 15)
+
+
+def laid_out(work: Grouped) -> tuple[Groups, NDArray[np.uint64]]:
+    """Groups for the kernels, and the state of a generator."""
+    places = len(work.labels) // work.k
+    groups = build_groups(work.records, work.labels, work.subjects, places)
+    return groups, work.random.integers(1, 2**63, size=1, dtype=np.uint64)
 
 
 def members(labels: Ints, group: int) -> set[int]:
@@ -62,12 +72,12 @@ def test_a_pass_without_events_is_its_slow_twin(
     seed: int, n: int, k: int, people: int | None
 ) -> None:
     groups = random_groups(seed, n, k, people, grid=False)
-    shuffle, expected = build_shuffle(groups, groups.labels), groups.labels
+    (found, random), expected = laid_out(groups), groups.labels
     for _ in range(3):
-        left = shuffling_pass(shuffle, groups.k, 1.0, 0, 0, n)
+        left = shuffling_pass(found, random, groups.k, 1.0, 0, 0, n)
         expected = naive_refine.shuffling_pass(groups.records, expected, groups.k, groups.subjects)
         assert left == 0
-        assert shuffle.groups.labels.tolist() == expected.tolist()
+        assert found.labels.tolist() == expected.tolist()
 
 
 @given(seed=seeds, n=sizes, k=ks, people=peoples)
@@ -75,16 +85,16 @@ def test_two_groups_are_recut_as_by_the_slow_twin(
     seed: int, n: int, k: int, people: int | None
 ) -> None:
     groups = random_groups(seed, n, k, people, grid=False)
-    shuffle, labels = build_shuffle(groups, groups.labels), groups.labels
+    (kept, _), labels = laid_out(groups), groups.labels
     a, b = 0, int(labels.max())
     if a == b:
         return
     runs = naive_refine.recut(groups.records, labels, a, b, groups.k, groups.subjects)
-    assert recut(shuffle, a, b, groups.k) == bool(runs)
+    assert recut(kept, a, b, groups.k) == bool(runs)
     others = [members(labels, g) for g in range(a + 1, b)]
     if not runs:
         runs = [members(labels, a), members(labels, b)]
-    found = dense(shuffle.groups.labels)
+    found = dense(kept.labels)
     assert naive.holds(found, groups.subjects, groups.k)
     after = [members(found, g) for g in range(found.max() + 1)]
     assert sorted(after, key=min) == sorted([*runs, *others], key=min)
@@ -119,22 +129,22 @@ def test_what_the_kernels_keep_of_the_groups_stays_true(
     seed: int, n: int, k: int, people: int | None
 ) -> None:
     groups = random_groups(seed, n, k, people, False, (0.5, 20))
-    shuffle = build_shuffle(groups, groups.labels)
+    kept, random = laid_out(groups)
     for _ in range(3):
-        shuffling_pass(shuffle, groups.k, 0.5, 20, 0, n)
-    assert naive.holds(shuffle.groups.labels, groups.subjects, groups.k)
-    for group in range(len(shuffle.groups.sizes)):
-        inside = np.flatnonzero(shuffle.groups.labels == group)
-        chain, member = [], shuffle.groups.first[group]
+        shuffling_pass(kept, random, groups.k, 0.5, 20, 0, n)
+    assert naive.holds(kept.labels, groups.subjects, groups.k)
+    for group in range(len(kept.sizes)):
+        inside = np.flatnonzero(kept.labels == group)
+        chain, member = [], kept.first[group]
         while member >= 0:
             chain.append(int(member))
-            member = shuffle.groups.following[member]
+            member = kept.following[member]
         assert sorted(chain) == inside.tolist()
-        assert shuffle.groups.sizes[group] == len(inside)
-        assert shuffle.groups.different[group] == len(set(groups.subjects[inside].tolist()))
+        assert kept.sizes[group] == len(inside)
+        assert kept.different[group] == len(set(groups.subjects[inside].tolist()))
         if len(inside):
-            mean = shuffle.groups.records[inside].mean(axis=0)
-            assert shuffle.groups.centroids[group] == pytest.approx(mean, abs=1e-9)
+            mean = kept.records[inside].mean(axis=0)
+            assert kept.centroids[group] == pytest.approx(mean, abs=1e-9)
 
 
 @given(seed=seeds, n=sizes, k=ks, people=peoples, grid=...)
@@ -152,9 +162,9 @@ def test_without_events_rcs_ends_at_a_standstill(
 def test_as_many_events_happen_as_are_asked_for() -> None:
     groups = random_groups(0, 3000, 3, None, grid=False)
     args = groups.k, 1.0, 10, 0, 3000
-    assert shuffling_pass(build_shuffle(groups, groups.labels), *args) == 0
-    assert shuffling_pass(build_shuffle(groups, groups.labels), groups.k, 0.0, 10, 0, 3000) == 10
-    left = shuffling_pass(build_shuffle(groups, groups.labels), groups.k, 0.1, 3000, 0, 3000)
+    assert shuffling_pass(*laid_out(groups), *args) == 0
+    assert shuffling_pass(*laid_out(groups), groups.k, 0.0, 10, 0, 3000) == 10
+    left = shuffling_pass(*laid_out(groups), groups.k, 0.1, 3000, 0, 3000)
     assert 3000 - left == pytest.approx(300, abs=5 * np.sqrt(3000 * 0.1 * 0.9))
 
 

@@ -12,7 +12,6 @@ from naive_refine import Grouped, both, grouped, random_groups
 from pricings import HOMES, set_limit
 
 from trajanon.arrays import Floats, Ints
-from trajanon.bound import subset_row_cuts
 from trajanon.partition import dense
 from trajanon.refine import recombination as module
 from trajanon.refine.blocks import draw_blocks
@@ -168,7 +167,7 @@ def test_within_any_limit_no_more_is_lost(
     monkeypatch: pytest.MonkeyPatch, limit: str, value: Any
 ) -> None:
     groups, optima = random_optima(8, 60, 4, None, False, 5)
-    homes = (module, subset_row_cuts, *HOMES)
+    homes = (module, *HOMES)
     home = next(part for part in homes if limit in vars(part))
     monkeypatch.setattr(home, limit, value)
     labels = recombine(groups, groups.labels, optima)
@@ -298,12 +297,10 @@ def test_regions_grow_while_solved_and_are_tried_again_while_that_gains(
 def test_the_pool_holds_each_group_once() -> None:
     optima = [np.array([0, 0, 1, 1, 1]), np.array([2, 2, 0, 0, 0]), np.array([0] * 5)]
     pool = module._gather(optima)
-    inside = np.array([True, True, True, True, True])
-    found = [group.tolist() for group in module._groups_inside(pool, inside)]
-    assert found == [[0, 1], [2, 3, 4], [0, 1, 2, 3, 4]]
-    inside[0] = False
-    found = [group.tolist() for group in module._groups_inside(pool, inside)]
-    assert found == [[2, 3, 4]]
+    assert [group.tolist() for group in pool] == [[0, 1], [2, 3, 4], [0, 1, 2, 3, 4]]
+    one, other = module._groups_inside(pool, [np.array([1, 2, 3, 4]), np.array([0])])
+    assert [group.tolist() for group in one] == [[2, 3, 4]]
+    assert other == []
 
 
 def test_it_says_how_far_it_is() -> None:

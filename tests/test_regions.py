@@ -3,6 +3,7 @@
 from dataclasses import replace
 from importlib import import_module
 from threading import Event
+from typing import Any
 
 import naive
 import numpy as np
@@ -16,12 +17,12 @@ from trajanon.arrays import Floats, Ints
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense
 from trajanon.progress import Progress, silent
-from trajanon.refine import regions
+from trajanon.refine.annealing import REGION, anneal_regions
 from trajanon.refine.descent import descend
 from trajanon.refine.random_moves import PASS, anneal_block, build_field
-from trajanon.refine.regions import GROUPS, anneal_regions
 from trajanon.settings import Effort
 
+ANNEALING = import_module("trajanon.refine.annealing")
 MOVES = import_module("trajanon.refine.random_moves")
 
 seeds = st.integers(0, 10**6)
@@ -31,10 +32,10 @@ def searched(work: Grouped, runs: int = 2, progress: Progress = silent) -> Group
     return replace(work, budget=Effort(moves_per_record=2 * PASS, runs=runs), progress=progress)
 
 
-@pytest.fixture(params=[GROUPS, 2], ids=["whole", "small regions"])
+@pytest.fixture(params=[REGION, 2], ids=["whole", "small regions"])
 def region(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The table is one region, or falls into several."""
-    monkeypatch.setattr(regions, "GROUPS", request.param)
+    monkeypatch.setattr(ANNEALING, "REGION", request.param)
 
 
 @pytest.mark.usefixtures("region")
@@ -74,21 +75,22 @@ def test_regions_are_as_few_as_can_be_and_have_other_borders_every_time(
 ) -> None:
     seen: list[Ints] = []
 
-    def look(work: Grouped, field: object, labels: Ints, rows: Ints, *_: object) -> Ints:
-        seen.append(rows)
+    def look(*given: Any) -> Ints:
+        labels: Ints = given[3]
+        seen.append(given[4])
         return labels
 
-    monkeypatch.setattr(regions, "anneal_block", look)
+    monkeypatch.setattr(ANNEALING, "anneal_block", look)
     work = searched(random_groups(0, 400, 3, None, grid=False), runs=2)
     anneal_regions(work, work.labels)
     assert len(seen) % 6 == 0  # of 400 records in regions of 75
-    assert max(map(len, seen)) <= GROUPS * 3 + 2 * np.bincount(work.labels).max()
+    assert max(map(len, seen)) <= REGION * 3 + 2 * np.bincount(work.labels).max()
     assert sorted(np.concatenate(seen)) == sorted(np.tile(np.arange(400), 4))
     assert len({rows.tobytes() for rows in seen}) == len(seen)
 
 
 def test_the_number_of_cores_leaves_every_bit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regions, "GROUPS", 3)
+    monkeypatch.setattr(ANNEALING, "REGION", 3)
     found = []
     for cores in (1, 2, 5):
         monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
@@ -110,9 +112,9 @@ def test_random_moves_end_between_two_heats() -> None:
     stop = Event()
     stop.set()
     heats = np.geomspace(1.0, 0.1, 3)
-    rows, (seen, field) = np.arange(120), build_field(work, work.labels)
+    rows, field = np.arange(120), build_field(work, work.labels)
     with pytest.raises(KeyboardInterrupt):
-        anneal_block(seen, field, work.labels, rows, np.uint64(1), 1, heats, stop)
+        anneal_block(field, 1, heats, work.labels, rows, np.uint64(1), stop)
 
 
 @pytest.mark.parametrize(("k", "steps"), [(5, 0), (6, 1)])

@@ -14,7 +14,7 @@ from trajanon._kernels.groups import Groups, exchange
 from trajanon._kernels.sliding import slid_exchange_change, slide, sliding_change
 from trajanon.arrays import Floats
 from trajanon.partition import dense
-from trajanon.refine.groups import build_groups
+from trajanon.refine.descent import build_groups
 
 
 class State(NamedTuple):

@@ -29,7 +29,7 @@ from trajanon._kernels.sliding import slide_pass
 from trajanon._kernels.windows import Windows
 from trajanon.align.windows import build_windows, centred, records_at
 from trajanon.arrays import Ints
-from trajanon.refine.groups import build_descent
+from trajanon.refine.descent import build_descent
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 

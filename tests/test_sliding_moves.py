@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from naive_sliding import move_drawn, rows_at, unsound
 from sliding_towns import Scene, scene, scenes, seeds
 
-from trajanon._kernels.sliding import anneal_sliding, draw_start, slide_to
+from trajanon._kernels.annealing import draw_start, make_random_moves, slide_to
 
 
 @given(scene=scenes, heat=st.sampled_from([1e-6, 0.1, 1.0, 10.0]))
@@ -18,7 +18,7 @@ def test_a_random_move_is_made_if_what_it_costs_is_allowed(scene: Scene, heat: f
     for _ in range(60):
         move = move_drawn(annealing, slides, k, heat)
         start, labels = slides.start.copy(), groups.labels.copy()
-        anneal_sliding(annealing, slides, k, 1, heat, heat)
+        make_random_moves(annealing, slides, k, 1, heat, heat)
         if move is None or abs(move.cost - move.limit) < 1e-9:
             continue
         if move.kind != "nothing" and move.cost < move.limit:
@@ -38,7 +38,7 @@ def test_every_kind_of_random_move_is_made_and_refused() -> None:
             if move is not None:
                 done = move.kind, bool(move.cost < move.limit)
                 counted[done] = counted.get(done, 0) + 1
-            anneal_sliding(annealing, slides, k, 1, 0.5, 0.5)
+            make_random_moves(annealing, slides, k, 1, 0.5, 0.5)
     for kind in ("slide", "join", "exchange"):
         assert counted[kind, True] > 10
         assert counted[kind, False] > 10
@@ -108,7 +108,7 @@ def test_after_many_random_moves_everything_can_be_found_again(
 ) -> None:
     annealing, slides, k = scene(seed, n, k, people, np.float32, noise)
     groups, rows = annealing.descent.groups, slides.rows.copy()
-    anneal_sliding(annealing, slides, k, 200 * n, 2.0, 0.01)
+    make_random_moves(annealing, slides, k, 200 * n, 2.0, 0.01)
     assert ((slides.start >= 0) & (slides.start < slides.starts)).all()
     assert np.array_equal(slides.rows, rows)
     # In single precision, but for the mean that was taken off at the start.
@@ -123,7 +123,7 @@ def test_random_moves_slide_windows_and_lose_less() -> None:
     annealing, slides, k = scene(5, 40, 3)
     groups, start = annealing.descent.groups, slides.start.copy()
     before = naive.sse(groups.records, groups.labels)
-    anneal_sliding(annealing, slides, k, 500 * 40, 1e-3, 1e-4)
+    make_random_moves(annealing, slides, k, 500 * 40, 1e-3, 1e-4)
     assert naive.sse(groups.records, groups.labels) < 0.3 * before
     assert (slides.start != start).mean() > 0.3
 
@@ -133,6 +133,6 @@ def test_the_random_state_decides_on_all_moves() -> None:
     for word in (7, 7, 8):
         annealing, slides, k = scene(5, 40, 3)
         annealing.random[0] = word
-        anneal_sliding(annealing, slides, k, 5_000, 1.0, 0.1)
+        make_random_moves(annealing, slides, k, 5_000, 1.0, 0.1)
         ended.append((slides.start.tobytes(), annealing.descent.groups.labels.tobytes()))
     assert ended[0] == ended[1] != ended[2]

@@ -70,10 +70,13 @@ def ctrl_c_held_back() -> Iterator[None]:
 
 
 def in_parts(
-    job: Callable[[NDArray[Number], Event], Result], rows: NDArray[Number], most: int
+    job: Callable[[NDArray[Number], Event], Result],
+    rows: NDArray[Number],
+    most: int,
+    watch: Callable[[], None] = unwatched,
 ) -> list[Result]:
     """Do a job with each part of an array, of so many rows at most, in threads."""
     parts = [rows[start : start + most] for start in range(0, len(rows) or 1, most)]
     if len(parts) == 1:
         return [job(rows, Event())]
-    return in_threads([partial(job, part) for part in parts])
+    return in_threads([partial(job, part) for part in parts], watch)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.chance import draw_bits
+from trajanon._kernels.common import draw_bits
 from trajanon._kernels.compiled import kernel
 from trajanon._kernels.descent import Descent
 from trajanon._kernels.group_moves import create_group, dissolve_group
@@ -18,8 +18,10 @@ from trajanon._kernels.groups import (
     may_replace,
     move,
 )
+from trajanon._kernels.sliding import slid_exchange_change, slide, sliding_change
 
-AT_ONE_HEAT = 256  # moves
+_AT_ONE_HEAT = 256  # moves
+_FAR = 4  # steps that a window slides at most where no neighbour leads it
 _LOW = np.uint64(0xFFFFFFFF)
 _WORD = np.uint64(32)
 RARE = np.uint64(0.01 * 2**32)  # of 2^32 moves, so many are of whole groups: each costs
@@ -27,28 +29,15 @@ RARE = np.uint64(0.01 * 2**32)  # of 2^32 moves, so many are of whole groups: ea
 
 
 class Annealing(NamedTuple):
-    """Everything that random moves read and write.
+    """Everything that random moves read and write."""
 
-    Attributes
-    ----------
-    descent
-        The records in their groups, and who is near.
-    warmth
-        Of each record, (n,): the temperature of a move between two is the product of theirs, times
-        the heat.
-    quantiles
-        Of the exponential distribution, 4,096.
-    ranks
-        Of neighbours: the more often it is there, the oftener such a one is drawn.
-    random
-        State of the generator, one cell.
-    """
-
-    descent: Descent
+    descent: Descent  # the records in their groups, and who is near
+    # Of each record, (n,): the temperature of a move between two is the product of theirs, times
+    # the heat.
     warmth: NDArray[np.float64]
-    quantiles: NDArray[np.float64]
-    ranks: NDArray[np.int64]
-    random: NDArray[np.uint64]
+    quantiles: NDArray[np.float64]  # of the exponential distribution, 4,096
+    ranks: NDArray[np.int64]  # of neighbours: the oftener one is listed, the oftener it is drawn
+    random: NDArray[np.uint64]  # state of the generator, one cell
 
 
 @kernel
@@ -78,59 +67,87 @@ def other_member(groups, record, word):
 
 @kernel
 def draw_move(annealing, heat):
-    """Draw a record, which of its neighbours, the rise allowed, and 32 bits more.
-
-    A rise of the SSE is taken with the probability exp(-rise / temperature).
-    """
+    """Draw a record, the rank of a neighbour, the rise of the SSE allowed, and 32 bits more."""
     neighbours, warmth = annealing.descent.neighbours, annealing.warmth
     one, two = draw_bits(annealing.random), draw_bits(annealing.random)
     x = some(one >> _WORD, neighbours.shape[0])
     rank = annealing.ranks[some(two >> _WORD, annealing.ranks.shape[0])]
     limit = heat * warmth[x] * warmth[neighbours[x, rank]]
+    # So a rise is taken with the probability exp(-rise / temperature).
     limit *= annealing.quantiles[one & np.uint64(4095)]
     return x, rank, limit, two & _LOW
 
 
 @kernel
-def dissolve_or_create(annealing, x, k, limit, bits, near):
-    """Dissolve a record's group, or create one round it, as the bits say."""
-    if bits & np.uint64(1):
-        dissolve_group(annealing.descent, annealing.descent.groups.labels[x], limit, near)
-    else:
-        create_group(annealing.descent, x, k, limit)
+def slide_to(groups, slides, x, start):
+    """Slide a window to a start."""
+    if start != slides.start[x]:
+        slide(groups, x, slides.rows[slides.first[x] + start])
+        slides.start[x] = start
 
 
 @kernel
-def make_random_moves(annealing, k, count, hot, cold):
-    """Try random moves, so many, while the heat falls from hot to cold."""
+def draw_start(slides, x, y, rank, together, bits):
+    """Draw a start: where a window meets a neighbour, or if together, one near its own.
+
+    The neighbour may have slid since the two met; then the window slides as far.
+    """
+    start = slides.start[x]
+    if bits & np.uint64(2):
+        start = slides.meeting[x, rank] + slides.start[y] - slides.began[y]
+    elif together:
+        start += some(other_bits(bits), 2 * _FAR + 1) - _FAR
+    return min(max(start, 0), slides.starts[x] - 1)
+
+
+@kernel
+def make_random_moves(annealing, slides, k, count, hot, cold):
+    """Try random moves while the heat falls. Records that cannot slide have None as ``slides``."""
     groups, neighbours = annealing.descent.groups, annealing.descent.neighbours
     near = np.empty(neighbours.shape[1], dtype=np.int64)
-    cooling = (cold / hot) ** (AT_ONE_HEAT / count)
+    cooling = (cold / hot) ** (_AT_ONE_HEAT / count)
     heat = hot
     for step in range(count):
-        if step % AT_ONE_HEAT == AT_ONE_HEAT - 1:
+        if step % _AT_ONE_HEAT == _AT_ONE_HEAT - 1:
             heat *= cooling
         x, rank, limit, bits = draw_move(annealing, heat)
         if bits < RARE:
-            dissolve_or_create(annealing, x, k, limit, bits, near)
+            if bits & np.uint64(1):
+                dissolve_group(annealing.descent, groups.labels[x], limit, near)
+            else:
+                create_group(annealing.descent, x, k, limit)
             continue
         y = neighbours[x, rank]
-        if bits & np.uint64(2):
-            # No record of a dense place has one of the outskirts among its nearest.
-            x, y = y, x
+        if slides is None:
+            if bits & np.uint64(2):
+                # No record of a dense place has one of the outskirts among its nearest.
+                x, y = y, x
+        else:
+            start = draw_start(slides, x, y, rank, groups.labels[x] == groups.labels[y], bits)
+            record = slides.rows[slides.first[x] + start]
         target = groups.labels[y]
-        own = groups.labels[x]
-        if target == own:
-            continue
-        if bits & np.uint64(1) and groups.different[target] < 2 * k - 1 and may_leave(groups, x, k):
-            change = leaving_change(groups, x) + joining_change(groups, x, target)
+        if target == groups.labels[x]:
+            if slides is not None and sliding_change(groups, x, record) < limit:
+                slide_to(groups, slides, x, start)
+        elif (
+            bits & np.uint64(1) and groups.different[target] < 2 * k - 1 and may_leave(groups, x, k)
+        ):
+            change = leaving_change(groups, x)
+            if slides is None:
+                change += joining_change(groups, groups.records[x], target)
+            else:
+                change += joining_change(groups, record, target)
             if change < limit:
+                if slides is not None:
+                    slide_to(groups, slides, x, start)
                 move(groups, x, target)
         else:
             z = other_member(groups, y, other_bits(bits))
-            if (
-                exchange_change(groups, x, z) < limit
-                and may_replace(groups, x, z, k)
-                and may_replace(groups, z, x, k)
-            ):
+            if slides is None:
+                change = exchange_change(groups, x, z)
+            else:
+                change = slid_exchange_change(groups, x, record, z)
+            if change < limit and may_replace(groups, x, z, k) and may_replace(groups, z, x, k):
+                if slides is not None:
+                    slide_to(groups, slides, x, start)
                 exchange(groups, x, z)

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon._kernels.common import squared_distance
 from trajanon._kernels.compiled import kernel
-from trajanon._kernels.distance import squared_distance
 from trajanon._kernels.groups import (
     NONE,
     Groups,
@@ -23,34 +23,18 @@ _LARGEST = 16  # k up to which three records are moved: beyond, there are too ma
 
 
 class Descent(NamedTuple):
-    """Everything the moves read and write.
+    """Everything the moves read and write."""
 
-    Attributes
-    ----------
-    groups
-        The records in their groups, with a place for each group that can ever be, and one more.
-    neighbours
-        The nearest records of each record, nearest first, (n, c). A record may go to the groups of
-        these: they are near it.
-    changed, looked
-        Number of the move that last changed a group (g,), and of the last move that a record's
-        surroundings were compared with, (n,).
-    gathered, origins
-        Records of one move, and the groups they came from, (n,).
-    along
-        Places of the members of one group on a line, (n,).
-    tiny
-        A gain below it is rounding.
-    """
-
-    groups: Groups
+    groups: Groups  # with a place for each group that can ever be, and one more
+    # The nearest records of each record, nearest first, (n, c): it may go to the groups of these,
+    # which are near it.
     neighbours: NDArray[np.int64]
-    changed: NDArray[np.int64]
-    looked: NDArray[np.int64]
-    gathered: NDArray[np.int64]
-    origins: NDArray[np.int64]
-    along: NDArray[np.float64]
-    tiny: float
+    changed: NDArray[np.int64]  # number of the move that last changed a group, (g,)
+    looked: NDArray[np.int64]  # number of the last move when each record was looked at, (n,)
+    gathered: NDArray[np.int64]  # records of one move, (n,)
+    origins: NDArray[np.int64]  # the groups they came from, (n,)
+    along: NDArray[np.float64]  # places of the members of one group on a line, (n,)
+    tiny: float  # a gain below it is rounding
 
 
 @kernel
@@ -102,17 +86,14 @@ def move_on(descent, record, target, number):
 
 @kernel
 def relocate_or_exchange(descent, x, k, number, near):
-    """Move a record to a near group, or exchange it with a member of one.
-
-    The best of these moves is made if it gains; whether one does.
-    """
+    """Move a record to a near group, or exchange it with a member, at best; whether that gains."""
     groups = descent.groups
     may_go = may_leave(groups, x, k)
     leaving = leaving_change(groups, x) if may_go else 0.0
     best, target, partner = -descent.tiny, NONE, NONE
     for group in near:
         if may_go:
-            change = leaving + joining_change(groups, x, group)
+            change = leaving + joining_change(groups, groups.records[x], group)
             if change < best:
                 best, target, partner = change, group, NONE
         z = groups.first[group]
@@ -181,10 +162,7 @@ def exchange_three(descent, x, k, number, near, nearer):
 
 @kernel
 def record_pass(descent, k, moves, start, stop):
-    """Look at the records from start to stop once; the moves made so far.
-
-    ``moves`` counts those before; -1 in ``looked`` marks a record never looked at.
-    """
+    """Look at the records from start to stop once; the moves made so far."""
     near = np.empty(descent.neighbours.shape[1], dtype=np.int64)
     nearer = np.empty_like(near)
     for x in range(start, stop):

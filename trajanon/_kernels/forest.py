@@ -2,19 +2,15 @@
 
 import numpy as np
 
-from trajanon._kernels.chance import below
+from trajanon._kernels.common import below, keep_nearest, squared_distance
 from trajanon._kernels.compiled import kernel
-from trajanon._kernels.distance import squared_distance
 
 _LOOKED_AT = 24  # points among which a far one is chosen
 
 
 @kernel
 def select(along, order, start, stop, middle):
-    """Put what is less than the value at ``middle`` before it, what is more behind.
-
-    From start to stop, as if ``along`` (n,) were sorted; ``order`` goes with it.
-    """
+    """Put what is less than the value at ``middle`` before it; ``order`` follows."""
     low, high = start, stop - 1
     while low < high:
         pivot = along[(low + high) // 2]
@@ -39,13 +35,9 @@ def select(along, order, start, stop, middle):
 
 @kernel
 def halve(points, order, along, start, stop, random):
-    """Halve the points from start to stop across a line between two; the border.
-
-    One is drawn at random, the other is the farthest of some: long parts are cut across their
-    length.
-    """
+    """Halve the points from start to stop across a line between two; the border."""
     one = points[order[start + below(random, stop - start)]]
-    other, most = one, -1.0
+    other, most = one, -1.0  # the farthest of some: long parts are cut across their length
     for _ in range(_LOOKED_AT):
         candidate = points[order[start + below(random, stop - start)]]
         distance = squared_distance(one, candidate)
@@ -92,25 +84,6 @@ def grow(points, leaf, random):
 
 
 @kernel
-def keep(nearest, away, record, distance):
-    """Insert a record in a list of the nearest, unless it is in the list.
-
-    ``away`` are their squared distances, rising. A record in the list has the same one.
-    """
-    place = away.shape[0] - 1
-    while place > 0 and away[place - 1] > distance:
-        place -= 1
-    same = place
-    while same > 0 and away[same - 1] == distance:
-        same -= 1
-        if nearest[same] == record:
-            return
-    for behind in range(away.shape[0] - 1, place, -1):
-        away[behind], nearest[behind] = away[behind - 1], nearest[behind - 1]
-    away[place], nearest[place] = distance, record
-
-
-@kernel
 def compare_leaves(points, order, borders, nearest, away):
     """Compare all records that share a leaf; keep the nearest of each, (n, c)."""
     for leaf in range(borders.shape[0] - 1):
@@ -121,7 +94,7 @@ def compare_leaves(points, order, borders, nearest, away):
             for j in range(i):
                 distance = squared_distance(here[i], here[j])
                 if distance < away[a, -1]:
-                    keep(nearest[a], away[a], members[j], distance)
+                    keep_nearest(nearest[a], away[a], members[j], distance)
                 b = members[j]
                 if distance < away[b, -1]:
-                    keep(nearest[b], away[b], a, distance)
+                    keep_nearest(nearest[b], away[b], a, distance)

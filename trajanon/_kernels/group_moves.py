@@ -1,10 +1,13 @@
-"""Moves of whole groups: they are dissolved, created and split."""
+"""Moves of whole groups: they are dissolved, created and split.
+
+Each is made if it changes the SSE by less than a limit; returned is how many records have moved.
+"""
 
 import numpy as np
 
+from trajanon._kernels.common import insert_rising, squared_distance
 from trajanon._kernels.compiled import kernel
 from trajanon._kernels.descent import near_groups
-from trajanon._kernels.distance import squared_distance
 from trajanon._kernels.groups import (
     NONE,
     close_group,
@@ -15,6 +18,7 @@ from trajanon._kernels.groups import (
     move,
     open_group,
 )
+from trajanon._kernels.mdav import farthest
 
 
 @kernel
@@ -23,11 +27,7 @@ def gather(descent, group):
     members, count = descent.gathered, 0
     member = descent.groups.first[group]
     while member >= 0:
-        place = count
-        while place > 0 and members[place - 1] > member:
-            members[place] = members[place - 1]
-            place -= 1
-        members[place] = member
+        insert_rising(members, members, count, member, member)
         count += 1
         member = descent.groups.following[member]
     return count
@@ -50,10 +50,7 @@ def touch(descent, count, number):
 
 @kernel
 def dissolve_group(descent, group, limit, near):
-    """Send the members, one after the other, to the near group that each costs least.
-
-    Done if the SSE changes by less than a limit. Returns how many members have moved.
-    """
+    """Send the members, one after the other, to the near group that each costs least."""
     groups = descent.groups
     count = gather(descent, group)
     change = 0.0
@@ -65,7 +62,7 @@ def dissolve_group(descent, group, limit, near):
         descent.origins[i] = group
         target, least = NONE, np.inf
         for other in near[: near_groups(descent, member, near)]:
-            cost = joining_change(groups, member, other)
+            cost = joining_change(groups, groups.records[member], other)
             if cost < least:
                 target, least = other, cost
         change += least
@@ -79,10 +76,7 @@ def dissolve_group(descent, group, limit, near):
 
 @kernel
 def create_group(descent, x, k, limit):
-    """Make a group of a record and the nearest that can be spared, of k subjects.
-
-    Done if the SSE changes by less than a limit. Returns how many records have moved.
-    """
+    """Make a group of a record and the nearest that can be spared, of k subjects."""
     groups = descent.groups
     if not may_leave(groups, x, k):
         return 0
@@ -100,7 +94,7 @@ def create_group(descent, x, k, limit):
         if met or not may_leave(groups, record, k):
             continue
         change += leaving_change(groups, record)
-        change += joining_change(groups, record, group)
+        change += joining_change(groups, groups.records[record], group)
         descent.gathered[count] = record
         descent.origins[count] = groups.labels[record]
         move(groups, record, group)
@@ -115,42 +109,22 @@ def create_group(descent, x, k, limit):
 
 
 @kernel
-def farthest_member(descent, count, point):
-    """The one of the records gathered that is farthest from a point."""
-    records = descent.groups.records
-    farthest, most = descent.gathered[0], -1.0
-    for member in descent.gathered[:count]:
-        distance = squared_distance(records[member], point)
-        if distance > most:
-            farthest, most = member, distance
-    return farthest
-
-
-@kernel
 def order_along(descent, count):
     """Order the records gathered on the line between two that are far apart."""
     records, members, along = descent.groups.records, descent.gathered, descent.along
     centroid = descent.groups.centroids[descent.groups.labels[members[0]]]
-    one = records[farthest_member(descent, count, centroid)]
-    other = records[farthest_member(descent, count, one)]
+    one = records[farthest(records, members[:count], centroid)]
+    other = records[farthest(records, members[:count], one)]
     for i in range(count):
         member = members[i]
         value = squared_distance(records[member], one)
         value -= squared_distance(records[member], other)
-        place = i
-        while place > 0 and along[place - 1] > value:
-            along[place], members[place] = along[place - 1], members[place - 1]
-            place -= 1
-        along[place], members[place] = value, member
+        insert_rising(along, members, i, value, member)
 
 
 @kernel
 def split_group(descent, group, k, limit):
-    """Cut a group of 2k different subjects or more in two, on a line through it.
-
-    The cut that gains most, of those that leave k different subjects on both sides, is made if the
-    SSE changes by less than a limit. Returns how many records have moved.
-    """
+    """Cut a group of 2k different subjects in two on a line through it, where that gains most."""
     groups = descent.groups
     if groups.different[group] < 2 * k:
         return 0
@@ -162,7 +136,7 @@ def split_group(descent, group, k, limit):
         member = descent.gathered[i]
         descent.origins[i] = group
         change += leaving_change(groups, member)
-        change += joining_change(groups, member, cut_off)
+        change += joining_change(groups, groups.records[member], cut_off)
         move(groups, member, cut_off)
         both = min(groups.different[group], groups.different[cut_off])
         if both >= k and change < best:

@@ -13,33 +13,18 @@ class Search(NamedTuple):
     """State of the branch and bound over the groups of one size round a record, the root.
 
     What has an axis ``size`` is indexed by the depth: the number of members so far.
-
-    Attributes
-    ----------
-    members
-        The group so far, (size,), the root first.
-    near, score, listed
-        Records that may join, the best first, and what each adds at most, (size, m); their number,
-        (size,).
-    following
-        Place of the record to be tried next, (size,).
-    to_members
-        Squared distances of each record to the members, summed, (size, m).
-    half_duals
-        Half the duals of each record's cuts that have one member in the group, (size, m): the other
-        half is left to the third record, which may join too.
-    held
-        How many members of the group are records of each cut, (t,).
     """
 
-    members: NDArray[np.int64]
-    near: NDArray[np.int64]
-    score: NDArray[np.float64]
-    listed: NDArray[np.int64]
-    following: NDArray[np.int64]
-    to_members: NDArray[np.float64]
+    members: NDArray[np.int64]  # the group so far, (size,), the root first
+    near: NDArray[np.int64]  # records that may join, the best first, (size, m)
+    score: NDArray[np.float64]  # what each of these adds at most, (size, m)
+    listed: NDArray[np.int64]  # their number, (size,)
+    following: NDArray[np.int64]  # place of the record to be tried next, (size,)
+    to_members: NDArray[np.float64]  # squared distances of each record to the members, summed
+    # Half the duals of each record's cuts that have one member in the group, (size, m): the other
+    # half is left to the third record, which may join too.
     half_duals: NDArray[np.float64]
-    held: NDArray[np.int64]
+    held: NDArray[np.int64]  # how many members of the group are records of each cut, (t,)
 
 
 @kernel
@@ -104,21 +89,6 @@ def keep_promising(pricing, search, depth, size, earned, least):
 
 
 @kernel
-def join_group(pricing, search, depth, record):
-    """Let a record join; those after it in the list may join next. Returns the duals now due."""
-    rest = search.following[depth]
-    search.listed[depth + 1] = search.listed[depth] - rest
-    for i in range(search.listed[depth + 1]):
-        other = search.near[depth, rest + i]
-        search.near[depth + 1, i] = other
-        search.to_members[depth + 1, other] = (
-            search.to_members[depth, other] + pricing.distances[record, other]
-        )
-        search.half_duals[depth + 1, other] = search.half_duals[depth, other]
-    return enter_cuts(pricing, search, depth + 1, record)
-
-
-@kernel
 def enter_cuts(pricing, search, depth, record):
     """Count a record that has joined as the last of ``depth``. Returns the duals now due."""
     due = 0.0
@@ -133,13 +103,6 @@ def enter_cuts(pricing, search, depth, record):
             for other in pricing.cuts[cut]:
                 search.half_duals[depth, other] += change
     return due
-
-
-@kernel
-def leave_cuts(pricing, search, record):
-    """Undo `enter_cuts` for a record that leaves."""
-    for i in range(pricing.first_cut[record], pricing.first_cut[record + 1]):
-        search.held[pricing.cuts_of[i]] -= 1
 
 
 @kernel
@@ -172,14 +135,16 @@ def search_group(pricing, search, size, least, nodes, found, sizes, place, every
         at_most = earned[depth] + search.score[depth, first:last].sum()
         if last > search.listed[depth] or at_most <= least:
             depth -= 1
-            leave_cuts(pricing, search, search.members[depth])
+            left = search.members[depth]
+            for i in range(pricing.first_cut[left], pricing.first_cut[left + 1]):
+                search.held[pricing.cuts_of[i]] -= 1
             continue
         nodes -= 1
         search.following[depth] += 1
         record = search.near[depth, first]
         search.members[depth] = record
         group = search.members[: depth + 1]
-        if depth + 1 - different_subjects(pricing, group) > size - pricing.k:
+        if depth + 1 - different_subjects(pricing.subjects, group) > size - pricing.k:
             continue
         if depth + 1 == size:
             if place == found.shape[0]:
@@ -192,8 +157,18 @@ def search_group(pricing, search, size, least, nodes, found, sizes, place, every
             else:
                 least = at_most
             continue
+        # Those after it in the list may join next.
+        rest = search.following[depth]
+        search.listed[depth + 1] = search.listed[depth] - rest
+        for i in range(search.listed[depth + 1]):
+            other = search.near[depth, rest + i]
+            search.near[depth + 1, i] = other
+            search.to_members[depth + 1, other] = (
+                search.to_members[depth, other] + pricing.distances[record, other]
+            )
+            search.half_duals[depth + 1, other] = search.half_duals[depth, other]
+        due = enter_cuts(pricing, search, depth + 1, record)
         cost = search.to_members[depth, record] / size
-        due = join_group(pricing, search, depth, record)
         earned[depth + 1] = earned[depth] + pricing.prices[record] - cost - due
         depth += 1
         keep_promising(pricing, search, depth, size, earned[depth], least)

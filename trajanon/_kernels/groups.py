@@ -5,45 +5,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon._kernels.common import squared_distance
 from trajanon._kernels.compiled import kernel
-from trajanon._kernels.distance import squared_distance
 
-NONE = np.int64(-1)
-"""No record, or no group."""
+NONE = np.int64(-1)  # no record, or no group
 
 
 class Groups(NamedTuple):
-    """Records in groups.
+    """Records in groups. A group of no records is a place for a new one."""
 
-    Attributes
-    ----------
-    records, subjects
-        Standardised records (n, p), and their subjects (n,).
-    repeats
-        Whether any subject has several records.
-    labels
-        Group of each record, (n,).
-    centroids, sizes, different
-        Mean record (g, p), records, and different subjects of each group, (g,). A group of no
-        records is a place for a new one; its centroid means nothing.
-    first, following, preceding
-        Members of a group as a chain: its first record (g,), and the records after and before each
-        record (n,); -1 ends a chain.
-    empty
-        Groups of no records, as a stack whose height is in the last cell, (g + 1,).
-    """
-
-    records: NDArray[np.float64]
-    subjects: NDArray[np.int64]
-    repeats: bool
-    labels: NDArray[np.int64]
-    centroids: NDArray[np.float64]
-    sizes: NDArray[np.int64]
-    different: NDArray[np.int64]
-    first: NDArray[np.int64]
-    following: NDArray[np.int64]
-    preceding: NDArray[np.int64]
-    empty: NDArray[np.int64]
+    records: NDArray[np.float64]  # standardised, (n, p)
+    subjects: NDArray[np.int64]  # of each record, (n,)
+    repeats: bool  # whether any subject has several records
+    labels: NDArray[np.int64]  # group of each record, (n,)
+    centroids: NDArray[np.float64]  # mean record of each group, (g, p); of no records, anything
+    sizes: NDArray[np.int64]  # records of each group, (g,)
+    different: NDArray[np.int64]  # different subjects of each group, (g,)
+    # The members of a group are a chain; -1 ends it.
+    first: NDArray[np.int64]  # record of each group, (g,)
+    following: NDArray[np.int64]  # the record after each one, (n,)
+    preceding: NDArray[np.int64]  # the record before each one, (n,)
+    empty: NDArray[np.int64]  # groups of no records, (g + 1,): a stack, its height in the last cell
 
 
 @kernel
@@ -172,14 +154,11 @@ def refresh_centroids(groups):
         if member < 0:
             continue
         origin = groups.records[member]
-        total = np.zeros(groups.records.shape[1])
+        total = np.zeros_like(origin)
         while member >= 0:
-            for column in range(total.shape[0]):
-                total[column] += groups.records[member, column] - origin[column]
+            total += groups.records[member] - origin
             member = groups.following[member]
-        for column in range(total.shape[0]):
-            away = total[column] / groups.sizes[group]
-            groups.centroids[group, column] = origin[column] + away
+        groups.centroids[group] = origin + total / groups.sizes[group]
 
 
 @kernel
@@ -204,9 +183,6 @@ def may_replace(groups, leaving, entering, k):
     return not holds_subject(groups, group, groups.subjects[entering], leaving)
 
 
-# What a change of one group adds to its SSE
-
-
 @kernel
 def leaving_change(groups, record):
     """What a record's group loses by its leaving: a change of 0 or less."""
@@ -220,11 +196,11 @@ def leaving_change(groups, record):
 
 @kernel
 def joining_change(groups, record, group):
-    """What a group gains by a record's joining: a change of 0 or more."""
+    """What a group gains by a record that joins, (p,): a change of 0 or more."""
     size = groups.sizes[group]
     if size == 0:
         return 0.0
-    away = squared_distance(groups.records[record], groups.centroids[group])
+    away = squared_distance(record, groups.centroids[group])
     return away * (size / (size + 1.0))
 
 

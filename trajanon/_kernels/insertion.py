@@ -3,69 +3,121 @@
 City n is the dummy, at distance 0 from every record: a tour through it is a path.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
+from trajanon._kernels.common import insert_rising
 from trajanon._kernels.compiled import kernel
-from trajanon._kernels.distance import squared_distance
+from trajanon._kernels.tour import between
 
-_KEPT = 8  # places a city remembers: losing one is common, losing all is rare
+KEPT = np.int64(8)  # places a city remembers: losing one is common, losing all is rare
+
+_THE_BEST = np.int64(1)
+
+
+class GrowingTour(NamedTuple):
+    """A tour, and the best places in it for the cities that wait."""
+
+    records: NDArray[np.float64]  # standardised, (n, p)
+    start: int  # a city of the tour
+    following: NDArray[np.int64]  # the next one of each city on the tour, (n + 1,)
+    places: NDArray[np.int64]  # cities that a city had best follow, the best first, (n + 1, kept)
+    longer: NDArray[np.float64]  # what that lengthens the tour by, (n + 1, kept)
+    known: NDArray[np.int64]  # how many places a city keeps, (n + 1,)
+    beyond: NDArray[np.float64]  # what any other place lengthens the tour by at least, (n + 1,)
 
 
 @kernel
-def distance(records, a, b):
-    """Distance of two cities."""
-    n = records.shape[0]
-    if a == n or b == n:
-        return 0.0
-    return np.sqrt(squared_distance(records[a], records[b]))
+def begin(records, start, kept):
+    """Begin a tour with one city."""
+    cities = records.shape[0] + 1
+    following = np.full(cities, -1, dtype=np.int64)
+    following[start] = start
+    places, longer = np.empty((cities, kept), dtype=np.int64), np.empty((cities, kept))
+    known, beyond = np.zeros(cities, dtype=np.int64), np.full(cities, np.inf)
+    return GrowingTour(records, start, following, places, longer, known, beyond)
 
 
 @kernel
-def cut_at_dummy(following):
+def cut_at_dummy(tour):
     """The records in the order of the tour behind the dummy."""
-    n = following.shape[0] - 1
+    n = tour.records.shape[0]
     order = np.empty(n, dtype=np.int64)
-    city = following[n]
+    city = tour.following[n]
     for place in range(n):
         order[place] = city
-        city = following[city]
+        city = tour.following[city]
     return order
 
 
 @kernel
-def insert(records, following, start, city):
-    """Insert a city where the tour gets least longer."""
-    best, least = start, np.inf
-    a = start
-    from_a = distance(records, a, city)
+def insert(tour, city):
+    """Insert a city in the best of its places; the city before it."""
+    before = tour.places[city, 0]
+    tour.following[city] = tour.following[before]
+    tour.following[before] = city
+    return before
+
+
+@kernel
+def look_for_places(tour, city):
+    """Find the best places of a city in the whole tour."""
+    tour.known[city] = 0
+    tour.beyond[city] = np.inf
+    a = tour.start
+    from_a = between(tour, a, city)
     while True:
-        b = following[a]
-        to_b = distance(records, city, b)
-        longer = from_a + to_b - distance(records, a, b)
-        if longer < least:
-            best, least = a, longer
+        b = tour.following[a]
+        to_b = between(tour, city, b)
+        remember(tour, city, a, from_a + to_b - between(tour, a, b))
         a, from_a = b, to_b
-        if a == start:
+        if a == tour.start:
             break
-    following[city] = following[best]
-    following[best] = city
+
+
+@kernel
+def remember(tour, city, a, cost):
+    """Keep the place behind ``a`` among the best of a city, the best first."""
+    if cost >= tour.beyond[city]:
+        return
+    places, longer = tour.places[city], tour.longer[city]
+    i = tour.known[city]
+    if i == places.shape[0]:
+        i -= 1
+        tour.beyond[city] = longer[i]
+        if cost >= longer[i]:
+            return
+    else:
+        tour.known[city] += 1
+    insert_rising(longer, places, i, cost, a)
+
+
+@kernel
+def forget(tour, city, a):
+    """Drop the place behind ``a``, if a city keeps it."""
+    places, longer = tour.places[city], tour.longer[city]
+    for i in range(tour.known[city]):
+        if places[i] == a:
+            tour.known[city] -= 1
+            for j in range(i, tour.known[city]):
+                places[j], longer[j] = places[j + 1], longer[j + 1]
+            return
 
 
 @kernel
 def insert_by_rule(records, turn, rule):
     """The path that nearest (-1), farthest (1) or arbitrary (0) insertion finds."""
-    cities = turn.shape[0]
-    following = np.full(cities, -1, dtype=np.int64)
-    start = turn[0]
-    following[start] = start
+    tour = begin(records, turn[0], _THE_BEST)
     waiting = turn[1:].copy()
-    away = np.full(cities - 1, np.inf)  # from the tour, of each that waits
-    newest = start
-    for left in range(cities - 1, 0, -1):
+    away = np.full(waiting.shape[0], np.inf)  # from the tour, of each that waits
+    newest = tour.start
+    for left in range(waiting.shape[0], 0, -1):
         chosen = 0
         if rule != 0:
             for i in range(left):
-                away[i] = min(away[i], distance(records, waiting[i], newest))
+                away[i] = min(away[i], between(tour, waiting[i], newest))
                 if (away[i] - away[chosen]) * rule > 0.0:
                     chosen = i
         newest = waiting[chosen]
@@ -73,102 +125,32 @@ def insert_by_rule(records, turn, rule):
         for i in range(chosen, left - 1):
             waiting[i] = waiting[i + 1]
             away[i] = away[i + 1]
-        insert(records, following, start, newest)
-    return cut_at_dummy(following)
-
-
-@kernel
-def remember(places, longer, known, beyond, city, a, cost):
-    """Keep the place behind ``a`` among the best of a city, the best first.
-
-    No place that a city does not keep lengthens the tour by less than ``beyond``.
-    """
-    if cost >= beyond[city]:
-        return
-    i = known[city]
-    if i == places.shape[1]:
-        i -= 1
-        beyond[city] = longer[city, i]
-        if cost >= beyond[city]:
-            return
-    else:
-        known[city] += 1
-    while i > 0 and longer[city, i - 1] > cost:
-        places[city, i] = places[city, i - 1]
-        longer[city, i] = longer[city, i - 1]
-        i -= 1
-    places[city, i] = a
-    longer[city, i] = cost
-
-
-@kernel
-def forget(places, longer, known, city, a):
-    """Drop the place behind ``a``, if a city keeps it."""
-    for i in range(known[city]):
-        if places[city, i] == a:
-            known[city] -= 1
-            for j in range(i, known[city]):
-                places[city, j] = places[city, j + 1]
-                longer[city, j] = longer[city, j + 1]
-            return
-
-
-@kernel
-def look_for_places(records, following, start, places, longer, known, beyond, city):
-    """Find the best places of a city in the whole tour."""
-    known[city] = 0
-    beyond[city] = np.inf
-    a = start
-    from_a = distance(records, a, city)
-    while True:
-        b = following[a]
-        to_b = distance(records, city, b)
-        cost = from_a + to_b - distance(records, a, b)
-        remember(places, longer, known, beyond, city, a, cost)
-        a, from_a = b, to_b
-        if a == start:
-            break
+        look_for_places(tour, newest)
+        insert(tour, newest)
+    return cut_at_dummy(tour)
 
 
 @kernel
 def insert_cheapest(records, turn):
-    """The path that cheapest insertion finds.
-
-    ``turn`` holds the cities, the dummy too, in random order, (n + 1,): the first one starts the
-    tour, and of several cities equally cheap the first one is next.
-    """
-    cities = turn.shape[0]
-    following = np.full(cities, -1, dtype=np.int64)
-    start = turn[0]
-    following[start] = start
+    """The path of cheapest insertion; of equally cheap cities the first in ``turn`` is next."""
+    tour = begin(records, turn[0], KEPT)
     waiting = turn[1:].copy()
-    places = np.empty((cities, _KEPT), dtype=np.int64)
-    longer = np.empty((cities, _KEPT))
-    known = np.zeros(cities, dtype=np.int64)
-    beyond = np.full(cities, np.inf)
-    for left in range(cities - 1, 0, -1):
+    for left in range(waiting.shape[0], 0, -1):
         chosen = 0
         for i in range(left):
-            city = waiting[i]
-            if known[city] == 0:
-                look_for_places(records, following, start, places, longer, known, beyond, city)
-            if longer[city, 0] < longer[waiting[chosen], 0]:
+            if tour.known[waiting[i]] == 0:
+                look_for_places(tour, waiting[i])
+            if tour.longer[waiting[i], 0] < tour.longer[waiting[chosen], 0]:
                 chosen = i
         newest = waiting[chosen]
-        before = places[newest, 0]
-        behind = following[before]
-        following[newest] = behind
-        following[before] = newest
-        into = distance(records, before, newest)
-        out = distance(records, newest, behind)
+        before = insert(tour, newest)
+        behind = tour.following[newest]
+        into, out = between(tour, before, newest), between(tour, newest, behind)
         for i in range(chosen, left - 1):
             waiting[i] = waiting[i + 1]
-        for i in range(left - 1):
-            city = waiting[i]
-            forget(places, longer, known, city, before)
-            via = distance(records, newest, city)
-            cost = distance(records, before, city) + via - into
-            remember(places, longer, known, beyond, city, before, cost)
-            cost = via + distance(records, city, behind) - out
-            remember(places, longer, known, beyond, city, newest, cost)
-    return cut_at_dummy(following)
+        for city in waiting[: left - 1]:
+            forget(tour, city, before)
+            via = between(tour, newest, city)
+            remember(tour, city, before, between(tour, before, city) + via - into)
+            remember(tour, city, newest, via + between(tour, city, behind) - out)
+    return cut_at_dummy(tour)

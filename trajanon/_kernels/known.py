@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.chance import below
+from trajanon._kernels.common import below
 from trajanon._kernels.compiled import kernel
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from trajanon._kernels.common import insert_rising, squared_distance
 from trajanon._kernels.compiled import kernel
-from trajanon._kernels.distance import squared_distance
 
 
 @kernel
@@ -19,11 +19,7 @@ def farthest(records, remaining, point):
 
 @kernel
 def nearest_of_other_subjects(records, remaining, subjects, centre, count):
-    """The ``count`` nearest records to one record, each of another subject.
-
-    A subject enters with its nearest record only; the centre's own never does. Fewer are returned
-    if there are fewer subjects; the nearest comes first.
-    """
+    """The ``count`` nearest records of other subjects, or fewer: one of each, the nearest first."""
     near = np.empty(count, dtype=np.int64)
     distance = np.empty(count)
     found = 0
@@ -44,12 +40,7 @@ def nearest_of_other_subjects(records, remaining, subjects, centre, count):
                 continue
         elif found < count:
             found += 1
-        while place > 0 and distance[place - 1] > d:
-            near[place] = near[place - 1]
-            distance[place] = distance[place - 1]
-            place -= 1
-        near[place] = record
-        distance[place] = d
+        insert_rising(distance, near, place, d, record)
     return near[:found]
 
 
@@ -66,10 +57,7 @@ def nearest_centroid(point, centroids):
 
 @kernel
 def nearest_to_group(records, remaining, members):
-    """The remaining record nearest to any of ``members``, and its squared distance.
-
-    -1 and infinity if none remains.
-    """
+    """The remaining record nearest to any of ``members``, -1 for none, and its squared distance."""
     best, best_distance = -1, np.inf
     for record in remaining:
         for member in members:
@@ -81,14 +69,11 @@ def nearest_to_group(records, remaining, members):
 
 @kernel
 def farthest_pair(records, outer_first, radius, opposite, reach, labels):
-    """The two remaining records with the greatest distance.
-
-    ``outer_first`` are the remaining records by falling ``radius``, (n,), the distance to any one
-    point: two records are no farther apart than their radii together.
-    """
+    """The two remaining records that are farthest apart: ``outer_first``, by falling ``radius``."""
     first, second, best = outer_first[0], outer_first[1], -1.0
     for i in range(outer_first.shape[0]):
         record = outer_first[i]
+        # Two records are no farther apart than their distances to any one point together.
         outermost = radius[record] + radius[outer_first[0]]
         if outermost < best:
             break

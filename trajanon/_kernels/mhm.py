@@ -2,16 +2,13 @@
 
 import numpy as np
 
+from trajanon._kernels.common import squared_distance
 from trajanon._kernels.compiled import kernel
-from trajanon._kernels.distance import squared_distance
 
 
 @kernel
 def latest_starts(subjects, k):
-    """For each end of a group on the path, the latest start that gives k subjects.
-
-    ``subjects`` are numbered from 0. -1 where no start is early enough.
-    """
+    """For each end of a group on the path, the latest start that gives k subjects, -1 for none."""
     n = subjects.shape[0]
     latest = np.empty(n, dtype=np.int64)
     held = np.zeros(subjects.max() + 1, dtype=np.int64)
@@ -33,10 +30,7 @@ def latest_starts(subjects, k):
 
 @kernel
 def optimal_cut(path_records, latest):
-    """Start of each optimal group on the path, as a mask.
-
-    ``path_records`` (n, p) in the order of the path; ``latest`` (n,) from `latest_starts`, rising.
-    """
+    """Start of each optimal group on the path, as a mask, from the `latest_starts`, (n,)."""
     n = path_records.shape[0]
     to_later = np.zeros(n)  # squared distances of a record to those behind it
     cost = np.full(n + 1, np.inf)  # of the first records of the path, grouped best

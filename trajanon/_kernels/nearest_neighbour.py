@@ -1,19 +1,16 @@
-"""Paths that always go on to the nearest record not yet met."""
+"""Paths that go on to the nearest record, or fragment, not yet met."""
 
 import numpy as np
 
+from trajanon._kernels.common import squared_distance
 from trajanon._kernels.compiled import kernel
-from trajanon._kernels.distance import squared_distance
 
-_FIRST = 4  # columns that often tell already that a record is too far
+_FIRST = 4  # principal axes that often tell already that a record is too far
 
 
 @kernel
 def walk(records, start, met):
-    """Walk from ``start`` through all records not ``met``, (n,); the order.
-
-    Of several nearest records the first one is next.
-    """
+    """Walk through all records not ``met``, (n,), always to the nearest, the first of equals."""
     waiting = np.flatnonzero(~met)
     left = waiting.shape[0]
     order = np.empty(left, dtype=np.int64)
@@ -49,10 +46,7 @@ def leave(waiting, position, left, record):
 
 @kernel
 def nearest_waiting(turned, here, waiting, left):
-    """The nearest waiting record, the smallest row of equals, and its distance².
-
-    The records are turned to their principal axes, so the first columns tell most of a distance.
-    """
+    """The nearest waiting record, the smallest row of equals, and its squared distance."""
     columns = turned.shape[1]
     nearest, least = -1, np.inf
     for i in range(left):
@@ -73,11 +67,7 @@ def nearest_waiting(turned, here, waiting, left):
 
 @kernel
 def shortest_walk(turned, neighbours, near, first, last, best, shortest):
-    """Walk from each start of first..last-1; keep the shortest path in ``best``.
-
-    ``neighbours``, ``near``: the nearest records of each record and their distances, (n, c), the
-    nearest first. A walk that is longer than ``shortest`` before its end is given up.
-    """
+    """Walk from first, ..., last-1, no farther than ``shortest``; ``best`` takes the best path."""
     n = turned.shape[0]
     order = np.empty(n, dtype=np.int64)
     waiting = np.arange(n)
@@ -104,3 +94,54 @@ def shortest_walk(turned, neighbours, near, first, last, best, shortest):
             shortest = length
             best[:] = order
     return shortest
+
+
+@kernel
+def greedy_fragments(edges, n):
+    """Take edges, (m, 2), in turn, unless they fork or close a circle; the links of each record."""
+    links = np.full((n, 2), -1, dtype=np.int64)
+    other_end = np.arange(n)  # of the fragment; valid at ends only
+    for edge in range(edges.shape[0]):
+        a, b = edges[edge, 0], edges[edge, 1]
+        if links[a, 1] >= 0 or links[b, 1] >= 0 or other_end[a] == b:
+            continue
+        links[a, 0 if links[a, 0] < 0 else 1] = b
+        links[b, 0 if links[b, 0] < 0 else 1] = a
+        end_a, end_b = other_end[a], other_end[b]
+        other_end[end_a], other_end[end_b] = end_b, end_a
+    return links
+
+
+@kernel
+def join_fragments(records, links):
+    """Walk fragment by fragment, always on to the nearest free end; the order."""
+    n = records.shape[0]
+    order = np.empty(n, dtype=np.int64)
+    used = np.zeros(n, dtype=np.bool_)
+    ends = np.flatnonzero(links[:, 1] < 0)
+    free = ends.shape[0]
+    city = ends[0]
+    filled = 0
+    while True:
+        previous = -1
+        while city >= 0:  # along the fragment to its other end
+            order[filled] = city
+            filled += 1
+            used[city] = True
+            onward = links[city, 0] if links[city, 0] != previous else links[city, 1]
+            previous, city = city, onward
+        if filled == n:
+            return order
+        nearest, best = -1, np.inf
+        kept = 0
+        for i in range(free):
+            end = ends[i]
+            if used[end]:
+                continue
+            ends[kept] = end
+            kept += 1
+            distance = squared_distance(records[end], records[previous])
+            if distance < best:
+                nearest, best = end, distance
+        free = kept
+        city = nearest

@@ -14,32 +14,19 @@ class PricingProblem(NamedTuple):
     A group earns the prices of its members, less its SSE (the sum of its squared pair distances
     divided by its size), less the duals of the cuts that count it: its reduced cost, negated.
     Growing ignores the cuts; the search is exact.
-
-    Attributes
-    ----------
-    distances
-        Squared distance of each pair, (m, m).
-    halves
-        Half the sum of squared distances of each record to its 0, 1, ... nearest others, (m, size
-        of the largest group).
-    subjects, prices
-        Of each record, (m,).
-    k
-        Least number of different subjects in a group.
-    cuts, cut_duals
-        The three records of each cut, (t, 3), and its dual, (t,), not negative. A cut counts, once,
-        every group that holds two or three of its records.
-    first_cut, cuts_of
-        The cuts of record i are ``cuts_of[first_cut[i] : first_cut[i + 1]]``.
     """
 
-    distances: NDArray[np.float64]
+    distances: NDArray[np.float64]  # squared distance of each pair, (m, m)
+    # Half the sum of squared distances of each record to its 0, 1, ... nearest others, (m, size of
+    # the largest group).
     halves: NDArray[np.float64]
-    subjects: NDArray[np.int64]
-    prices: NDArray[np.float64]
-    k: int
-    cuts: NDArray[np.int64]
-    cut_duals: NDArray[np.float64]
+    subjects: NDArray[np.int64]  # of each record, (m,)
+    prices: NDArray[np.float64]  # of each record, (m,)
+    k: int  # least number of different subjects in a group
+    # A cut counts, once, every group that holds two or three of its records.
+    cuts: NDArray[np.int64]  # the three records of each cut, (t, 3)
+    cut_duals: NDArray[np.float64]  # not negative, (t,)
+    # The cuts of record i are ``cuts_of[first_cut[i] : first_cut[i + 1]]``.
     first_cut: NDArray[np.int64]
     cuts_of: NDArray[np.int64]
 
@@ -56,31 +43,29 @@ def earnings(pricing, members):
 
 
 @kernel
-def has_subject(pricing, members, record, leave_out):
+def has_subject(subjects, members, record, leave_out):
     """Whether a member other than ``leave_out`` has the subject of a record."""
     for member in members:
-        if member != leave_out and pricing.subjects[member] == pricing.subjects[record]:
+        if member == leave_out:
+            continue
+        if subjects[member] == subjects[record]:
             return True
     return False
 
 
 @kernel
-def different_subjects(pricing, members):
+def different_subjects(subjects, members):
     """Count the different subjects of some records."""
     different = 0
     for place in range(members.shape[0]):
-        if not has_subject(pricing, members[:place], members[place], -1):
+        if not has_subject(subjects, members[:place], members[place], -1):
             different += 1
     return different
 
 
 @kernel
 def grow_group(pricing, members, started):
-    """Grow a group by the record that earns most; its best size, or 0 if none holds k.
-
-    ``members`` begins with ``started`` records, and takes the others in the order in which they
-    join.
-    """
+    """Grow ``members`` from the first ``started``, which stay; the best size, 0 if none holds k."""
     to_members = np.zeros(pricing.prices.shape[0])
     for place in range(started):
         # Never to join again.
@@ -89,7 +74,7 @@ def grow_group(pricing, members, started):
     best_size, most = 0, -np.inf
     for size in range(started, members.shape[0] + 1):
         group = members[:size]
-        different = different_subjects(pricing, group)
+        different = different_subjects(pricing.subjects, group)
         if different >= pricing.k:
             earned = earnings(pricing, group)
             if earned > most:
@@ -100,7 +85,7 @@ def grow_group(pricing, members, started):
         best, least = -1, np.inf
         for record in range(pricing.prices.shape[0]):
             cost = to_members[record] / (size + 1) - pricing.prices[record]
-            if cost < least and (repeats or not has_subject(pricing, group, record, -1)):
+            if cost < least and (repeats or not has_subject(pricing.subjects, group, record, -1)):
                 best, least = record, cost
         if best < 0:
             break
@@ -113,24 +98,24 @@ def grow_group(pricing, members, started):
 @kernel
 def exchange_member(pricing, members):
     """Exchange the member and the record outside that earn most; whether they do."""
-    size = members.shape[0]
+    size, subjects = members.shape[0], pricing.subjects
     to_members = np.zeros(pricing.prices.shape[0])
     for member in members:
         to_members += pricing.distances[member]
     for member in members:
         to_members[member] = np.inf
-    spare = different_subjects(pricing, members) > pricing.k
+    spare = different_subjects(subjects, members) > pricing.k
     tiny = 1e-12 * np.abs(pricing.prices).max()
     most, place, entering = tiny, -1, -1
     for i in range(size):
         leaving = members[i]
         before = pricing.distances[leaving].take(members).sum()
-        free = spare or has_subject(pricing, members, leaving, leaving)
+        free = spare or has_subject(subjects, members, leaving, leaving)
         for record in range(pricing.prices.shape[0]):
             after = to_members[record] - pricing.distances[leaving, record]
             gain = pricing.prices[record] - pricing.prices[leaving]
             gain += (before - after) / size
-            if gain > most and (free or not has_subject(pricing, members, record, leaving)):
+            if gain > most and (free or not has_subject(subjects, members, record, leaving)):
                 most, place, entering = gain, i, record
     if place < 0:
         return False
@@ -140,11 +125,7 @@ def exchange_member(pricing, members):
 
 @kernel
 def grow_groups(pricing, roots, found, sizes):
-    """Grow a group round each root, and exchange members while that earns more.
-
-    ``found`` (roots, size of the largest group) and ``sizes`` (roots,) take the groups; size 0
-    where none holds k subjects.
-    """
+    """Grow a group round each root, and exchange members while that earns more."""
     for i in range(roots.shape[0]):
         found[i, 0] = roots[i]
         sizes[i] = grow_group(pricing, found[i], 1)

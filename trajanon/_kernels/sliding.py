@@ -2,26 +2,11 @@
 
 import numpy as np
 
-from trajanon._kernels.annealing import (
-    AT_ONE_HEAT,
-    RARE,
-    dissolve_or_create,
-    draw_move,
-    other_bits,
-    other_member,
-    some,
-)
 from trajanon._kernels.compiled import kernel
-from trajanon._kernels.distance import squared_distance
-from trajanon._kernels.groups import exchange, leaving_change, may_leave, may_replace, move
 from trajanon._kernels.windows import read_record
 
 SIGHT = 2  # lengths of a window that it looks ahead and back at most by itself
-_FAR = 4  # steps that it slides at most where no neighbour leads it
 _LARGEST = 1_000_000  # costs of the windows of a run that are looked at together
-
-
-# What a slide changes
 
 
 @kernel
@@ -66,24 +51,18 @@ def slid_exchange_change(groups, x, record, z):
     return 2.0 * along + change
 
 
-# Slides of all windows of a run
-
-
 @kernel
-def cost_of_run(groups, windows, start, head, costs, record):
-    """Write what each slide of each window of a run alone changes, (c, slack + 1).
-
-    Column o is for windows that have left o steps more than they must behind them.
-    """
-    x, least, place = head, 0, 0
+def windows_of_run(windows, head):
+    """The windows of a run from its first one on, and the first start of each."""
+    count, x = 0, head
     while x >= 0:
-        least += windows.apart[x]
-        for slack in range(costs.shape[1]):
-            costs[place, slack] = 0.0
-            if least + slack != start[x]:
-                read_record(windows, x, least + slack, record)
-                costs[place, slack] = sliding_change(groups, x, record)
-        x, place = windows.after[x], place + 1
+        x, count = windows.after[x], count + 1
+    run, least = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+    run[0], least[0] = head, windows.apart[head]
+    for place in range(1, count):
+        x = run[place] = windows.after[run[place - 1]]
+        least[place] = least[place - 1] + windows.apart[x]
+    return run, least
 
 
 @kernel
@@ -107,40 +86,22 @@ def best_slacks(costs, slacks):
 
 
 @kernel
-def slide_run(groups, windows, start, head, slacks, record):
-    """Slide the windows of a run; what that changes the SSE by.
-
-    ``slacks`` are exchanged for those that lead back.
-    """
-    x, least, place, change = head, 0, 0, 0.0
-    while x >= 0:
-        least += windows.apart[x]
-        before, start[x] = start[x] - least, least + slacks[place]
+def slide_run(groups, windows, start, run, least, slacks, record):
+    """Slide the windows of a run; what that changes the SSE by. Its ``slacks`` then lead back."""
+    change = 0.0
+    for place in range(run.shape[0]):
+        x = run[place]
+        before, start[x] = start[x] - least[place], least[place] + slacks[place]
         read_record(windows, x, start[x], record)
         change += sliding_change(groups, x, record)
         slide(groups, x, record)
         slacks[place] = before
-        x, place = windows.after[x], place + 1
     return change
 
 
 @kernel
-def run_changed(descent, windows, head, since):
-    """Count the windows of a run; 0 if the groups of all are as they were."""
-    count, changed, x = 0, False, head
-    while x >= 0:
-        changed = changed or descent.changed[descent.groups.labels[x]] > since
-        count += 1
-        x = windows.after[x]
-    return count if changed else 0
-
-
-@kernel
-def slide_alone(groups, windows, start, x, record, best, tiny):
-    """Slide a window to where that gains most while the others stay; whether it does.
-
-    ``record`` and ``best`` are room for a record each.
-    """
+def slide_alone(groups, windows, start, x, record, tiny):
+    """Slide a window to where that gains most while the others stay; whether it does."""
     sight = SIGHT * windows.stride * (record.shape[0] // 2)
     first, last = max(0, start[x] - sight), min(windows.most[x], start[x] + sight)
     before, after = windows.before[x], windows.after[x]
@@ -154,134 +115,65 @@ def slide_alone(groups, windows, start, x, record, best, tiny):
         change = sliding_change(groups, x, record)
         if change < least:
             target, least = here, change
-            for number in range(record.shape[0]):
-                best[number] = record[number]
     if target == start[x]:
         return False
-    slide(groups, x, best)
+    read_record(windows, x, target, record)
+    slide(groups, x, record)
     start[x] = target
     return True
 
 
 @kernel
-def slide_together(groups, windows, start, head, count, room, record, tiny):
-    """Slide all windows of a run, so many with so much room; whether that gains.
+def slide_together(groups, windows, start, run, least, room, record, tiny):
+    """Slide all windows of a run, with so much room; whether that gains.
 
     To the starts that keep them apart, with the least sum of what each slide alone changes. That is
     exact but where two of a group slide; they go back if it is a loss.
     """
-    costs = np.empty((count, room + 1))
-    cost_of_run(groups, windows, start, head, costs, record)
-    slacks = np.empty(count, dtype=np.int64)
+    # What each slide of each window alone changes, (c, room + 1): column o is for windows that have
+    # left o steps more than they must behind them.
+    costs, slacks = np.zeros((run.shape[0], room + 1)), np.empty_like(run)
+    for place in range(run.shape[0]):
+        for slack in range(room + 1):
+            here = least[place] + slack
+            if here != start[run[place]]:
+                read_record(windows, run[place], here, record)
+                costs[place, slack] = sliding_change(groups, run[place], record)
     if best_slacks(costs, slacks) >= -tiny:
         return False
-    if slide_run(groups, windows, start, head, slacks, record) < -tiny:
+    if slide_run(groups, windows, start, run, least, slacks, record) < -tiny:
         return True
-    slide_run(groups, windows, start, head, slacks, record)  # back again
+    slide_run(groups, windows, start, run, least, slacks, record)  # back again
     return False
 
 
 @kernel
 def slide_pass(descent, windows, start, looked, moves, begin, end):
-    """Slide the windows of runs to where that gains most; the moves made so far.
-
-    Of each run whose first window is from ``begin`` to ``end``: all windows together, unless there
-    is too much to look at, and then one by one.
-    """
+    """Slide the windows of the runs of which the first is in the range; the moves made so far."""
     groups = descent.groups
     record = np.empty(groups.records.shape[1])
-    best = np.empty_like(record)
     for head in range(begin, end):
         if windows.before[head] >= 0:
             continue
-        count = run_changed(descent, windows, head, looked[head])
-        if count == 0:
+        run, least = windows_of_run(windows, head)
+        changed = False
+        for x in run:
+            changed = changed or descent.changed[groups.labels[x]] > looked[head]
+        if not changed:
             continue
         looked[head] = moves
-        room, x = windows.most[head], windows.after[head]
-        while x >= 0:
-            room -= windows.apart[x]
-            x = windows.after[x]
-        together = count * (room + 1) <= _LARGEST
+        room = windows.most[head] - least[-1]
+        together = run.shape[0] * (room + 1) <= _LARGEST
         slid = together and slide_together(
-            groups, windows, start, head, count, room, record, descent.tiny
+            groups, windows, start, run, least, room, record, descent.tiny
         )
-        x = head
-        while x >= 0 and (count > 1 or not together):
-            if slide_alone(groups, windows, start, x, record, best, descent.tiny):
-                slid = True
-            x = windows.after[x]
+        if run.shape[0] > 1 or not together:
+            for x in run:
+                if slide_alone(groups, windows, start, x, record, descent.tiny):
+                    slid = True
         if not slid:
             continue
         moves += 1
-        x = head
-        while x >= 0:
+        for x in run:
             descent.changed[groups.labels[x]] = moves
-            x = windows.after[x]
     return moves
-
-
-# Random moves
-
-
-@kernel
-def slide_to(groups, slides, x, start):
-    """Slide a window to a start."""
-    if start != slides.start[x]:
-        slide(groups, x, slides.rows[slides.first[x] + start])
-        slides.start[x] = start
-
-
-@kernel
-def draw_start(slides, x, y, rank, together, bits):
-    """Draw a start: where a window meets a neighbour, or if together, one near its own.
-
-    The neighbour may have slid since the two met; then the window slides as far.
-    """
-    start = slides.start[x]
-    if bits & np.uint64(2):
-        start = slides.meeting[x, rank] + slides.start[y] - slides.began[y]
-    elif together:
-        start += some(other_bits(bits), 2 * _FAR + 1) - _FAR
-    return min(max(start, 0), slides.starts[x] - 1)
-
-
-@kernel
-def anneal_sliding(annealing, slides, k, count, hot, cold):
-    """Try random moves of windows that may slide, while the heat falls."""
-    groups, neighbours = annealing.descent.groups, annealing.descent.neighbours
-    near = np.empty(neighbours.shape[1], dtype=np.int64)
-    cooling = (cold / hot) ** (AT_ONE_HEAT / count)
-    heat = hot
-    for step in range(count):
-        if step % AT_ONE_HEAT == AT_ONE_HEAT - 1:
-            heat *= cooling
-        x, rank, limit, bits = draw_move(annealing, heat)
-        if bits < RARE:
-            dissolve_or_create(annealing, x, k, limit, bits, near)
-            continue
-        y = neighbours[x, rank]
-        target = groups.labels[y]
-        start = draw_start(slides, x, y, rank, target == groups.labels[x], bits)
-        record = slides.rows[slides.first[x] + start]
-        if target == groups.labels[x]:
-            if start != slides.start[x] and sliding_change(groups, x, record) < limit:
-                slide_to(groups, slides, x, start)
-        elif (
-            bits & np.uint64(1) and groups.different[target] < 2 * k - 1 and may_leave(groups, x, k)
-        ):
-            size = groups.sizes[target]
-            joining = squared_distance(record, groups.centroids[target])
-            joining *= size / (size + 1.0)
-            if leaving_change(groups, x) + joining < limit:
-                slide_to(groups, slides, x, start)
-                move(groups, x, target)
-        else:
-            z = other_member(groups, y, other_bits(bits))
-            if (
-                slid_exchange_change(groups, x, record, z) < limit
-                and may_replace(groups, x, z, k)
-                and may_replace(groups, z, x, k)
-            ):
-                slide_to(groups, slides, x, start)
-                exchange(groups, x, z)

@@ -5,52 +5,34 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon._kernels.common import squared_distance
 from trajanon._kernels.compiled import kernel
-from trajanon._kernels.distance import squared_distance
 from trajanon._kernels.groups import Groups, exchange, exchange_change, may_replace
 
 
 class Swaps(NamedTuple):
-    """Everything the exchanges read and write.
-
-    Attributes
-    ----------
-    groups
-        The records in their groups.
-    away, radius
-        Distance of each record from its centroid, (n,), and the largest in each group, (g,).
-    partner, change
-        The later record that each record had best be exchanged with, or -1, and what that changes
-        the SSE by, (n,).
-    """
+    """Everything the exchanges read and write."""
 
     groups: Groups
-    away: NDArray[np.float64]
-    radius: NDArray[np.float64]
-    partner: NDArray[np.int64]
-    change: NDArray[np.float64]
+    away: NDArray[np.float64]  # distance of each record from its centroid, (n,)
+    radius: NDArray[np.float64]  # the largest in each group, (g,)
+    partner: NDArray[np.int64]  # the later record to exchange each with at best, or -1, (n,)
+    change: NDArray[np.float64]  # what that changes the SSE by, (n,)
 
 
 @kernel
-def offer(swaps, i, j, k):
-    """Make j the partner of i if that gains more, or as much and is earlier."""
-    change = exchange_change(swaps.groups, i, j)
-    if change > swaps.change[i]:
-        return
-    if change == swaps.change[i] and j >= swaps.partner[i]:
-        return
-    if may_replace(swaps.groups, i, j, k) and may_replace(swaps.groups, j, i, k):
-        swaps.partner[i], swaps.change[i] = j, change
-
-
-@kernel
-def offer_members(swaps, record, group, k):
-    """Offer a record the members of another group that come later."""
-    member = swaps.groups.first[group]
-    while member >= 0:
-        if member > record:
-            offer(swaps, record, member, k)
-        member = swaps.groups.following[member]
+def offer_members(swaps, i, group, k):
+    """Make the later member that gains most, the first of equals, a record's partner."""
+    groups = swaps.groups
+    j = groups.first[group]
+    while j >= 0:
+        if j > i:
+            change = exchange_change(groups, i, j)
+            equal = change == swaps.change[i] and j < swaps.partner[i]
+            gains = change < swaps.change[i] or equal
+            if gains and may_replace(groups, i, j, k) and may_replace(groups, j, i, k):
+                swaps.partner[i], swaps.change[i] = j, change
+        j = groups.following[j]
 
 
 @kernel
@@ -88,18 +70,10 @@ def find_partners(swaps, start, stop, k):
 
 
 @kernel
-def touches(swaps, record, a, b):
-    """Whether a record, or its partner, is in one of two groups."""
-    if swaps.groups.labels[record] in (a, b):
-        return True
-    partner = swaps.partner[record]
-    return partner >= 0 and swaps.groups.labels[partner] in (a, b)
-
-
-@kernel
 def exchange_partners(swaps, i, j, k):
     """Exchange two records; partners follow, wherever one of the two groups counts."""
-    a, b = swaps.groups.labels[i], swaps.groups.labels[j]
+    labels, following = swaps.groups.labels, swaps.groups.following
+    a, b = labels[i], labels[j]
     exchange(swaps.groups, i, j)
     measure(swaps, a)
     measure(swaps, b)
@@ -108,14 +82,15 @@ def exchange_partners(swaps, i, j, k):
         near_b = within_reach(swaps, group, swaps.radius[group], b)
         member = swaps.groups.first[group]
         while member >= 0:
-            if touches(swaps, member, a, b):
+            partner = swaps.partner[member]
+            if group in (a, b) or (partner >= 0 and labels[partner] in (a, b)):
                 find_partners(swaps, member, member + 1, k)
             else:
                 if near_a:
                     offer_members(swaps, member, a, k)
                 if near_b:
                     offer_members(swaps, member, b, k)
-            member = swaps.groups.following[member]
+            member = following[member]
 
 
 @kernel

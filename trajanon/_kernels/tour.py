@@ -9,48 +9,32 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon._kernels.common import squared_distance
 from trajanon._kernels.compiled import kernel
-from trajanon._kernels.distance import squared_distance
 
 TINY = 1e-10  # of standard deviations: a gain below it is rounding
-AHEAD, BACK = np.int64(1), np.int64(-1)
-"""Steps along a tour."""
+AHEAD, BACK = np.int64(1), np.int64(-1)  # steps along a tour
 
 
 class Tour(NamedTuple):
-    """Everything the search reads and writes.
+    """Everything the search reads and writes."""
 
-    Attributes
-    ----------
-    records
-        Standardised, (n, p).
-    neighbours, near
-        The nearest records of each record, nearest first, and their distances, (n, c).
-    order, position
-        City at each place of the tour, and place of each city, (n + 1,).
-    queue, queued
-        Cities whose surroundings have changed, as a ring of n + 1 with its head and length in the
-        last two cells, and whether a city is in it.
-    journal
-        The reversals since the last mark, two cells each; the last cell counts them.
-    random
-        State of the generator, one cell.
-    """
-
-    records: NDArray[np.float64]
-    neighbours: NDArray[np.int64]
-    near: NDArray[np.float64]
-    order: NDArray[np.int64]
-    position: NDArray[np.int64]
+    records: NDArray[np.float64]  # standardised, (n, p)
+    neighbours: NDArray[np.int64]  # the nearest records of each record, nearest first, (n, c)
+    near: NDArray[np.float64]  # their distances, (n, c)
+    order: NDArray[np.int64]  # city at each place of the tour, (n + 1,)
+    position: NDArray[np.int64]  # place of each city, (n + 1,)
+    # Cities whose surroundings have changed, as a ring of n + 1 with its head and length in the
+    # last two cells; and whether a city is in it.
     queue: NDArray[np.int64]
     queued: NDArray[np.bool_]
-    journal: NDArray[np.int64]
-    random: NDArray[np.uint64]
+    journal: NDArray[np.int64]  # reversals since the last mark, two cells each; then their number
+    random: NDArray[np.uint64]  # state of the generator, one cell
 
 
 @kernel
 def between(tour, a, b):
-    """Distance of two cities."""
+    """Distance of two cities of a tour, or of one that grows."""
     dummy = tour.records.shape[0]
     if a == dummy or b == dummy:
         return 0.0
@@ -67,6 +51,13 @@ def after(tour, city, step):
     elif place < 0:
         place = size - 1
     return tour.order[place]
+
+
+@kernel
+def ahead(tour, a, b, step):
+    """How many steps lead from one city to another in the direction of ``step``."""
+    steps = (tour.position[b] - tour.position[a]) * step
+    return steps if steps >= 0 else steps + tour.order.shape[0]
 
 
 @kernel

@@ -2,26 +2,175 @@
 
 import numpy as np
 
-from trajanon._kernels.chance import below
+from trajanon._kernels.common import below
 from trajanon._kernels.compiled import kernel
-from trajanon._kernels.lin_kernighan import lin_kernighan
 from trajanon._kernels.tour import (
     AHEAD,
     BACK,
     TINY,
     after,
+    ahead,
     between,
     enqueue,
     exchange_stretches,
+    reverse_stretch,
     take_back,
 )
-from trajanon._kernels.tour_moves import or_opt_move, two_opt_move
 
 TWO_OPT, OR_OPT, LIN_KERNIGHAN = np.int64(0), np.int64(1), np.int64(2)
 """Rules: 2-opt moves alone; also or-opt moves; chains of Lin and Kernighan."""
 
 _NOTHING = np.int64(0)
+_LONGEST_SEGMENT = 3  # records that or-opt moves together
+_DEEPEST = 50  # moves in a chain; also what ends one that goes in circles
 _KICKED = 50  # records at most in each of the two stretches a kick exchanges
+
+
+@kernel
+def two_opt_move(tour, a):
+    """Link a with a near record instead of a next one; the gain, 0 if there is none."""
+    for step in (1, -1):
+        b = after(tour, a, step)
+        from_b = between(tour, a, b)
+        for i in range(tour.neighbours.shape[1]):
+            c = tour.neighbours[a, i]
+            if tour.near[a, i] > from_b + TINY:
+                break
+            d = after(tour, c, step)
+            gain = from_b + between(tour, c, d) - tour.near[a, i] - between(tour, b, d)
+            if gain > TINY:
+                reverse_stretch(tour, b, c, step)
+                for city in (a, b, c, d):
+                    enqueue(tour, city)
+                return gain
+    return 0.0
+
+
+@kernel
+def place_segment(tour, a, e, c, d, step):
+    """Move the segment a..e (along ``step``) between the neighbours c and d, a by c."""
+    c_is_behind = 2 * ahead(tour, e, c, step) <= tour.order.shape[0]
+    if after(tour, c, step) == d:
+        # c before d: the segment keeps its direction.
+        if c_is_behind:
+            exchange_stretches(tour, a, e, c, step)
+        else:
+            exchange_stretches(tour, d, after(tour, a, -step), e, step)
+        return
+    if c_is_behind:
+        # d before c, behind the segment: a..e, x..d | c becomes x..d, e..a | c.
+        behind = after(tour, e, step)
+        step = reverse_stretch(tour, a, d, step)
+        reverse_stretch(tour, d, behind, step)
+    else:
+        # d | c..x, a..e becomes d | e..a, c..x.
+        before = after(tour, a, -step)
+        step = reverse_stretch(tour, c, e, step)
+        reverse_stretch(tour, before, c, step)
+
+
+@kernel
+def or_opt_move(tour, a):
+    """Move a segment that begins at a next to a near record; the gain, or 0."""
+    for step in (1, -1):
+        before = after(tour, a, -step)
+        from_before = between(tour, before, a)
+        e = a
+        for _ in range(_LONGEST_SEGMENT):
+            behind = after(tour, e, step)
+            if behind == before or after(tour, behind, step) == before:
+                break
+            length = ahead(tour, a, e, step)
+            removed = from_before + between(tour, e, behind) - between(tour, before, behind)
+            for i in range(tour.neighbours.shape[1]):
+                c = tour.neighbours[a, i]
+                if tour.near[a, i] > removed + TINY:
+                    break
+                if ahead(tour, a, c, step) <= length:
+                    continue  # on the segment itself
+                for side in (1, -1):
+                    d = after(tour, c, side)
+                    if ahead(tour, a, d, step) <= length:
+                        continue
+                    gain = removed + between(tour, c, d)
+                    gain -= tour.near[a, i] + between(tour, e, d)
+                    if gain > TINY:
+                        place_segment(tour, a, e, c, d, step)
+                        for city in (before, behind, a, e, c, d):
+                            enqueue(tour, city)
+                        return gain
+            e = behind
+            if e == tour.records.shape[0]:
+                break
+    return 0.0
+
+
+@kernel
+def lin_kernighan(tour, a):
+    """Make a chain of moves that ends the link of a with a next city; the gain, or 0."""
+    for step in (1, -1):
+        b = after(tour, a, step)
+        if b == tour.records.shape[0]:
+            continue  # the dummy has no near records
+        given_up = between(tour, a, b)
+        for i in range(tour.neighbours.shape[1]):
+            c = tour.neighbours[b, i]
+            if tour.near[b, i] >= given_up - TINY:
+                break
+            if c == a or c == after(tour, b, step):
+                continue
+            gain = chain(tour, a, b, c, step)
+            if gain > 0.0:
+                return gain
+    return 0.0
+
+
+@kernel
+def chain(tour, a, b, c, step):
+    """Link b with c, the freed end with its best near record, and so on; the gain.
+
+    b follows a along ``step``. Each move turns round the stretch from b to the city d before c:
+    then d follows a, and could stay there or be the next b.
+    """
+    ends = np.empty(2 * _DEEPEST + 2, dtype=np.int64)
+    ends[0], ends[1] = a, b
+    tour.journal[-1] = 0
+    freed = between(tour, a, b)
+    most, kept = 0.0, 0
+    depth = 0
+    while c >= 0 and depth < _DEEPEST:
+        d = after(tour, c, -step)
+        freed += between(tour, d, c) - between(tour, b, c)
+        step = reverse_stretch(tour, b, d, step)
+        depth += 1
+        ends[2 * depth], ends[2 * depth + 1] = c, d
+        if freed - between(tour, a, d) > most + TINY:
+            most, kept = freed - between(tour, a, d), depth
+        b = d
+        c = best_link(tour, a, b, step, freed)
+    take_back(tour, kept)
+    if kept > 0:
+        for end in ends[: 2 * kept + 2]:
+            enqueue(tour, end)
+    return most
+
+
+@kernel
+def best_link(tour, a, b, step, freed):
+    """The near record of b whose link frees most, -1 if none frees anything."""
+    best, most = -1, TINY
+    if b == tour.records.shape[0]:
+        return best
+    for i in range(tour.neighbours.shape[1]):
+        c = tour.neighbours[b, i]
+        if tour.near[b, i] >= freed:
+            break
+        if c == a or c == after(tour, b, step):
+            continue
+        left = freed - tour.near[b, i] + between(tour, after(tour, c, -step), c)
+        if left > most:
+            best, most = c, left
+    return best
 
 
 @kernel
@@ -52,8 +201,7 @@ def improve(tour, rule):
 def improve_everywhere(tour, rule):
     """Look at every city until none has a move of a rule.
 
-    Neighbour lists are not symmetric, and the dummy has none: a city may gain by a move of another
-    one whose surroundings have not changed.
+    Neighbour lists are not symmetric: a city may gain where its surroundings have not changed.
     """
     while improve(tour, rule) > 0.0:
         for city in tour.order:

@@ -5,67 +5,36 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon._kernels.common import keep_nearest, squared_distance
 from trajanon._kernels.compiled import kernel
-from trajanon._kernels.distance import squared_distance
 
 
 class Windows(NamedTuple):
     """Where windows may slide, and what record a window is at each place.
 
     A window that starts at s is the record of its run's points s, s + stride, ...
-
-    Attributes
-    ----------
-    points
-        Of all runs one after another, (t, 2).
-    stride
-        From one point of a window to the next.
-    place, most
-        Of each window, (n,): the place of its run's first point, and its last start.
-    before, after
-        The windows before and after each one on its run, (n,); -1 for none.
-    apart
-        How far behind the start of the window before a window must start, (n,).
-    mean, share
-        Of each number of a record, (p,): what is subtracted from it, and what the rest is
-        multiplied by.
     """
 
-    points: NDArray[np.float64]
-    stride: int
-    place: NDArray[np.int64]
-    most: NDArray[np.int64]
-    before: NDArray[np.int64]
-    after: NDArray[np.int64]
-    apart: NDArray[np.int64]
-    mean: NDArray[np.float64]
-    share: NDArray[np.float64]
+    points: NDArray[np.float64]  # of all runs one after another, (t, 2)
+    stride: int  # from one point of a window to the next
+    place: NDArray[np.int64]  # of the first point of each window's run, (n,)
+    most: NDArray[np.int64]  # last start of each window, (n,)
+    before: NDArray[np.int64]  # the window before each one on its run, (n,); -1 for none
+    after: NDArray[np.int64]  # the window after each one on its run, (n,); -1 for none
+    apart: NDArray[np.int64]  # how far behind the start of the one before each must start, (n,)
+    mean: NDArray[np.float64]  # what is subtracted from each number of a record, (p,)
+    share: NDArray[np.float64]  # what the rest is multiplied by, (p,)
 
 
 class Slides(NamedTuple):
-    """The records of all windows at all their starts, and where each window is.
+    """The records of all windows at all their starts, and where each window is."""
 
-    Attributes
-    ----------
-    rows
-        Of each window after the other, from its first start to its last, (v, q).
-    first, starts
-        Of each window, (n,): its first row, and how many it has.
-    start
-        Of each window, (n,).
-    meeting
-        Of each window, (n, c): the start where it was nearest to each neighbour, when they were at
-        ``began``.
-    began
-        As ``start``.
-    """
-
-    rows: NDArray[np.float64]
-    first: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    start: NDArray[np.int64]
-    meeting: NDArray[np.int64]
-    began: NDArray[np.int64]
+    rows: NDArray[np.float64]  # of each window after the other, from its first start on, (v, q)
+    first: NDArray[np.int64]  # row of each window, (n,)
+    starts: NDArray[np.int64]  # how many each window has, (n,)
+    start: NDArray[np.int64]  # of each window, (n,)
+    meeting: NDArray[np.int64]  # start where each was nearest to each neighbour, (n, c)
+    began: NDArray[np.int64]  # the starts of all then, (n,)
 
 
 @kernel
@@ -141,31 +110,8 @@ def find_meetings(slides, neighbours):
 
 
 @kernel
-def keep_nearest(nearest, away, window, distance):
-    """Insert a window in a list of the nearest, each at its least distance.
-
-    ``away`` are their squared distances, rising; a free place holds -1.
-    """
-    place = away.shape[0] - 1
-    for rank in range(place):
-        if nearest[rank] == window:
-            place = rank
-            break
-    if away[place] <= distance:
-        return
-    while place > 0 and away[place - 1] > distance:
-        away[place], nearest[place] = away[place - 1], nearest[place - 1]
-        place -= 1
-    away[place], nearest[place] = distance, window
-
-
-@kernel
 def compare_places(rows, window, here, order, borders, nearest, away):
-    """Compare each window where it is with the places that share a leaf with it.
-
-    Rows are places, (v, q), each of a window, (v,); a window is at one of its places, (n,). The
-    windows of the nearest places of others are kept for each, (n, c).
-    """
+    """Compare each window where it is with the places, (v, q), that share a leaf with it."""
     for leaf in range(borders.shape[0] - 1):
         members = order[borders[leaf] : borders[leaf + 1]]
         there = rows[members]
@@ -184,10 +130,7 @@ def compare_places(rows, window, here, order, borders, nearest, away):
 
 @kernel
 def tell_each_other(nearest, away, mutual, apart):
-    """Insert each window in the lists of those in its own, (n, c).
-
-    ``mutual`` and ``apart`` are lists as ``nearest`` and ``away``, equal at first.
-    """
+    """Insert each window in the lists of those in its own, (n, c), of which there are copies."""
     for x in range(nearest.shape[0]):
         for rank in range(nearest.shape[1]):
             y = nearest[x, rank]

@@ -1,5 +1,6 @@
 """What alignment did, for the holder of the data."""
 
+from functools import partial
 from threading import Event
 from typing import Any
 
@@ -23,9 +24,7 @@ MEASURED = (
 )
 
 _RUNS = 10_000  # whose points a thread measures
-
 _LINES = 5_000  # in a tree
-
 _PLACES = 1_000_000  # of a large table's tracks that are looked at, about
 
 
@@ -40,15 +39,19 @@ def account(before: TrajectoryGroups, after: TrajectoryGroups) -> dict[str, Any]
     cut = before.trajectories.points
     lines = before.released, after.released
     moved = moved_to(cut, lines[0], before.partition.labels)
+    under = len(tracks.run) * STEPS * (cut.shape[1] - 1)
     return {
         "measured": MEASURED,
         "before": {
             "information_loss": before.partition.information_loss,
             "displacement": summary(moved),
         },
-        "slid": {"share": float((far > 0.0).mean()), **_of_those_that_slid(far)},
+        "slid": {
+            "share": float((far > 0.0).mean()),
+            **summary(far[far > 0.0] if far.any() else far[:1]),
+        },
         "runs": {
-            "under_windows": _under_windows(tracks, cut.shape[1]),
+            "under_windows": under / float((np.diff(tracks.first) - 1).sum()),
             "near_release_before": near_lines(tracks, lines[0], spacing),
             "near_release_after": near_lines(tracks, lines[1], spacing),
         },
@@ -66,25 +69,13 @@ def as_cut(points: Floats, lines: Floats, labels: Ints) -> dict[str, Any]:
     }
 
 
-def _of_those_that_slid(far: Floats) -> dict[str, float]:
-    slid = far[far > 0.0]
-    return summary(slid if len(slid) else np.zeros(1))
-
-
-def _under_windows(tracks: Tracks, m: int) -> float:
-    steps = len(tracks.run) * STEPS * (m - 1)
-    return steps / float((np.diff(tracks.first) - 1).sum())
-
-
 def step_lengths(tracks: Tracks) -> Floats:
-    """Measure the metres along the track between neighbouring points of each run.
-
-    The longest way between two is taken: where the track bends, it is shorter.
-    """
+    """Measure the metres along the track between neighbouring points of each run, the most."""
 
     def longest(runs: Ints, stop: Event) -> Floats:
         first = tracks.first[runs[0] : runs[-1] + 2]
         points = tracks.points[first[0] : first[-1]]
+        # The longest way between two is taken: where the track bends, it is shorter.
         hops = displacement(points[:-1], points[1:])
         hops[first[1:-1] - first[0] - 1] = 0.0  # from one run to the next
         found: Floats = np.maximum.reduceat(np.append(hops, 0.0), first[:-1] - first[0])
@@ -100,25 +91,18 @@ def near_lines(tracks: Tracks, lines: Floats, metres: float) -> float:
         apart *= max(len(tracks.points) // (STEPS * _PLACES), 1)
     looked_at = in_space(tracks.points[::apart])
 
-    def off(some: Floats, places: Ints, stop: Event) -> Ints:
-        away, _ = nearest_points(_tree(some), looked_at[places], 1, metres)
+    def off(places: Ints, some: Floats, stop: Event) -> Ints:
+        along = np.arange(STEPS)[:, None, None, None] / STEPS
+        between = some[:, :-1] + along * (some[:, 1:] - some[:, :-1])
+        tree = cKDTree(in_space(np.concatenate([between.reshape(-1, 2), some[:, -1]])))
+        away, _ = nearest_points(tree, looked_at[places], 1, metres)
         return places[~np.isfinite(away[:, 0])]
 
     # A few lines are near most places; all others are asked for what is left.
     every = -(-len(lines) // _LINES)
-    left = off(lines[::every], np.arange(len(looked_at)), Event())
+    left = off(np.arange(len(looked_at)), lines[::every], Event())
     others = np.delete(lines, slice(None, None, every), axis=0)
     if len(left) and len(others):
-
-        def off_as_well(some: Floats, stop: Event) -> Ints:
-            return off(some, left, stop)
-
-        for found in in_parts(off_as_well, others, _LINES):
+        for found in in_parts(partial(off, left), others, _LINES):
             left = np.intersect1d(left, found, assume_unique=True)
     return (len(looked_at) - len(left)) / len(looked_at)
-
-
-def _tree(lines: Floats) -> cKDTree:
-    along = np.arange(STEPS)[:, None, None, None] / STEPS
-    between = lines[:, :-1] + along * (lines[:, 1:] - lines[:, :-1])
-    return cKDTree(in_space(np.concatenate([between.reshape(-1, 2), lines[:, -1]])))

@@ -8,21 +8,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon._kernels.annealing import make_random_moves
 from trajanon._kernels.descent import Descent
-from trajanon._kernels.sliding import anneal_sliding, slide_pass
+from trajanon._kernels.sliding import slide_pass
 from trajanon._kernels.windows import Slides, Windows, build_rows, build_rows_at_once, find_meetings
 from trajanon.align.windows import Aligned, centred, part_of, records_at, start_ranges, turned_at
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.problem import Problem
 from trajanon.refine.blocks import draw_blocks, put_together, random_word
-from trajanon.refine.descent import Pass, passes_of, settle
-from trajanon.refine.groups import build_descent
+from trajanon.refine.descent import Pass, build_descent, passes_of, settle
 from trajanon.refine.random_moves import Field, build_annealing
 from trajanon.workers import in_threads, unwatched
 
-Near = NDArray[np.integer]
-"""Neighbours of each window, (n, c)."""
+Near = NDArray[np.integer]  # neighbours of each window, (n, c)
 
 
 class Block(NamedTuple):
@@ -35,12 +34,15 @@ class Block(NamedTuple):
     word: np.uint64  # random bits, not all 0
 
 
+Work = Callable[[Block, Event], Aligned]  # with the windows of a block, in a thread
+
+
 def work_in_blocks(
     problem: Problem,
     windows: Windows,
     aligned: Aligned,
     axes: Floats,
-    work: Callable[[Block, Event], Aligned],
+    work: Work,
     *,
     chained: bool = False,
     watch: Callable[[], None] = unwatched,
@@ -79,10 +81,7 @@ def settle_windows(
     start: Ints,
     enough: float | None = None,
 ) -> Aligned:
-    """Slide windows, and regroup them if neighbours are given, until neither gains.
-
-    ``start`` is changed as they slide, for those who watch.
-    """
+    """Slide windows, and regroup them if neighbours are given; ``start`` shows where they are."""
     n = len(start)
     start[:] = aligned.start
     windows = centred(windows, start)
@@ -101,14 +100,7 @@ def settle_windows(
 
 
 def anneal_windows(
-    problem: Problem,
-    field: Field,
-    axes: Floats,
-    moves: int,
-    heats: Floats,
-    large: bool,
-    block: Block,
-    stop: Event,
+    field: Field, axes: Floats, moves: int, heats: Floats, large: bool, block: Block, stop: Event
 ) -> Aligned:
     """Make random moves of the windows of a block, ``moves`` for each, between two heats."""
     _, windows, aligned, _, word = block
@@ -120,13 +112,13 @@ def anneal_windows(
     build(windows, np.ascontiguousarray(axes), first, rows)
     start = aligned.start.copy()
     records = rows[first + start].astype(np.float64)
-    annealing = build_annealing(problem, field, records, aligned.labels, block.rows, word)
+    annealing = build_annealing(field, records, aligned.labels, block.rows, word)
     near = annealing.descent.neighbours
     slides = Slides(rows, first, starts, start, np.empty_like(near), start.copy())
     find_meetings(slides, near)
     if stop.is_set():
         raise KeyboardInterrupt
-    anneal_sliding(annealing, slides, problem.k, moves * len(start), *heats)
+    make_random_moves(annealing, slides, field.problem.k, moves * len(start), *heats)
     return Aligned(start, dense(annealing.descent.groups.labels))
 
 

@@ -1,23 +1,29 @@
-"""Where on its run each window may start, and its records there."""
+"""Where on its run each window may start, its records there, and the windows near it."""
 
 from collections.abc import Callable
 from functools import partial
 from threading import Event
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from trajanon._kernels.sliding import SIGHT
-from trajanon._kernels.windows import Windows
+from trajanon._kernels.windows import Windows, compare_places, tell_each_other
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import turn
 from trajanon.loss import sse
+from trajanon.neighbours import grow_trees, in_leaves, leaf_size, nearest_points
 from trajanon.partition import dense
 from trajanon.tracks import STEPS, Tracks
-from trajanon.workers import in_parts, in_threads
+from trajanon.workers import Result, in_parts, in_threads
 
-_AT_ONCE = 10_000
-"""Windows whose records a thread reads."""
+_AT_ONCE = 10_000  # windows whose records a thread reads
+_PACE = 2 * STEPS  # steps between two places where a window is looked for: twice the spacing
+_PLACES = 15  # about the most places of a window: with more room, its places lie farther apart
+_SEEN = 3  # how many places are looked at for each window wanted, at least
+_GROWN = 2  # trees at once: the order of all places is kept for each
 
 
 def build_windows(tracks: Tracks, points: int) -> Windows:
@@ -27,12 +33,13 @@ def build_windows(tracks: Tracks, points: int) -> Windows:
     the next; or what lies between them now, if that is less.
     """
     size = np.diff(tracks.first)[tracks.run]
-    before, after = _on_the_same_run(tracks)
-    follows = before >= 0
+    order = np.lexsort((tracks.start, tracks.run))
+    goes_on = np.diff(tracks.run[order]) == 0
+    earlier, later = order[:-1][goes_on], order[1:][goes_on]
+    before, after = np.full((2, len(order)), -1)
+    before[later], after[earlier] = earlier, later
     apart = np.zeros(len(size), dtype=np.int64)
-    apart[follows] = np.minimum(
-        tracks.start[follows] - tracks.start[before[follows]], STEPS * points
-    )
+    apart[later] = np.minimum(tracks.start[later] - tracks.start[earlier], STEPS * points)
     windows = Windows(
         points=tracks.points,
         stride=STEPS,
@@ -47,21 +54,11 @@ def build_windows(tracks: Tracks, points: int) -> Windows:
     # About one of them: nothing is lost far from zero.
     origin = records_at(take(windows, np.arange(1)), tracks.start[:1])[0]
     about = windows._replace(mean=origin)
-    mean = mean_record(about, tracks.start)
+    mean = summed(about, tracks.start, lambda some: some.sum(axis=0)) / len(size)
     squares = summed(about, tracks.start, lambda some: ((some - mean) ** 2).sum(axis=0))
     spread = np.sqrt(squares / (len(size) - 1))
     spread[spread == 0.0] = np.inf
     return windows._replace(mean=origin + mean, share=1.0 / spread)
-
-
-def _on_the_same_run(tracks: Tracks) -> tuple[Ints, Ints]:
-    """The windows before and after each one; -1 for none."""
-    order = np.lexsort((tracks.start, tracks.run))
-    goes_on = np.diff(tracks.run[order]) == 0
-    before, after = np.full((2, len(order)), -1)
-    before[order[1:][goes_on]] = order[:-1][goes_on]
-    after[order[:-1][goes_on]] = order[1:][goes_on]
-    return before, after
 
 
 def records_at(windows: Windows, start: Ints) -> Floats:
@@ -72,37 +69,29 @@ def records_at(windows: Windows, start: Ints) -> Floats:
     return records * windows.share
 
 
+def measured(windows: Windows, start: Ints, measure: Callable[[Floats], Result]) -> list[Result]:
+    """Measure the records of windows at their starts, in the same batches for any threads."""
+
+    def batch(rows: Ints, stop: Event) -> Result:
+        return measure(records_at(take(windows, rows), start[rows]))
+
+    return in_parts(batch, np.arange(len(start)), _AT_ONCE)
+
+
 def turned_at(windows: Windows, start: Ints, axes: Floats) -> Floats:
     """Read the records of all windows at their starts, turned to axes: (n, q)."""
-
-    def turned(rows: Ints, stop: Event) -> Floats:
-        return turn(records_at(take(windows, rows), start[rows]), axes)
-
-    return np.concatenate(in_parts(turned, np.arange(len(start)), _AT_ONCE))
+    return np.concatenate(measured(windows, start, lambda some: turn(some, axes)))
 
 
 def summed(windows: Windows, start: Ints, measure: Callable[[Floats], Floats]) -> Floats:
-    """Sum up what is measured of records, in batches: all would take a table's memory.
-
-    The batches are the same for any number of threads.
-    """
-
-    def part(rows: Ints, stop: Event) -> Floats:
-        return measure(records_at(take(windows, rows), start[rows]))
-
-    parts = in_parts(part, np.arange(len(start)), _AT_ONCE)
-    total: Floats = np.sum(parts, axis=0)
-    return total
-
-
-def mean_record(windows: Windows, start: Ints) -> Floats:
-    """Average the records of the windows at their starts, (p,)."""
-    return summed(windows, start, lambda some: some.sum(axis=0)) / len(start)
+    """Sum up what is measured of the records of windows at their starts."""
+    return np.asarray(np.sum(measured(windows, start, measure), axis=0))
 
 
 def centred(windows: Windows, start: Ints) -> Windows:
     """Let the records of the windows where they are have means of 0."""
-    off = mean_record(windows._replace(share=np.ones_like(windows.share)), start)
+    own = windows._replace(share=np.ones_like(windows.share))
+    off = summed(own, start, lambda some: some.sum(axis=0)) / len(start)
     return windows._replace(mean=windows.mean + off)
 
 
@@ -174,10 +163,7 @@ class Aligned(NamedTuple):
 
 
 def lost_at(windows: Windows, aligned: Aligned) -> float:
-    """Sum up what windows lose in groups that are numbered 0..g-1.
-
-    Some groups after the others: the records of all would take a table's memory.
-    """
+    """Sum up what windows lose in groups 0..g-1, some after others, for memory."""
     start, labels = aligned
     sizes = np.bincount(labels)
     members = np.argsort(labels, kind="stable")
@@ -189,3 +175,71 @@ def lost_at(windows: Windows, aligned: Aligned) -> float:
 
     parts = np.split(members, last[:-1])
     return sum(in_threads([partial(lost, np.sort(rows)) for rows in parts]))
+
+
+def exact_window_neighbours(windows: Windows, start: Ints, axes: Floats, count: int) -> Ints:
+    """Find windows that are near each one, if either of the two slides.
+
+    Each window where it is, and all others at every eighth step that they may slide to, or at fewer
+    where they have much room. Two that are near in one of these ways are neighbours of each other.
+    """
+    n = len(start)
+    rows, window, here = _build_places(windows, start, axes, np.float64)
+    # Several of the nearest places are of one window, the more it has.
+    seen = min(max(_SEEN, -(-len(rows) // (2 * n))) * count, len(rows))
+    away, found = nearest_points(cKDTree(rows), rows[here], seen)
+    one, other, away = np.repeat(np.arange(n), seen), window[found.ravel()], away.ravel()
+    # The nearest partners of each window in these pairs, each counted once and both ways.
+    pairs = one != other
+    away = np.tile(away[pairs], 2)
+    one, other = np.concatenate([[one, other], [other, one]], axis=1)[:, np.tile(pairs, 2)]
+    pair = one * n + other
+    order = np.lexsort((away, pair))
+    order = order[np.append(True, np.diff(pair[order]) != 0)[: len(order)]]
+    order = order[np.lexsort((away[order], one[order]))]  # equally near ones by number
+    one, other = one[order], other[order]
+    rank = np.arange(len(one)) - np.searchsorted(one, one)
+    near = np.repeat(np.arange(n)[:, None], count, axis=1)
+    kept = rank < count
+    near[one[kept], rank[kept]] = other[kept]
+    return near
+
+
+def approximate_window_neighbours(windows: Windows, start: Ints, axes: Floats, count: int) -> Ints:
+    """Find windows that are near each one, as `exact_window_neighbours`, among very many.
+
+    Trees halve all places, and each window where it is is compared with the places that share a
+    leaf with it in any of them.
+    """
+    n = len(start)
+    rows, window, here = _build_places(windows, start, axes, np.float32)
+    near, away = np.full((n, count), -1, np.int32), np.full((n, count), np.inf)
+    compare = partial(compare_places, rows, window, here)
+    # A window is in one leaf of a tree where it is, so no two threads write its list.
+    for order, borders in grow_trees(rows, leaf_size(count), _GROWN):
+        in_leaves(compare, order, borders, near, away)
+    mutual = near.copy()
+    tell_each_other(near, away, mutual, away.copy())
+    return np.where(mutual < 0, np.arange(n)[:, None], mutual)
+
+
+def _build_places(
+    windows: Windows, start: Ints, axes: Floats, precision: type[np.floating[Any]]
+) -> tuple[NDArray[Any], Ints, Ints]:
+    """The places where windows are looked for, (v,), and which of them each window is at, (n,).
+
+    Of each place its record in the axes, and its window, rising.
+    """
+    first, last = start_ranges(windows, start)
+    pace = np.maximum(_PACE, (last - first) // _PLACES)
+    back, on = (start - first) // pace, (last - start) // pace
+    places = back + on + 1
+    window = np.repeat(np.arange(len(start)), places)
+    rank = np.arange(len(window)) - np.repeat(np.cumsum(places) - places, places)
+    there = start[window] + (rank - back[window]) * pace[window]
+
+    def turned(records: Floats) -> NDArray[Any]:
+        return turn(records, axes).astype(precision, copy=False)
+
+    rows = np.concatenate(measured(take(windows, window), there, turned))
+    return rows, window, back + np.cumsum(places) - places

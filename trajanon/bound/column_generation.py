@@ -1,26 +1,34 @@
-"""Column generation: columns come in until none would lower the optimum."""
+"""Column generation: columns come in until none would lower the optimum, and cuts lift it.
 
-from collections.abc import Callable
-from dataclasses import dataclass
+Subset-row cuts: of the groups that hold two or more of three records, one may be chosen.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from itertools import combinations
+
+import numpy as np
 
 from trajanon._kernels.pricing import PricingProblem, earnings
-from trajanon.arrays import Floats
-from trajanon.bound.master import Master
+from trajanon.arrays import Floats, Ints
+from trajanon.bound.master import Master, Relaxation
 from trajanon.bound.pricing import (
     LEAST_EARNINGS,
     PRICING_NODES,
+    first_groups,
+    groups_within,
     grown_groups,
+    pricing_problem,
     search_best,
-    with_cuts,
 )
+from trajanon.loss import sse
+from trajanon.partition import dense
 from trajanon.progress import Progress, silent
 
 GENERATION_ROUNDS = 100
 """Linear programmes solved at most. Up to k = 5, 60 rounds sufficed on 1,080 records;
-large groups of many records would go on for hundreds, for little.
-"""
+large groups of many records would go on for hundreds, for little."""
 
 POOL = 30
 """Columns per record at which no more are generated; 20 are rarely needed, and 7 at k = 10 on
@@ -28,18 +36,41 @@ tracks."""
 
 INERTIA, LEAST_INERTIA = 0.8, 0.1
 """Share of the average so far in the moving average of the prices. It is halved, and soon 0, when
-no group grown at the average earns at the prices themselves.
-"""
+no group grown at the average earns at the prices themselves."""
+
+CUT_ROUNDS = 50  # times that cuts are added at most; ten sufficed up to k = 5
+CUTS_PER_RECORD = 5  # cuts that a record takes part in, of those added at once: the most violated
+VIOLATED = 1e-3  # share of a group by which a cut has to be violated to be added
+
+GAIN = 1e-5
+"""Share of the SSE by which a round of cuts has to raise the bound to be followed by
+another."""
+
+_WHOLE = 1e-6  # from which share on a column is in the solution, and not all of it
+ROOM = 50  # groups round a record that may be columns beside those generated
+CHOICE_NODES = 200  # of the branch and bound that chooses; the root alone usually suffices
+CHOICE_GAP = 1e-4  # share of the SSE that the choice of groups may leave on the table
 
 
-class Relaxation(NamedTuple):
-    """The linear programme over all columns so far."""
+def best_groups(
+    records: Floats, k: int, subjects: Ints, incumbent: Ints, *, progress: Progress = silent
+) -> Ints:
+    """Group a few hundred records better, nearly as well as can be.
 
-    sse: float  # its optimum
-    pricing: (
-        PricingProblem  # the records at their prices, the duals, and with the duals of the cuts
-    )
-    proven: bool  # whether no group of k to 2k - 1 records could lower the optimum
+    Source: Castro, Gentile and Spagnolo-Arrizabalaga (PSD 2022), "An optimization-based
+    decomposition heuristic for the microaggregation problem", section 4.
+    """
+    incumbent = dense(incumbent)
+    pricing = pricing_problem(records, k, subjects)
+    master = Master(pricing.distances, incumbent)
+    master.add(first_groups(pricing))
+    relaxation = generate(master, pricing, progress)
+    watch = partial(progress, "Choosing groups", 0, None)
+    watch()
+    gap = master.incumbent_sse - relaxation.sse
+    master.add(groups_within(relaxation.pricing, gap, ROOM, watch).groups)
+    labels, _ = master.choose(relaxation, nodes=CHOICE_NODES, gap=CHOICE_GAP, watch=watch)
+    return labels if sse(records, labels) < sse(records, incumbent) else incumbent
 
 
 def generate(
@@ -60,39 +91,96 @@ def generate(
     linear mixed-integer programming".
     """
     rounds = GENERATION_ROUNDS if rounds is None else rounds
-    average = _Average(pricing.prices, INERTIA if steady else 0.0)
+    average, inertia = pricing.prices, INERTIA if steady else 0.0
     for done in range(1, rounds + 1):
         watch = partial(progress, "Generating groups", done, None)
         watch()
-        value, prices = master.relax(watch)
-        pricing = with_cuts(pricing._replace(prices=prices), master.cuts, master.cut_duals)
-        if done == rounds or len(master.groups) >= POOL * len(prices):
+        relaxation = master.relax(pricing, watch)
+        pricing = relaxation.pricing
+        if done == rounds or len(master.groups) >= POOL * len(pricing.prices):
             break
-        if len(pricing.cut_duals) or not _grow(master, pricing, average, watch):
+        new = 0
+        while not len(pricing.cut_duals):
+            average = inertia * average + (1.0 - inertia) * pricing.prices
+            grown = grown_groups(pricing._replace(prices=average), watch)
+            new = master.add(group for group in grown if earnings(pricing, group) > LEAST_EARNINGS)
+            if new or inertia == 0.0:
+                break
+            inertia = inertia / 2.0 if inertia / 2.0 >= LEAST_INERTIA else 0.0
+        if not new:
             groups, _, complete = search_best(pricing, LEAST_EARNINGS, PRICING_NODES, watch)
             if not complete or not master.add(groups):
-                return Relaxation(value, pricing, complete)
-    return Relaxation(value, pricing, proven=False)
+                return relaxation._replace(proven=complete)
+    return relaxation
 
 
-@dataclass
-class _Average:
-    """A moving average of prices, and the share that it keeps of itself."""
+def tighten(
+    master: Master,
+    pricing: PricingProblem,
+    progress: Progress = silent,
+    *,
+    upper: float = np.inf,
+    rounds: int | None = None,
+    steady: bool = False,
+) -> Relaxation:
+    """Generate columns, cut off solutions that share a record's groups out, and repeat.
 
-    prices: Floats
-    inertia: float
+    The cuts change the prices, so other columns are then needed.
+
+    Source: Jepsen, Petersen, Spoorendonk, Pisinger (Oper. Res. 56, 2008), subset-row cuts.
+    """
+    progress("Cutting", 0, None)
+    best = relaxation = generate(master, pricing, progress, rounds=rounds, steady=steady)
+    for done in range(1, CUT_ROUNDS + 1):
+        if not relaxation.proven or relaxation.sse >= upper:
+            break
+        cuts = violated_cuts(master.groups, master.shares, master.cuts)
+        if not len(cuts):
+            break
+        progress("Cutting", done, None)
+        master.add_cuts(cuts)
+        relaxation = generate(master, pricing, progress, rounds=rounds)
+        gain = relaxation.sse - best.sse
+        if relaxation.proven:
+            best = relaxation
+        if gain < GAIN * best.sse:
+            break
+    return best
 
 
-def _grow(
-    master: Master, pricing: PricingProblem, average: _Average, watch: Callable[[], None]
-) -> int:
-    """Add groups grown at the average prices that earn at the real ones; their number."""
-    while True:
-        kept = average.inertia * average.prices
-        average.prices = kept + (1.0 - average.inertia) * pricing.prices
-        grown = grown_groups(pricing._replace(prices=average.prices), watch)
-        new = master.add(group for group in grown if earnings(pricing, group) > LEAST_EARNINGS)
-        if new or average.inertia == 0.0:
-            return new
-        half = average.inertia / 2.0
-        average.inertia = half if half >= LEAST_INERTIA else 0.0
+def violated_cuts(groups: Sequence[tuple[int, ...]], shares: Floats, known: Ints) -> Ints:
+    """Find the cuts that a solution violates, beside the known ones, the most violated first.
+
+    A cut is violated where the groups that hold two or more of its records have shares above 1.
+    """
+    together: dict[tuple[int, ...], float] = {}
+    for column in np.flatnonzero((shares > _WHOLE) & (shares < 1.0 - _WHOLE)).tolist():
+        for size in (2, 3):
+            for few in combinations(groups[column], size):
+                together[few] = together.get(few, 0.0) + float(shares[column])
+    violated = {}
+    for cut in _joined_pairs(together):
+        held = sum(together.get(pair, 0.0) for pair in combinations(cut, 2))
+        held -= 2.0 * together.get(cut, 0.0)  # a group of all three counts once
+        if held > 1.0 + VIOLATED:
+            violated[cut] = held
+    for cut in known.tolist():
+        violated.pop(tuple(cut), None)
+    taken: Counter[int] = Counter()
+    chosen = []
+    for cut in sorted(violated, key=lambda cut: (-violated[cut], cut)):
+        if all(taken[record] < CUTS_PER_RECORD for record in cut):
+            taken.update(cut)
+            chosen.append(cut)
+    return np.array(chosen, dtype=np.int64).reshape(-1, 3)
+
+
+def _joined_pairs(together: Iterable[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
+    """Three records of which two pairs are together, each cut once or more."""
+    partners: dict[int, set[int]] = {}
+    for few in together:
+        for record in few:
+            partners.setdefault(record, set()).update(few)
+    for record, others in partners.items():
+        for pair in combinations(sorted(others - {record}), 2):
+            yield tuple(sorted((record, *pair)))

@@ -8,11 +8,10 @@ from numpy.typing import ArrayLike
 
 from trajanon import loss
 from trajanon._kernels.pricing import PricingProblem
-from trajanon.arrays import Floats, Ints
-from trajanon.bound.column_generation import Relaxation
-from trajanon.bound.master import Master
+from trajanon.arrays import Floats
+from trajanon.bound.column_generation import tighten
+from trajanon.bound.master import Master, Relaxation
 from trajanon.bound.pricing import first_groups, nearest_groups, pricing_problem, search_best
-from trajanon.bound.subset_row_cuts import tighten
 from trajanon.errors import BadInput
 from trajanon.methods.mdav import mdav
 from trajanon.neighbours import exact_neighbours
@@ -21,28 +20,22 @@ from trajanon.problem import Problem
 from trajanon.progress import Progress, silent
 from trajanon.refine.descent import descend
 
-PAIRWISE = 5_000
-"""Records up to which all their distances are held, at 16 bytes a pair."""
+PAIRWISE = 5_000  # records up to which all their distances are held, at 16 bytes a pair
 
 BOUND_ROUNDS = 200
 """Linear programmes solved at most between two rounds of cuts. Up to k = 5, 91 sufficed
-on 1,080 records; 113 at k = 10 on 1,000 tracks.
-"""
+on 1,080 records; 113 at k = 10 on 1,000 tracks."""
 
 SMALL = 5
 """Up to this k the first columns are groups of every size, grown from each near pair.
 Above it these are too many: the first columns are the nearest records, and the prices begin at
-what the records of some partition cost.
-"""
+what the records of some partition cost."""
 
 NODES = 20_000
 """Nodes of the search through all groups round a record, which proves that none earns more than
-it costs.
-"""
+it costs."""
 
-ACCURACY = 1e-6
-"""Share of the bound that the proof may take back from the linear programme."""
-
+ACCURACY = 1e-6  # share of the bound that the proof may take back from the linear programme
 _FINEST = 2.0**-20  # of a squared standard deviation, the least unit of the SSE
 
 
@@ -113,12 +106,11 @@ def lower_bound(
 
     References
     ----------
-    du Merle, Hansen, Jaumard, Mladenović (SIAM J. Sci. Comput. 21, 2000), column
-    generation for minimum sum-of-squares clustering; Castro, Gentile,
-    Spagnolo-Arrizabalaga (PSD 2022), for microaggregation; Jepsen, Petersen,
-    Spoorendonk, Pisinger (Oper. Res. 56, 2008), subset-row cuts; Farley (Oper. Res. 38,
-    1990), bounds from prices that are not feasible; Wentges (Int. Trans. Oper. Res. 4,
-    1997), prices that move slowly.
+    du Merle, Hansen, Jaumard, Mladenović (SIAM J. Sci. Comput. 21, 2000), column generation for
+    minimum sum-of-squares clustering; Castro, Gentile, Spagnolo-Arrizabalaga (PSD 2022), for
+    microaggregation; Jepsen, Petersen, Spoorendonk, Pisinger (Oper. Res. 56, 2008), subset-row
+    cuts; Farley (Oper. Res. 38, 1990), bounds from prices that are not feasible; Wentges (Int.
+    Trans. Oper. Res. 4, 1997), prices that move slowly.
 
     Examples
     --------
@@ -170,7 +162,8 @@ def _bound_by_columns(
 ) -> tuple[float, bool]:
     """Bound the SSE by column generation; whether that is certified."""
     n = len(records)
-    labels = _some_groups(records, k)
+    begun = Problem(records=records, subjects=np.arange(n), k=k)
+    labels = descend(begun, mdav(begun))
     reached = loss.sse(records, labels)
     if reached == 0.0:
         return 0.0, True
@@ -178,32 +171,19 @@ def _bound_by_columns(
     # power of two nothing is rounded.
     unit = 2.0 ** np.round(np.log2(max(reached / n, _FINEST)) / 2.0)
     pricing = pricing_problem(records / unit, k, np.arange(n))
-    relaxation = _priced(pricing, labels, upper / unit**2, progress)
-    progress("Proving the bound", 0, None)
-    sse, certified = prove(relaxation, records.shape[1])
-    return max(sse * float(unit) ** 2, nearest_bound(records, k)), certified
-
-
-def _some_groups(records: Floats, k: int) -> Ints:
-    """A partition to begin with: MDAV, then descent."""
-    every = np.arange(len(records))
-    problem = Problem(records=records, subjects=every, k=k)
-    return descend(problem, mdav(problem))
-
-
-def _priced(pricing: PricingProblem, labels: Ints, upper: float, progress: Progress) -> Relaxation:
-    """Find the prices, and the cuts with their duals, that prove the highest bound."""
-    master = Master(pricing.distances)
-    master.add(np.flatnonzero(labels == g) for g in range(labels.max() + 1))
-    steady = pricing.k > SMALL
+    master = Master(pricing.distances, labels)
+    steady = k > SMALL
     if steady:
         fair = np.array(master.costs) / np.bincount(labels)
         pricing = pricing._replace(prices=fair[labels])
-        master.add(nearest_groups(pricing))
-    else:
-        master.add(first_groups(pricing))
-    highest = upper * (1.0 - ACCURACY)
-    return tighten(master, pricing, progress, upper=highest, rounds=BOUND_ROUNDS, steady=steady)
+    master.add(nearest_groups(pricing) if steady else first_groups(pricing))
+    highest = upper / unit**2 * (1.0 - ACCURACY)
+    relaxation = tighten(
+        master, pricing, progress, upper=highest, rounds=BOUND_ROUNDS, steady=steady
+    )
+    progress("Proving the bound", 0, None)
+    sse, certified = prove(relaxation, records.shape[1])
+    return max(sse * float(unit) ** 2, nearest_bound(records, k)), certified
 
 
 def prove(relaxation: Relaxation, p: int) -> tuple[float, bool]:

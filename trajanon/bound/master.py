@@ -13,24 +13,27 @@ from scipy.sparse import csr_array
 
 from trajanon._kernels.pricing import PricingProblem
 from trajanon.arrays import Floats, Ints
-from trajanon.bound.pricing import LEAST_EARNINGS, cut_coefficients
+from trajanon.bound.pricing import LEAST_EARNINGS, cut_coefficients, with_cuts
+from trajanon.partition import dense
 from trajanon.workers import in_threads, unwatched
 
 
-class ChosenColumns(NamedTuple):
-    """Columns that hold each record once."""
+class Relaxation(NamedTuple):
+    """The linear programme over all columns so far."""
 
-    columns: Ints  # their places in the pool
-    ended: bool  # whether the branch and bound ended before its limits
+    sse: float  # its optimum
+    pricing: PricingProblem  # at its prices, and with the duals of the cuts
+    proven: bool = False  # whether no group of k to 2k - 1 records could lower the optimum
 
 
 class Master:
     """A pool of groups, and the linear programme that parts the records into them.
 
-    At its optimum no column earns more than it costs.
+    At its optimum no column earns more than it costs. The first columns are the groups of an
+    incumbent, numbered from 0.
     """
 
-    def __init__(self, distances: Floats) -> None:
+    def __init__(self, distances: Floats, incumbent: Ints) -> None:
         self.groups: list[tuple[int, ...]] = []
         self.costs: list[float] = []
         self.cuts = np.zeros((0, 3), dtype=np.int64)
@@ -39,6 +42,9 @@ class Master:
         self._known: set[tuple[int, ...]] = set()
         self._cuts_of: list[list[int]] = [[] for _ in distances]
         self._relaxed = begin_programme(len(distances))
+        self._incumbent = incumbent
+        self.add(np.flatnonzero(incumbent == group) for group in range(incumbent.max() + 1))
+        self.incumbent_sse = sum(self.costs)
 
     def add(self, groups: Iterable[Ints]) -> int:
         """Add the groups not yet in the pool; how many they are."""
@@ -63,17 +69,19 @@ class Master:
         met = cut_coefficients(self.groups, cuts, len(self._distances)).T.tocsr()
         add_rows(self._relaxed, len(cuts), met)
 
-    def relax(self, watch: Callable[[], None] = unwatched) -> tuple[float, Floats]:
-        """Solve the linear programme: its optimum, and the prices of the records."""
+    def relax(self, pricing: PricingProblem, watch: Callable[[], None] = unwatched) -> Relaxation:
+        """Solve the linear programme: its optimum, and the problem at its prices."""
         solve_programme(self._relaxed, watch)
         solution = self._relaxed.getSolution()
-        duals = np.array(solution.row_dual)
-        self.cut_duals = np.maximum(-duals[len(self._distances) :], 0.0)
+        prices, duals = np.split(np.array(solution.row_dual), [len(self._distances)])
+        self.cut_duals = np.maximum(-duals, 0.0)
         self.shares = np.array(solution.col_value)
-        return self._relaxed.getObjectiveValue(), duals[: len(self._distances)]
+        pricing = with_cuts(pricing._replace(prices=prices), self.cuts, self.cut_duals)
+        return Relaxation(self._relaxed.getObjectiveValue(), pricing)
 
-    def within(self, pricing: PricingProblem, gap: float) -> Ints:
-        """Find the places of the columns that cost up to a gap more than they earn."""
+    def within(self, relaxation: Relaxation) -> Ints:
+        """Find the columns that cost no more than they earn and the gap to the incumbent."""
+        pricing, gap = relaxation.pricing, self.incumbent_sse - relaxation.sse
         prices = pricing.prices
         reduced = np.array(self.costs) - [prices[list(g)].sum() for g in self.groups]
         reduced += cut_coefficients(self.groups, pricing.cuts, len(prices)) @ pricing.cut_duals
@@ -81,19 +89,20 @@ class Master:
 
     def choose(
         self,
-        candidates: Ints,
-        incumbent: Ints,
+        relaxation: Relaxation,
         *,
         nodes: int,
         gap: float,
         looks: float = np.inf,
         watch: Callable[[], None] = unwatched,
-    ) -> ChosenColumns:
+    ) -> tuple[Ints, bool]:
         """Choose columns that hold each record once, of the least SSE within limits.
 
-        The search begins with the incumbent, and may ask ``looks`` times whether to go on.
+        The search begins with the incumbent, and may ask ``looks`` times whether to go on. Returns
+        the groups, and whether it ended before its limits.
         """
-        columns = np.union1d(candidates, incumbent)
+        incumbent = np.arange(self._incumbent.max() + 1)
+        columns = np.union1d(self.within(relaxation), incumbent)
         count = len(columns)
         programme = begin_programme(len(self._distances))
         add_rows(programme, len(self.cuts))
@@ -109,16 +118,22 @@ class Master:
         values = np.array(programme.getSolution().col_value)
         chosen = columns[np.flatnonzero(values > 0.5)]
         held = sorted(chain.from_iterable(self.groups[column] for column in chosen))
-        valid = held == list(range(len(self._distances)))
-        ended = programme.getModelStatus() == highspy.HighsModelStatus.kOptimal
-        return ChosenColumns(chosen if valid else incumbent, ended)
+        labels = self._incumbent.copy()
+        if held == list(range(len(labels))):
+            for column in chosen:
+                labels[list(self.groups[column])] = column
+        return dense(labels), programme.getModelStatus() == highspy.HighsModelStatus.kOptimal
 
     def _add_columns(self, programme: highspy.Highs, columns: Sequence[int], most: float) -> None:
         """Add columns of the pool to a programme, each from 0 to a bound."""
         if not columns:
             return
-        groups = [self.groups[column] for column in columns]
-        rows = [[*group, *self._cut_rows(group)] for group in groups]
+        first, rows = len(self._distances), []
+        for column in columns:
+            group = self.groups[column]
+            cut = Counter(cut for record in group for cut in self._cuts_of[record])
+            # A cut counts the groups that hold two or more of its records.
+            rows.append([*group, *(first + row for row, held in cut.items() if held > 1)])
         lengths = np.array([len(entries) for entries in rows])
         places = np.concatenate(rows).astype(np.int32)
         programme.addCols(
@@ -132,12 +147,6 @@ class Master:
             np.ones(len(places)),
         )
 
-    def _cut_rows(self, group: tuple[int, ...]) -> list[int]:
-        """Rows of the cuts of which a group holds two or more records."""
-        held = Counter(cut for record in group for cut in self._cuts_of[record])
-        first = len(self._distances)
-        return [first + cut for cut, count in held.items() if count > 1]
-
 
 def begin_programme(m: int) -> highspy.Highs:
     """Begin a programme without columns, whose columns hold each of m records once."""
@@ -145,19 +154,18 @@ def begin_programme(m: int) -> highspy.Highs:
     programme.setOptionValue("output_flag", False)
     programme.setOptionValue("threads", 1)  # with more, results depend on their number
     programme.setOptionValue("random_seed", 0)
-    once = np.ones(m)
-    none = np.zeros(0, dtype=np.int32)
-    starts = np.zeros(m, dtype=np.int32)
-    programme.addRows(m, once, once, 0, starts, none, np.zeros(0))
+    add_rows(programme, m, least=1.0)
     return programme
 
 
-def add_rows(programme: highspy.Highs, count: int, held: csr_array | None = None) -> None:
+def add_rows(
+    programme: highspy.Highs, count: int, held: csr_array | None = None, least: float = -np.inf
+) -> None:
     """Add rows that allow one column each, of those held by it, (rows, columns)."""
     held = csr_array((count, 0)) if held is None else held
     programme.addRows(
         count,
-        np.full(count, -np.inf),
+        np.full(count, least),
         np.ones(count),
         held.nnz,
         held.indptr[:-1].astype(np.int32),

@@ -1,7 +1,6 @@
 """Pricing: groups of negative reduced cost, which earn more than they cost at given prices."""
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import chain
 from threading import Event
 from typing import NamedTuple
@@ -13,27 +12,22 @@ from scipy.spatial.distance import cdist
 from trajanon._kernels.group_search import search_groups
 from trajanon._kernels.pricing import PricingProblem, earnings, grow_group, grow_groups
 from trajanon.arrays import Floats, Ints
-from trajanon.workers import Result, in_threads, unwatched
+from trajanon.workers import in_parts, unwatched
 
 LEAST_EARNINGS = 1e-7
 """A group has to earn more than this, in squared standard deviations: no linear programme is
-more exact.
-"""
+more exact."""
 
 NEAREST = 4
 """Neighbours with each of which a record starts groups for the first pool.
 
-With fewer, prices swing for many rounds.
-"""
+With fewer, prices swing for many rounds."""
 
 PRICING_NODES = 20_000
 """Nodes of a search through all groups round a record: some hundredths of a second. Up to
-k = 5, a tenth sufficed on 1,080 records.
-"""
+k = 5, a tenth sufficed on 1,080 records."""
 
-HALVINGS = 10
-"""How often the gap is halved for a record that has too many groups within it."""
-
+HALVINGS = 10  # how often the gap is halved for a record that has too many groups within it
 _GROWN_AT_ONCE, _SEARCHED_AT_ONCE = 64, 8  # records of one call, a fraction of a second
 
 
@@ -129,7 +123,8 @@ def grown_groups(pricing: PricingProblem, watch: Callable[[], None]) -> list[Int
             group for group in _cut_out(found, sizes) if earnings(pricing, group) > LEAST_EARNINGS
         ]
 
-    return list(chain.from_iterable(_round_each(pricing, grow, _GROWN_AT_ONCE, watch)))
+    every = np.arange(len(pricing.prices))
+    return list(chain.from_iterable(in_parts(grow, every, _GROWN_AT_ONCE, watch)))
 
 
 def search_best(
@@ -143,7 +138,7 @@ def search_best(
         complete, _ = search_groups(pricing, roots, least, nodes, found, sizes, at_most, False)
         return FoundGroups(_cut_out(found, sizes), at_most, complete)
 
-    return _gathered(_round_each(pricing, best, _SEARCHED_AT_ONCE, watch))
+    return _searched_round_each(pricing, best, watch)
 
 
 def groups_within(
@@ -174,22 +169,13 @@ def groups_within(
                     break
         return FoundGroups(groups, at_most, complete=at_full == len(roots))
 
-    return _gathered(_round_each(pricing, within, _SEARCHED_AT_ONCE, watch))
+    return _searched_round_each(pricing, within, watch)
 
 
-def _round_each(
-    pricing: PricingProblem,
-    work: Callable[[Ints, Event], Result],
-    count: int,
-    watch: Callable[[], None],
-) -> list[Result]:
-    """Do the work round each record, in threads, a few records at a time; in their order."""
-    m = len(pricing.prices)
-    parts = np.split(np.arange(m), np.arange(count, m, count))
-    return in_threads([partial(work, roots) for roots in parts], watch)
-
-
-def _gathered(parts: list[FoundGroups]) -> FoundGroups:
+def _searched_round_each(
+    pricing: PricingProblem, search: Callable[[Ints, Event], FoundGroups], watch: Callable[[], None]
+) -> FoundGroups:
+    parts = in_parts(search, np.arange(len(pricing.prices)), _SEARCHED_AT_ONCE, watch)
     return FoundGroups(
         [group for part in parts for group in part.groups],
         np.concatenate([part.at_most for part in parts]),

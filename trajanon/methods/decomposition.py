@@ -44,7 +44,7 @@ def start(problem: Problem) -> Ints:
 
 def regroup_parts(problem: Problem, labels: Ints) -> Ints:
     """Regroup each part of the table by column generation (steps 4 to 6)."""
-    from trajanon.bound.best_groups import best_groups  # loads HiGHS, which nothing else needs
+    from trajanon.bound.column_generation import best_groups  # loads HiGHS: nothing else does
 
     n = len(labels)
     subsets = problem.settings.subsets or max(round(n * problem.k / _SUBSET), 1)

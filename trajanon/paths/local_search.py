@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon._kernels.greedy import greedy_fragments, join_fragments
+from trajanon._kernels.nearest_neighbour import greedy_fragments, join_fragments
 from trajanon._kernels.tour import Tour, enqueue
 from trajanon._kernels.tour_search import LIN_KERNIGHAN, OR_OPT, TWO_OPT, improve_everywhere, kicks
 from trajanon.arrays import Floats, Ints

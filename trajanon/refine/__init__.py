@@ -11,8 +11,8 @@ from trajanon.refine.rcs import rcs
 from trajanon.refine.swap import swap
 
 Refinement = Callable[[Problem, Ints], Ints]
-"""A problem and the groups of its records, (n,), to groups of no larger SSE. Every group keeps k
-different subjects."""
+"""A problem and the groups of its records, (n,), to groups of no larger SSE, whose labels are new.
+Every group keeps k different subjects."""
 
 
 def in_steps(**steps: Refinement) -> Refinement:

@@ -4,16 +4,16 @@ from functools import partial, reduce
 from threading import Event
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from trajanon.arrays import Floats, Ints
-from trajanon.loss import sse
+from trajanon.loss import group_means, sse
 from trajanon.partition import dense
 from trajanon.problem import Problem
-from trajanon.refine.blocks import block_count, draw_blocks, in_thread, put_together, random_word
-from trajanon.refine.crossover import cross
+from trajanon.refine.blocks import block_count, block_of, draw_blocks, put_together, random_word
 from trajanon.refine.descent import descend, descend_in_blocks
 from trajanon.refine.random_moves import PASS, Field, anneal_block, build_field, cooling
-from trajanon.refine.regions import anneal_regions
 from trajanon.workers import in_threads
 
 COURSE = ((0.0, 1.4), (0.15, 0.6), (0.9, 0.12), (1.0, 0.07))
@@ -36,8 +36,13 @@ borders often: 300 moves in 3 passes lose 0.9 % more than in 6."""
 PASSES_AT_ONCE = 4
 """Passes of a table in one block between two looks at its runs: the first waits for the others."""
 
-SOLVED = 5
-"""Up to this k recombination solves regions, or comes near it, and none is annealed."""
+SOLVED = 5  # up to this k recombination solves regions, or comes near it, and none is annealed
+REGION = 25  # a region holds this many times k records: as many groups, if they are small
+REGION_MOVES = 5_000  # per record in a round at most
+REGION_SHARE = 2.0  # moves of all rounds, of those that all runs of annealing had
+
+REGION_HOT, REGION_COLD = 0.6, 0.05
+"""First and last heat: what groups look like from afar is settled before."""
 
 
 def anneal(problem: Problem, labels: Ints) -> Ints:
@@ -62,22 +67,9 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
     after 500 moves a record. The search sees the leading principal axes that leave out 1 % of the
     SSE at most; descent sees all columns.
 
-    Parameters
-    ----------
-    problem
-        Its budget is used.
-    labels
-        Groups of at least k different subjects, shape (n,).
-
-    Returns
-    -------
-    Ints
-        Labels, shape (n,), of the best partition of all runs.
-
     References
     ----------
-    Kirkpatrick, Gelatt and Vecchi (Science 1983), "Optimization by simulated
-    annealing".
+    Kirkpatrick, Gelatt and Vecchi (Science 1983), "Optimization by simulated annealing".
     """
     log, large = problem.log, problem.large
     if large is None or problem.budget.moves_per_record == 0:
@@ -106,24 +98,20 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
 
 
 def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
-    """Run the annealing several times, each time with other moves: the local optima.
-
-    A table of several blocks keeps the cores busy by itself, and gets fewer runs.
-    """
-    blocks = block_count(len(labels))
-    runs = [labels] * max(problem.budget.runs // blocks, 1)
+    """Run the annealing several times, each time with other moves: the local optima."""
+    runs = [labels] * _run_count(problem)
     few = np.count_nonzero(np.bincount(problem.subjects)) < 2 * problem.k
     if few or sse(problem.records, labels) == 0.0:
         return runs  # all is one group, or nothing can be better
-    seen, field = build_field(problem, labels)
+    field = build_field(problem, labels)
     moves, heats = schedule(problem)
     passes = len(heats) - 1
-    together = PASSES_AT_ONCE if blocks == 1 else 1  # no borders, no need for others
+    # One block has no borders, and no need for others.
+    together = PASSES_AT_ONCE if block_count(len(labels)) == 1 else 1
     best, least = list(runs), [np.inf] * len(runs)
     for number in range(0, passes, together):
         problem.progress("Annealing", number, passes, problem.log.note)
-        between = heats[number : number + together + 1]
-        runs = anneal_passes(seen, field, runs, moves, between)
+        runs = anneal_passes(field, runs, moves, heats[number : number + together + 1])
         for run, labels in enumerate(runs):
             lost = sse(problem.records, labels)
             problem.log.offer(labels, lost)
@@ -133,27 +121,23 @@ def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
         return [descend_in_blocks(problem, one, problem.records) for one in best]
 
     def descend_in_thread(labels: Ints, stop: Event) -> Ints:
-        return descend(in_thread(problem, stop), labels)
+        return descend(block_of(problem, stop), labels)
 
     return in_threads([partial(descend_in_thread, labels) for labels in best])
 
 
-def anneal_passes(
-    seen: Problem, field: Field, runs: list[Ints], moves: int, heats: Floats
-) -> list[Ints]:
+def _run_count(problem: Problem) -> int:
+    """A table of several blocks keeps the cores busy by itself, and gets fewer runs."""
+    return max(problem.budget.runs // block_count(len(problem.subjects)), 1)
+
+
+def anneal_passes(field: Field, runs: list[Ints], moves: int, heats: Floats) -> list[Ints]:
     """Anneal each block of each run between some heats; the labels of each run then."""
-    blocks = [list(draw_blocks(seen.records, labels, seen.random)) for labels in runs]
+    seen, random = field.problem.records, field.problem.random
+    blocks = [list(draw_blocks(seen, labels, random)) for labels in runs]
+    job = partial(anneal_block, field, moves, heats)
     jobs = [
-        partial(
-            anneal_block,
-            seen,
-            field,
-            dense(labels[rows]),
-            rows,
-            random_word(seen.random),
-            moves,
-            heats,
-        )
+        partial(job, dense(labels[rows]), rows, random_word(random))
         for labels, parts in zip(runs, blocks, strict=True)
         for rows in parts
     ]
@@ -171,3 +155,71 @@ def schedule(problem: Problem) -> tuple[int, Floats]:
     passed, heats = np.transpose(COURSE)
     now = np.linspace(0.0, 1.0, passes + 1)
     return min(PASS, moves), np.exp(np.interp(now, passed, np.log(heats)))
+
+
+def anneal_regions(problem: Problem, labels: Ints) -> Ints:
+    """Anneal each region of a table anew, again and again, and keep what gains.
+
+    A run ends well in one place and badly in another, and which is which is left to chance. A small
+    region on its own is tried again, and whatever gains in any place of it is kept.
+    """
+    labels = dense(labels)
+    if sse(problem.records, labels) == 0.0:
+        return labels
+    field, random = build_field(problem, labels), problem.random
+    moves = min(problem.budget.moves_per_record, REGION_MOVES)  # per record, in a round
+    _, heats = cooling(moves, PASS, 1, REGION_HOT, REGION_COLD)
+    rounds = int(REGION_SHARE * _run_count(problem) * problem.budget.moves_per_record / moves)
+    for number in range(rounds):
+        problem.progress("Annealing regions", number, rounds, problem.log.note)
+        regions = list(draw_blocks(field.problem.records, labels, random, REGION * problem.k))
+        job = partial(_anneal_region, problem, field, heats)
+        jobs = [partial(job, dense(labels[rows]), rows, random_word(random)) for rows in regions]
+        labels = put_together(zip(regions, in_threads(jobs), strict=True))
+        problem.log.offer(labels)
+    return labels
+
+
+def _anneal_region(
+    problem: Problem,
+    field: Field,
+    heats: Floats,
+    labels: Ints,
+    rows: Ints,
+    word: np.uint64,
+    stop: Event,
+) -> Ints:
+    """Anneal a region: the best of its groups as they were and as they are."""
+    region = block_of(problem, stop, rows)
+    found = anneal_block(field, PASS, heats, labels, rows, word, stop)
+    found = cross(region.records, labels, descend(region, found))
+    # But for rounding, it always gains.
+    gains = sse(region.records, found) < sse(region.records, labels)
+    return found if gains else labels
+
+
+def cross(records: Floats, one: Ints, other: Ints) -> Ints:
+    """Take from two partitions the groups of the better one, wherever they part ways.
+
+    Two partitions are joined to places: the smallest sets of records that are whole groups in both.
+
+    Source: Whitley, Hains and Howe (GECCO 2009), "Tunneling between optima: partition crossover for
+    the traveling salesman problem", do so with two tours.
+    """
+    ones, others = int(one.max()) + 1, int(other.max()) + 1
+    shared = coo_array(
+        (np.ones(len(one)), (one, ones + other)), shape=(ones + others, ones + others)
+    )
+    places, place = connected_components(shared, directed=False)
+    lost = np.bincount(place[:ones], _sse_of_groups(records, one), places)
+    other_lost = np.bincount(place[ones:], _sse_of_groups(records, other), places)
+    taken = (other_lost < lost)[place[:ones]][one]
+    return dense(np.where(taken, ones + other, one))
+
+
+def _sse_of_groups(records: Floats, labels: Ints) -> Floats:
+    """Sum up, group by group, the squared distances to its mean, (g,)."""
+    means = group_means(records, labels)
+    lost = np.zeros(len(means))
+    np.add.at(lost, labels, ((records - means[labels]) ** 2).sum(axis=1))
+    return lost

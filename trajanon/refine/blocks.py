@@ -12,8 +12,7 @@ from trajanon.loss import group_means
 from trajanon.partition import dense
 from trajanon.problem import NullLog, Problem
 
-BLOCK = 2_500
-"""Records of a block: with them in its cache, a core is at its fastest."""
+BLOCK = 2_500  # records of a block: with them in its cache, a core is at its fastest
 
 
 def block_count(n: int) -> int:
@@ -65,23 +64,17 @@ def random_word(random: np.random.Generator) -> np.uint64:
     return random.integers(1, 2**63, dtype=np.uint64)
 
 
-def in_thread(problem: Problem, stop: Event, rows: Ints | None = None) -> Problem:
-    """Let a problem, or some of its subjects, be searched in a thread.
-
-    Nobody is told of its steps, and Ctrl-C ends it.
-    """
+def block_of(problem: Problem, stop: Event, rows: Ints | None = None) -> Problem:
+    """Make the problem of a block, or of all records, for a thread: untold, and ended by Ctrl-C."""
 
     def look_up(task: str, done: float, total: float | None, note: str = "") -> None:
         if stop.is_set():
             raise KeyboardInterrupt
 
-    subjects = problem.subjects if rows is None else problem.subjects[rows]
-    return replace(problem, subjects=subjects, log=NullLog(), progress=look_up)
-
-
-def block_of(problem: Problem, rows: Ints, stop: Event) -> Problem:
-    """Make the problem of a block, to be searched in a thread."""
-    return replace(in_thread(problem, stop, rows), records=problem.records[rows])
+    alone = replace(problem, log=NullLog(), progress=look_up)
+    if rows is None:
+        return alone
+    return replace(alone, records=problem.records[rows], subjects=problem.subjects[rows])
 
 
 def neighbours_within(neighbours: NDArray[np.integer], rows: Ints) -> Ints:

@@ -4,22 +4,24 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Event
 
+import numpy as np
+
 from trajanon._kernels.descent import Descent, record_pass
 from trajanon._kernels.group_moves import creation_pass, group_pass
-from trajanon._kernels.groups import refresh_centroids
+from trajanon._kernels.groups import Groups, chain_members, refresh_centroids
 from trajanon.arrays import Floats, Ints
-from trajanon.loss import sse
+from trajanon.loss import group_means, sse
 from trajanon.neighbours import Neighbours, neighbour_count, neighbours_of
 from trajanon.partition import dense
 from trajanon.problem import Problem
 from trajanon.refine.blocks import block_of, draw_blocks, neighbours_within, put_together
-from trajanon.refine.groups import build_descent
 from trajanon.workers import in_threads
 
 SETTLED = 0.03
 """A block is left when a round makes fewer moves than this share of its records: the last moves
 gain a thousandth, for a fifth of the time."""
 
+TINY = 1e-12  # of the largest squared distance to the mean: a gain below is rounding
 _CHUNK = 3_000  # records times k, looked at between two words about progress
 
 Pass = Callable[[Descent, int, int, int, int], int]
@@ -50,18 +52,6 @@ def descend(problem: Problem, labels: Ints) -> Ints:
 
     A large table is searched in blocks of whole groups, all at once, in two rounds with other
     borders. The first one sees the leading principal axes, the second one all columns.
-
-    Parameters
-    ----------
-    problem
-        The records.
-    labels
-        Groups of at least k different subjects, shape (n,).
-
-    Returns
-    -------
-    Ints
-        Labels, shape (n,), of an SSE that is no larger.
     """
     if problem.large is not None:
         labels = descend_in_blocks(problem, labels, problem.large.approximate.points)
@@ -77,9 +67,7 @@ def descend_in_blocks(problem: Problem, labels: Ints, seen: Floats) -> Ints:
     large = problem.large
     assert large is not None
 
-    def tell() -> None:
-        problem.progress("Moving records", 0, None, problem.log.note)
-
+    tell = partial(problem.progress, "Moving records", 0, None, problem.log.note)
     tell()
     blocks = list(draw_blocks(large.approximate.points, labels, problem.random))
     jobs = [partial(_descend_in_block, problem, labels, large, seen, rows) for rows in blocks]
@@ -93,7 +81,7 @@ def _descend_in_block(
     problem: Problem, labels: Ints, large: Neighbours, seen: Floats, rows: Ints, stop: Event
 ) -> tuple[Ints, float]:
     """Descend in a block: the better groups of before and after, and their SSE."""
-    block, before = block_of(problem, rows, stop), dense(labels[rows])
+    block, before = block_of(problem, stop, rows), dense(labels[rows])
     near = neighbours_within(large.nearest, rows)
     descent = build_descent(seen[rows], before, block.subjects, block.k, near)
     settle(block, descent, passes_of(descent), enough=SETTLED * len(rows))
@@ -101,6 +89,50 @@ def _descend_in_block(
     lost, as_it_was = sse(block.records, after), sse(block.records, before)
     # It may have risen in columns that were not seen.
     return (before, as_it_was) if lost > as_it_was else (after, lost)
+
+
+def build_groups(records: Floats, labels: Ints, subjects: Ints, places: int = 0) -> Groups:
+    """Lay out copies of records in groups, with places for as many groups as there may ever be."""
+    # Centred, so that rounding is small beside the spread.
+    records = records - records.mean(axis=0)
+    means = group_means(records, labels)
+    places = max(places, len(means))
+    centroids = np.zeros((places, records.shape[1]))
+    centroids[: len(means)] = means
+    n = len(records)
+    groups = Groups(
+        records=records,
+        subjects=subjects,
+        repeats=len(np.unique(subjects)) < n,
+        labels=labels.copy(),
+        centroids=centroids,
+        sizes=np.bincount(labels, minlength=places),
+        different=np.zeros(places, dtype=np.int64),
+        first=np.full(places, -1, dtype=np.int64),
+        following=np.full(n, -1, dtype=np.int64),
+        preceding=np.full(n, -1, dtype=np.int64),
+        empty=np.zeros(places + 1, dtype=np.int64),
+    )
+    chain_members(groups)
+    return groups
+
+
+def build_descent(
+    records: Floats, labels: Ints, subjects: Ints, k: int, neighbours: Ints
+) -> Descent:
+    """Lay out groups and what their moves need; no record has been looked at."""
+    groups = build_groups(records, labels, subjects, len(labels) // k + 1)
+    n, places = len(labels), len(groups.sizes)
+    return Descent(
+        groups=groups,
+        neighbours=neighbours,
+        changed=np.zeros(places, dtype=np.int64),
+        looked=np.full(n, -1, dtype=np.int64),
+        gathered=np.zeros(n, dtype=np.int64),
+        origins=np.zeros(n, dtype=np.int64),
+        along=np.zeros(n),
+        tiny=TINY * float((groups.records**2).sum(axis=1).max()),
+    )
 
 
 def passes_of(descent: Descent) -> list[tuple[Pass, int]]:

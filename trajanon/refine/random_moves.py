@@ -18,16 +18,11 @@ from trajanon.neighbours import neighbour_count, neighbours_of
 from trajanon.partition import dense
 from trajanon.problem import Problem
 from trajanon.refine.blocks import neighbours_within
-from trajanon.refine.groups import build_descent
+from trajanon.refine.descent import build_descent
 
-PASS = 500
-"""Moves per record of a pass at most; then blocks are drawn anew."""
-
-DROPPED = 0.01
-"""Share of the SSE that the axes left out of the search may hold."""
-
-QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)
-"""Of the exponential distribution."""
+PASS = 500  # moves per record of a pass at most; then blocks are drawn anew
+DROPPED = 0.01  # share of the SSE that the axes left out of the search may hold
+QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)  # of the exponential distribution
 
 NEARNESS = 5.0
 """The farthest neighbours are drawn e^-5 times as often as the nearest, as more good moves lead
@@ -36,20 +31,15 @@ to the nearest. At 0 the same moves lose a tenth of a percent more, and take a t
 
 
 def cooling(moves: int, most: int, fewest: int, hot: float, cold: float) -> tuple[int, Floats]:
-    """Split moves per record into passes of at most ``most``, but into no fewer than ``fewest``.
-
-    Returns the moves per record of each pass, and the heats before and after each.
-    """
+    """Split moves per record into passes: the moves of each, and the heats before and after it."""
     passes = max(moves // most, fewest) if moves else 0
     return -(-moves // max(passes, 1)), np.geomspace(hot, cold, passes + 1)
 
 
 @cache
 def nearest_most(count: int) -> Ints:
-    """List the ranks of neighbours; the nearer one is, the more often its rank is listed.
-
-    64 entries a neighbour are enough for the farthest to be among them.
-    """
+    """List the ranks of neighbours; the nearer one is, the more often its rank is listed."""
+    # 64 entries a neighbour are enough for the farthest to be among them.
     weights = np.exp(-NEARNESS * np.arange(count) / count).cumsum()
     entries = (np.arange(64 * count) + 0.5) / (64 * count)
     ranks: Ints = np.searchsorted(weights, entries * weights[-1])
@@ -59,15 +49,13 @@ def nearest_most(count: int) -> Ints:
 class Field(NamedTuple):
     """What random moves in all blocks of a table have in common."""
 
+    problem: Problem  # as they see it: records along the leading axes
     neighbours: NDArray[np.integer]  # the nearest records of each one, shape (n, c)
     warmth: Floats  # square root of the temperature that suits each record, shape (n,)
 
 
-def build_field(problem: Problem, labels: Ints) -> tuple[Problem, Field]:
-    """Find leading axes, neighbours and temperatures; the SSE of the groups must not be 0.
-
-    Returns the problem as random moves see it, along the axes, too.
-    """
+def build_field(problem: Problem, labels: Ints) -> Field:
+    """Find leading axes, neighbours and temperatures; the SSE of the groups must not be 0."""
     records, large, k = problem.records, problem.large, problem.k
     lost = sse(records, labels)
     if large is not None:
@@ -77,7 +65,7 @@ def build_field(problem: Problem, labels: Ints) -> tuple[Problem, Field]:
         near = neighbours_of(records, neighbour_count(k), problem.neighbours)
         turned = turn(records, leading_axes(sums_of_products(records), DROPPED * lost))
         warm = warmth(records, near, k, lost)
-    return replace(problem, records=turned), Field(near, warm)
+    return Field(replace(problem, records=turned), near, warm)
 
 
 def warmth(records: Floats, neighbours: Ints, k: int, lost: float) -> Floats:
@@ -100,10 +88,10 @@ def tempered(away: Iterable[Floats], count: int, k: int, lost: float) -> Floats:
 
 
 def build_annealing(
-    problem: Problem, field: Field, records: Floats, labels: Ints, rows: Ints, word: np.uint64
+    field: Field, records: Floats, labels: Ints, rows: Ints, word: np.uint64
 ) -> Annealing:
     """Lay out the groups of a block for random moves, which begin with a word of random bits."""
-    near = neighbours_within(field.neighbours, rows)
+    problem, near = field.problem, neighbours_within(field.neighbours, rows)
     return Annealing(
         descent=build_descent(records, labels, problem.subjects[rows], problem.k, near),
         warmth=field.warmth[rows],
@@ -114,19 +102,13 @@ def build_annealing(
 
 
 def anneal_block(
-    seen: Problem,
-    field: Field,
-    labels: Ints,
-    rows: Ints,
-    word: np.uint64,
-    moves: int,
-    heats: Floats,
-    stop: Event,
+    field: Field, moves: int, heats: Floats, labels: Ints, rows: Ints, word: np.uint64, stop: Event
 ) -> Ints:
     """Make random moves in a block: ``moves`` per record between each two heats."""
-    annealing = build_annealing(seen, field, seen.records[rows], labels, rows, word)
+    problem = field.problem
+    annealing = build_annealing(field, problem.records[rows], labels, rows, word)
     for hot, cold in pairwise(heats):
         if stop.is_set():
             raise KeyboardInterrupt
-        make_random_moves(annealing, seen.k, moves * len(rows), hot, cold)
+        make_random_moves(annealing, None, problem.k, moves * len(rows), hot, cold)
     return dense(annealing.descent.groups.labels)

@@ -2,16 +2,14 @@
 
 import numpy as np
 
-from trajanon._kernels.shuffle import Shuffle, shuffling_pass
+from trajanon._kernels.shuffle import shuffling_pass
 from trajanon.arrays import Ints
 from trajanon.loss import sse
 from trajanon.partition import dense
 from trajanon.problem import Problem
-from trajanon.refine.groups import build_groups
+from trajanon.refine.descent import build_groups
 
-STANDSTILL = 1e-4
-"""Squared standard deviations: a pass that changes the SSE by less is the last."""
-
+STANDSTILL = 1e-4  # squared standard deviations: a pass that changes the SSE by less is the last
 _CHUNK = 1000  # records between two words about progress
 
 
@@ -34,47 +32,27 @@ def rcs(problem: Problem, labels: Ints) -> Ints:
     would change the IL of Census by less than 0.3 %. Returned is the best partition that a pass
     began or ended with, so the SSE never rises.
 
-    Parameters
-    ----------
-    problem
-        Its settings have the probability and the number of shuffles.
-    labels
-        Groups of at least k different subjects, shape (n,).
-
-    Returns
-    -------
-    Ints
-        Labels, shape (n,), numbered 0..g-1 in the order in which groups first appear.
-
     References
     ----------
     Maya-López, thesis (URV 2023), chapter 6, Algorithm 4.
     """
     n, k, settings = len(labels), problem.k, problem.settings
-    shuffle = build_shuffle(problem, labels)
+    groups = build_groups(problem.records, labels, problem.subjects, places=n // k)
+    random = problem.random.integers(1, 2**63, size=1, dtype=np.uint64)
     best = dense(labels)
-    least = now = sse(shuffle.groups.records, best)
+    least = now = sse(groups.records, best)
     left, passes, change = settings.max_events, 0, np.inf
     while change >= STANDSTILL:
         for start in range(0, n, _CHUNK):
             problem.progress("Shuffling groups", passes + start / n, None)
             stop = min(start + _CHUNK, n)
-            left = shuffling_pass(shuffle, k, settings.shuffle_probability, left, start, stop)
+            share = settings.shuffle_probability
+            left = shuffling_pass(groups, random, k, share, left, start, stop)
         passes += 1
-        labels = dense(shuffle.groups.labels)
-        before, now = now, sse(shuffle.groups.records, labels)
+        labels = dense(groups.labels)
+        before, now = now, sse(groups.records, labels)
         change = abs(before - now)
         if now < least:
             best, least = labels, now
             problem.log.offer(best)
     return best
-
-
-def build_shuffle(problem: Problem, labels: Ints) -> Shuffle:
-    """Lay out the groups, with a place for each that can ever be."""
-    n = len(labels)
-    return Shuffle(
-        groups=build_groups(problem.records, labels, problem.subjects, places=n // problem.k),
-        bound=np.zeros(n, dtype=np.int64),
-        random=problem.random.integers(1, 2**63, size=1, dtype=np.uint64),
-    )

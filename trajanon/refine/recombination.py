@@ -3,16 +3,14 @@
 from collections.abc import Iterable, Sequence
 from functools import partial
 from threading import Event
-from typing import NamedTuple
 
 import numpy as np
 
 from trajanon._kernels.pricing import PricingProblem
-from trajanon.arrays import Bools, Ints
-from trajanon.bound.column_generation import Relaxation
-from trajanon.bound.master import Master
+from trajanon.arrays import Ints
+from trajanon.bound.column_generation import tighten
+from trajanon.bound.master import Master, Relaxation
 from trajanon.bound.pricing import first_groups, groups_within, pricing_problem
-from trajanon.bound.subset_row_cuts import tighten
 from trajanon.loss import sse
 from trajanon.partition import dense
 from trajanon.problem import Problem
@@ -26,8 +24,7 @@ SIZES = {4: (200, 300, 400, 500, BLOCK), 5: (200, 300, 400, 500), 6: (150, 250, 
 Small regions are solved at once, and what they gain narrows the gap, which tells what
 columns the larger ones need; each round has other borders. Regions grow no further once
 they are not solved any more. At k = 5 those of a block seldom are, and take most of the
-time. With k > 6 the search for columns has no end.
-"""
+time. With k > 6 the search for columns has no end."""
 
 REPEATED, REPEATS = 500, 20_000
 """Rounds with regions of the first size are repeated, at least twice, until they have regrouped
@@ -40,71 +37,43 @@ first two of these there is room for twice as many columns."""
 UNSOLVED = 2_000
 """They also end when this many records were in regions left unsolved, which take the time."""
 
-POOL_SIZE = 4_000
-"""Records of a region at most where groups of the local optima are all there is."""
+POOL_SIZE = 4_000  # records of a region at most where groups of the local optima are all there is
 
 ROOM, LEAST_ROOM = 10, 1_500
 """Groups round a record that may be columns besides those of the local optima; more, if a region
 could not have the second number of columns in all."""
 
-REGION_NODES = 200
-"""Of the branch and bound in a region."""
-
-REGION_GAP = 1e-5
-"""Share of the SSE that the choice of groups may leave on the table."""
+REGION_NODES = 200  # of the branch and bound in a region
+REGION_GAP = 1e-5  # share of the SSE that the choice of groups may leave on the table
 
 POOL_LOOKS, LOOKS = 50, 150
 """How often the branch and bound may ask whether to go on, in the pool alone and in a region.
 
 It asks many times between two nodes, most often between the first ones. On one machine 150 times
-took some seconds in a region; in the pool they took ten, and gained no more than 50.
-"""
+took some seconds in a region; in the pool they took ten, and gained no more than 50."""
 
 _TINY = 1e-7  # of a squared standard deviation: as exact as the linear programme is
-
-
-class _Pool(NamedTuple):
-    """Different groups."""
-
-    members: Ints  # of each group after the other
-    first: Ints  # place of each group's first member
 
 
 def recombine(problem: Problem, labels: Ints, optima: Sequence[Ints]) -> Ints:
     """Choose groups of many local optima, and others, that make a better partition.
 
     Each group of any optimum is a column of a set-partitioning programme, which HiGHS solves with
-    the best optimum as its start. Up to k = 6 the records are then parted into regions of whole
-    groups, small ones at first and larger ones later; up to k = 4 a table of one block is solved as
-    a whole in the end, if that is to be hoped for. In a region column generation with cuts bounds
-    what can be reached. No group can better the partition that costs more, at the prices of that
-    bound, than the gap between the two. All others are columns; or, if they are too many round a
-    record, those within a half, a quarter, ... of the gap.
+    the best one, ``labels``, as its start. Up to k = 6 the records are then parted into regions of
+    whole groups, small ones at first and larger ones later; up to k = 4 a table of one block is
+    solved as a whole in the end, if that is to be hoped for. In a region column generation with
+    cuts bounds what can be reached. No group can better the partition that costs more, at the
+    prices of that bound, than the gap between the two. All others are columns; or, if they are too
+    many round a record, those within a half, a quarter, ... of the gap.
 
     Every limit is a count, so that a seed repeats a result bit for bit on any number of cores.
-
-    Parameters
-    ----------
-    problem
-        The records.
-    labels
-        The best optimum: groups of at least k different subjects, shape (n,).
-    optima
-        Labels, shape (n,), of other such groups.
-
-    Returns
-    -------
-    Ints
-        Labels, shape (n,), numbered 0..g-1 in the order in which groups first appear; every group
-        has k different subjects, and the SSE is no larger than that of the best optimum.
 
     References
     ----------
     The programme is that of Castro, Gentile and Spagnolo-Arrizabalaga (PSD 2022), "An
-    optimization-based decomposition heuristic for the microaggregation problem",
-    section 4. Its columns from many local optima follow Rochat and Taillard (1995),
-    "Probabilistic diversification and intensification in local search for vehicle
-    routing", J. Heuristics 1.
+    optimization-based decomposition heuristic for the microaggregation problem", section 4. Its
+    columns from many local optima follow Rochat and Taillard (1995), "Probabilistic diversification
+    and intensification in local search for vehicle routing", J. Heuristics 1.
     """
     labels = dense(labels)
     pool = _gather([labels, *optima])
@@ -141,7 +110,7 @@ def _region_sizes(n: int, k: int) -> list[int]:
     return sorted(parts + again) + whole[:1]
 
 
-def _gather(optima: Iterable[Ints]) -> _Pool:
+def _gather(optima: Iterable[Ints]) -> list[Ints]:
     """Gather the different groups of several partitions, those of the first first."""
     groups: dict[bytes, Ints] = {}
     for labels in optima:
@@ -149,29 +118,33 @@ def _gather(optima: Iterable[Ints]) -> _Pool:
         borders = np.flatnonzero(np.diff(labels[rows])) + 1
         for group in np.split(rows, borders):
             groups.setdefault(group.tobytes(), group)
-    sizes = np.array([len(group) for group in groups.values()])
-    return _Pool(np.concatenate(list(groups.values())), np.cumsum(sizes) - sizes)
+    return list(groups.values())
 
 
-def _groups_inside(pool: _Pool, inside: Bools) -> Iterable[Ints]:
-    """Find the groups all of whose members are inside a region, (n,)."""
-    whole = np.logical_and.reduceat(inside[pool.members], pool.first)
-    last = np.append(pool.first[1:], len(pool.members))
-    for group in np.flatnonzero(whole):
-        yield pool.members[pool.first[group] : last[group]]
+def _groups_inside(pool: Sequence[Ints], regions: Sequence[Ints]) -> list[list[Ints]]:
+    """Find the groups all of whose members are in one region, region by region."""
+    region = np.empty(sum(map(len, regions)), dtype=np.int64)
+    for number, rows in enumerate(regions):
+        region[rows] = number
+    sizes = np.array([len(group) for group in pool])
+    first, held = np.cumsum(sizes) - sizes, region[np.concatenate(pool)]
+    whole = np.minimum.reduceat(held, first) == np.maximum.reduceat(held, first)
+    of_region = np.where(whole, held[first], -1)
+    chosen = (np.flatnonzero(of_region == number) for number in range(len(regions)))
+    return [[pool[group] for group in groups.tolist()] for groups in chosen]
 
 
 def _round(
-    problem: Problem, labels: Ints, pool: _Pool, size: int, number: tuple[int, int], room: int
+    problem: Problem, labels: Ints, pool: list[Ints], size: int, number: tuple[int, int], room: int
 ) -> tuple[Ints, int]:
-    """Regroup the records in regions of up to a size, all at once.
-
-    ``number`` tells which round it is, and of how many; ``room`` how many columns round a record
-    there may be beside the pool's, 0 for none.
-    """
+    """Regroup the records in regions of a size, all at once; and how many of them are solved."""
     regions = list(draw_blocks(problem.records, labels, problem.random, size))
     done: list[int] = []
-    jobs = [partial(_regroup, problem, labels, pool, rows, done, room) for rows in regions]
+    pools = _groups_inside(pool, regions)
+    jobs = [
+        partial(_regroup, problem, dense(labels[rows]), rows, groups, done, room)
+        for rows, groups in zip(regions, pools, strict=True)
+    ]
 
     def watch() -> None:
         finished = number[0] + len(done) / len(regions)
@@ -184,65 +157,53 @@ def _round(
 
 
 def _regroup(
-    problem: Problem, labels: Ints, pool: _Pool, rows: Ints, done: list[int], room: int, stop: Event
+    problem: Problem,
+    before: Ints,
+    rows: Ints,
+    pool: Iterable[Ints],
+    done: list[int],
+    room: int,
+    stop: Event,
 ) -> tuple[Ints, bool]:
     """Regroup a region; and whether its columns were found and chosen without meeting a limit."""
-    region = block_of(problem, rows, stop)
+    region = block_of(problem, stop, rows)
     watch = partial(region.progress, "", 0, None)
     watch()
-    before = dense(labels[rows])
-    groups = int(before.max()) + 1
-    inside = np.zeros(len(labels), dtype=bool)
-    inside[rows] = True
-    place = np.cumsum(inside) - 1
     records = region.records
     pricing = pricing_problem(records, region.k, dense(region.subjects))
-    master = Master(pricing.distances)
-    # First of all, so that the first columns are the groups as they are.
-    master.add(np.flatnonzero(before == group) for group in range(groups))
-    master.add(place[group] for group in _groups_inside(pool, inside))
+    master = Master(pricing.distances, before)
+    master.add(np.searchsorted(rows, group) for group in pool)
     if room:
-        relaxation = _price(master, pricing, groups, room, region.progress)
+        relaxation = _price(master, pricing, before, room, region.progress)
     else:
-        value, prices = master.relax(watch)
-        relaxation = Relaxation(value, pricing._replace(prices=prices), proven=False)
-    gap = sum(master.costs[:groups]) - relaxation.sse
-    after, solved = before.copy(), relaxation.proven
+        relaxation = master.relax(pricing, watch)
+    after, solved = before, relaxation.proven
+    gap = master.incumbent_sse - relaxation.sse
     if gap > _TINY and (relaxation.proven or not room):
-        choice = master.choose(
-            master.within(relaxation.pricing, gap),
-            np.arange(groups),
-            nodes=REGION_NODES,
-            gap=REGION_GAP,
-            looks=LOOKS if room else POOL_LOOKS,
-            watch=watch,
+        looks = LOOKS if room else POOL_LOOKS
+        after, solved = master.choose(
+            relaxation, nodes=REGION_NODES, gap=REGION_GAP, looks=looks, watch=watch
         )
-        solved = choice.ended
-        for column in choice.columns:
-            after[list(master.groups[column])] = column
-    after = dense(after)
     done.append(len(rows))
     # But for rounding, they stay as they are.
-    if sse(records, after) >= sse(records, before):
-        after = before
-    return after, solved
+    better = sse(records, after) < sse(records, before)
+    return after if better else before, solved
 
 
 def _price(
-    master: Master, pricing: PricingProblem, groups: int, room: int, progress: Progress
+    master: Master, pricing: PricingProblem, before: Ints, room: int, progress: Progress
 ) -> Relaxation:
     """Bound what can be reached, and add the columns with which it may be.
 
     The bound needs many columns more, and next to none of them is in a good partition: but for
     those in its solution they are forgotten.
     """
-    bounding = Master(pricing.distances)
+    bounding = Master(pricing.distances, before)
     bounding.add(np.array(group) for group in master.groups)
     bounding.add(first_groups(pricing))
-    incumbent = sum(master.costs[:groups])
-    relaxation = tighten(bounding, pricing, progress, upper=incumbent - _TINY)
+    relaxation = tighten(bounding, pricing, progress, upper=master.incumbent_sse - _TINY)
     if relaxation.proven:
-        priced, gap = relaxation.pricing, incumbent - relaxation.sse
+        priced, gap = relaxation.pricing, master.incumbent_sse - relaxation.sse
         solution = np.flatnonzero(bounding.shares > 0.0)
         master.add(np.array(bounding.groups[column]) for column in solution)
         room = max(room, LEAST_ROOM // len(priced.prices))

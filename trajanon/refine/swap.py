@@ -5,9 +5,8 @@ import numpy as np
 from trajanon._kernels.swap import Swaps, exchanges, find_partners, measure
 from trajanon.arrays import Ints
 from trajanon.problem import Problem
-from trajanon.refine.groups import build_groups
+from trajanon.refine.descent import TINY, build_groups
 
-_TINY = 1e-12  # of the largest squared distance to the mean: a gain below is rounding
 _PAIRS = 10_000_000  # at most compared between two words about progress
 _CHUNK = 100  # exchanges between two words about progress
 
@@ -15,31 +14,18 @@ _CHUNK = 100  # exchanges between two words about progress
 def swap(problem: Problem, labels: Ints) -> Ints:
     """Exchange the two records that lower the SSE most, until no exchange does.
 
-    Groups keep their sizes. To exchange x of a group of a records round A for y of one of b records
-    round B changes the SSE by 2 (y - x)·(B - A) - (1/a + 1/b) |y - x|². Of equally good pairs (i,
-    j), i < j, the first is exchanged.
+    Groups keep their sizes, and k different subjects. To exchange x of a group of a records round A
+    for y of one of b records round B changes the SSE by 2 (y - x)·(B - A) - (1/a + 1/b) |y - x|².
+    Of equally good pairs (i, j), i < j, the first is exchanged.
 
     The result is that of comparing all pairs before each exchange. But each record keeps its best
     later partner, an exchange touches only the pairs of its two groups, and groups whose centroids
     are farther apart than their radii together hold no pair that gains.
 
-    Parameters
-    ----------
-    problem
-        The records.
-    labels
-        Groups of at least k different subjects, shape (n,).
-
-    Returns
-    -------
-    Ints
-        Labels, shape (n,), of a partition where no exchange of two records that leaves both groups
-        k different subjects lowers the SSE.
-
     References
     ----------
-    Castro, Gentile and Spagnolo-Arrizabalaga (PSD 2022), "An optimization-based
-    decomposition heuristic for the microaggregation problem", section 3 and Fig. 1.
+    Castro, Gentile and Spagnolo-Arrizabalaga (PSD 2022), "An optimization-based decomposition
+    heuristic for the microaggregation problem", section 3 and Fig. 1.
     """
     swaps = build_swaps(problem, labels)
     n = len(labels)
@@ -47,7 +33,7 @@ def swap(problem: Problem, labels: Ints) -> Ints:
     for start in range(0, n, rows):
         problem.progress("Comparing pairs of records", start, n)
         find_partners(swaps, start, min(start + rows, n), problem.k)
-    tiny = _TINY * float((swaps.groups.records**2).sum(axis=1).max())
+    tiny = TINY * float((swaps.groups.records**2).sum(axis=1).max())
     made, last = 0, _CHUNK
     while last == _CHUNK:
         problem.progress("Exchanging pairs of records", made, None)

@@ -1,0 +1,55 @@
+"""What all loops share: a distance, chance, and sorted lists."""
+
+import numpy as np
+
+from trajanon._kernels.compiled import kernel
+
+
+@kernel
+def squared_distance(a, b):
+    total = 0.0
+    for column in range(a.shape[0]):
+        difference = a[column] - b[column]
+        total += difference * difference
+    return total
+
+
+@kernel
+def draw_bits(random):
+    """The next 64 bits of a generator whose state is one cell (xorshift64*)."""
+    state = random[0]
+    state ^= state >> np.uint64(12)
+    state ^= state << np.uint64(25)
+    state ^= state >> np.uint64(27)
+    random[0] = state
+    return state * np.uint64(2685821657736338717)
+
+
+@kernel
+def below(random, limit):
+    """A whole number of 0..limit-1."""
+    return np.int64(draw_bits(random) >> np.uint64(33)) % limit
+
+
+@kernel
+def insert_rising(values, items, place, value, item):
+    """Put a value, and its item, among those before a place, which rise; the rest moves on."""
+    while place > 0 and values[place - 1] > value:
+        values[place], items[place] = values[place - 1], items[place - 1]
+        place -= 1
+    values[place], items[place] = value, item
+
+
+@kernel
+def keep_nearest(nearest, away, item, distance):
+    """Insert an item in a list of the nearest, each at its least distance.
+
+    ``away`` are their squared distances, rising; a free place holds -1.
+    """
+    place = away.shape[0] - 1
+    for rank in range(place):
+        if nearest[rank] == item:
+            place = rank
+            break
+    if distance < away[place]:
+        insert_rising(away, nearest, place, distance, item)
