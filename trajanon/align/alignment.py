@@ -102,10 +102,8 @@ def align(
     aligned = _regrouped(partition, slid, labels)
     if _mean_metres(slid, aligned) >= _mean_metres(trajectories, partition):
         slid, aligned = trajectories, partition
-    seconds = perf_counter() - since
-    stage = Stage("alignment", aligned.information_loss, seconds)
-    stages = (*partition.stages, stage)
-    return slid, replace(aligned, stages=stages, stopped=stopped)
+    stage = Stage("alignment", aligned.information_loss, perf_counter() - since)
+    return slid, replace(aligned, stages=(*partition.stages, stage), stopped=stopped)
 
 
 def _regrouped(partition: Partition, slid: Trajectories, labels: Ints) -> Partition:

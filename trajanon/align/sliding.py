@@ -131,11 +131,5 @@ def build_rows_in_single(
     centre = windows.mean.reshape(m, 2).mean(axis=0)
     weights = windows.share[:, None] * axes
     rest = ((np.tile(centre, m) - windows.mean)[:, None] * weights).sum(axis=0)
-    build_rows_at_once(
-        windows,
-        np.ascontiguousarray(weights.T, dtype=np.float32),
-        centre,
-        rest.astype(np.float32),
-        first,
-        rows,
-    )
+    by_axis = np.ascontiguousarray(weights.T, dtype=np.float32)
+    build_rows_at_once(windows, by_axis, centre, rest.astype(np.float32), first, rows)

@@ -41,11 +41,7 @@ no group grown at the average earns at the prices themselves."""
 CUT_ROUNDS = 50  # times that cuts are added at most; ten sufficed up to k = 5
 CUTS_PER_RECORD = 5  # cuts that a record takes part in, of those added at once: the most violated
 VIOLATED = 1e-3  # share of a group by which a cut has to be violated to be added
-
-GAIN = 1e-5
-"""Share of the SSE by which a round of cuts has to raise the bound to be followed by
-another."""
-
+GAIN = 1e-5  # share of the SSE by which a round of cuts has to raise the bound, to go on
 _WHOLE = 1e-6  # from which share on a column is in the solution, and not all of it
 ROOM = 50  # groups round a record that may be columns beside those generated
 CHOICE_NODES = 200  # of the branch and bound that chooses; the root alone usually suffices

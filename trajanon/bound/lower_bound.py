@@ -31,10 +31,7 @@ SMALL = 5
 Above it these are too many: the first columns are the nearest records, and the prices begin at
 what the records of some partition cost."""
 
-NODES = 20_000
-"""Nodes of the search through all groups round a record, which proves that none earns more than
-it costs."""
-
+NODES = 20_000  # of the search round a record that proves that no group earns more than it costs
 ACCURACY = 1e-6  # share of the bound that the proof may take back from the linear programme
 _FINEST = 2.0**-20  # of a squared standard deviation, the least unit of the SSE
 
@@ -120,27 +117,20 @@ def lower_bound(
     raw = loss.as_records(X)
     n = len(raw)
     check_enough(n, k)
-    highest = _checked_upper(upper)
+    if upper is not None:
+        number = isinstance(upper, int | float | np.integer | np.floating)
+        if not number or isinstance(upper, bool) or not 0.0 <= upper < np.inf:
+            msg = f"upper must be the SSE of a partition, 0 or more (got {upper!r})"
+            raise BadInput(msg)
     records = loss.standardise(raw)
     if n < 2 * k:
         sse, certified = loss.sse(records, np.zeros(n, dtype=np.int64)), True
     elif n > PAIRWISE:
         sse, certified = nearest_bound(records, k), False
     else:
-        sse, certified = _bound_by_columns(records, k, highest, progress)
+        sse, certified = _bound_by_columns(records, k, np.inf if upper is None else upper, progress)
     sst = float((records**2).sum())
     return Bound(sse, loss.information_loss(sse, sst), certified)
-
-
-def _checked_upper(upper: float | None) -> float:
-    """The SSE beyond which nothing is to be proven; infinity if not given."""
-    if upper is None:
-        return np.inf
-    number = isinstance(upper, int | float | np.integer | np.floating)
-    if not number or isinstance(upper, bool) or not 0.0 <= upper < np.inf:
-        msg = f"upper must be the SSE of a partition, 0 or more (got {upper!r})"
-        raise BadInput(msg)
-    return float(upper)
 
 
 def nearest_bound(records: Floats, k: int) -> float:

@@ -14,14 +14,8 @@ from trajanon._kernels.pricing import PricingProblem, earnings, grow_group, grow
 from trajanon.arrays import Floats, Ints
 from trajanon.workers import in_parts, unwatched
 
-LEAST_EARNINGS = 1e-7
-"""A group has to earn more than this, in squared standard deviations: no linear programme is
-more exact."""
-
-NEAREST = 4
-"""Neighbours with each of which a record starts groups for the first pool.
-
-With fewer, prices swing for many rounds."""
+LEAST_EARNINGS = 1e-7  # squared standard deviations, of a group: no programme is more exact
+NEAREST = 4  # neighbours to start first groups with; with fewer, prices swing for many rounds
 
 PRICING_NODES = 20_000
 """Nodes of a search through all groups round a record: some hundredths of a second. Up to

@@ -33,16 +33,12 @@ LARGE_PASS, FEWEST = 250, 4
 """Moves per record of a large table's pass at most, and passes at least. Its blocks need other
 borders often: 300 moves in 3 passes lose 0.9 % more than in 6."""
 
-PASSES_AT_ONCE = 4
-"""Passes of a table in one block between two looks at its runs: the first waits for the others."""
-
+PASSES_AT_ONCE = 4  # of one block, between two looks at its runs: the first waits for the others
 SOLVED = 5  # up to this k recombination solves regions, or comes near it, and none is annealed
 REGION = 25  # a region holds this many times k records: as many groups, if they are small
 REGION_MOVES = 5_000  # per record in a round at most
 REGION_SHARE = 2.0  # moves of all rounds, of those that all runs of annealing had
-
-REGION_HOT, REGION_COLD = 0.6, 0.05
-"""First and last heat: what groups look like from afar is settled before."""
+REGION_HOT, REGION_COLD = 0.6, 0.05  # what groups look like from afar is settled before
 
 
 def anneal(problem: Problem, labels: Ints) -> Ints:

@@ -65,7 +65,7 @@ def random_word(random: np.random.Generator) -> np.uint64:
 
 
 def block_of(problem: Problem, stop: Event, rows: Ints | None = None) -> Problem:
-    """Make the problem of a block, or of all records, for a thread: untold, and ended by Ctrl-C."""
+    """Make the problem of a block, or of all records, for a thread, which tells nobody of it."""
 
     def look_up(task: str, done: float, total: float | None, note: str = "") -> None:
         if stop.is_set():
