@@ -137,7 +137,7 @@ def test_what_the_holder_gives_must_belong_together(tmp_path: Path) -> None:
         with pytest.raises(FileProblem, match=r"r\.report\.json"):
             trajanon.check(path, K, against=path)
     report.unlink()
-    with pytest.raises(FileProblem, match="alone cannot tell"):
+    with pytest.raises(FileProblem, match="the report with the groups of"):
         trajanon.check(path, K, against=path)
 
 

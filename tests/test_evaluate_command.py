@@ -145,7 +145,7 @@ def test_check_takes_the_holders_files(run: Run, here: Path) -> None:
     (here / "anonymized.report.json").unlink()
     cannot = run("check", "-k", 2, "--against", "anonymized.parquet")
     assert "there is no anonymized.report.json" in cannot.sentence
-    with pytest.raises(FileProblem, match="alone cannot tell"):
+    with pytest.raises(FileProblem, match="the report with the groups of"):
         trajanon.check("anonymized.parquet", 2, against="anonymized.parquet")
 
 
