@@ -9,8 +9,7 @@ import numpy as np
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import DEGREE
 
-POINTS, SPACING = 30, 50.0
-"""Points of a trajectory, and metres between them."""
+POINTS, SPACING = 30, 50.0  # points of a trajectory, and metres between them
 
 _STREETS, _BLOCK = 80, 125.0  # each way; metres between two crossings
 _CENTRE = (40.4168, -3.7038)  # degrees; any city of this latitude

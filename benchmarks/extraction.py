@@ -24,8 +24,7 @@ from measures import alone, best, command_line, peak_gb, run_command, say_machin
 from trajanon.extract import Extraction, Rules, Trace, boundary, hidden, roads, traces
 from trajanon.extract.cutting import Cutter, batches
 
-FIXES = 2_000
-"""Of one drive."""
+FIXES = 2_000  # of one drive
 
 MILLION = 1_000_000
 

@@ -26,8 +26,7 @@ from trajanon.neighbours import Neighbours, neighbour_count
 
 K = 5
 SIZES = [1_000, 10_000, 20_000, 100_000, 1_000_000]
-MOST_COMPARED = 50_000
-"""Records up to which MDAV is asked, too: its time grows with their square."""
+MOST_COMPARED = 50_000  # records up to which MDAV is asked, too: its time grows with their square
 _OPTIONS = {
     "mdav": {"method": "mdav", "refine": "none"},
     "descent": {"refine": "descent"},

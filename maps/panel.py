@@ -24,8 +24,7 @@ _OF_WINDOWS = [
 ]
 _OF_RUNS = [["Runs", "the whole unbroken tracks that the windows were cut from"]]
 
-Row = tuple[str, int]
-"""A label, and how many groups it counts."""
+Row = tuple[str, int]  # a label, and how many groups it counts
 
 
 def panel_of(report: Report, sizes: Ints) -> dict[str, Any]:

@@ -7,14 +7,9 @@ from shapely.geometry.base import BaseGeometry
 
 from trajanon.arrays import Bools, Floats, Ints
 
-_TOGETHER = 32
-"""Ways that are first looked at as one box: most of them follow one another."""
-
-_SLACK = 2e-8
-"""Degrees, two millimetres: the accuracy of places on a geodesic."""
-
-_FAR = 0.1
-"""Radians that a way turns; above it, the first approximation of its bend is not enough."""
+_TOGETHER = 32  # ways that are first looked at as one box: most of them follow one another
+_SLACK = 2e-8  # degrees, two millimetres: the accuracy of places on a geodesic
+_FAR = 0.1  # radians that a way turns; above, the first approximation of its bend is not enough
 
 
 def segment_tree(lines: NDArray[np.object_]) -> shapely.STRtree:

@@ -21,26 +21,16 @@ from trajanon.geodesy import SHORT_DEGREE, radii
 
 logger = logging.getLogger(__name__)
 
-Tags = dict[str, set[str]]
-"""Values by key; ``*`` is any."""
+Tags = dict[str, set[str]]  # values by key; * is any
 
-WIDEST = 100_000.0
-"""Metres; the largest radius around places."""
+WIDEST = 100_000.0  # metres; the largest radius around places
+_MARGIN = 0.01  # metres by which everything is wider, against rounding
+_POLE = 90.0 - 1e-6  # degrees; about a pole all longitudes are near one another
+_QUARTER = 16  # corners of a quarter of a circle
 
-_QUARTER = 16
-"""Corners of a quarter of a circle."""
-
+# A polygon whose radius is larger by this factor, 0.3 %, holds the circle. GEOS rounds the
+# number of corners of an arc: two may be half as far again apart.
 _ROUND = 1.0 / np.cos(1.5 * np.pi / (4 * _QUARTER))
-"""A polygon whose radius is larger by this factor, 0.3 %, holds the circle.
-
-GEOS rounds the number of corners of an arc: two may be half as far again apart.
-"""
-
-_MARGIN = 0.01
-"""Metres by which everything is wider, against rounding."""
-
-_POLE = 90.0 - 1e-6
-"""Degrees; about a pole all longitudes are near one another."""
 
 
 class Zone:

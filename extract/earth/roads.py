@@ -20,8 +20,7 @@ from trajanon.geodesy import ECCENTRICITY_SQUARED, EQUATOR, radii
 
 logger = logging.getLogger(__name__)
 
-_POLE = 89.9
-"""Degrees; the map of the roads ends there."""
+_POLE = 89.9  # degrees; the map of the roads ends there
 
 _DRAWN = frozenset(
     f"{kind}{link}"

@@ -28,8 +28,7 @@ _FORMATS: dict[str, dict[str, str | None]] = {
     ".png": {"Software": None},
 }
 
-ONE_COLUMN, TWO_COLUMNS = 3.5, 7.2
-"""Widths in inches, as most journals have them."""
+ONE_COLUMN, TWO_COLUMNS = 3.5, 7.2  # widths in inches, as most journals have them
 
 INK = "#222222"
 
@@ -111,24 +110,12 @@ def legend_below(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Picture:
-    """A figure and its caption; in a notebook it shows itself.
+    """A figure and its caption; in a notebook it shows itself."""
 
-    Attributes
-    ----------
-    name
-        Of its files, without suffix.
-    figure
-        As matplotlib knows it.
-    caption
-        What is shown, and of how many runs; one paragraph.
-    private
-        Whether it shows originals.
-    """
-
-    name: str
+    name: str  # of its files, without suffix
     figure: Figure
-    caption: str
-    private: bool = False
+    caption: str  # what is shown, and of how many runs; one paragraph
+    private: bool = False  # whether it shows originals
 
     def _repr_png_(self) -> bytes:
         png = BytesIO()
