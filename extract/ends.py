@@ -137,11 +137,18 @@ def _parts(points: Points, rules: Rules, near: float, stub: float) -> Ints:
     metres at either end of a part are parts of their own.
     """
     border, size = points.pieces
-    first = _are_stops(points, border, rules)
+    # The pieces at which a trace begins, or goes on after a stop.
+    there, here = border[1:], border[1:] - 1
+    lat, lon = points.lat, points.lon
+    metres = WGS84.inv(lon[here], lat[here], lon[there], lat[there])[2]
+    pause = points.time[there] - points.time[here]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        stops = (metres / pause > rules.max_speed) | (pause > (rules.max_pause or np.inf))
+    first = np.append(True, stops | (points.trace[there] != points.trace[here]))
     outer = np.cumsum(first) - 1
-    metres = np.zeros(len(points))
-    metres[points.follows] = points.ways.length
-    whole = np.add.reduceat(metres, border) >= stub
+    length = np.zeros(len(points))
+    length[points.follows] = points.ways.length
+    whole = np.add.reduceat(length, border) >= stub
     # Pieces before the first whole one of their part, and those after the last.
     before = np.cumsum(whole) - np.r_[0, np.cumsum(whole)][np.flatnonzero(first)][outer]
     last = np.append(np.flatnonzero(first)[1:], len(border)) - 1
@@ -155,21 +162,6 @@ def _parts(points: Points, rules: Rules, near: float, stub: float) -> Ints:
     stays = _stays(points, size, seconds, near)
     begins[1:] |= stays[1:] != stays[:-1]
     return np.cumsum(begins) - 1
-
-
-def _are_stops(points: Points, border: Ints, rules: Rules) -> Bools:
-    """Tell at which beginnings of pieces a trace begins, or goes on after a stop."""
-    stops = np.ones(len(border), dtype=np.bool_)
-    there = border[1:]
-    here = there - 1
-    lat, lon = points.lat, points.lon
-    metres = WGS84.inv(lon[here], lat[here], lon[there], lat[there])[2]
-    seconds = points.time[there] - points.time[here]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        fast = metres / seconds > rules.max_speed
-    stops[1:] = (points.trace[there] != points.trace[here]) | fast
-    stops[1:] |= seconds > (rules.max_pause or np.inf)
-    return stops
 
 
 def _stays(points: Points, size: Ints, seconds: float, near: float) -> Bools:

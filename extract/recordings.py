@@ -61,17 +61,13 @@ class Recordings:
             if prints.points[i] < 2:  # which many people may have recorded
                 continue
             if i in shares:
-                self._merge_sharing(owners[end[i] - prints.size[i] : end[i]].tolist(), number)
+                earlier = owners[end[i] - prints.size[i] : end[i]].tolist()
+                for one, shared in Counter(map(self._person, earlier)).items():
+                    if shared >= min(_SHARED, len(earlier)):
+                        self._merge(one, number)
             repeated[i] = contents[i] in self._subject_of_content
             self._merge(self._subject_of_content.setdefault(contents[i], number), number)
         return Entered(trace, subject, trace > highest[:-1], repeated)
-
-    def _merge_sharing(self, owners: list[int], subject: int) -> None:
-        """Merge a subject with the earlier ones whose timed points it shares."""
-        people = Counter(map(self._person, owners))
-        for one, shared in people.items():
-            if shared >= min(_SHARED, len(owners)):
-                self._merge(one, subject)
 
     def _merge(self, before: int, subject: int) -> None:
         """Take two subjects for one person, numbered by the lower of the two."""

@@ -55,8 +55,13 @@ def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> Window
         size = np.floor(STEPS * spacings).astype(np.int64) + 1
         size[count == 0] = 0
         places, filled = ways.walk(size, rules.spacing / STEPS, rules.spacing)
-        tracks = _tracks(places, size, count, rules.points)
-        begins = tracks.first[tracks.run] + tracks.start
+        # A run of the places on each piece that has a window.
+        first, many = np.append(0, np.cumsum(size[count > 0])), count[count > 0]
+        run = np.repeat(np.arange(len(many)), many)
+        number = np.arange(len(run)) - np.repeat(np.cumsum(many) - many, many)
+        start = number * (STEPS * rules.points)
+        tracks = Tracks(points=places, first=first, run=run, start=start)
+        begins = first[run] + start
         window = begins[:, None] + STEPS * np.arange(rules.points)
         places, filled = places[window], filled[window]
     else:
@@ -73,15 +78,6 @@ def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> Window
         tracks=tracks,
         track_length=ways.total,
     )
-
-
-def _tracks(places: Floats, size: Ints, count: Ints, m: int) -> Tracks:
-    """Make a run of the places on each piece that has a window."""
-    size, count = size[count > 0], count[count > 0]
-    run = np.repeat(np.arange(len(count)), count)
-    number = np.arange(len(run)) - np.repeat(np.cumsum(count) - count, count)
-    first = np.append(0, np.cumsum(size))
-    return Tracks(points=places, first=first, run=run, start=number * (STEPS * m))
 
 
 class _Ways:

@@ -73,7 +73,9 @@ def _in_tar(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
     try:
         with _cut_off():
             content = unpacked(stream)
-            archive = _Tar.open(fileobj=content, mode="r|", bufsize=CHUNK, tarinfo=_Header)
+            archive = tarfile.TarFile.open(
+                fileobj=content, mode="r|", bufsize=CHUNK, tarinfo=_Header
+            )
     except CutOff as error:
         msg = f"{path} is neither a zip nor a tar archive, or damaged ({error})"
         raise FileProblem(msg) from error
@@ -83,7 +85,8 @@ def _in_tar(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
                 info = archive.next()
             if info is None:
                 return
-            archive.members.clear()  # or it would remember every member of millions
+            # Or it would remember every member of millions.
+            archive.members.clear()  # type: ignore[attr-defined]
             if not info.isdir():
                 yield info.name, partial(_taken_out, archive, info) if info.isreg() else None
 
@@ -106,10 +109,6 @@ def _cut_off() -> Iterator[None]:
         yield
     except _DAMAGED_TAR as error:
         raise CutOff(str(error)) from error
-
-
-class _Tar(tarfile.TarFile):
-    members: list[tarfile.TarInfo]  # which it has read
 
 
 class _Header(tarfile.TarInfo):

@@ -236,10 +236,7 @@ def _local(tag: str) -> str:
 
 def degrees(texts: Sequence[str | None]) -> Floats:
     """Give the numbers that are written; NaN where there is none."""
-    try:
-        return _floats(pa.array(texts, pa.string()).cast(pa.float64()))
-    except pa.ArrowInvalid:  # some are no numbers, or not written as usual
-        return np.array([_number(text or "") for text in texts], dtype=np.float64)
+    return _numbers(texts, lambda column: column.cast(pa.float64()), float)
 
 
 def seconds(texts: Sequence[str | None]) -> Floats:
@@ -247,26 +244,31 @@ def seconds(texts: Sequence[str | None]) -> Floats:
 
     NaN where there is no time; a day alone is none.
     """
+
+    def all_at_once(column: pa.Array) -> pa.Array:
+        moments = pc.utf8_trim_whitespace(column).cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+        return pc.divide(moments.cast(pa.float64(), safe=False), 1e6)
+
+    def one(text: str) -> float:
+        if len(text.strip()) <= len("2026-01-31"):
+            return math.nan
+        time = datetime.fromisoformat(text.strip())
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+
+    return _numbers(texts, all_at_once, one)
+
+
+def _numbers(
+    texts: Sequence[str | None],
+    all_at_once: Callable[[pa.Array], pa.Array],
+    one: Callable[[str], float],
+) -> Floats:
     try:
-        trimmed = pc.utf8_trim_whitespace(pa.array(texts, pa.string()))
-        return _floats(trimmed.cast(pa.timestamp("us", "UTC")).cast(pa.int64())) / 1e6
-    except pa.ArrowInvalid:  # some are no times, or have no zone
-        return np.array([_seconds((text or "").strip()) for text in texts], dtype=np.float64)
-
-
-def _floats(column: pa.Array) -> Floats:
-    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
-
-
-def _number(text: str) -> float:
-    with suppress(ValueError):
-        return float(text)
-    return math.nan
-
-
-def _seconds(text: str) -> float:
-    with suppress(ValueError):
-        if len(text) > len("2026-01-31"):
-            time = datetime.fromisoformat(text)
-            return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
-    return math.nan
+        column = all_at_once(pa.array(texts, pa.string()))
+        return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+    except pa.ArrowInvalid:  # some are none, or not written as usual
+        numbers = np.full(len(texts), np.nan)
+        for place, text in enumerate(texts):
+            with suppress(ValueError):
+                numbers[place] = one(text or "")
+        return numbers

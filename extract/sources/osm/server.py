@@ -4,6 +4,7 @@ import logging
 import math
 import re
 import time
+from contextlib import suppress
 from importlib.metadata import version
 
 import requests
@@ -94,17 +95,12 @@ class Server:
         words = " ".join(re.sub(r"<[^>]*>", " ", answer.text).split())[:300]
         said = f"({answer.status_code}: {words or answer.reason})"
         if answer.status_code in BUSY:
-            msg = f"{self.name} is busy {said}"
-            raise TryAgain(msg, busy=True, wait=_retry_after(answer))
+            msg, wait = f"{self.name} is busy {said}", 0.0
+            with suppress(KeyError, InvalidHeader):
+                wait = Retry().parse_retry_after(answer.headers["Retry-After"])
+            raise TryAgain(msg, busy=True, wait=wait)
         if answer.status_code in FAILED:
             msg = f"{self.name} failed at page {number} {said}"
             raise TryAgain(msg)
         msg = f"{self.name} refused page {number} {said}"
         raise ServerProblem(msg)
-
-
-def _retry_after(answer: requests.Response) -> float:
-    try:
-        return Retry().parse_retry_after(answer.headers["Retry-After"])
-    except (KeyError, InvalidHeader):
-        return 0.0

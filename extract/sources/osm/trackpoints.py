@@ -44,9 +44,13 @@ def joined_traces(
         parts = _new_parts(page, number, first_pages, dropped)
         track = 0
         for part in parts:
-            # A trackable recording may also have paused just where the page was cut.
-            same = part is parts[0] and _may_go_on(held, part)
-            if same and (part.url or part.time[0] - held[-1].time[-1] <= LONGEST_CUT):
+            # A page's first segment may be of the last one's recording, which may also have paused
+            # just where the page was cut. Two recordings taken for one count as one subject, which
+            # is safe; one taken for two would not be.
+            same = part is parts[0] and bool(held) and held[-1].url == part.url
+            pause = part.time[0] - held[-1].time[-1] if same else 0.0
+            same = same and bool(part.url or pause >= 0.0)
+            if same and (part.url or pause <= LONGEST_CUT):
                 held.append(part)
             else:
                 yield from _whole(held, name)
@@ -80,17 +84,6 @@ def _new_parts(
     ends = np.cumsum([len(one.time) for one in timed])
     parts = map(Segment.take, timed, np.split(new, ends[:-1]))
     return [part for part in parts if len(part.time)]
-
-
-def _may_go_on(held: Sequence[Segment], part: Segment) -> bool:
-    """Tell whether a page's first segment may be of the last one's recording.
-
-    Two recordings taken for one count as one subject, which is safe; one taken for two would not
-    be.
-    """
-    if not held or held[-1].url != part.url:
-        return False
-    return part.url is not None or bool(part.time[0] >= held[-1].time[-1])
 
 
 def _whole(parts: Sequence[Segment], name: str) -> Iterator[Trace]:
