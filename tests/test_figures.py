@@ -267,7 +267,7 @@ def test_the_command_draws_a_benchmark(run: Run, tmp_path: Path) -> None:
     ("arguments", "says"),
     [
         (["b.csv", "--group", "1"], "--group 1 goes with a release"),
-        (["b.parquet"], "takes the CSV that trajanon benchmark wrote, or two files"),
+        (["b.parquet"], "takes the CSV of trajanon benchmark, or two files"),
         (["b.csv", "b.csv", "b.csv"], "or two files"),
         (["none.csv"], "there is no none.csv"),
         (["b.csv", "--out", "b.csv"], "cannot make the folder b.csv"),
