@@ -65,17 +65,20 @@ def anonymize(
 def _of_file(
     trajectories: Path, out: Path, *, subjects_exact: bool, **how: Any
 ) -> tuple[str, dict[str, Any]]:
+    # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
+    from trajanon.anonymization import anonymize as released
     from trajanon.cli.screen import bars
     from trajanon.files.release import check_release_format
     from trajanon.files.report import report_path
+    from trajanon.files.trajectories import read_trajectories
     from trajanon.outputs import replacing
 
     check_release_format(out)
     report = report_path(out)
     replaced = replacing(out, report, inputs=[trajectories], public=[out])
     with bars() as progress, replaced as drafts:
-        originals = trajanon.read_trajectories(trajectories, subjects_exact=subjects_exact)
-        release = trajanon.anonymize(originals, progress=progress, **how)
+        originals = read_trajectories(trajectories, subjects_exact=subjects_exact)
+        release = released(originals, progress=progress, **how)
         release.write_drafts(*drafts)
     return str(report), release.report
 

@@ -31,6 +31,7 @@ def evaluate(
     Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be evaluated.
     """
     from trajanon.cli.screen import bars
+    from trajanon.evaluation.evaluation import evaluate as evaluated
     from trajanon.files import report as reports
     from trajanon.outputs import json_report, replacing
 
@@ -43,7 +44,7 @@ def evaluate(
     outputs = (out, out.with_suffix(".json"), reports.datasheet_path(released))
     read = [*given, reports.report_path(released), *([] if pbf is None else [pbf])]
     replaced = replacing(*outputs, inputs=read, public=outputs[-1:])
-    with replaced as (page, account, sheet), bars() as progress:
+    with bars() as progress, replaced as (page, account, sheet):
         report = reports.read_report(released)
         k, _ = reports.promise_in(report)
         trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
@@ -53,7 +54,7 @@ def evaluate(
             from trajanon.extract import roads
 
             to_road = roads(pbf, box_around(trajectories, _AROUND)).distance
-        evaluation = trajanon.evaluate(
+        evaluation = evaluated(
             trajectories,
             trajanon.read_release(released),
             report,

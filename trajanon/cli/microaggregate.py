@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import trajanon
 from trajanon.cli.options import NUMBERS, names_of, options
 from trajanon.cli.wording import show_json, tell, with_flags
 from trajanon.settings import Settings
@@ -40,12 +39,13 @@ def microaggregate(
     from trajanon.cli.screen import bars
     from trajanon.files.numeric_table import check_table_format
     from trajanon.outputs import replacing
+    from trajanon.tables import microaggregate_table
 
     check_table_format(out)
     how |= {"subject": subject, "subjects_exact": subjects_exact, "strata": strata}
     how |= {"columns": None if columns is None else names_of(columns), "keep": names_of(keep)}
-    with replacing(out, inputs=[file], public=[out]) as (draft,), bars() as progress:
-        result = trajanon.microaggregate_table(file, k, missing=missing, progress=progress, **how)
+    with bars() as progress, replacing(out, inputs=[file], public=[out]) as (draft,):
+        result = microaggregate_table(file, k, missing=missing, progress=progress, **how)
         result.write_draft(draft)
     report = result.report
     if as_json:
