@@ -130,10 +130,6 @@ class GpxStream(XmlParser):
         self._parser.StartElementHandler = start
         self._parser.EndElementHandler = end
 
-    def _begin_text(self) -> None:
-        self._text = ""
-        self._parser.CharacterDataHandler = self._add_text
-
     def _add_text(self, text: str) -> None:
         if len(self._text) < LONGEST_TEXT:
             self._text += text
@@ -159,7 +155,8 @@ class GpxStream(XmlParser):
                 self._point_tag, self._time_tag = prefix + "trkpt", prefix + "time"
                 self._inside()
             case ["gpx", "trk", "url"]:
-                self._begin_text()
+                self._text = ""
+                self._parser.CharacterDataHandler = self._add_text
 
     def _end_outside(self, tag: str) -> None:
         self._check_end(tag)
@@ -182,7 +179,8 @@ class GpxStream(XmlParser):
         elif not self._wants_time:
             self._handle(None, self._end_passed)
         elif self._depth == 2 and tag == self._time_tag:
-            self._begin_text()
+            self._text = ""
+            self._parser.CharacterDataHandler = self._add_text
         else:
             self._check_depth(self._depth)
 
