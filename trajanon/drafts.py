@@ -48,7 +48,7 @@ def drafting(place: Path) -> Iterator[Draft]:
     folder = place.with_name(f".{place.name}.{token}.draft")
     try:
         folder.mkdir(mode=0o700)
-        with holding(folder) as lock:
+        with hold(folder, new=True) as lock:
             mode = os.fstat(lock.fileno()).st_mode & 0o666
             yield Draft(folder / place.name, folder / BEFORE, mode)
     finally:
@@ -56,25 +56,14 @@ def drafting(place: Path) -> Iterator[Draft]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-@contextmanager
-def holding(folder: Path) -> Iterator[IO[str]]:
-    """Lock a folder that this run has just made, if its disk has locks."""
-    # It gets its name once it is locked: nobody may take us for dead meanwhile.
-    with (unnamed := folder / "lock").open("w", encoding="utf-8") as lock:
-        with suppress(OSError):
-            _lock(lock)
-            unnamed.rename(folder / LOCK)
-        yield lock
-
-
-def hold(folder: Path) -> IO[str]:
-    """Lock a folder that others may lock too, until the file given is closed.
-
-    Raises BlockingIOError if another run holds it.
-    """
-    lock = (folder / LOCK).open("w", encoding="utf-8")
+def hold(folder: Path, *, new: bool = False) -> IO[str]:
+    """Lock a folder until the file given is closed; BlockingIOError if another run holds it."""
+    file = folder / ("lock" if new else LOCK)
+    lock = file.open("w", encoding="utf-8")
     try:
         _lock(lock)
+        if new:  # it gets its name once it is locked: nobody may take us for dead meanwhile
+            file.rename(folder / LOCK)
     except BlockingIOError:
         lock.close()
         raise

@@ -19,13 +19,13 @@ _KICKS_BEFORE_ANNEALING = 1
 
 
 class SearchLog:
-    """The steps of a search, and the best partition so far."""
+    """The steps of a search, and the best partition; without records a log that keeps nothing."""
 
-    def __init__(self, records: Floats) -> None:
+    def __init__(self, records: Floats | None = None) -> None:
         self.stages: list[Stage] = []
         self.best: Ints | None = None
         self.path_length: float | None = None  # of the path that the groups were cut from
-        self.sst = float((records**2).sum())
+        self.sst = 0.0 if records is None else float((records**2).sum())
         self._records = records
         self._least = np.inf
         self._since = perf_counter()
@@ -39,6 +39,8 @@ class SearchLog:
 
     def offer(self, labels: Ints, lost: float | None = None) -> None:
         """Keep a partition if it is the best so far; its SSE may be given."""
+        if self._records is None:
+            return
         if lost is None:
             lost = sse(self._records, labels)
         if lost < self._least:
@@ -46,6 +48,8 @@ class SearchLog:
 
     def end_step(self, name: str, labels: Ints | None = None) -> None:
         """End a step, with a partition if it has one: the next step begins."""
+        if self._records is None:
+            return
         loss = None
         if labels is not None:
             lost = sse(self._records, labels)
@@ -54,19 +58,6 @@ class SearchLog:
         now = perf_counter()
         self.stages.append(Stage(name, loss, now - self._since))
         self._since = now
-
-
-class NullLog(SearchLog):
-    """A log that keeps nothing: for searches within a search."""
-
-    def __init__(self) -> None:
-        super().__init__(np.zeros((1, 1)))
-
-    def offer(self, labels: Ints, lost: float | None = None) -> None:
-        """Forget the partition."""
-
-    def end_step(self, name: str, labels: Ints | None = None) -> None:
-        """Forget the step."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +71,7 @@ class Problem:
     settings: Settings = field(default_factory=Settings)  # of method, path and refinement
     budget: Effort = field(default_factory=Effort)  # kicks of the path, moves, runs of annealing
     neighbours: Neighbours | None = None  # found once for all; None if each step finds its own
-    log: SearchLog = field(default_factory=NullLog)  # told of each step, each good partition
+    log: SearchLog = field(default_factory=SearchLog)  # told of each step, each good partition
     progress: Progress = silent  # told how far the work is
 
     @property

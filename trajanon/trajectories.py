@@ -64,13 +64,6 @@ class Trajectories:
                 raise BadInput(msg)
             if _is_whole(given):
                 object.__setattr__(self, name, given.astype(np.int64, copy=False))
-        self._number_names()
-        refuse_off_earth(self.points, "trajectory {} has a point that")
-        if self.tracks is not None:
-            self._refuse_other_tracks(self.tracks)
-
-    def _number_names(self) -> None:
-        """Number names, and numbers of other kinds than 64-bit whole ones."""
         if self.subject is not None and not _is_whole(self.subject):
             found = identities(self.subject, self.trace)
             if said := found.merged.told("number them yourself to keep these apart"):
@@ -79,6 +72,9 @@ class Trajectories:
             object.__setattr__(self, "provenance", found.counted_in(self.provenance))
         if self.trace is not None and not _is_whole(self.trace):
             object.__setattr__(self, "trace", numbered(self.trace, exact=True).number)
+        refuse_off_earth(self.points, "trajectory {} has a point that")
+        if self.tracks is not None:
+            self._refuse_other_tracks(self.tracks)
 
     def _refuse_other_tracks(self, tracks: Tracks) -> None:
         if tracks.run.shape != (len(self),):

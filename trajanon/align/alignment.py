@@ -27,7 +27,7 @@ from trajanon.axes import leading_axes
 from trajanon.errors import TrajanonError
 from trajanon.neighbours import neighbour_count
 from trajanon.partition import Partition, Stage, broken_promises, dense
-from trajanon.problem import NullLog, Problem
+from trajanon.problem import Problem, SearchLog
 from trajanon.progress import Progress, silent
 from trajanon.refine.blocks import block_of, neighbours_within
 from trajanon.refine.descent import SETTLED
@@ -124,7 +124,7 @@ def _mean_metres(trajectories: Trajectories, groups: Partition) -> float:
     return float(moved_to(trajectories.points, lines, groups.labels).mean())
 
 
-class WindowLog(NullLog):
+class WindowLog(SearchLog):
     """The windows and groups that lost least so far."""
 
     def __init__(self, windows: Windows, aligned: Aligned) -> None:

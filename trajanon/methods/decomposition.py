@@ -10,7 +10,7 @@ from trajanon.loss import sse
 from trajanon.methods.mdav import mdav
 from trajanon.methods.v_mdav import v_mdav
 from trajanon.partition import dense
-from trajanon.problem import NullLog, Problem
+from trajanon.problem import Problem, SearchLog
 from trajanon.refine.swap import swap
 
 # Records of a part times k, about, if the number of parts is not given: there are more large
@@ -31,7 +31,7 @@ def decomposition(problem: Problem) -> Ints:
     ----------
     Castro, Gentile, Spagnolo-Arrizabalaga (PSD 2022), section 2.
     """
-    quiet = replace(problem, log=NullLog())
+    quiet = replace(problem, log=SearchLog())
     labels = swap(quiet, start(problem))
     return swap(quiet, regroup_parts(problem, labels))
 

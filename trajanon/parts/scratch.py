@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Ints
-from trajanon.drafts import holding
+from trajanon.drafts import hold
 from trajanon.errors import FileProblem
 from trajanon.folder import Folder
 
@@ -44,7 +44,7 @@ class Scratch(Folder):
             try:
                 if self.local is not None:
                     self.local.chmod(0o700)
-                    held.enter_context(holding(self.local))
+                    held.enter_context(hold(self.local, new=True))
                 with Folder.writing(self, _AT_WORK):
                     pass
             except BaseException:  # such as a full disk; the next run would be refused

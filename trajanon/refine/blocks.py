@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import group_means
 from trajanon.partition import dense
-from trajanon.problem import NullLog, Problem
+from trajanon.problem import Problem, SearchLog
 
 BLOCK = 2_500  # records of a block: with them in its cache, a core is at its fastest
 
@@ -71,7 +71,7 @@ def block_of(problem: Problem, stop: Event, rows: Ints | None = None) -> Problem
         if stop.is_set():
             raise KeyboardInterrupt
 
-    alone = replace(problem, log=NullLog(), progress=look_up)
+    alone = replace(problem, log=SearchLog(), progress=look_up)
     if rows is None:
         return alone
     return replace(alone, records=problem.records[rows], subjects=problem.subjects[rows])
