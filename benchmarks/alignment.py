@@ -32,8 +32,8 @@ from trajanon.releases import Release
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
+from trajanon.utility.displacements import lengths
 from trajanon.utility.grid import cells, density_divergence, shares
-from trajanon.utility.shape import lengths
 from trajanon.utility.usefulness import DENSITY_CELL, FLOW_CELL
 
 GROUPS = [4]

@@ -14,9 +14,17 @@ from trajanon._kernels.couplings import closest_couplings
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.tracks import Tracks
-from trajanon.utility.displacements import displacement, from_runs, on_plane
+from trajanon.utility.displacements import (
+    closeness,
+    displacement,
+    from_runs,
+    length_change,
+    length_shift,
+    lengths,
+    on_plane,
+    turns,
+)
 from trajanon.utility.grid import busyness, cells, density_divergence, flow_similarity, query_errors
-from trajanon.utility.shape import closeness, length_change, length_shift, lengths, turns
 from trajanon.utility.usefulness import share_on_roads, usefulness
 
 NORTH, EAST = 110_574.3, 111_319.5  # metres of a degree at the equator, WGS 84

@@ -115,10 +115,8 @@ def _own(file: Path) -> Dataset:
 
 def _trajectories(file: Path) -> Dataset:
     records = read_trajectories(file).records
-    if len(records) > _MOST:
-        chosen = np.random.default_rng(0).permutation(len(records))[:_MOST]
-        records = records[np.sort(chosen)]
-    return _large_enough(file.stem, standardise(records), file)
+    chosen = np.sort(np.random.default_rng(0).permutation(len(records))[:_MOST])
+    return _large_enough(file.stem, standardise(records[chosen]), file)
 
 
 def _large_enough(name: str, records: Floats, file: Path) -> Dataset:

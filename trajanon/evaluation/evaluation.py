@@ -25,7 +25,7 @@ from trajanon.progress import Progress, silent
 from trajanon.releases import Release, with_report
 from trajanon.subjects import nameless
 from trajanon.trajectories import Trajectories
-from trajanon.utility.shape import length_change
+from trajanon.utility.displacements import length_change
 from trajanon.utility.usefulness import ROAD, ToRoad, share_on_roads, usefulness
 
 _METHODS: dict[str, dict[str, Any]] = {

@@ -10,6 +10,12 @@ from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.partition import check_k
 
+_AS_THEY_ARE = (
+    *("name", "knows", "against", "expected", "worst_case", "baseline", "line_found", "exposed"),
+    "sampled",
+)
+"""What an account repeats."""
+
 _ROUNDING = 1e-9  # a chance that exceeds 1/k by less is 1/k
 
 
@@ -79,9 +85,7 @@ class Attack:
     published: Published  # what he sees: a release, or the originals as if they were published
     targets: Ints  # the trajectories attacked, (t,)
     rates: Floats  # for each target, the chance that the row picked is of its subject, (t,)
-    line_rates: (
-        Floats  # the chance that the row picked lies on the line of the target's group, (t,)
-    )
+    line_rates: Floats  # the chance that the row lies on the line of the target's group, (t,)
     worst: Floats  # the same as `rates`, for what betrays the target most, (t,)
     sampled: bool = False  # whether only some of what he may know was tried
 
@@ -89,11 +93,6 @@ class Attack:
     def against(self) -> str:
         """``release``, or ``originals`` for what publishing these would give away."""
         return self.published.against
-
-    @property
-    def subjects(self) -> Ints:
-        """The subject of each target, (t,)."""
-        return self.published.owners[self.targets]
 
     @property
     def baseline(self) -> float:
@@ -135,21 +134,14 @@ class Attack:
     @property
     def account(self) -> dict[str, Any]:
         """Ready for JSON: nothing of single trajectories."""
+        subjects = self.published.owners[self.targets]
         return {
-            "name": self.name,
-            "knows": self.knows,
-            "against": self.against,
+            **{name: getattr(self, name) for name in _AS_THEY_ARE},
             "k": self.published.k,
             "targets": len(self.targets),
-            "subjects": len(np.unique(self.subjects)),
-            "expected": self.expected,
-            "worst_case": self.worst_case,
-            "baseline": self.baseline,
-            "line_found": self.line_found,
-            "exposed": self.exposed,
-            "subjects_exposed": len(np.unique(self.subjects[self.above])),
+            "subjects": len(np.unique(subjects)),
+            "subjects_exposed": len(np.unique(subjects[self.above])),
             "groups_at_fault": len(self.at_fault),
-            "sampled": self.sampled,
         }
 
 

@@ -14,7 +14,7 @@ from trajanon.geodesy import EARTH, in_space
 from trajanon.loss import group_means, standardise
 from trajanon.neighbours import nearest_points
 from trajanon.partition import dense
-from trajanon.utility.shape import lengths
+from trajanon.utility.displacements import lengths
 
 _MOST_LEFT_OUT = 0.2  # of the trajectories: more is no suppression
 _ALIKE = 0.1  # of the widest group's span

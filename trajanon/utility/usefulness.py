@@ -8,9 +8,17 @@ import numpy as np
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.tracks import STEPS, Tracks
-from trajanon.utility.displacements import displacement, from_runs, summary
+from trajanon.utility.displacements import (
+    closeness,
+    displacement,
+    from_runs,
+    length_change,
+    length_shift,
+    lengths,
+    summary,
+    turns,
+)
 from trajanon.utility.grid import busyness, density_divergence, flow_similarity, query_errors
-from trajanon.utility.shape import closeness, length_change, length_shift, lengths, turns
 
 FLOW_CELL = 500.0  # metres: trips begin and end in a neighbourhood
 DENSITY_CELL = 200.0  # metres: a street or two
