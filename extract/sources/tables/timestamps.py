@@ -3,7 +3,9 @@
 import logging
 import re
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -50,42 +52,62 @@ class TimeColumn:
     def __init__(self, first: pd.DataFrame, what: str) -> None:
         self._what = what
         self._rows_before = 0
-        self._timed = "time" in first
         self._dated = False
-        self._per_second: float | None = None
-        self._written: str | None = None
         self._begun = np.empty(0)  # the times of the first rows
-        if not self._timed:
-            return
+        self._read = self._reader(first) if "time" in first else None
+
+    def _reader(self, first: pd.DataFrame) -> Callable[[pd.Series], Floats] | None:
+        """Find what reads the times, by the first of them; None if they tell no order."""
         values = first["time"]
-        if not _is_of_dates(values):
+        if pd.api.types.is_timedelta64_dtype(values):
+            return lambda part: np.asarray(part.dt.total_seconds().to_numpy(dtype=np.float64))
+        read: Callable[[pd.Series], Floats] = _seconds
+        if not pd.api.types.is_datetime64_any_dtype(values):
             epochs = numbers(values)
             if 2 * np.isfinite(epochs).sum() > values.notna().sum():
-                self._per_second = _unit(epochs)
-                return
+                per_second = _unit(epochs)
+                return lambda part: numbers(part) / per_second
             self._dated = self._are_of_day(first)
-            self._written = _format(self._values(first))
-        if not pd.api.types.is_timedelta64_dtype(values):
-            self._judge(self._values(first))
-
-    def _judge(self, values: pd.Series) -> None:
-        self._begun = self._read(values)
+            values = self._values(first)
+            read = partial(_seconds_of_texts, form=_format(_texts(values).drop_null()))
+        self._begun = read(values)
         known = self._begun[np.isfinite(self._begun)]
         if len(values) > 1 and len(known) > 0 and not (known % 86_400).any():
-            self._timed = False
             logger.warning("%s has days but no times of day: it is untimed", self._what)
-        elif len(known) == 0 and values.notna().any():
+            return None
+        if len(known) == 0 and values.notna().any():
             logger.warning(
                 "none of the times of %s can be read, such as %r: it is untimed; "
                 "write them as 2020-09-13T12:26:40Z",
                 self._what,
                 str(values.dropna().iloc[0]),
             )
+        return read
+
+    def _are_of_day(self, first: pd.DataFrame) -> bool:
+        """Say whether times are times of day, of a day that another column tells."""
+        texts = _texts(first["time"]).drop_null()
+        of_day = pc.sum(pc.match_substring_regex(texts, _OF_DAY)).as_py() or 0
+        if 2 * of_day <= len(texts) or "date" in first:
+            return 2 * of_day > len(texts)
+        msg = (
+            f"the column of times holds times of day ({texts[0]}), which do not tell "
+            "one day from another: name a column with both, `columns` time=..., or one "
+            "with the day, date=..."
+        )
+        raise BadInput(msg)
+
+    def _values(self, rows: pd.DataFrame) -> pd.Series:
+        if not self._dated:
+            return rows["time"]
+        days = pc.replace_substring_regex(_texts(rows["date"]), _MIDNIGHT, "")
+        both = (pc.utf8_trim_whitespace(each) for each in (days, _texts(rows["time"])))
+        return pd.Series(pc.binary_join_element_wise(*both, " ").to_pandas())
 
     def seconds(self, rows: pd.DataFrame, how: Reading) -> Floats:
         """Read the times of the next part of the table; NaN where there is none."""
         before, self._rows_before = self._rows_before, self._rows_before + len(rows)
-        if not self._timed:
+        if self._read is None:
             return np.full(len(rows), np.nan)
         values = self._values(rows)
         read = self._begun[before : before + len(rows)]
@@ -103,47 +125,6 @@ class TimeColumn:
             how.counts[UNREAD_TIMES] += int(unread.sum())
         return read
 
-    def _are_of_day(self, first: pd.DataFrame) -> bool:
-        """Say whether times are times of day, of a day that another column tells."""
-        texts = _texts(first["time"]).drop_null()
-        of_day = pc.sum(pc.match_substring_regex(texts, _OF_DAY)).as_py() or 0
-        if 2 * of_day <= len(texts):
-            return False
-        if "date" in first:
-            return True
-        msg = (
-            f"the column of times holds times of day ({texts[0]}), which do not tell "
-            "one day from another: name a column with both, `columns` time=..., or one "
-            "with the day, date=..."
-        )
-        raise BadInput(msg)
-
-    def _values(self, rows: pd.DataFrame) -> pd.Series:
-        if not self._dated:
-            return rows["time"]
-        days = pc.replace_substring_regex(_texts(rows["date"]), _MIDNIGHT, "")
-        both = (pc.utf8_trim_whitespace(each) for each in (days, _texts(rows["time"])))
-        return pd.Series(pc.binary_join_element_wise(*both, " ").to_pandas())
-
-    def _read(self, values: pd.Series) -> Floats:
-        if pd.api.types.is_timedelta64_dtype(values):
-            return np.asarray(values.dt.total_seconds().to_numpy(dtype=np.float64))
-        if self._per_second is not None:
-            return numbers(values) / self._per_second
-        if _is_of_dates(values):
-            return _since_1970(_dates(values))
-        texts = _texts(values)
-        if self._written is None:
-            return _since_1970(_dates(texts.to_pandas(), format="mixed"))
-        read = _fixed(texts, self._written)
-        day_first = self._written.startswith("%d")
-        for how in ({"format": self._written}, {"format": "mixed", "dayfirst": day_first}):
-            unread = np.isnan(read) & texts.is_valid().to_numpy(zero_copy_only=False)
-            if unread.any():  # not written like the first ones
-                others = texts.filter(pa.array(unread)).to_pandas()
-                read[unread] = _since_1970(_dates(others, **how))
-        return read
-
 
 def holds_times(values: pd.Series, name: str) -> bool:
     """Say whether a column seems to hold times or dates, by its first values.
@@ -152,7 +133,7 @@ def holds_times(values: pd.Series, name: str) -> bool:
     """
     some = pd.Series(values.dropna().head(_JUDGED).tolist())  # of whatever type
     kind = pd.api.types.infer_dtype(some)
-    if _is_of_dates(some) or kind in ("date", "datetime", "time"):
+    if kind in ("datetime64", "timedelta64", "timedelta", "date", "datetime", "time"):
         return True
     if kind not in ("string", "integer", "floating", "decimal"):
         return False
@@ -163,12 +144,7 @@ def holds_times(values: pd.Series, name: str) -> bool:
     texts = _texts(some)
     if pc.sum(pc.match_substring_regex(texts, _LIKE_A_TIME)).as_py() < _MOST * len(texts):
         return False
-    return bool(_dates(texts.to_pandas(), format="mixed").notna().mean() >= _MOST)
-
-
-def _is_of_dates(values: pd.Series) -> bool:
-    kinds = pd.api.types
-    return bool(kinds.is_datetime64_any_dtype(values) or kinds.is_timedelta64_dtype(values))
+    return bool(np.isfinite(_seconds(texts.to_pandas(), format="mixed")).mean() >= _MOST)
 
 
 def _texts(values: pd.Series) -> pa.StringArray:
@@ -189,9 +165,8 @@ def _unit(epochs: Floats) -> float:
     return next((per_second for least, per_second in units if typical >= least), 1.0)
 
 
-def _format(values: pd.Series) -> str | None:
+def _format(texts: pa.StringArray) -> str | None:
     """Find the format that reads most of the texts, if there is one."""
-    texts = _texts(values).drop_null()
     for text in texts[:_JUDGED].to_pylist():
         # After a year that comes first, the day is never next.
         orders = (False,) if text.strip()[:4].isdigit() else (False, True)
@@ -209,9 +184,23 @@ def _likelihood(form: str, texts: pa.StringArray) -> tuple[int, float, bool]:
 
     Of one day alone either may be right; more of the world writes it before the month.
     """
-    read = _dates(texts.to_pandas(), format=form)
-    span = 0.0 if read.isna().all() else (read.max() - read.min()).total_seconds()
-    return int(read.notna().sum()), -span, form.startswith("%d") != ("%p" in form)
+    read = _seconds(texts.to_pandas(), format=form)
+    known = read[np.isfinite(read)]
+    span = np.ptp(known) if len(known) else 0.0
+    return len(known), -span, form.startswith("%d") != ("%p" in form)
+
+
+def _seconds_of_texts(values: pd.Series, form: str | None) -> Floats:
+    """Read texts, those first that are written in a format, then all others."""
+    texts = _texts(values)
+    if form is None:
+        return _seconds(texts.to_pandas(), format="mixed")
+    read = _fixed(texts, form)
+    for how in ({"format": form}, {"format": "mixed", "dayfirst": form.startswith("%d")}):
+        unread = np.isnan(read) & texts.is_valid().to_numpy(zero_copy_only=False)
+        if unread.any():
+            read[unread] = _seconds(texts.filter(pa.array(unread)).to_pandas(), **how)
+    return read
 
 
 def _fixed(texts: pa.StringArray, form: str) -> Floats:
@@ -247,11 +236,9 @@ def _fixed(texts: pa.StringArray, form: str) -> Floats:
     return seconds
 
 
-def _dates(values: pd.Series, **how: str | bool) -> pd.Series:
-    with warnings.catch_warnings(action="ignore"):
-        return pd.to_datetime(values, utc=True, errors="coerce", **how)
-
-
-def _since_1970(times: pd.Series) -> Floats:
+def _seconds(values: pd.Series, **how: str | bool) -> Floats:
+    """Read dates, or texts of them, by pandas."""
+    with warnings.catch_warnings(action="ignore"):  # of what pandas has to guess
+        times = pd.to_datetime(values, utc=True, errors="coerce", **how)
     microseconds = times.astype("datetime64[us, UTC]").astype("int64").to_numpy()
     return np.where(times.isna().to_numpy(), np.nan, microseconds / 1e6)
