@@ -35,6 +35,13 @@ rows_of_tables = st.lists(
 )
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _few_buckets() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(point_groups, "_BUCKETS", 4)
+        yield
+
+
 def table(rows: Sequence[Row], roles: Sequence[str] = ("subject", "id")) -> pd.DataFrame:
     whole = pd.DataFrame(rows, columns=["subject", "id", "time"])
     names = whole[list(roles)].astype("str")
@@ -138,19 +145,6 @@ def test_rows_put_aside_come_back_as_the_same_traces(roles: Sequence[str], rows:
         patch.setattr(point_groups, "HELD", 0)
         aside = plain(gather(whole, 3)[0])
     assert sorted(aside, key=repr) == sorted(expected, key=repr)
-
-
-@pytest.mark.parametrize("rows", [None, 0, 10**5, 10**12])
-def test_the_number_of_rows_expected_changes_no_trace(
-    rows: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(point_groups, "HELD", 1)
-    found = traces_of_points(parts(table(ROWS), 2), "t", Reading(), rows=rows)
-    assert sorted((t.name, str(t.subject), len(t)) for t in found) == [
-        ("1", "ann", 2),
-        ("1", "bob", 1),
-        ("2", "None", 1),
-    ]
 
 
 def test_rows_of_one_trace_may_lie_at_both_ends(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,13 +267,6 @@ def test_files_are_closed_when_nobody_wants_more(monkeypatch: pytest.MonkeyPatch
     found.close()
     assert opened
     assert all(file.closed for file in opened)
-
-
-@pytest.mark.parametrize(("rows", "buckets"), [(None, 64), (1, 16), (10**8, 100), (10**12, 256)])
-def test_there_are_as_many_buckets_as_rows_need(rows: int | None, buckets: int) -> None:
-    with point_groups.Spill(rows) as aside:
-        aside.put([])
-        assert len(list(aside.buckets())) == buckets
 
 
 def test_no_number_is_no_place() -> None:

@@ -16,7 +16,7 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import delimited
 from trajanon.extract.sources.tables.delimited import NAME, NUMBER, TEXT
-from trajanon.extract.sources.tables.layout import Layout, fields_of
+from trajanon.extract.sources.tables.layout import Layout, fields_of, layout_of
 from trajanon.extract.sources.tables.point_groups import traces_of_points
 from trajanon.extract.sources.tables.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
@@ -43,10 +43,7 @@ class Collection(NamedTuple):
 
 
 def _read_geolife(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read a `.plt` file: one trace, in Greenwich time.
-
-    Its subject is the folder around the folder Trajectory; elsewhere it is unknown.
-    """
+    """Read a `.plt` file, one trace; its subject is the folder around the folder Trajectory."""
     types = {"lat": NUMBER, "lon": NUMBER, "date": TEXT, "time": TEXT}
     points = pd.concat(delimited.read(path, _GEOLIFE, types, how), ignore_index=True)
     if len(points) == 0:
@@ -59,10 +56,7 @@ def _read_geolife(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
 
 def _read_cabspotting(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read `new_NAME.txt`, the file of a cab: a trace for each trip, with passengers or without.
-
-    Whenever the cab is taken or left, a trip ends.
-    """
+    """Read `new_NAME.txt`, the file of a cab: a trip ends whenever the cab is taken or left."""
     types = dict.fromkeys(_CABSPOTTING.names, NUMBER)
     rows = pd.concat(delimited.read(path, _CABSPOTTING, types, how))
     placed = rows["time"].notna() & rows["occupied"].notna()  # others belong to no trip
@@ -100,10 +94,9 @@ def _looks_like_porto(name: str, head: bytes) -> bool:
 def _read_porto(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read the trips of taxis, one a row, a point every 15 seconds.
 
-    Trips with missing points are left out: it is unknown where they are missing, so times and
-    lines would be invented.
+    Of trips with missing points it is unknown where they are missing: they are left out.
     """
-    layout = delimited.layout(path)
+    layout = layout_of(path)
     missing = [name for name in _PORTO if name not in layout.names]
     if missing:
         msg = (

@@ -126,7 +126,7 @@ def _traces_of_points(
             roles = {role: _single_values(layer, columns[n]) for role, n in column_of.items()}
             yield pd.DataFrame({"lat": lat, "lon": lon, **roles})
 
-    return traces_of_points(chunks(), layer.label, how, rows=layer.count)
+    return traces_of_points(chunks(), layer.label, how)
 
 
 def _traces_of_lines(

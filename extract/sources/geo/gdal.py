@@ -31,11 +31,7 @@ _UNREADABLE = (RuntimeError, OSError, ValueError, LookupError, TypeError, pa.Arr
 
 
 def layers(path: Path, head: bytes, what: str, label: str, how: Reading) -> list[Layer]:
-    """Open all layers of a file that may hold traces.
-
-    Layers without points or lines, and layers of points without an id, are left out with a warning,
-    if there are others.
-    """
+    """Open the layers of a file that may hold traces; others are left out with a warning."""
     if head.startswith(SHAPEFILE):
         _check_shapefile(path, what)
     names: list[str | None] = [None]

@@ -27,10 +27,7 @@ _FEATURE = re.compile(
 
 
 def looks_like(name: str, head: bytes) -> bool:
-    """Tell whether a file is GeoJSON, GeoPackage, Shapefile or FlatGeobuf.
-
-    For GeoParquet ask `geo_parquet.is_geoparquet`: what a Parquet file is stands at its end.
-    """
+    """Tell whether a file is GeoJSON, GeoPackage, Shapefile or FlatGeobuf; not GeoParquet."""
     geopackage = head.startswith(gdal.GEOPACKAGE) and head[68:70] == b"GP"
     flatgeobuf = head.startswith(gdal.FLATGEOBUF)
     geojson = _is_json(head) and _FEATURE.search(head) is not None
@@ -38,10 +35,7 @@ def looks_like(name: str, head: bytes) -> bool:
 
 
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read the traces of a file of points or lines, batch by batch.
-
-    Coordinates come from the geometries, never from columns; they are transformed to WGS 84.
-    """
+    """Read the traces of a file of points or lines; coordinates are those of the geometries."""
     with _plain(path, how) as (plain, size):
         layers = _layers(plain, str(path), label, how)
         total = sum(layer.count or 0 for layer in layers)
@@ -51,8 +45,8 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
             """Tell of the bytes of the file in step with its features."""
             nonlocal done, told
             done = min(done + read, total)
-            how.read(size * done // max(total, 1) - told)
-            told = size * done // max(total, 1)
+            before, told = told, size * done // max(total, 1)
+            how.read(told - before)
 
         for layer in layers:
             yield from features.traces(layer, how, tell)

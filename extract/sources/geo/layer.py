@@ -42,7 +42,7 @@ class Layer:
 
     def roles(self, wanted: Mapping[str, str], *, of_points: bool) -> dict[str, str]:
         """Find which column plays which role; the geometry is lat and lon."""
-        column_of = roles(self.names, wanted, self.what, ["id"] if of_points else [])
+        column_of = roles(self.names, wanted, self.what, needed="id" if of_points else "")
         check_single(self.names, (*column_of.values(), *TIMES_OF_POINTS), self.what)
         return column_of
 

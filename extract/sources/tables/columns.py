@@ -37,13 +37,7 @@ _EXACT = 2.0**53  # below it, a float is not the neighbour of the number meant
 
 
 def plain(name: str) -> str:
-    """Make names equal that differ in case, blanks, and signs between words.
-
-    Examples
-    --------
-    >>> plain("# Location-Long"), plain("location.long")
-    ('locationlong', 'locationlong')
-    """
+    """Make names equal that differ in case, blanks, and signs between words."""
     return re.sub(r"[-_.#\s\ufeff]", "", name).casefold()
 
 
@@ -56,13 +50,7 @@ def known_as(name: str) -> list[str]:
 
 
 def parse_columns(text: str) -> dict[str, str]:
-    """Read ``lat=...,lon=...,time=...,id=...,subject=...`` as a user gives it.
-
-    Examples
-    --------
-    >>> parse_columns("lat=y_wgs,lon=x_wgs")
-    {'lat': 'y_wgs', 'lon': 'x_wgs'}
-    """
+    """Read ``lat=...,lon=...,time=...,id=...,subject=...`` as a user gives it."""
     columns: dict[str, str] = {}
     for part in text.split(","):
         role, _, name = (word.strip() for word in part.partition("="))
@@ -79,49 +67,41 @@ def parse_columns(text: str) -> dict[str, str]:
 
 
 def roles(
-    names: Sequence[str],
-    wanted: Mapping[str, str],
-    what: str,
-    needed: Sequence[str] = ("lat", "lon", "id"),
+    names: Sequence[str], wanted: Mapping[str, str], what: str, needed: str = "lat lon id"
 ) -> dict[str, str]:
-    """Find which column plays which role.
-
-    If lat and lon are not needed, no column is either. A subject will do instead of an id.
-    """
-    elsewhere = {"lat", "lon"}.difference(needed)  # in the geometries
+    """Find which column plays which role; none is lat or lon where they are not needed."""
+    elsewhere = {"lat", "lon"}.difference(needed.split())  # in the geometries
     wanted = {role: name for role, name in wanted.items() if role not in elsewhere}
     _check_wanted(wanted)
     found: dict[str, str] = {}
     by_name = {plain(name): name for name in reversed(names)}
     for role, known in _KNOWN.items():
-        if role in elsewhere:
-            continue
-        candidates = (by_name[name] for name in known if name in by_name)
         taken = {*found.values(), *wanted.values()}
-        free = next((name for name in candidates if name not in taken), None)
-        name = wanted.get(role, free)
-        if name is not None:
-            found[role] = name
+        candidates = [by_name[name] for name in known if name in by_name]
+        free = [name for name in candidates if name not in taken]
+        chosen = [wanted[role]] if role in wanted else free
+        if chosen and role not in elsewhere:
+            found[role] = chosen[0]
     if "part" not in wanted and plain(found.get("id", "")) != "trackfid":
         found.pop("part", None)
     unknown = [role for role in found if found[role] not in names]
-    either = {"id": {"id", "subject"}}
-    missing = [role for role in needed if not either.get(role, {role}) & found.keys()]
-    if (unknown or missing) and "lat" in needed and is_row(names):
+    missing = [role for role in needed.split() if role not in found]
+    if "subject" in found and "id" in missing:  # which will do
+        missing.remove("id")
+    msg = ""
+    listed = f"its columns are {', '.join(names) or 'none'}"
+    if (unknown or missing) and not elsewhere and is_row(names):
         msg = (
             f"{what} has no line with the names of its columns, because its first line "
             "holds numbers: write one above it, such as id,lat,lon,time"
         )
-        raise BadInput(msg)
-    listed = f"its columns are {', '.join(names) or 'none'}"
-    if unknown:
+    elif unknown:
         msg = f"{what} has no column {found[unknown[0]]!r} for {unknown[0]}; {listed}"
-        raise BadInput(msg)
-    if missing:
-        msg = (
-            f"{what} has no column known as {' or '.join(missing)}; {listed}: "
-            f"say `columns` {','.join(f'{role}=...' for role in missing)}"
-        )
+    elif missing:
+        asked = ",".join(f"{role}=..." for role in missing)
+        lacks = " or ".join(missing)
+        msg = f"{what} has no column known as {lacks}; {listed}: say `columns` {asked}"
+    if msg:
         raise BadInput(msg)
     return found
 

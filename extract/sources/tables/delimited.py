@@ -5,7 +5,6 @@ import io
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,8 +14,8 @@ import pyarrow.compute as pc
 from pyarrow import csv as pa_csv
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.streams import DAMAGED, Reading
-from trajanon.extract.sources.tables.layout import BYTE_ORDER_MARK, Layout, layout_of, unreadable
+from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.tables.layout import BYTE_ORDER_MARK, Layout, plain_words, unreadable
 from trajanon.words import number_of
 
 TEXT = pa.string()
@@ -28,7 +27,6 @@ Types = Mapping[str, pa.DataType]
 
 UNREAD = "rows that could not be read"
 
-_HEAD = 1 << 20  # bytes by which the layout is judged
 _BLOCK = 1 << 22  # bytes that are parsed at a time
 _LONGEST = 1 << 24  # bytes of a line that may be one of a table
 _TOGETHER = 100  # lines that a quoted value may have
@@ -47,12 +45,6 @@ class _Part(NamedTuple):
     rest: bytes  # what follows a quote that the next lines may close
 
 
-def layout(path: Path) -> Layout:
-    """Find how a text is laid out, by its first lines."""
-    with _plain_words(path), Reading().unpacked(path) as stream:
-        return layout_of(path, stream.read(_HEAD))
-
-
 def read(path: Path, layout: Layout, types: Types, how: Reading) -> Iterator[pd.DataFrame]:
     """Read columns of a text of separated values.
 
@@ -61,7 +53,7 @@ def read(path: Path, layout: Layout, types: Types, how: Reading) -> Iterator[pd.
     """
     line, rows, broken, fault = layout.above + 1, 0, 0, ""
     numeric = [name for name, kind in types.items() if kind == NUMBER] if how.strict else []
-    with _plain_words(path):
+    with plain_words(path):
         for part in _parts(path, layout, how):
             table, wrong = _parsed(path, part.kept, layout, types)
             wrong += len(part.broken)
@@ -78,16 +70,6 @@ def read(path: Path, layout: Layout, types: Types, how: Reading) -> Iterator[pd.
             yield table.to_pandas(use_threads=False)
     if broken and not rows:
         raise unreadable(path, f"none of its rows, {broken:,} in all, can be read: {fault}")
-
-
-@contextmanager
-def _plain_words(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except FileProblem:
-        raise
-    except DAMAGED as error:
-        raise unreadable(path, str(error)) from error
 
 
 def _parts(path: Path, layout: Layout, how: Reading) -> Iterator[_Part]:

@@ -2,11 +2,13 @@
 
 import csv
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from trajanon.errors import FileProblem
+from trajanon.extract.sources.streams import DAMAGED, Reading
 from trajanon.files.csv_dialect import has_decimal_commas, separator_line, separator_of
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -16,13 +18,13 @@ ABOVE = (b"#", b"sep=")
 
 csv.field_size_limit(1 << 28)  # more than a line of a table may be long
 
-_JUDGED = 100  # lines, by which the numbers are
+_HEAD = 1 << 20  # bytes, and
+_JUDGED = 100  # rows, by which the layout is judged
 
 _NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d*)?\s*")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """How a text is made of lines and fields."""
 
     names: Sequence[str]  # of the columns, in their order
@@ -32,17 +34,29 @@ class Layout:
 
 
 def unreadable(path: Path, reason: str) -> FileProblem:
-    """Say that a file is no table, in one sentence."""
+    """Say in one sentence why a file is no table."""
     short = " ".join(reason.split())[:200]
     return FileProblem(f"cannot read {path} as a table of points: {short}")
 
 
-def layout_of(path: Path, head: bytes) -> Layout:
+@contextmanager
+def plain_words(path: Path) -> Iterator[None]:
+    """Say in one sentence what keeps a text from being read."""
+    try:
+        yield
+    except FileProblem:
+        raise
+    except DAMAGED as error:
+        raise unreadable(path, str(error)) from error
+
+
+def layout_of(path: Path) -> Layout:
     """Find the names of the columns, and what separates them, in the first lines.
 
-    Lines that begin with # are comments. If there is no line of names below them, the last of them
-    may be it.
+    Lines that begin with # are comments; the last of them may have the names.
     """
+    with plain_words(path), Reading().unpacked(path) as stream:
+        head = stream.read(_HEAD)
     lines = head.removeprefix(BYTE_ORDER_MARK).splitlines()
     written = [i for i, line in enumerate(lines) if line.strip()]
     if not written:
@@ -92,5 +106,5 @@ def _has_decimal_commas(rows: Sequence[bytes], separator: str) -> bool:
     text = b"\n".join(rows)
     if b"," not in text or (separator == "," and b'"' not in text):
         return False
-    lines = text.decode(errors="replace").replace("\0", "").splitlines()
+    lines = text.decode(errors="replace").splitlines()
     return has_decimal_commas(field for line in lines for field in fields_of(line, separator))

@@ -29,9 +29,8 @@ FIRST = 250_000
 HELD = 2_000_000
 """Rows that are gathered in memory; those of a larger table are put into files first."""
 
-_BUCKET = 1_000_000  # rows that one bucket should hold
-_FEWEST, _MOST = 16, 256  # buckets; each is an open file
-_UNKNOWN = 64  # buckets of a table whose number of rows is unknown
+_BUCKETS = 128
+"""Files for the rows of a large table, all open at once; the rows of one are held in memory."""
 
 
 class _Rows(NamedTuple):
@@ -42,9 +41,7 @@ class _Rows(NamedTuple):
     values: Floats  # latitude, longitude, and seconds since 1970 UTC or NaN, shape (3, rows)
 
 
-def traces_of_points(
-    chunks: Iterable[pd.DataFrame], label: str, how: Reading, *, rows: int | None = None
-) -> Iterator[Trace]:
+def traces_of_points(chunks: Iterable[pd.DataFrame], label: str, how: Reading) -> Iterator[Trace]:
     """Gather the rows of each trace, wherever they stand.
 
     Rows of one subject and one id are one trace, in the order of the table. Without ids, a subject
@@ -62,16 +59,14 @@ def traces_of_points(
     times = TimeColumn(first, label)
     prefix = "" if "subject" in first else f"{label}#"  # equal ids of two files differ
     del first
-    with Spill(rows) as spill:
+    with Spill() as spill:
         held: list[_Rows] = []
-        size = 0
         for chunk in chain(begun, coming):
             held.append(_rows_of(chunk, times.seconds(chunk, how), how))
-            size += len(held[-1].owner)
-            if size > HELD:
-                spill.put(held)
-        for gathered in spill.buckets() if size > HELD else [held]:
-            yield from _traces(gathered, prefix, how)
+            if sum(len(rows.owner) for rows in held) > HELD:
+                spill.put(_joined(held))
+        for gathered in spill.buckets(held):
+            yield from _traces(_joined(gathered), prefix, how)
 
 
 def _rows_of(chunk: pd.DataFrame, time: Floats, how: Reading) -> _Rows:
@@ -117,35 +112,38 @@ def _with_part(ids: pd.Series, parts: pd.Series) -> pd.Series:
     return owner + "/" + part
 
 
-def _traces(held: list[_Rows], prefix: str, how: Reading) -> Iterator[Trace]:
-    """Put the rows of each trace together; empties the list, for the memory."""
-    if not any(len(rows.owner) for rows in held):
-        return
-    pairs = [pair for rows in held for pair in rows.owners]
-    written = dict.fromkeys(subject for _, subject in pairs)
+def _joined(held: list[_Rows]) -> _Rows:
+    """Put rows one behind the other; empties the list, for the memory."""
+    first = np.cumsum([0, *(len(rows.owners) for rows in held)]).tolist()
+    owner = [rows.owner + start for rows, start in zip(held, first, strict=False)]
+    owners = [pair for rows in held for pair in rows.owners]
+    values = np.concatenate([rows.values for rows in held], axis=1)
+    held.clear()
+    return _Rows(np.concatenate(owner), owners, values)
+
+
+def _traces(rows: _Rows, prefix: str, how: Reading) -> Iterator[Trace]:
+    """Put the rows of each trace together."""
+    written = dict.fromkeys(subject for _, subject in rows.owners)
     keys = {name: name and key_of(name, exact=how.subjects_exact) for name in written}
     spellings: defaultdict[str | None, list[str]] = defaultdict(list)
     for name, key in keys.items():
         if name is not None:
             spellings[key].append(name)
     only: dict[str, str | None] = {}  # subject of an id, if it has but one
-    for name, subject in pairs if None in keys else ():
+    for name, subject in rows.owners if None in keys else ():
         if (key := keys[subject]) is not None:
             only[name] = key if only.get(name, key) == key else None
     number: dict[tuple[str, str | None], int] = {}  # of each trace, by id and subject
     numbers = [
         number.setdefault((name, keys[subject] or only.get(name)), len(number))
-        for name, subject in pairs
+        for name, subject in rows.owners
     ]
-    first = np.cumsum([0, *(len(rows.owners) for rows in held)])
-    places = [rows.owner + start for rows, start in zip(held, first.tolist(), strict=False)]
     # Codes of few bytes are sorted much faster.
-    code = np.array(numbers, np.min_scalar_type(len(number)))[np.concatenate(places)]
-    order = np.argsort(code, kind="stable")
+    code = np.array(numbers, np.min_scalar_type(len(number)))[rows.owner]
+    values = rows.values.take(np.argsort(code, kind="stable"), axis=1)
+    del rows  # then the points lie once in memory
     ends = np.cumsum(np.bincount(code)).tolist()
-    values = np.concatenate([rows.values for rows in held], axis=1)
-    held.clear()
-    values = values.take(order, axis=1)
     for (name, key), start, end in zip(number, [0, *ends], ends, strict=False):
         subject = None if key is None else spelled(spellings[key][0])
         lat, lon, time = values[:, start:end]
@@ -153,27 +151,32 @@ def _traces(held: list[_Rows], prefix: str, how: Reading) -> Iterator[Trace]:
 
 
 class Spill(ExitStack):
-    """Rows in buckets by their ids, each an unnamed temporary file.
+    """Rows in buckets by their ids: temporary files without names, which end with the process."""
 
-    The operating system removes the files with the process, whatever ends it.
-    """
-
-    def __init__(self, rows: int | None) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        wished = _UNKNOWN if rows is None else -(-rows // _BUCKET)
-        self._count = min(max(wished, _FEWEST), _MOST)
         self._files: list[io.FileIO] = []
 
-    def put(self, held: list[_Rows]) -> None:
-        """Put rows behind those that are here; empties the list."""
+    def put(self, rows: _Rows) -> None:
+        """Put rows behind those that are here."""
+        # By the id itself: its number depends on where the table is cut.
+        of_owner = [zlib.crc32(name.encode()) % _BUCKETS for name, _ in rows.owners]
+        bucket = np.array(of_owner, np.uint8)[rows.owner]
+        order = np.argsort(bucket, kind="stable")
+        ends = np.cumsum(np.bincount(bucket, minlength=_BUCKETS))
         try:
-            if not self._files:
-                self._files = [
-                    self.enter_context(tempfile.TemporaryFile(buffering=0))  # noqa: SIM115
-                    for _ in range(self._count)
-                ]
-            while held:
-                self._write(held.pop(0))
+            while len(self._files) < _BUCKETS:
+                file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+                self._files.append(self.enter_context(file))
+            for file, which in zip(self._files, np.split(order, ends[:-1]), strict=True):
+                if len(which) == 0:
+                    continue
+                needed, owner = np.unique(rows.owner[which], return_inverse=True)
+                owners = [rows.owners[place] for place in needed.tolist()]
+                part = _Rows(owner.astype(np.int32), owners, rows.values[:, which])
+                left = memoryview(pickle.dumps(part))
+                while left:
+                    left = left[file.write(left) :]
         except OSError as error:
             msg = (
                 f"cannot put rows aside in {tempfile.gettempdir()}: {error.strerror}; "
@@ -181,26 +184,17 @@ class Spill(ExitStack):
             )
             raise FileProblem(msg) from error
 
-    def buckets(self) -> Iterator[list[_Rows]]:
-        """Give back the rows, bucket by bucket; all rows of one id are in one of them."""
+    def buckets(self, held: list[_Rows]) -> Iterator[list[_Rows]]:
+        """Give back the rows, and those held, bucket by bucket; those of one id are in one."""
+        if self._files and held:
+            self.put(_joined(held))
+        if held:
+            yield held
         for file in self._files:
             file.seek(0)
             with io.BufferedReader(file) as stream:
                 parts = []
                 while stream.peek(1):
                     parts.append(pickle.load(stream))
-            yield parts
-
-    def _write(self, rows: _Rows) -> None:
-        # By the id itself: its number depends on where the table is cut.
-        of_owner = [zlib.crc32(name.encode()) % self._count for name, _ in rows.owners]
-        bucket = np.array(of_owner, np.uint8)[rows.owner]
-        order = np.argsort(bucket, kind="stable")
-        ends = np.cumsum(np.bincount(bucket, minlength=self._count))
-        for file, which in zip(self._files, np.split(order, ends[:-1]), strict=True):
-            needed, owner = np.unique(rows.owner[which], return_inverse=True)
-            owners = [rows.owners[place] for place in needed.tolist()]
-            part = _Rows(owner.astype(np.int32), owners, rows.values[:, which])
-            left = memoryview(pickle.dumps(part)) if owners else b""
-            while left:
-                left = left[file.write(left) :]
+            if parts:
+                yield parts

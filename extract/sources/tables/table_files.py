@@ -13,7 +13,7 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import delimited
 from trajanon.extract.sources.tables.columns import check_single, known_as, numbers, roles
-from trajanon.extract.sources.tables.layout import ABOVE, BYTE_ORDER_MARK
+from trajanon.extract.sources.tables.layout import ABOVE, BYTE_ORDER_MARK, layout_of
 from trajanon.extract.sources.tables.point_groups import traces_of_points
 from trajanon.extract.sources.tables.unused_columns import check_use
 from trajanon.extract.trace import Trace
@@ -28,18 +28,11 @@ _NAMES_OF_TEXTS = (".csv", ".tsv")
 _KIND = "a table of points"
 
 _TYPES: delimited.Types = {
-    "lat": delimited.NUMBER,
-    "lon": delimited.NUMBER,
-    "time": delimited.TEXT,
-    "date": delimited.TEXT,
-    "id": delimited.NAME,
-    "part": delimited.NAME,
-    "subject": delimited.NAME,
+    **dict.fromkeys(("lat", "lon"), delimited.NUMBER),
+    **dict.fromkeys(("time", "date"), delimited.TEXT),
+    **dict.fromkeys(("id", "part", "subject"), delimited.NAME),
 }
-"""Names and times are read as they are written, even if they look like numbers: 7 and
-07 are two names."""
-
-_BYTES = 8  # of a row, at least, even in a packed file
+"""Names and times are read as they are written: 7 and 07 are two names."""
 
 _CHUNK = 250_000  # rows of Parquet that are read at a time
 _JUDGED = 100_000  # rows by which unused columns are judged
@@ -47,15 +40,12 @@ _BUFFER = 1 << 20  # bytes that are read at a time of each column
 
 
 def looks_like(name: str, head: bytes) -> bool:
-    """Say whether a file is Parquet, or a text that is named or begins as a table.
-
-    A text begins as a table if its first line, or a comment above it, has a usual name for the
-    latitude, and one for the longitude.
-    """
+    """Say whether a file is Parquet, or a text that is named as a table or names lat and lon."""
     if head.startswith(_PARQUET) or name.endswith((*_NAMES_OF_PARQUET, *_NAMES_OF_TEXTS)):
         return True
     for line in head.removeprefix(BYTE_ORDER_MARK).splitlines():
-        fields = _fields(line.decode(errors="replace"))
+        text = line.decode(errors="replace")
+        fields = (field.strip(' "') for field in text.split(separator_of(text)))
         if {"lat", "lon"} <= {role for field in fields for role in known_as(field)}:
             return True
         if line.strip() and not line.startswith(ABOVE):
@@ -63,30 +53,19 @@ def looks_like(name: str, head: bytes) -> bool:
     return False
 
 
-def _fields(header: str) -> Iterator[str]:
-    return (field.strip(' "') for field in header.split(separator_of(header)))
-
-
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read the traces of a table that holds a point a row.
-
-    Rows of one subject and one id are one trace, wherever they stand in the table. A table without
-    ids has one trace a subject.
-    """
-    read_it = _read_parquet if _is_parquet(path) else _read_text
+    """Read the traces of a table that holds a point a row; see `traces_of_points`."""
+    named = path.name.lower().endswith(_NAMES_OF_PARQUET)
+    if named:
+        named_rightly(path)
+    with Reading().open(path) as stream:
+        is_parquet = named or stream.peek().startswith(_PARQUET)
+    read_it = _read_parquet if is_parquet else _read_text
     yield from read_it(path, label, how)
 
 
-def _is_parquet(path: Path) -> bool:
-    if path.name.lower().endswith(_NAMES_OF_PARQUET):
-        named_rightly(path)
-        return True
-    with Reading().open(path) as stream:
-        return stream.peek().startswith(_PARQUET)
-
-
 def _read_text(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    layout = delimited.layout(path)
+    layout = layout_of(path)
     column_of = roles(layout.names, how.columns, str(path))
 
     def first(names: Sequence[str]) -> pd.DataFrame:
@@ -97,7 +76,7 @@ def _read_text(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     types = {name: _TYPES[role] for role, name in reversed(column_of.items())}
     tables = delimited.read(path, layout, types, how)
     chunks = (_by_role(table, column_of) for table in tables)
-    yield from traces_of_points(chunks, label, how, rows=path.stat().st_size // _BYTES)
+    yield from traces_of_points(chunks, label, how)
 
 
 def _by_role(table: pd.DataFrame, column_of: Mapping[str, str]) -> pd.DataFrame:
@@ -121,7 +100,7 @@ def _read_parquet(path: Path, label: str, how: Reading) -> Iterator[Trace]:
                 raise BadInput(msg)
         check_use(schema.names, column_of, partial(first_rows, file), str(path), how)
         chunks = _chunks(file, column_of, path, how)
-        yield from traces_of_points(chunks, label, how, rows=file.metadata.num_rows)
+        yield from traces_of_points(chunks, label, how)
 
 
 def first_rows(file: pq.ParquetFile, names: Sequence[str]) -> pd.DataFrame:

@@ -26,8 +26,9 @@ def check_use(
 ) -> None:
     """Count a table of points under the use of its columns; warn of what is not used."""
     count_use(names, column_of, how)
-    used = {*column_of.values()}
-    unused = [n for n, often in Counter(names).items() if often == 1 and n not in used]
+    unused = [
+        n for n, often in Counter(names).items() if often == 1 and n not in column_of.values()
+    ]
     _warn_of_others(unused, column_of, what, how)
     if unused and "time" not in column_of:
         owner = column_of.get("id") or column_of["subject"]
@@ -40,23 +41,20 @@ def check_use(
 def count_use(names: Sequence[str], column_of: Mapping[str, str], how: Reading) -> None:
     """Count a table under the use of its columns, in words."""
     used = [f"{role}={printable(name, _LETTERS)}" for role, name in column_of.items()]
-    others = [name for name in names if name not in column_of.values()]
-    shown = ", ".join(printable(name, _LETTERS) for name in others[:_LISTED])
-    more = len(others) - _LISTED
-    rest = f" and {more:,} more" * (more > 0)
-    words = f"{', '.join(used) or 'none'}; not used: {shown or 'none'}{rest}"
-    how.counts[COLUMNS + words] += 1
+    others = [printable(name, _LETTERS) for name in names if name not in column_of.values()]
+    more = f" and {len(others) - _LISTED:,} more" if len(others) > _LISTED else ""
+    unused = f"{', '.join(others[:_LISTED]) or 'none'}{more}"
+    how.counts[f"{COLUMNS}{', '.join(used) or 'none'}; not used: {unused}"] += 1
 
 
 def _warn_of_others(
     unused: Sequence[str], column_of: Mapping[str, str], what: str, how: Reading
 ) -> None:
     """Warn of columns that could play a role for which another was found."""
-    found = column_of.keys() - how.columns.keys() - {"date"}
     for name in unused:
-        if len(plain(name)) == 1:  # x and y are often projected
-            continue
-        for role in found.intersection(known_as(name)):
+        # A date may be of no use; x and y are often projected.
+        roles = set(known_as(name)) & column_of.keys() - how.columns.keys() - {"date"}
+        for role in roles if len(plain(name)) > 1 else ():
             msg = (
                 f"{what}: {column_of[role]!r} is taken for the {role}, though {name!r} "
                 f"could be; if it is, say `columns` {role}={name}"
@@ -65,14 +63,11 @@ def _warn_of_others(
 
 
 def _single_values(first: First, names: Sequence[str]) -> pd.DataFrame:
-    """Read the first rows of columns, except of those that hold lists or are damaged.
-
-    No one asked for these columns, so their faults are no reason to stop.
-    """
+    """Read the first rows of columns, except of those that hold lists or are damaged."""
     try:
         rows = first(names)
     except (FileProblem, OSError, ValueError, RuntimeError):
-        return pd.DataFrame(columns=list(names))
+        return pd.DataFrame(columns=list(names))  # no one asked for them: no reason to stop
     lists = [name for name in rows if rows[name].map(is_list_like).any()]
     return rows.iloc[:0] if names[0] in lists else rows.drop(columns=lists)
 
@@ -80,31 +75,27 @@ def _single_values(first: First, names: Sequence[str]) -> pd.DataFrame:
 def _warn_of_times(rows: pd.DataFrame, what: str, how: Reading) -> None:
     """Warn of a column of times that differ within an owner, as those of points do."""
     owner, *unused = rows.columns
+    owners = rows[owner].map(str)
     for name in unused:
-        if not holds_times(rows[name], name):
-            continue
         times = rows[name].dropna()
-        if times.map(str).groupby(rows[owner].map(str)).nunique().max() < 2:
-            continue
-        msg = (
-            f"{what}: no column is used as time, but {name!r} holds times, such as "
-            f"{str(times.iloc[0])!r}: say `columns` time={name}"
-        )
-        if how.strict or how.timed:
-            raise BadInput(msg)
-        msg += "; without, points are taken in their order"
-        how.warn(logger, f"times {name}", msg)
-        return
+        if holds_times(times, name) and times.map(str).groupby(owners).nunique().max() > 1:
+            msg = (
+                f"{what}: no column is used as time, but {name!r} holds times, such as "
+                f"{str(times.iloc[0])!r}: say `columns` time={name}"
+            )
+            if how.strict or how.timed:
+                raise BadInput(msg)
+            msg += "; without, points are taken in their order"
+            how.warn(logger, f"times {name}", msg)
+            return
 
 
 def _warn_of_subjects(rows: pd.DataFrame, what: str, how: Reading) -> None:
     """Warn if a column is the same within each id, and of several ids, too."""
     ids, *others = rows.columns
     for name in others:
-        if not 0 < rows[name].nunique() < rows[ids].nunique():
-            continue
-        within = rows.groupby(ids, observed=True)[name].nunique()
-        if within.max() == 1:
+        several = 0 < rows[name].nunique() < rows[ids].nunique()
+        if several and rows.groupby(ids, observed=True)[name].nunique().max() == 1:
             msg = (
                 f"the column {name!r} of {what} may hold the subjects of the traces: if it "
                 f"does, name it with `columns` subject={name}"
