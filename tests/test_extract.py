@@ -216,7 +216,7 @@ def test_another_polygon_of_the_same_bounds_is_another_extraction(tmp_path: Path
     box = shapely.box(-4, 40, -3, 41)
     other = shapely.Polygon([(-4, 40), (-3, 40), (-4, 41), (-3, 41), (-4, 40.5)])
     shapes = [box, other.convex_hull.difference(shapely.box(-3.9, 40.1, -3.8, 40.2))]
-    one, two = (Extraction(path, shape, Rules(spacing=10))._identity() for shape in shapes)
+    one, two = (Extraction(path, shape, Rules(spacing=10))._asked() for shape in shapes)
     assert one != two
 
 
