@@ -19,7 +19,7 @@ from shards import released, walks, write_folder
 
 from trajanon.errors import FileProblem, ServerProblem
 from trajanon.folder import Folder
-from trajanon.parts import executors, release, survey, workflow
+from trajanon.parts import executors, plan, release, workflow
 from trajanon.parts.executors import Executor, connected
 from trajanon.parts.scratch import Scratch
 
@@ -224,7 +224,7 @@ def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, s
     before = released(Path("anonymized"))
     there = sorted(path.name for path in Path().iterdir())
     monkeypatch.setattr(workflow, "shards_for", lambda *_: 3)
-    home = {"look": survey, "write_part": release}.get(step, workflow)
+    home = {"look": plan, "write_part": release}.get(step, workflow)
     monkeypatch.setattr(home, step, interrupted)
     answer = run(*given)
     assert answer.code == 130

@@ -17,8 +17,8 @@ from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.folder import Folder
 from trajanon.partition import dense, subjects_per_group
 from trajanon.parts.executors import Executor
+from trajanon.parts.plan import with_names
 from trajanon.parts.reader import Parts, survey_parts
-from trajanon.parts.survey import with_names
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.trajectories import Trajectories
 

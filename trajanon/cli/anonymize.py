@@ -89,7 +89,7 @@ def _of_parts(
     from trajanon.cli.screen import bars
     from trajanon.files.release import RELEASE_FORMATS
     from trajanon.parts.executors import connected
-    from trajanon.parts.replacement import report_of
+    from trajanon.parts.scratch import report_of
 
     if any([how.pop("suppress"), how.pop("min_radius")]):
         msg = "--suppress and --min-radius are for files: a folder of parts is released whole"

@@ -21,6 +21,7 @@ from trajanon.partition import broken_promises, dense
 from trajanon.parts.executors import Executor
 from trajanon.parts.plan import Plan
 from trajanon.parts.scratch import (
+    DRAFT,
     Scratch,
     ShardRows,
     Stored,
@@ -30,9 +31,6 @@ from trajanon.parts.scratch import (
     write_by_target,
 )
 from trajanon.utility import displacement
-
-DRAFT = "release"
-"""The folder of the release while it is not done, within that of the run."""
 
 PART = 100_000
 """Trajectories in a part of the release, about; up to ten times as many if there were more than a

@@ -10,6 +10,7 @@ from trajanon.axes import turn
 from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.loss import group_means, sse
 from trajanon.microaggregation import find_groups
+from trajanon.neighbours import Neighbours
 from trajanon.partition import check_enough, dense
 from trajanon.parts.plan import Plan, joined_shards
 from trajanon.parts.reader import PartSlice
@@ -123,55 +124,47 @@ def _search(plan: Plan, task: Task, rows: ShardRows) -> tuple[Ints, Ints, float]
     if before is not None and lost >= sse(records, before):
         labels = before
     border = np.full((labels.max() + 1, 3), -1)
-    known = problem.neighbours
-    if task.shards and plan.settings.refine != "none" and known and plan.split.nodes:
-        nearest = known.nearest[:, min(plan.k, known.count) - 1]
-        reach = in_parts(
-            lambda some, _: np.sqrt(((records[some] - records[nearest[some]]) ** 2).sum(axis=1)),
-            np.arange(len(records)),
-            _AT_ONCE,
-        )
-        turned = turn(records, plan.survey.axes)
-        border[:, 0] = _nodes_near(plan, task, turned, rows.mark, np.concatenate(reach), labels)
-        border[:, 1:] = _sides(plan, group_means(turned, labels), border[:, 0])
+    if task.shards and plan.settings.refine != "none" and problem.neighbours and plan.split.nodes:
+        border = _border_of(plan, task, records, rows.mark, labels, problem.neighbours)
     return labels, border, lost
 
 
-def _nodes_near(
-    plan: Plan, task: Task, turned: Floats, fell: Ints, reach: Floats, labels: Ints
+def _border_of(
+    plan: Plan, task: Task, records: Floats, fell: Ints, labels: Ints, known: Neighbours
 ) -> Ints:
-    """Find the node whose border is nearest to each group, (g,); -1 if none is near.
+    """Find the border nearest to each group, (g, 3): its node, and the shards on both sides.
 
-    Nearness is relative to the distance to a record's neighbours, (r,), its reach.
+    Nearness is relative to the distance of a record to its neighbours. -1 if no border is near.
     """
-    best = np.full(labels.max() + 1, NEAR_BORDER)
-    node = np.full(len(best), -1)
+    nearest = known.nearest[:, min(plan.k, known.count) - 1]
+    reach = in_parts(
+        lambda some, _: np.sqrt(((records[some] - records[nearest[some]]) ** 2).sum(axis=1)),
+        np.arange(len(records)),
+        _AT_ONCE,
+    )
+    turned, distance = turn(records, plan.survey.axes), np.concatenate(reach)
+    border = np.full((labels.max() + 1, 3), -1)
+    best = np.full(len(border), NEAR_BORDER)
     for shard in task.shards:
         inside = np.flatnonzero(fell == shard)
         for number in plan.split.borders_of(shard, task.shards):
             plane = plan.split.nodes[number]
             away = np.abs(turned[inside, plane.axis] - plane.place)
             with np.errstate(divide="ignore", invalid="ignore"):
-                near = away / reach[inside]  # 0 / 0: on the border, among its equals
+                near = away / distance[inside]  # 0 / 0: on the border, among its equals
             least = np.full(len(best), np.inf)
             np.minimum.at(least, labels[inside], np.nan_to_num(near, nan=np.inf))
             nearer = least < best
-            best[nearer], node[nearer] = least[nearer], number
-    return node
-
-
-def _sides(plan: Plan, centroids: Floats, node: Ints) -> Ints:
-    """Find the shards where groups and their mirror images are, (g, 2), rising."""
-    near = np.flatnonzero(node >= 0)
-    sides = np.full((len(node), 2), -1)
-    images = centroids[near]
-    sides[near, 0] = plan.split.shard_of(images, near)
-    for number in np.unique(node[near]).tolist():
-        plane, some = plan.split.nodes[number], node[near] == number
-        images[some, plane.axis] = 2 * plane.place - images[some, plane.axis]
-    sides[near, 1] = plan.split.shard_of(images, near)
-    sides.sort(axis=1)
-    return sides
+            best[nearer], border[nearer, 0] = least[nearer], number
+    waits = np.flatnonzero(border[:, 0] >= 0)
+    centroids = group_means(turned, labels)[waits]
+    here = plan.split.shard_of(centroids, waits)
+    planes = [plan.split.nodes[number] for number in border[waits, 0].tolist()]
+    along = np.arange(len(waits)), np.array([plane.axis for plane in planes], dtype=np.int64)
+    centroids[along] = 2 * np.array([plane.place for plane in planes]) - centroids[along]
+    there = plan.split.shard_of(centroids, waits)
+    border[waits, 1:] = np.sort(np.column_stack([here, there]), axis=1)
+    return border
 
 
 def borders(waiting: Sequence[Waiting], capacity: int) -> list[Task]:

@@ -15,19 +15,18 @@ from trajanon.loss import information_loss
 from trajanon.outputs import json_report
 from trajanon.partition import Stage, check_enough, check_k
 from trajanon.parts.executors import Executor
-from trajanon.parts.plan import Plan, bytes_of, capacity_of, shards_for, split_table
+from trajanon.parts.plan import Plan, bytes_of, capacity_of, shards_for, split_table, survey_table
 from trajanon.parts.reader import part_states, survey_parts, unchanged
 from trajanon.parts.release import Tally, count_of_parts, joined_tallies, write_release_parts
-from trajanon.parts.replacement import (
+from trajanon.parts.scratch import (
     REPORT,
     refuse_inputs,
     refuse_places,
+    removal,
     replacing_release,
     report_of,
 )
-from trajanon.parts.scratch import removal
 from trajanon.parts.shards import borders, scatter, search, shards_of
-from trajanon.parts.survey import survey_table
 from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, versions
 from trajanon.settings import ReleaseSettings, Settings
