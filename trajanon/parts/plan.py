@@ -9,6 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
@@ -20,7 +21,6 @@ from trajanon.neighbours import neighbour_count
 from trajanon.partition import dense
 from trajanon.parts.executors import Executor
 from trajanon.parts.reader import Parts, PartSlice
-from trajanon.parts.row_ids import TraceSubjects
 from trajanon.parts.scratch import Scratch
 from trajanon.progress import Progress
 from trajanon.settings import Settings
@@ -141,7 +141,7 @@ def survey_table(executor: Executor, parts: Parts) -> tuple[Survey, Floats, Part
     traces = np.unique(np.concatenate([one.nameless for one in looks]))
     parts = with_names(executor, parts, traces)
     names = [set(column.tolist()) for column in np.concatenate([k.spellings for k in looks]).T]
-    unnamed = sum(one.nobody for one in looks) + len(traces) - len(parts.named.trace)
+    unnamed = sum(one.nobody for one in looks) + len(traces) - len(parts.named)
     parts = replace(parts, merged=Merged.among(*names), unnamed=unnamed)
     if parts.merged.told():
         _LOG.warning("%s: %s", parts.folder, parts.merged.told())
@@ -206,13 +206,13 @@ def with_names(executor: Executor, parts: Parts, traces: NDArray[np.uint64]) -> 
     if not len(traces):
         return parts
     found = executor.each("Looking for names", partial(_named, parts, traces), parts.slices)
-    trace, subject = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-    trace, first = np.unique(trace, return_index=True)  # slices come in the order of rows
-    return replace(parts, named=TraceSubjects(trace, subject[first]))
+    named = pd.concat(found)  # slices come in the order of rows
+    return replace(parts, named=named[~named.index.duplicated()])
 
 
-def _named(parts: Parts, traces: NDArray[np.uint64], part_slice: PartSlice) -> TraceSubjects:
-    return parts.read_ids(part_slice).named_by(traces)
+def _named(parts: Parts, traces: NDArray[np.uint64], part_slice: PartSlice) -> pd.Series:
+    found = parts.read_ids(part_slice).named_by(traces)
+    return found[~found.index.duplicated()]
 
 
 def split_table(sample: Floats, shards: int) -> Split:

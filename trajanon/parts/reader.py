@@ -7,6 +7,7 @@ from itertools import chain, count, takewhile
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.arrays import Floats
@@ -16,17 +17,15 @@ from trajanon.files.geoparquet import described, expecting_geometries, refuse_ot
 from trajanon.files.json_types import parsed
 from trajanon.files.wkb import read_lines
 from trajanon.folder import Folder
-from trajanon.parts.row_ids import ID_COLUMNS, NO_VALUES, RowIds, TraceSubjects, kind_of, row_ids
+from trajanon.parts.row_ids import ID_COLUMNS, NO_VALUES, RowIds, kind_of, row_ids
 from trajanon.subjects import Merged
 from trajanon.tracks import refuse_off_earth
 
 SLICE_ROWS = 100_000
 """Rows read at once, about; a larger row group is read whole."""
 
-NUMBERS = 60 * SLICE_ROWS
+COORDINATES = 60 * SLICE_ROWS
 """Coordinates that may be read at once, whatever the memory: some 200 MB with copies of them."""
-
-_SUFFIXES = (".parquet", ".geoparquet")
 
 
 class _Provenance(TypedDict):
@@ -104,7 +103,7 @@ class Parts:
     folder: Folder  # where they are
     schema: PartSchema  # how trajectories stand in them
     slices: tuple[PartSlice, ...]  # in which they are read, in the order of the names
-    named: TraceSubjects = field(default_factory=TraceSubjects)  # of traces named in some rows
+    named: pd.Series  # subjects, by trace, of those traces that name them in some rows only
     subjects_exact: bool = False
     merged: Merged = field(default_factory=Merged)  # names that were another one's spelling
     unnamed: int = 0  # subjects without a name, once all rows were read
@@ -116,7 +115,7 @@ class Parts:
 
     def fitting(self, capacity: int) -> "Parts":
         """Read no more at once than fits, where lines have many points."""
-        most = max(capacity, min(SLICE_ROWS, NUMBERS // (2 * self.schema.points)))
+        most = max(capacity, min(SLICE_ROWS, COORDINATES // (2 * self.schema.points)))
         slices = [one for some in self.slices for one in some.parted(min(most, SLICE_ROWS))]
         largest = max(slices, key=lambda one: one.rows)
         if largest.rows > most:
@@ -150,7 +149,7 @@ class Parts:
 
 def survey_parts(folder: Folder) -> Parts:
     """Look at the parts of a folder, without reading their rows."""
-    names = [name for name in folder.names() if is_read(name)]
+    names = sorted(part_states(folder))
     schema, slices, first = None, [], 0
     for name in names:
         with _parquet(folder, name) as (where, part):
@@ -179,12 +178,7 @@ def survey_parts(folder: Folder) -> Parts:
             "100000 --out FOLDER"
         )
         raise FileProblem(msg)
-    return Parts(folder, schema, tuple(slices))
-
-
-def is_read(name: str) -> bool:
-    """Whether a file is a part; hidden ones are drafts, maybe of an existing one."""
-    return name.lower().endswith(_SUFFIXES) and not name.startswith(".")
+    return Parts(folder, schema, tuple(slices), pd.Series(dtype=np.uint64))
 
 
 @contextmanager
@@ -277,8 +271,10 @@ def _points_of_columns(where: str, table: Any, schema: PartSchema) -> NDArray[np
 
 
 def part_states(folder: Folder) -> dict[str, str]:
-    """The state of each part; see `unchanged`."""
-    return {name: state for name, state in folder.states().items() if is_read(name)}
+    """The state of each part; see `unchanged`. Hidden files are drafts, maybe of a part."""
+    states = folder.states()
+    parts = (name for name in states if name.lower().endswith((".parquet", ".geoparquet")))
+    return {name: states[name] for name in parts if not name.startswith(".")}
 
 
 @contextmanager

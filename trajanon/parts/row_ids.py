@@ -29,13 +29,6 @@ class ColumnIds(NamedTuple):
     # and accents made alike, and with case, too, (names, 3)
 
 
-class TraceSubjects(NamedTuple):
-    """Subjects of traces that name them in some rows only."""
-
-    trace: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)  # their numbers, (t,), rising
-    subject: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)  # the subject of each, (t,)
-
-
 class RowIds(NamedTuple):
     """The subjects and traces of rows; where there are only traces, these are the subjects."""
 
@@ -52,24 +45,21 @@ class RowIds(NamedTuple):
         """The traces that name no subject in some of the rows; rising, (t,)."""
         return np.unique(self.trace.number[self.subject.missing & ~self.trace.missing])
 
-    def named_by(self, traces: NDArray[np.uint64]) -> TraceSubjects:
-        """Find the first row of each of some traces that names a subject."""
+    def named_by(self, traces: NDArray[np.uint64]) -> pd.Series:
+        """Find whom some of the traces name in a row; by trace, in the order of the rows."""
         names = ~self.subject.missing & ~self.trace.missing & np.isin(self.trace.number, traces)
-        named, first = np.unique(self.trace.number[names], return_index=True)
-        return TraceSubjects(named, self.subject.number[names][first])
+        return pd.Series(self.subject.number[names], index=self.trace.number[names])
 
-    def subjects(self, known: TraceSubjects, first: int) -> Ints:
+    def subjects(self, named: pd.Series, first: int) -> Ints:
         """Number the subject of each row, (r,); a trace without one is its own, and so is a row.
 
         Two names may get one number, once in 2**64: then two subjects count as one, and groups are
         larger than they need be.
         """
-        trace = self.trace.number
-        number = np.where(self.subject.missing, trace, self.subject.number)
-        if len(known.trace):
-            place = np.searchsorted(known.trace, trace).clip(0, len(known.trace) - 1)
-            found = (known.trace[place] == trace) & self.subject.missing & ~self.trace.missing
-            number[found] = known.subject[place[found]]
+        number = np.where(self.subject.missing, self.trace.number, self.subject.number)
+        place = named.index.get_indexer(self.trace.number)
+        found = (place >= 0) & self.subject.missing & ~self.trace.missing
+        number[found] = named.to_numpy()[place[found]]
         rows = first + np.flatnonzero(self.nobody)
         number[self.nobody] = hashed(hashed(rows.astype(np.uint64)) ^ _OF_TRACES)
         return number.view(np.int64)
