@@ -7,13 +7,13 @@ from unittest.mock import patch
 
 import numpy as np
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
 from trajanon.files.trajectories import write_trajectories
 from trajanon.parts import shards, workflow
 from trajanon.parts.plan import Plan
 from trajanon.parts.release import Tally, finish
-from trajanon.parts.scratch import ShardRows
 from trajanon.trajectories import Trajectories
 
 POINTS = 4
@@ -71,13 +71,13 @@ class Groups:
         self.line: dict[int, Floats] = {}
         self._count = 0
 
-    def finish(self, plan: Plan, piece: ShardRows, key: str) -> Tally:
+    def finish(self, plan: Plan, piece: NDArray[np.void], key: str) -> Tally:
         """Note the groups, then finish them."""
-        for mark in np.unique(piece.mark).tolist():
-            members = piece.row[piece.mark == mark].tolist()
+        for mark in np.unique(piece["mark"]).tolist():
+            members = piece["row"][piece["mark"] == mark].tolist()
             assert not self.of.keys() & set(members), "a row came twice"
             self.of |= dict.fromkeys(members, self._count)
-            self.line[self._count] = piece.points[piece.mark == mark].mean(axis=0)
+            self.line[self._count] = piece["points"][piece["mark"] == mark].mean(axis=0)
             self._count += 1
         return finish(plan, piece, key)
 

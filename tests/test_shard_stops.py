@@ -14,7 +14,6 @@ import distributed
 import numpy as np
 import pytest
 from commands import Run
-from numpy.typing import NDArray
 from shards import released, walks, write_folder
 
 from trajanon.errors import FileProblem, ServerProblem
@@ -41,26 +40,27 @@ def test_what_comes_after_the_end_is_taken_back(scratch: Scratch) -> None:
             scratch.remove()
 
     with scratch.at_work():
-        scratch.write_arrays("early.npy", [[np.arange(3)]])
+        scratch.write_arrays("early.npy", [np.arange(3)])
         with pytest.raises(FileProblem, match="here"):
             write_late()
     assert not scratch.exists
     with pytest.raises(FileProblem):
-        scratch.write_arrays("later.npy", [[np.arange(3)]])
+        scratch.write_arrays("later.npy", [np.arange(3)])
     assert not scratch.exists
 
 
-def test_arrays_come_back(scratch: Scratch) -> None:
-    arrays: list[NDArray[Any]] = [np.arange(5), np.ones((2, 3), dtype=np.float32)]
+def test_rows_come_back(scratch: Scratch) -> None:
+    rows = np.zeros(5, [("row", np.int64), ("points", np.float32, (2, 2))])
+    rows["row"] = np.arange(5)
     with scratch.at_work():
-        first, place = scratch.write_arrays("some.npy", [arrays[:1], arrays])
-        assert (first.rows, place.rows) == (5, 5)
-        assert scratch.read_arrays(first, 1)[0].tolist() == [0, 1, 2, 3, 4]
-        for one, other in zip(arrays, scratch.read_arrays(place, 2), strict=True):
-            assert one.dtype == other.dtype
-            assert (one == other).all()
+        first, second = scratch.write_arrays("some.npy", [rows[:2], rows[2:]])
+        assert (first.rows, second.rows) == (2, 3)
+        for place, some in ((first, rows[:2]), (second, rows[2:])):
+            found = scratch.read_array(place)
+            assert found.dtype == rows.dtype
+            assert (found == some).all()
         with pytest.raises(FileProblem, match=r"cannot use .*here/some\.npy"):
-            scratch.read_arrays(place, 3)
+            scratch.read_array(second._replace(end=second.end - 1))
 
 
 def test_a_second_run_is_refused(tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ from trajanon.parts.plan import Plan
 from trajanon.parts.scratch import (
     DRAFT,
     Scratch,
-    ShardRows,
     Stored,
     Task,
     files_per_task,
@@ -92,17 +91,17 @@ def joined_tallies(tallies: Sequence[Tally]) -> Tally:
     )
 
 
-def finish(plan: Plan, rows: ShardRows, key: str) -> Tally:
+def finish(plan: Plan, rows: NDArray[np.void], key: str) -> Tally:
     """Replace each row by its group's centroid, and write it for a part of the release.
 
     The part is drawn with a secret. A random part, and a random place in it, is a random place in
     the whole (Rao 1961; Sandelius 1962).
     """
-    labels = dense(rows.mark)
-    if broken_promises(labels, plan.counted(rows.subject), plan.k):
+    labels = dense(rows["mark"])
+    if broken_promises(labels, plan.counted(rows["subject"]), plan.k):
         msg = f"{key} has a group of fewer than {plan.k}; please report it"
         raise TrajanonError(msg)
-    points = rows.points.astype(np.float64, copy=False)
+    points = rows["points"].astype(np.float64, copy=False)
     means = group_means(points.reshape(len(points), 2 * points.shape[1]), labels)
     lines = rounded(means, plan.digits).reshape(-1, *points.shape[1:])
     bins, moved, farthest = np.zeros(_BINS, dtype=np.int64), 0.0, 0.0
@@ -122,13 +121,13 @@ def finish(plan: Plan, rows: ShardRows, key: str) -> Tally:
         f"released-{{:06d}}-{key}.npy",
         part.astype(np.int64),
         files_per_task(plan.released, 2 * plan.split.shards),  # there are as many borders
-        lambda some: [lines[labels[some]]],
+        lambda some: lines[labels[some]],
     )
     words = (hashlib.blake2b(line, digest_size=8).digest() for line in lines)
     return Tally(
         lines=[(number, place) for number, _, place in written],
         sizes=+Counter(dict(enumerate(np.bincount(np.bincount(labels)).tolist()))),
-        few=broken_promises(labels, dense(rows.subject), plan.k),
+        few=broken_promises(labels, dense(rows["subject"]), plan.k),
         lost=sse(plan.survey.standardised(points), labels) if len(labels) else 0.0,
         bins=bins,
         moved=moved,
@@ -147,7 +146,7 @@ def count_of_parts(n: int) -> int:
 
 def write_part(scratch: Scratch, attribution: str | None, part: Task) -> None:
     """Write a part of the release, in an order that comes from the operating system."""
-    points = np.concatenate([scratch.read_arrays(place, 1)[0] for place in part.places])
+    points = np.concatenate([scratch.read_array(place) for place in part.places])
     keys = np.frombuffer(os.urandom(8 * len(points)), dtype=np.uint64)
     with scratch.writing(f"{DRAFT}/{part_name(part.number)}") as file:
         write_released(file, points[np.argsort(keys)], attribution, part.first)

@@ -11,7 +11,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.arrays import Bools, Ints
+from trajanon.arrays import Ints
 from trajanon.drafts import BEFORE, UNFINISHED, hold, remove_abandoned
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.trajectories import is_part
@@ -69,23 +69,23 @@ class Scratch(Folder):
             msg = f"{self} is of a run that has ended"
             raise FileProblem(msg)
 
-    def write_arrays(self, name: str, lists: Iterable[Sequence[NDArray[Any]]]) -> list[Stored]:
-        """Write lists of arrays, each with an entry a row, and say where each list is."""
+    def write_arrays(self, name: str, arrays: Iterable[NDArray[Any]]) -> list[Stored]:
+        """Write arrays of rows one after another, and say where each is."""
         places = []
         with self.writing(name) as file:
-            for arrays in lists:
+            for array in arrays:
                 begin = file.tell()
-                for array in arrays:
-                    np.save(file, array, allow_pickle=False)
-                places.append(Stored(name, begin, file.tell(), len(arrays[0])))
+                np.save(file, array, allow_pickle=False)
+                places.append(Stored(name, begin, file.tell(), len(array)))
         return places
 
-    def read_arrays(self, place: Stored, count: int) -> list[NDArray[Any]]:
-        """Read the first arrays of a list, and nothing else of its file."""
+    def read_array(self, place: Stored) -> NDArray[Any]:
+        """Read an array of rows, and nothing else of its file."""
         with self.named(place.name):
             path = f"{self.path}/{place.name}"
             file = BytesIO(self.system.cat_file(path, place.begin, place.end))
-            return [np.load(file, allow_pickle=False) for _ in range(count)]
+            array: NDArray[Any] = np.load(file, allow_pickle=False)
+            return array
 
     def remove(self) -> None:
         """End the run, and remove all that is in the folder."""
@@ -124,31 +124,16 @@ def removal(folder: Folder, tasks: Sequence[Task]) -> Callable[[Task], None]:
     return done
 
 
-class ShardRows(NamedTuple):
-    """Rows of the table on their way through the files of a run."""
-
-    row: Ints  # their numbers in the table, (n,)
-    mark: Ints  # a number of each: the shard it fell into, or its group, (n,)
-    subject: Ints  # whose each is, (n,), the same in all parts
-    points: NDArray[np.floating]  # latitude and longitude, (n, m, 2)
-
-    def take(self, which: Bools | Ints) -> "ShardRows":
-        """Take some of the rows."""
-        return ShardRows(self.row[which], self.mark[which], self.subject[which], self.points[which])
-
-
-def read_rows(scratch: Scratch, task: Task) -> ShardRows:
+def read_rows(scratch: Scratch, task: Task) -> NDArray[np.void]:
     """Read the rows of a task, place after place."""
-    whole, begin = None, 0
+    rows, begin = np.empty(0, dtype=np.void), 0
     for place in task.places:
-        some = ShardRows(*scratch.read_arrays(place, len(ShardRows._fields)))
-        if whole is None:
-            whole = ShardRows(*(np.empty((task.rows, *a.shape[1:]), a.dtype) for a in some))
-        for array, part in zip(whole, some, strict=True):
-            array[begin : begin + place.rows] = part
+        some = scratch.read_array(place)
+        if begin == 0:
+            rows = np.empty(task.rows, some.dtype)
+        rows[begin : begin + place.rows] = some
         begin += place.rows
-    assert whole is not None
-    return whole
+    return rows
 
 
 def files_per_task(targets: int, tasks: int) -> int:
@@ -157,11 +142,7 @@ def files_per_task(targets: int, tasks: int) -> int:
 
 
 def write_by_target(
-    scratch: Scratch,
-    name: str,
-    target: Ints,
-    files: int,
-    take: Callable[[Ints], Sequence[NDArray[Any]]],
+    scratch: Scratch, name: str, target: Ints, files: int, take: Callable[[Ints], NDArray[Any]]
 ) -> Iterator[tuple[int, Ints, Stored]]:
     """Write rows by their targets, (n,); yield each target, its rows and where they are.
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import turn
@@ -15,14 +16,7 @@ from trajanon.partition import check_enough, dense
 from trajanon.parts.plan import Plan, joined_shards
 from trajanon.parts.reader import PartSlice
 from trajanon.parts.release import Tally, Waiting, finish
-from trajanon.parts.scratch import (
-    ShardRows,
-    Stored,
-    Task,
-    files_per_task,
-    read_rows,
-    write_by_target,
-)
+from trajanon.parts.scratch import Stored, Task, files_per_task, read_rows, write_by_target
 from trajanon.problem import whole_problem
 from trajanon.workers import in_parts
 
@@ -43,11 +37,14 @@ def scatter(plan: Plan, part_slice: PartSlice) -> list[tuple[int, Stored, set[in
     row = part_slice.first + np.arange(part_slice.rows)
     turned = turn(plan.survey.standardised(points), plan.survey.axes)
     shard = plan.split.shard_of(turned, row)
-    rows = ShardRows(row, shard, ids.subjects(plan.parts.named, part_slice.first), points)
-    counted = rows.subject if plan.counts_subjects else row
+    kind = ("points", points.dtype, points.shape[1:])
+    rows = np.empty(len(row), [(name, np.int64) for name in ("row", "mark", "subject")] + [kind])
+    rows["row"], rows["mark"], rows["points"] = row, shard, points
+    rows["subject"] = ids.subjects(plan.parts.named, part_slice.first)
+    counted = rows["subject" if plan.counts_subjects else "row"]
     files = files_per_task(plan.split.shards, len(plan.parts.slices))
     name = f"shard-{{:06d}}-from-{part_slice.first:012d}.npy"
-    written = write_by_target(plan.scratch, name, shard, files, rows.take)
+    written = write_by_target(plan.scratch, name, shard, files, rows.__getitem__)
     return [
         (number, place, set(np.unique(counted[some])[: plan.k].tolist()))
         for number, some, place in written
@@ -87,7 +84,7 @@ def search(plan: Plan, task: Task) -> Tally:
     rows = read_rows(plan.scratch, task)
     # A function of its own, so that its memory is free when rows are copied.
     labels, border, lost = _search(plan, task, rows)
-    rows = rows._replace(mark=labels)
+    rows["mark"] = labels
     key = f"{'shard' if task.shards else 'border'}-{task.number:06d}"
     borders, which = np.unique(border, axis=0, return_inverse=True)
     waits = np.flatnonzero(border[labels, 0] >= 0)
@@ -96,25 +93,27 @@ def search(plan: Plan, task: Task) -> Tally:
         f"border-{key}-{{:06d}}.npy",
         which.reshape(-1)[labels[waits]],
         len(borders),
-        lambda some: rows.take(waits[some]),
+        lambda some: rows[waits[some]],
     )
     waiting = [(*borders[number].tolist(), place) for number, _, place in written]
     if waiting:
-        rows = rows.take(border[labels, 0] < 0)
+        rows = rows[border[labels, 0] < 0]
     return finish(plan, rows, key)._replace(waiting=waiting, searched=lost)
 
 
-def _search(plan: Plan, task: Task, rows: ShardRows) -> tuple[Ints, Ints, float]:
+def _search(plan: Plan, task: Task, rows: NDArray[np.void]) -> tuple[Ints, Ints, float]:
     """Find the group of each row, (n,), each group's border, (g, 3), and the SSE.
 
     The search at a border begins with the groups that wait there.
     """
-    records = plan.survey.standardised(rows.points)
+    records = plan.survey.standardised(rows["points"])
     before = None
     if not task.shards:
         place = np.repeat(np.arange(len(task.places)), [place.rows for place in task.places])
-        before = dense(rows.mark + place * (rows.mark.max() + 1))  # each file has its own numbers
-    subjects = plan.counted(rows.subject)
+        before = dense(
+            rows["mark"] + place * (rows["mark"].max() + 1)
+        )  # each file has its own numbers
+    subjects = plan.counted(rows["subject"])
     random = np.random.default_rng([plan.settings.seed, 1 if task.shards else 2, task.number])
     problem = whole_problem(records, subjects, plan.k, plan.settings, random, plan.progress)
     labels, stopped = find_groups(problem, before)
@@ -125,7 +124,7 @@ def _search(plan: Plan, task: Task, rows: ShardRows) -> tuple[Ints, Ints, float]
         labels = before
     border = np.full((labels.max() + 1, 3), -1)
     if task.shards and plan.settings.refine != "none" and problem.neighbours and plan.split.nodes:
-        border = _border_of(plan, task, records, rows.mark, labels, problem.neighbours)
+        border = _border_of(plan, task, records, rows["mark"], labels, problem.neighbours)
     return labels, border, lost
 
 
