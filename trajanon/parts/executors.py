@@ -24,12 +24,8 @@ _LOCAL = "local:"
 _TALKERS = ("distributed", "distributed.client", "distributed.gc", "tornado.application", "asyncio")
 """Loggers that write to the screen by themselves, or for Dask."""
 
-_ENVIRONMENT = "distributed.nanny.pre-spawn-environ"
-"""Dask's setting for the environment of workers."""
-
-_LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"
-"""Dask's setting: from how many bytes on it warns of a large graph."""
-
+_ENVIRONMENT = "distributed.nanny.pre-spawn-environ"  # Dask's setting for that of workers
+_LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"  # bytes from which Dask warns
 _PATIENCE = 10  # seconds to wait for a scheduler
 
 
