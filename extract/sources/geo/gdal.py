@@ -10,13 +10,7 @@ import pyarrow as pa
 import pyogrio
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.geo.layer import (
-    LINES_OF_A_BATCH,
-    POINTS_OF_A_BATCH,
-    Features,
-    Layer,
-    features_of,
-)
+from trajanon.extract.sources.geo.layer import BATCH, Features, Layer, features_of
 from trajanon.extract.sources.streams import Reading
 
 logger = logging.getLogger(__name__)
@@ -77,7 +71,7 @@ def _layer(path: Path, name: str | None, what: str, label: str, how: Reading) ->
                     path,
                     layer=name,
                     columns=list(columns),
-                    batch_size=POINTS_OF_A_BATCH if "Point" in kind else LINES_OF_A_BATCH,
+                    batch_size=BATCH["points" if "Point" in kind else "lines"],
                     use_pyarrow=True,
                     datetime_as_string=True,  # so that times keep their zones, even if these differ
                 )
@@ -89,7 +83,14 @@ def _layer(path: Path, name: str | None, what: str, label: str, how: Reading) ->
                 if batch is None:
                     break
                 read += batch.num_rows
-                _refuse_holes(batch[geometry], driver, what)
+                try:
+                    batch[geometry].validate(full=True)
+                except pa.ArrowInvalid as error:  # overlapping, as GDAL makes holes in FlatGeobuf
+                    msg = (
+                        f"{what} has features without geometry, with which GDAL does not read a "
+                        f"{driver}; leave them out, or save it as GeoPackage"
+                    )
+                    raise FileProblem(msg) from error
                 yield features_of(batch, geometry, what, strict=how.strict)
         if driver == "FlatGeobuf" and read < count:
             raise _cut_off(what, f"{read:,} of {count:,} features")
@@ -109,18 +110,6 @@ def _layer(path: Path, name: str | None, what: str, label: str, how: Reading) ->
     if "Point" in kind:
         layer.roles(how.columns, of_points=True)
     return layer
-
-
-def _refuse_holes(geometries: pa.Array, driver: str, what: str) -> None:
-    """Refuse overlapping geometries, as GDAL makes of features without geometry in FlatGeobuf."""
-    try:
-        geometries.validate(full=True)
-    except pa.ArrowInvalid as error:
-        msg = (
-            f"{what} has features without geometry, with which GDAL does not read a "
-            f"{driver}; leave them out, or save it as GeoPackage"
-        )
-        raise FileProblem(msg) from error
 
 
 @contextmanager

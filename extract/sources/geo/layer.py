@@ -19,9 +19,8 @@ TIMES_OF_POINTS = ("coordTimes", "times", "coordinateProperties")
 """Where converters from GPX to GeoJSON put the times of points; the last one is an
 object that has them under ``times``."""
 
-POINTS_OF_A_BATCH = 65_536
-LINES_OF_A_BATCH = 2_048  # lines may be long
-"""Features that are read at a time."""
+BATCH = {"points": 65_536, "lines": 2_048}
+"""Features that are read at a time; lines may be long."""
 
 Features = tuple[NDArray[Any], pd.DataFrame]
 """Geometries of shapely, or None, shape (n,), or x and y of points, shape (n, 2); and

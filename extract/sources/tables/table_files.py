@@ -1,7 +1,6 @@
 """Tables that hold a point a row, as text or Parquet -> traces."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -98,19 +97,14 @@ def _read_parquet(path: Path, label: str, how: Reading) -> Iterator[Trace]:
                     "another in `columns`"
                 )
                 raise BadInput(msg)
-        check_use(schema.names, column_of, partial(first_rows, file), str(path), how)
+
+        def first(names: Sequence[str]) -> pd.DataFrame:
+            batches = file.iter_batches(_JUDGED, columns=list(names), use_threads=False)
+            return frame(next(batches), path)[list(names)]
+
+        check_use(schema.names, column_of, first, str(path), how)
         chunks = _chunks(file, column_of, path, how)
         yield from traces_of_points(chunks, label, how)
-
-
-def first_rows(file: pq.ParquetFile, names: Sequence[str]) -> pd.DataFrame:
-    """Read the first rows of some columns of a Parquet file."""
-    columns = list(names)
-    with reading("the first rows"):
-        batches = file.iter_batches(_JUDGED, columns=columns, use_threads=False)
-        rows = next(batches, None)
-    found = pd.DataFrame(columns=columns) if rows is None else frame(rows, "a table")
-    return found[columns]
 
 
 def _chunks(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pandas as pd
 from pandas.api.types import is_list_like
 
-from trajanon.errors import BadInput, FileProblem, printable
+from trajanon.errors import BadInput, printable
 from trajanon.extract.sources.streams import COLUMNS, Reading
 from trajanon.extract.sources.tables.columns import known_as, plain
 from trajanon.extract.sources.tables.timestamps import holds_times
@@ -66,7 +66,7 @@ def _single_values(first: First, names: Sequence[str]) -> pd.DataFrame:
     """Read the first rows of columns, except of those that hold lists or are damaged."""
     try:
         rows = first(names)
-    except (FileProblem, OSError, ValueError, RuntimeError):
+    except (OSError, ValueError, RuntimeError, StopIteration):
         return pd.DataFrame(columns=list(names))  # no one asked for them: no reason to stop
     lists = [name for name in rows if rows[name].map(is_list_like).any()]
     return rows.iloc[:0] if names[0] in lists else rows.drop(columns=lists)
