@@ -83,9 +83,9 @@ def _layer(path: Path, name: str | None, what: str, label: str, how: Reading) ->
                 if batch is None:
                     break
                 read += batch.num_rows
-                try:
+                try:  # after a feature without geometry, GDAL may give geometries that overlap
                     batch[geometry].validate(full=True)
-                except pa.ArrowInvalid as error:  # overlapping, as GDAL makes holes in FlatGeobuf
+                except pa.ArrowInvalid as error:
                     msg = (
                         f"{what} has features without geometry, with which GDAL does not read a "
                         f"{driver}; leave them out, or save it as GeoPackage"
