@@ -1,4 +1,5 @@
 import hashlib
+import inspect
 import os
 import re
 import subprocess
@@ -561,6 +562,15 @@ def test_the_first_sentence_about_an_option_is_its_help() -> None:
     for kind in (Settings, ReleaseSettings):
         for option in fields(kind):
             assert re.fullmatch(r"\S[^`]{20,}[^.]\.", option.metadata["help"])
+
+
+@pytest.mark.parametrize(
+    "name", ["microaggregate", "anonymize", "anonymize_parts", "microaggregate_table"]
+)
+def test_help_shows_the_options_of_the_search(name: str) -> None:
+    shown = inspect.signature(getattr(trajanon, name)).parameters
+    for option in fields(Settings):
+        assert shown[option.name].default == option.default
 
 
 def test_every_name_in_the_settings_has_its_function() -> None:

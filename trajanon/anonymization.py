@@ -16,7 +16,7 @@ from trajanon.partition import subjects_per_group
 from trajanon.privacy.outliers import wide_groups
 from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, Release, versions
-from trajanon.settings import EFFORTS, ReleaseSettings, Settings
+from trajanon.settings import EFFORTS, ReleaseSettings, Settings, takes_settings
 from trajanon.subjects import Merged, count_of, nameless
 from trajanon.suppression import (
     Found,
@@ -30,6 +30,7 @@ from trajanon.utility import summary
 from trajanon.utility.displacements import from_runs
 
 
+@takes_settings
 def anonymize(
     trajectories: Trajectories,
     k: int,

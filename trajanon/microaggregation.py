@@ -20,7 +20,7 @@ from trajanon.partition import Partition, broken_promises, check_enough, dense
 from trajanon.problem import Problem, whole_problem
 from trajanon.progress import Progress, silent
 from trajanon.refine import REFINEMENTS
-from trajanon.settings import Settings
+from trajanon.settings import Settings, takes_settings
 from trajanon.subjects import column_of, numbered
 
 _LOG = logging.getLogger(__name__)
@@ -37,6 +37,7 @@ METHODS: Mapping[str, Callable[[Problem], Ints]] = {  # by the names in the sett
 LAST_STEP = {"hm2": "MHM"}  # of a method, where it has several
 
 
+@takes_settings
 def microaggregate(
     X: ArrayLike,
     k: int,

@@ -1,16 +1,17 @@
 """The options of the search and of a release: their defaults, checks and help, written once.
 
-A function that hands options on takes ``**options: Any`` and begins with ``Settings(**options)``;
-an unknown name is a TypeError, as of any function. Importing this module loads no library.
+Public functions take them as ``**options: Any``, under `takes_settings`, and make ``Settings`` of
+them; an unknown name is a TypeError, as of any function. Importing this module loads no library.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from inspect import Parameter, signature
 from math import inf
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from trajanon.errors import BadInput
 
@@ -25,6 +26,9 @@ REFINEMENT_NAMES = ("none", "anneal", "descent", "swap", "rcs")
 COUNTS = ("subjects", "records")
 FEWEST_DIGITS, MOST_DIGITS = 4, 7
 """Decimals of a degree that a release may have; each location to 11 m, or to 1 cm."""
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Effort(NamedTuple):
@@ -161,6 +165,23 @@ class ReleaseSettings(_Checked):
     suppress: float = _option(0.0, least=0, below=1)
     min_radius: float = _option(0.0, least=0)
     digits: int = _option(FEWEST_DIGITS, least=FEWEST_DIGITS, most=MOST_DIGITS)
+
+
+def parameters_of(kind: type) -> list[Parameter]:
+    """The options of a class as parameters of a function."""
+    return [
+        Parameter(one.name, Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type)
+        for one in fields(kind)
+    ]
+
+
+def takes_settings(function: Function) -> Function:
+    """Let help() and editors show the options of the search in place of ``**options``."""
+    own = signature(function)
+    *named, _ = own.parameters.values()
+    shown = own.replace(parameters=[*named, *parameters_of(Settings)])
+    function.__signature__ = shown  # type: ignore[attr-defined]
+    return function
 
 
 def _check(name: str, value: Any, kind: Any, allowed: Mapping[str, Any]) -> None:

@@ -17,7 +17,7 @@ from trajanon.files import numeric_table
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, check_k, dense, measured, subjects_per_group
 from trajanon.progress import Progress, silent
-from trajanon.settings import Settings
+from trajanon.settings import Settings, takes_settings
 from trajanon.subjects import Numbered, numbered
 from trajanon.table_columns import ALL, read_columns, refuse_unknown
 
@@ -51,6 +51,7 @@ class MicroaggregatedTable:
             raise TrajanonError(msg)
 
 
+@takes_settings
 def microaggregate_table(
     path: str | os.PathLike[str],
     k: int,

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from trajanon.errors import BadInput
-from trajanon.settings import ReleaseSettings, Settings
+from trajanon.settings import ReleaseSettings, Settings, parameters_of
 
 TRAJECTORIES = Path("trajectories.parquet")
 ANONYMIZED = Path("anonymized.parquet")
@@ -44,12 +44,8 @@ def options(*settings: type, **helps: Help) -> Callable[[Command], Command]:
     def declare(command: Command) -> Command:
         own = signature(command)
         taken = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
-        taken += [
-            Parameter(one.name, Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type)
-            for kind in settings
-            for one in fields(kind)
-            if one.name not in own.parameters
-        ]
+        of_kinds = [one for kind in settings for one in parameters_of(kind)]
+        taken += [one for one in of_kinds if one.name not in own.parameters]
         taken.sort(key=lambda one: _LAST.index(one.name) if one.name in _LAST else -1)
         command.__signature__ = own.replace(  # type: ignore[attr-defined]
             parameters=[

@@ -29,12 +29,13 @@ from trajanon.parts.scratch import (
 from trajanon.parts.shards import borders, scatter, search, shards_of
 from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, versions
-from trajanon.settings import ReleaseSettings, Settings
+from trajanon.settings import ReleaseSettings, Settings, takes_settings
 
 if TYPE_CHECKING:
     from distributed import Client
 
 
+@takes_settings
 def anonymize_parts(
     source: str,
     out: str,
