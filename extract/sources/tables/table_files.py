@@ -79,7 +79,7 @@ def _read_text(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
 
 def _by_role(table: pd.DataFrame, column_of: Mapping[str, str]) -> pd.DataFrame:
-    return pd.DataFrame({role: table[name] for role, name in column_of.items()})
+    return pd.DataFrame({role: table[name] for role, name in column_of.items()}, copy=False)
 
 
 def _read_parquet(path: Path, label: str, how: Reading) -> Iterator[Trace]:
