@@ -114,7 +114,7 @@ def test_what_a_city_remembers_first_is_its_best_place(steps: list[tuple[bool, i
     for place in range(2 * KEPT):
         living[place] = float(place * 7 % 10)
         remember(tour, 0, place, living[place])
-    for place, (comes, number) in enumerate(steps, start=2 * KEPT):
+    for place, (comes, number) in enumerate(steps, start=int(2 * KEPT)):
         if comes:
             living[place] = float(number)
             remember(tour, 0, place, living[place])

@@ -91,7 +91,7 @@ def test_a_release_with_ids_all_missing_is_still_read(tmp_path: Path) -> None:
     table = pq.read_table(path)
     ids = pa.array([None] * 4, pa.dictionary(pa.int8(), pa.string()))
     pq.write_table(table.set_column(0, "id", ids), path)
-    assert len(read_as_found(path).lines) == 4
+    assert len(read_as_found(path)) == 4
 
 
 def test_a_file_that_is_missing_or_none_is_refused_in_a_sentence(tmp_path: Path) -> None:

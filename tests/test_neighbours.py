@@ -1,8 +1,5 @@
 """The nearest records of each record, exact or approximate, and points asked for in threads."""
 
-from collections.abc import Callable
-from threading import Event
-
 import naive_forest
 import numpy as np
 import pytest
@@ -182,14 +179,3 @@ def test_ctrl_c_ends_the_threads_that_ask(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(KeyboardInterrupt):
         nearest_points(Tree(), np.zeros((50, 2)), 1)
     assert len(asked) < 50
-
-
-def test_no_more_is_asked_once_the_work_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    def at_once(jobs: list[Callable[[Event], object]]) -> None:
-        stop = Event()
-        stop.set()
-        jobs[0](stop)
-
-    monkeypatch.setattr(neighbours, "in_threads", at_once)
-    with pytest.raises(KeyboardInterrupt):
-        nearest_points(cKDTree(np.zeros((3, 2))), np.zeros((5, 2)), 1)
