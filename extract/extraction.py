@@ -97,7 +97,17 @@ class Extraction:
             raise BadInput(SAY_WHERE)
 
     def trajectories(self) -> Trajectories:
-        """Read the source, and hold all trajectories in memory."""
+        """Read the source, and hold all trajectories in memory.
+
+        Raises
+        ------
+        NoTrajectories
+            If nothing becomes a trajectory; says why.
+        BadInput, FileProblem
+            If a file cannot be read.
+        ServerProblem
+            If the server cannot be reached, or refuses.
+        """
         _, cutter, some = self._begun(State())
         whole = finished([cutter.cut(traces)[0] for traces in some], cutter)
         return replace(whole, provenance={**self._origin(), **whole.provenance})

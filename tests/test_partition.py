@@ -80,6 +80,41 @@ def test_a_folder_is_as_it_was_if_it_cannot_be_moved(tmp_path: Path) -> None:
     assert (out / "ours.txt").read_text() == "old"
 
 
+def test_a_folder_is_as_it_was_if_the_disk_refuses_to_move_it(tmp_path: Path) -> None:
+    """As it does where something is mounted."""
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "ours1").write_text("old")
+    with (
+        patch.object(Path, "replace", side_effect=OSError(16, "Device or resource busy")),
+        pytest.raises(FileProblem, match="out: Device or resource busy"),
+        replacing_folder(out, is_ours) as draft,
+    ):
+        (draft / "ours2").write_text("new")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert [path.name for path in out.iterdir()] == ["ours1"]
+
+
+def test_a_folder_that_somebody_makes_at_the_last_moment_is_not_written_into(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "out"
+    move = Folder.move
+
+    def moved(self: Folder, other: Folder) -> None:
+        out.mkdir()
+        (out / "thesis.txt").touch()
+        move(self, other)
+
+    with (
+        patch.object(Folder, "move", moved),
+        pytest.raises(FileProblem, match="out: Directory not empty"),
+        replacing_folder(out, is_ours) as draft,
+    ):
+        (draft / "ours1").touch()
+    assert [path.name for path in out.iterdir()] == ["thesis.txt"]
+
+
 def test_what_somebody_puts_there_meanwhile_stays(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

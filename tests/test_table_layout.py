@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from point_tables import ROWS, csv, is_the_two_traces, read
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.tables import delimited, table_files
+from trajanon.extract.sources.tables import delimited, layout, table_files
 
 TEXT = ROWS.to_csv(index=False)
 
@@ -24,6 +24,7 @@ def test_comments_above_the_names_are_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, above: str, block: int, mark: str
 ) -> None:
     monkeypatch.setattr(delimited, "_BLOCK", block)
+    monkeypatch.setattr(layout, "_HEAD", block)
     text = f"{mark}{above}{TEXT}"
     assert table_files.looks_like("points.txt", text.encode())
     assert is_the_two_traces(read(csv(tmp_path, text)))

@@ -187,6 +187,22 @@ def test_an_impossible_date_is_no_time(tmp_path: Path) -> None:
     assert math.isnan(found[1])
 
 
+@pytest.mark.parametrize(
+    "wrong", ["0000-00-00 00:00:00", "2020-02-30 00:00:00", "2020-01-01 24:00:00"]
+)
+def test_an_impossible_date_costs_one_time_of_many(tmp_path: Path, wrong: str) -> None:
+    """Numpy itself would crash on it from 501 texts on."""
+    minutes = pd.date_range("2020-02-01", periods=900, freq="min").astype(str).tolist()
+    found = np.array(times(tmp_path, *minutes[:700], wrong, *minutes[700:]))
+    assert np.flatnonzero(np.isnan(found)).tolist() == [700]
+    assert np.delete(found, 700).tolist() == [1580515200 + 60 * i for i in range(900)]
+
+
+def test_of_two_orders_that_read_as_much_the_month_comes_first(tmp_path: Path) -> None:
+    found = times(tmp_path, "10:00:00 02/03/2020", "11:00:00 02/03/2020")
+    assert found == [1580724000, 1580727600]
+
+
 def test_days_come_first_if_that_reads_more(tmp_path: Path) -> None:
     """The first row alone could be either; a format holds for the whole table."""
     found = times(tmp_path, "01/02/2008 00:00:01", "13/02/2008 00:00:00")

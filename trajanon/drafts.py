@@ -64,11 +64,11 @@ def hold(folder: Path, *, new: bool = False) -> IO[str]:
         _lock(lock)
         if new:  # it gets its name once it is locked: nobody may take us for dead meanwhile
             file.rename(folder / LOCK)
-    except BlockingIOError:
-        lock.close()
-        raise
-    except OSError:
-        pass  # its disk has no locks
+    except OSError as error:
+        if isinstance(error, BlockingIOError) and not new:
+            lock.close()
+            raise
+        # Otherwise its disk has no locks.
     return lock
 
 

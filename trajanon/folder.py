@@ -75,9 +75,8 @@ class Folder:
             one, two = (some.system.unstrip_protocol(f"{some.path}/") for some in (self, other))
             return bool(two.startswith(one))
         above = (place, *place.parents)
-        there = [one for one in above if one.exists() and here.exists()]
         # On a disk that ignores case, one folder has several names.
-        return here in above or any(map(here.samefile, there))
+        return here in above or any(_is_same(here, one) for one in above)
 
     def make(self, *, new: bool = False) -> None:
         """Make it, and the folders above it; a new one is refused if it exists."""
@@ -128,9 +127,15 @@ class Folder:
                 raise
 
     def move(self, other: "Folder") -> None:
-        """Give it, or the file of this name, another name, which must be free."""
+        """Give it, or the file of this name, another name, which must be free.
+
+        On a disk it has one of the two names at any time, or the move is refused.
+        """
         with self.named():
-            self.system.mv(self.path, other.path, recursive=True)
+            if self.local is not None and other.local is not None:
+                self.local.replace(other.local)
+            else:
+                self.system.mv(self.path, other.path, recursive=True)
 
     def remove_file(self, name: str) -> None:
         """Remove a file in it, if there is one."""
@@ -147,6 +152,13 @@ class Folder:
                         self.system.rm(self.path, recursive=True)
                     return
             self.system.rm(self.path, recursive=True)
+
+
+def _is_same(one: Path, two: Path) -> bool:
+    try:
+        return one.samefile(two)
+    except OSError:  # one of the two is not there, or cannot be looked at
+        return False
 
 
 def _local_state(path: Path) -> str:
@@ -169,10 +181,12 @@ def exchanged(
     """Move a draft into the place of a folder, or leave that as it was if the block fails.
 
     Only what was there when the run began is replaced. A file that somebody else put there
-    meanwhile stays; if it is ours by its name, nothing is replaced.
+    meanwhile stays; if it is ours by its name, nothing is replaced. What stood there is then in
+    ``before``, for the caller to remove.
     """
     now = out.states() if out.exists else None
     foreign: list[str] = []
+    placed = False
     try:
         if now is not None:
             _refuse_foreign(out, [name for name in now if now[name] != there.get(name)], ours)
@@ -180,21 +194,23 @@ def exchanged(
             foreign = [name for name in before.names() if name not in there or not ours(name)]
             _refuse_foreign(out, foreign, ours)
         draft.move(out)
+        placed = True
         yield
     except BaseException:
-        if now is None:
+        # What is no disk moves file by file: some may be moved, or all still be in their place.
+        stepwise = out.local is None
+        moved = before.exists and (not out.exists or set(before.names()) >= set(now or ()))
+        if placed or (stepwise and (moved or now is None)):
             out.remove()
-        elif before.exists and set(before.names()) >= set(now):
-            out.remove()
+        if moved or (before.exists and not stepwise):
             before.move(out)
-        else:  # it was being moved file by file, and is still whole in its place
+        else:
             before.remove()
         raise
     for name in foreign:
         (before / name).move(out / name)
         msg = "%s was put into %s during the run: it stays, and is no part of the output"
         _LOG.warning(msg, name, out)
-    before.remove()
 
 
 def _refuse_foreign(out: Folder, names: Iterable[str], ours: Callable[[str], bool]) -> None:

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -38,24 +39,29 @@ def replacing(
                 raise _cannot_write(output, "its draft was removed")
             _permit(draft.path, draft.mode if output in public else 0o600)
             _refuse_other_than_file(output)
-        aside: list[tuple[Path, Path, bool]] = []
-        try:  # all or none: a release with an old report is worse than none
+        with ExitStack() as undo:  # all or none: a release with an old report is worse than none
             for draft, output in zip(drafts, outputs, strict=True):
                 place = _place(output)
                 if output is not outputs[-1]:
-                    aside.append((place, draft.before, place.exists()))
-                    if place.exists():
-                        place.replace(draft.before)
+                    undo.enter_context(_put_aside(place, draft.before))
                 draft.path.replace(place)
-        except BaseException:
-            for place, before, existed in aside:
-                if before.exists():
-                    before.replace(place)
-                elif not existed:
-                    place.unlink(missing_ok=True)
-            raise
-        for _, before, _ in aside:
-            before.unlink(missing_ok=True)
+
+
+@contextmanager
+def _put_aside(place: Path, before: Path) -> Iterator[None]:
+    """Keep what stood in a place until all is well; else put it back."""
+    existed = place.exists()
+    try:
+        if existed:
+            place.replace(before)
+        yield
+    except BaseException:
+        if before.exists():
+            before.replace(place)
+        elif not existed:
+            place.unlink(missing_ok=True)
+        raise
+    before.unlink(missing_ok=True)
 
 
 def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
@@ -89,6 +95,7 @@ def replacing_folder(
             _permit(path, 0o600)
         with exchanged(Folder(place), Folder(draft), Folder(before), there, ours):
             pass
+        shutil.rmtree(before, ignore_errors=True)
 
 
 @contextmanager

@@ -34,7 +34,21 @@ class Release:
     report: dict[str, Any]
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the release, and its report beside it."""
+        """Write the release, and its report beside it.
+
+        Parameters
+        ----------
+        path
+            Ends in .parquet, .gpkg, .geojson, .csv or .gpx; the report has the same name, ends in
+            .report.json, and is readable by its owner only. Both are replaced, or neither is.
+
+        Raises
+        ------
+        BadInput
+            If the suffix is not that of a format.
+        FileProblem
+            If one of the two cannot be written.
+        """
         check_release_format(path := Path(path))
         with replacing(path, report_path(path), public=[path]) as drafts:
             self.write_drafts(*drafts)

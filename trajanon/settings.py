@@ -7,7 +7,7 @@ them; an unknown name is a TypeError, as of any function. Importing this module 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from inspect import Parameter, signature
+from inspect import Parameter, cleandoc, signature
 from math import inf
 from numbers import Integral, Real
 from types import MappingProxyType
@@ -54,7 +54,8 @@ def _option(default: Any, shown: str | None = None, **allowed: Any) -> Any:
 
 def _with_help(kind: type) -> type:
     """Take the help of each option from the docstring of its class: the first sentence."""
-    texts = dict(re.findall(r"^    (\w+)\n((?: {8}.+\n)+)", kind.__doc__ or "", re.MULTILINE))
+    about = f"{cleandoc(kind.__doc__ or '')}\n"
+    texts = dict(re.findall(r"^(\w+)\n((?: {4}.+\n)+)", about, re.MULTILINE))
     for option in fields(kind):
         words = " ".join(texts.get(option.name, "").replace("``", "").split())
         help = words.partition(". ")[0].removesuffix(".") + "."

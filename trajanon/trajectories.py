@@ -128,7 +128,23 @@ class Trajectories:
         )
 
     def slid(self, start: Ints) -> "Trajectories":
-        """Move every window to another start on its run."""
+        """Move every window to another start on its run.
+
+        Parameters
+        ----------
+        start
+            Place within its run of each window's first point, shape (n,), in steps.
+
+        Returns
+        -------
+        Trajectories
+            The same with other points; subjects, traces and provenance are kept.
+
+        Raises
+        ------
+        BadInput
+            If there are no tracks, a window would leave its run, or two would share ground.
+        """
         if self.tracks is None:
             msg = "trajectories without tracks cannot slide; extract them with tracks"
             raise BadInput(msg)

@@ -50,7 +50,26 @@ class Roads:
         return self._count
 
     def distance(self, lat: Floats, lon: Floats, within: float | None = None) -> Floats:
-        """Measure how far points are from the nearest road."""
+        """Measure how far points are from the nearest road.
+
+        Parameters
+        ----------
+        lat, lon
+            Degrees, WGS 84, shape (n,).
+        within
+            Metres; what is farther is infinitely far, which is found sooner. None for no limit.
+
+        Returns
+        -------
+        Floats
+            Metres, right to 1 % up to some kilometres, shape (n,); NaN where a coordinate is. Roads
+            on the other side of the antimeridian do not count.
+
+        Raises
+        ------
+        BadInput
+            If the limit is no positive number.
+        """
         if within is not None and not within > 0.0:
             msg = f"within must be a positive number of metres (got {within})"
             raise BadInput(msg)

@@ -44,10 +44,26 @@ _BOXES: dict[str, Any] = {
 
 
 def of_benchmark(path: Path) -> tuple[list[Picture], list[str]]:
-    """Draw what the CSV that `trajanon benchmark` wrote has the numbers for.
+    """Draw what a table of measurements has the numbers for.
 
-    For each data set that is its loss over runs, against path length, and against seconds. Returned
-    with the figures is a sentence for each that there are no numbers for.
+    Parameters
+    ----------
+    path
+        The CSV that `trajanon benchmark` wrote.
+
+    Returns
+    -------
+    pictures : list of Picture
+        For each data set its loss over runs, against path length, and against seconds.
+    left_out : list of str
+        A sentence for each figure that there are no numbers for.
+
+    Raises
+    ------
+    BadInput
+        If it is another table, or there is nothing in it to draw.
+    FileProblem
+        If it cannot be read.
     """
     results = read_results(path)
     datasets = results["dataset"].unique().tolist()

@@ -132,8 +132,22 @@ def file_names(pictures: Sequence[Picture]) -> list[str]:
 def save(pictures: Sequence[Picture], folder: Path, *, inputs: Sequence[Path] = ()) -> None:
     """Write each figure as SVG and PNG, and a page with all captions.
 
-    Figures that show originals, and captions of such, are for their owner only. Equal figures are
-    equal files: they hold no date. No file of ``inputs``, which were read, is written over.
+    Figures that show originals, and captions of such, are readable by their owner only. Equal
+    figures are equal files: they hold no date.
+
+    Parameters
+    ----------
+    pictures
+        As drawn.
+    folder
+        Where the files go; it is made if needed.
+    inputs
+        Files that were read, and are not written over.
+
+    Raises
+    ------
+    BadInput, FileProblem
+        If a file cannot be written, or was read.
     """
     outputs = [folder / name for name in file_names(pictures)]
     private = {picture.name for picture in pictures if picture.private}

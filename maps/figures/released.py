@@ -39,9 +39,23 @@ def of_release(
 ) -> list[Picture]:
     """Draw information loss by stage, group sizes, and one group in detail.
 
-    The files are those of `trajanon.maps.compare`. ``group`` is a number in the report's labels;
-    None takes the group whose mean displacement is the median of all. The last figure shows
-    originals, and says so.
+    Parameters
+    ----------
+    trajectories, release, report
+        As for `trajanon.maps.compare`.
+    group
+        The group to draw in detail, by its number in the report's labels; None takes the one whose
+        mean displacement is the median of all groups.
+
+    Returns
+    -------
+    list of Picture
+        The last one shows originals, and says so.
+
+    Raises
+    ------
+    BadInput
+        If there is nothing to draw, the three do not belong together, or there is no such group.
     """
     found, typed = match(trajectories, release, report)
     aligned = typed.get("alignment") is not None

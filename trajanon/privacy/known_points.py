@@ -4,7 +4,7 @@ from threading import Event
 
 import numpy as np
 
-from trajanon._kernels.known import Known, SortedLines, attack_targets
+from trajanon._kernels.known_points import Known, SortedLines, attack_targets
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.partition import dense

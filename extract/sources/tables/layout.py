@@ -18,7 +18,7 @@ ABOVE = (b"#", b"sep=")
 
 csv.field_size_limit(1 << 28)  # more than a line of a table may be long
 
-_HEAD = 1 << 20  # bytes, and
+_HEAD, _MOST = 1 << 20, 1 << 24  # bytes, at first and at most, and
 _JUDGED = 100  # rows, by which the layout is judged
 
 _NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d*)?\s*")
@@ -56,7 +56,10 @@ def layout_of(path: Path) -> Layout:
     Lines that begin with # are comments; the last of them may have the names.
     """
     with plain_words(path), Reading().unpacked(path) as stream:
-        head = stream.read(_HEAD)
+        head = more = stream.read(_HEAD)
+        while more and len(head) < _MOST and not _shows_rows(head):
+            more = stream.read(_HEAD)
+            head += more
     lines = head.removeprefix(BYTE_ORDER_MARK).splitlines()
     written = [i for i, line in enumerate(lines) if line.strip()]
     if not written:
@@ -79,6 +82,12 @@ def layout_of(path: Path) -> Layout:
         names += [""] * (len(fields) == len(names) + 1)  # a separator ends each row
     decimal = "," if _has_decimal_commas(rows, separator) else "."
     return Layout(names=names, separator=separator, above=above, decimal=decimal)
+
+
+def _shows_rows(head: bytes) -> bool:
+    """Say whether a head holds two whole lines, of names and of values, below all comments."""
+    lines = head.removeprefix(BYTE_ORDER_MARK).splitlines()[:-1]
+    return sum(bool(line.strip()) and not line.startswith(ABOVE) for line in lines) > 1
 
 
 def _text(path: Path, line: bytes) -> str:

@@ -4,16 +4,16 @@ import logging
 import re
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 from pandas.tseries.api import guess_datetime_format as guess
 
-from trajanon.arrays import Floats
+from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.columns import numbers
@@ -31,6 +31,7 @@ _JUDGED, _MOST = 100, 0.9
 """Values by which a column is judged, and the share of them that must be times."""
 
 _ISO = np.frombuffer(b"0000-00-00T00:00:00", np.uint8)
+_LAST_DAYS = np.array([0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 0])  # of months 0 to 13
 _DIGITS = {
     "%Y": range(4),
     "%m": range(5, 7),
@@ -171,9 +172,10 @@ def _format(texts: pa.StringArray) -> str | None:
         # After a year that comes first, the day is never next.
         orders = (False,) if text.strip()[:4].isdigit() else (False, True)
         with warnings.catch_warnings(action="ignore"):  # of what pandas has to guess
-            found = {guess(text, dayfirst=day_first) for day_first in orders} - {None}
+            forms = [guess(text, dayfirst=day_first) for day_first in orders]
+        found = list(dict.fromkeys(form for form in forms if form))  # of equal ones the first wins
         if len(found) == 1:
-            return str(*found)
+            return str(found[0])
         if found:
             return str(max(found, key=lambda form: _likelihood(form, texts)))
     return None
@@ -206,8 +208,8 @@ def _seconds_of_texts(values: pd.Series, form: str | None) -> Floats:
 def _fixed(texts: pa.StringArray, form: str) -> Floats:
     """Read the texts that are written to the letter in a format of fixed width.
 
-    numpy reads ISO 8601 many times as fast as pandas reads other formats, and unlike Arrow's
-    strptime it allows no blanks and no 30 February: such a day leaves all texts to pandas.
+    numpy reads ISO 8601 many times as fast as pandas reads other formats; unlike Arrow's strptime,
+    what is read here has no blanks and no 30 February.
     """
     seconds = np.full(len(texts), np.nan)
     steps = re.findall("%.|.", form.replace("%z", "Z"))
@@ -230,10 +232,23 @@ def _fixed(texts: pa.StringArray, form: str) -> Floats:
         for place in _DIGITS.get(step, ()):
             iso[:, place] = digit = next(columns)
             right &= digit - np.uint8(ord("0")) <= 9  # wraps below zero
+    right &= _possible(iso)
     which[which] = right
-    with suppress(ValueError):
-        seconds[which] = iso[right].view("S19")[:, 0].astype("datetime64[s]").astype(np.int64)
+    seconds[which] = iso[right].view("S19")[:, 0].astype("datetime64[s]").astype(np.int64)
     return seconds
+
+
+def _possible(iso: NDArray[np.uint8]) -> Bools:
+    """Tell which digits are a day and a time; numpy must not meet others, as it may crash."""
+    month, day, hour, minute, second = (
+        (iso[:, place] - ord("0")) * 10 + iso[:, place + 1] - ord("0")
+        for place in (5, 8, 11, 14, 17)
+    )
+    year = (iso[:, :4] - ord("0")).astype(np.int64) @ np.array([1000, 100, 10, 1])
+    leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
+    last = _LAST_DAYS[np.minimum(month, 13)] + (leap & (month == 2))
+    of_day = (hour < 24) & (minute < 60) & (second < 60)
+    return np.asarray(of_day & (day >= 1) & (day <= last))
 
 
 def _seconds(values: pd.Series, **how: str | bool) -> Floats:
