@@ -7,7 +7,7 @@ from pathlib import Path
 from trajanon.errors import BadInput
 from trajanon.extract.earth.areas import AreaLike, area_of
 from trajanon.extract.earth.places import Zone
-from trajanon.extract.extraction import OSM_API, Extraction, From, chosen_spacing, listed
+from trajanon.extract.extraction import OSM_API, Extraction, From, chosen_spacing, sources_of
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources import files
 from trajanon.extract.sources.osm import osm_api
@@ -176,7 +176,7 @@ def traces(
         timed=untimed == "reject",
         counts=counts,
     )
-    names = listed(source)
+    names = sources_of(source)
     if OSM_API in map(str, names):
         msg = f"traces reads files and folders; of {OSM_API} take extract"
         raise BadInput(msg)

@@ -154,7 +154,7 @@ class Extraction:
 
     def _found(self) -> list[SourceFile]:
         """List the files of the source; none for the server."""
-        names = listed(self.source)
+        names = sources_of(self.source)
         if not all(map(os.fspath, names)) or not names:
             msg = f"no source is given: name files or folders, or {OSM_API}"
             raise BadInput(msg)
@@ -218,6 +218,6 @@ class Extraction:
         )
 
 
-def listed(source: From) -> Sequence[str | os.PathLike[str]]:
+def sources_of(source: From) -> Sequence[str | os.PathLike[str]]:
     """List the files and folders of a source, or the server."""
     return [source] if isinstance(source, str | os.PathLike) else list(source)

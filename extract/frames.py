@@ -93,7 +93,7 @@ def from_frame(
         features=lambda names: [(geometry.to_numpy(), attributes)],
         count=len(geometry),
     )
-    yield from features.traces(layer, how)
+    yield from features.traces_of_features(layer, how)
     for what, count in how.counts.items():
         if what.startswith(COLUMNS):
             logger.info("the frame: %s", what)

@@ -71,7 +71,7 @@ def released_alone(points: Floats) -> Drawing:
     return Drawing(about, layers, bounds)
 
 
-def with_originals(name: str, found: Matched, report: Report, releases: int = 1) -> Drawing:
+def release_and_originals(name: str, found: Matched, report: Report, releases: int = 1) -> Drawing:
     """Draw a release and its originals, as one of several releases on a page."""
     labels, windows, tracks = found.labels, found.slid.points, found.slid.tracks
     points, lines = unrolled(windows, windows), unrolled(found.lines, windows)

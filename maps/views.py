@@ -6,7 +6,7 @@ from typing import Any
 import folium
 
 from trajanon.errors import BadInput
-from trajanon.maps.drawing import match, released_alone, with_originals
+from trajanon.maps.drawing import match, release_and_originals, released_alone
 from trajanon.maps.page import Background, map_page
 from trajanon.releases import Release, with_report
 from trajanon.trajectories import Trajectories
@@ -105,7 +105,7 @@ def compare_releases(
     notices = dict.fromkeys(str(report["notice"]) for report in reports)
     reported = (report.get("attribution") for report in reports)
     return map_page(
-        [with_originals(name, *each, len(matches)) for name, each in matches.items()],
+        [release_and_originals(name, *each, len(matches)) for name, each in matches.items()],
         view=view,
         title="trajanon: originals and release, for the holder of the data",
         notice=" ".join(notices),

@@ -30,7 +30,7 @@ from trajanon.arrays import Floats
 from trajanon.cli.results import without_lists
 from trajanon.files.report import read_report
 from trajanon.files.trajectories import write_trajectories
-from trajanon.maps.drawing import match, with_originals
+from trajanon.maps.drawing import match, release_and_originals
 from trajanon.partition import Partition
 from trajanon.suppression import TrajectoryGroups
 from trajanon.tracks import STEPS
@@ -303,7 +303,7 @@ def test_the_map_shows_windows_as_slid(run: Run, here: Path) -> None:
     release = trajanon.read_release(here / "anonymized.parquet")
     matched, report = match(before, release, report_in(here))
     assert np.array_equal(matched.slid.points, after.points)
-    found = with_originals("release", matched, report).layers["originals"]
+    found = release_and_originals("release", matched, report).layers["originals"]
     first = np.rint(after.points[:, 0] * 1e6)
     assert np.array_equal(np.array(found)[:, :2], first)
     assert run("map").code == 0

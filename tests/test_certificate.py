@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import trajanon
 from trajanon import certificate
 from trajanon.certificate import certify_table
-from trajanon.cli.results import rounded
+from trajanon.cli.results import rounded_text
 from trajanon.trajectories import Trajectories
 
 
@@ -72,7 +72,7 @@ def test_the_screen_says_what_it_means(run: Run) -> None:
 
 @given(value=st.floats(0, 100))
 def test_a_bound_is_written_rounded_down_and_a_loss_up(value: float) -> None:
-    low, high = rounded(value, ROUND_FLOOR), rounded(value, ROUND_CEILING)
+    low, high = rounded_text(value, ROUND_FLOOR), rounded_text(value, ROUND_CEILING)
     assert Decimal(low) <= Decimal(value) <= Decimal(high)
     assert Decimal(high) - Decimal(low) <= Decimal("0.0001")
 

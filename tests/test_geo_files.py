@@ -255,7 +255,7 @@ def test_traces_do_not_depend_on_the_batches(
             for part in parts
         ]
         layer = Layer("it", "f", list(columns), "EPSG:4326", lambda names: batches)
-        return list(features.traces(layer, Reading()))
+        return list(features.traces_of_features(layer, Reading()))
 
     assert same(in_batches(*cuts), in_batches())
 

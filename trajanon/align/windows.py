@@ -69,7 +69,7 @@ def records_at(windows: Windows, start: Ints) -> Floats:
     return records * windows.share
 
 
-def measured(windows: Windows, start: Ints, measure: Callable[[Floats], Result]) -> list[Result]:
+def measured_at(windows: Windows, start: Ints, measure: Callable[[Floats], Result]) -> list[Result]:
     """Measure the records of windows at their starts, in the same batches for any threads."""
 
     def batch(rows: Ints, stop: Event) -> Result:
@@ -80,12 +80,12 @@ def measured(windows: Windows, start: Ints, measure: Callable[[Floats], Result])
 
 def turned_at(windows: Windows, start: Ints, axes: Floats) -> Floats:
     """Read the records of all windows at their starts, turned to axes: (n, q)."""
-    return np.concatenate(measured(windows, start, lambda some: turn(some, axes)))
+    return np.concatenate(measured_at(windows, start, lambda some: turn(some, axes)))
 
 
 def summed(windows: Windows, start: Ints, measure: Callable[[Floats], Floats]) -> Floats:
     """Sum up what is measured of the records of windows at their starts."""
-    return np.asarray(np.sum(measured(windows, start, measure), axis=0))
+    return np.asarray(np.sum(measured_at(windows, start, measure), axis=0))
 
 
 def centred(windows: Windows, start: Ints) -> Windows:
@@ -241,5 +241,5 @@ def _build_places(
     def turned(records: Floats) -> NDArray[Any]:
         return turn(records, axes).astype(precision, copy=False)
 
-    rows = np.concatenate(measured(take(windows, window), there, turned))
+    rows = np.concatenate(measured_at(take(windows, window), there, turned))
     return rows, window, back + np.cumsum(places) - places

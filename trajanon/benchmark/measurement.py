@@ -65,7 +65,7 @@ def timed(run: Callable[..., _Result], *given: Any) -> tuple[_Result, float]:
     return result, perf_counter() - since
 
 
-def numbers(*place: Any, runs: Any = 1, **values: float) -> Iterator[Measurement]:
+def measurements_of(*place: Any, runs: Any = 1, **values: float) -> Iterator[Measurement]:
     """Give each statistic of a place: of table, data set, method, by, setting and k."""
     table, dataset, method, by, setting, k = place
     for statistic, ours in values.items():
@@ -81,7 +81,7 @@ def spread(values: Sequence[float]) -> dict[str, float]:
     return {**average, "sigma": sigma, "min": min(values), "max": max(values)}
 
 
-def steps(progress: Progress, task: str, total: int) -> Callable[[], None]:
+def counted_steps(progress: Progress, task: str, total: int) -> Callable[[], None]:
     """Tell the progress of a task: once before each step, and once in the end."""
     done = count()
     return lambda: progress(task, next(done), total)

@@ -17,11 +17,11 @@ from trajanon.arrays import Floats
 from trajanon.benchmark.datasets import PAPERS, Dataset
 from trajanon.benchmark.measurement import (
     Measurement,
+    counted_steps,
     decomposition_setting,
-    numbers,
+    measurements_of,
     rcs_setting,
     spread,
-    steps,
     timed,
 )
 from trajanon.methods.decomposition import regroup_parts, start
@@ -115,12 +115,12 @@ def _by_distance(table: str, dataset: Dataset, ks: Iterable[int]) -> Iterator[Me
             values = {"il": dataset.loss(labels)}
             if table == "hm2":
                 values["seconds"] = took
-            yield from numbers(table, dataset.name, name, by, "", k, **values)
+            yield from measurements_of(table, dataset.name, name, by, "", k, **values)
 
 
 def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
     """Paths cut by MHM: thesis Tables 4.2 to 4.7, and the correlation of 4.8."""
-    row, ks = partial(numbers, "hm2", dataset.name), (3, 4, 5, 6)
+    row, ks = partial(measurements_of, "hm2", dataset.name), (3, 4, 5, 6)
     yield from _by_distance("hm2", dataset, ks)
     if dataset.own:  # beside the methods of the papers, the default search
         for k in ks:
@@ -129,7 +129,7 @@ def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Me
             yield from row(*place, il=searched.information_loss, seconds=took)
     heuristics = {**THROUGH_GROUPS, **TSP, **OTHERS}
     times = {by: 1 if by in ALWAYS_THE_SAME else repeats for by in heuristics.values()}
-    step = steps(progress, f"{dataset.name}: paths and cuts", sum(times.values()))
+    step = counted_steps(progress, f"{dataset.name}: paths and cuts", sum(times.values()))
     of_tsp = []
     for name, by in heuristics.items():
         find_path(dataset.few.problem(ks[0], heuristic=by))
@@ -157,11 +157,11 @@ def compression_table(dataset: Dataset, repeats: int, progress: Progress) -> Ite
     """
     if not dataset.measured_by(PAPERS):
         return
-    row, ks = partial(numbers, "compression", dataset.name), range(3, 11)
+    row, ks = partial(measurements_of, "compression", dataset.name), range(3, 11)
     yield from _by_distance("compression", dataset, ks)
     ways = [(1, "row"), *((c, by) for c in (2, 3, 4, 5) for by in ("row", "distance"))]
     find_path(dataset.few.problem(3, compression=2))
-    step = steps(progress, f"{dataset.name}: compression", len(ways) * repeats)
+    step = counted_steps(progress, f"{dataset.name}: compression", len(ways) * repeats)
     for c, expansion in ways:
         name, by = ("C-MHM", "or-opt") if c == 1 else (f"C{c}-C-MHM", f"or-opt, {expansion}")
         ours = partial(row, name, by, "" if expansion == "row" else "as the papers say")
@@ -180,10 +180,10 @@ def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Me
     """Random Cluster Shuffling after MDAV: thesis Table 6.1."""
     if dataset.name in ("Tarragona", "EIA"):
         return
-    row, ks = partial(numbers, "rcs", dataset.name), (3, 5, 10)
+    row, ks = partial(measurements_of, "rcs", dataset.name), (3, 5, 10)
     few = dataset.few.problem(3)
     rcs(few, mdav(few))
-    step = steps(progress, f"{dataset.name}: shuffling", len(ks) * len(SHUFFLES))
+    step = counted_steps(progress, f"{dataset.name}: shuffling", len(ks) * len(SHUFFLES))
     for k in ks:
         labels = mdav(dataset.problem(k))
         yield from row("MDAV", "mdav", "", k, il=dataset.loss(labels))
@@ -208,7 +208,7 @@ def mf_tsp_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator
     """MF-TSP, from n paths that all k share: thesis Tables 3.2 and 3.4, MF-TSP paper Table IX."""
     if not dataset.measured_by(("Census", "Tarragona")):
         return
-    row, ks = partial(numbers, "mf-tsp", dataset.name), (3, 4, 5, 10)
+    row, ks = partial(measurements_of, "mf-tsp", dataset.name), (3, 4, 5, 10)
     yield from _by_distance("mf-tsp", dataset, ks)
 
     def tell(number: int, _: str, done: float, total: float | None, note: str = "") -> None:
@@ -235,7 +235,7 @@ def decomposition_table(
     ks, subsets = (3, 5, 10), (40, 20, 10, 5, 2)
     few = dataset.few.problem(3, subsets=2)
     swap(few, regroup_parts(few, start(few)))
-    step = steps(progress, f"{dataset.name}: decomposition", 2 * len(ks) * len(subsets))
+    step = counted_steps(progress, f"{dataset.name}: decomposition", 2 * len(ks) * len(subsets))
     for k in ks:
         first, first_took = timed(start, dataset.problem(k))
         exchanged, exchange_took = timed(swap, dataset.problem(k), first)
@@ -254,7 +254,7 @@ def decomposition_table(
                 method = better if number == "2" else "decomposition"
                 setting = decomposition_setting(number, s_named, step_3)
                 place = ("decomposition", dataset.name, method, "decomposition", setting, k)
-                yield from numbers(*place, il=dataset.loss(labels), seconds=seconds)
+                yield from measurements_of(*place, il=dataset.loss(labels), seconds=seconds)
     step()
 
 
@@ -268,7 +268,7 @@ def timing_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator
         for n, published in SDCMICRO.items():
             random = Dataset("random", np.random.default_rng(0).normal(size=(n, 60)))
             runs.append((random, f"MDAV, k = 4, {n} x 60", "mdav", published))
-    step = steps(progress, f"{dataset.name}: seconds", len(runs))
+    step = counted_steps(progress, f"{dataset.name}: seconds", len(runs))
     for of, name, by, known in runs:
         step()
         method = mdav if by == "mdav" else find_path

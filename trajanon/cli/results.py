@@ -148,22 +148,22 @@ def _of_wide_groups(wide: Mapping[str, Any]) -> str:
     )
 
 
-def rounded(value: float, way: str) -> str:
+def rounded_text(value: float, way: str) -> str:
     """Write a percentage with four decimals, in this way: a bound rounded up is no bound."""
     return f"{Decimal(value).quantize(Decimal('0.0001'), rounding=way):f}"
 
 
 def show_certificate(account: Mapping[str, Any]) -> None:
     """Print the loss reached beside the bound."""
-    reached = rounded(account["information_loss"], ROUND_CEILING)
+    reached = rounded_text(account["information_loss"], ROUND_CEILING)
     facts = [
         ("Rows", f"{account['n']:,}"),
         ("Columns", listed(account["columns"])),
         ("Rows in each group", f"at least {account['k']}"),
         *_stages(account),
         ("Information loss reached", f"{reached} %"),
-        ("No groups lose less than", f"{rounded(account['bound'], ROUND_FLOOR)} %"),
-        ("The gap between them", f"{rounded(account['gap'], ROUND_CEILING)} % of the loss"),
+        ("No groups lose less than", f"{rounded_text(account['bound'], ROUND_FLOOR)} %"),
+        ("The gap between them", f"{rounded_text(account['gap'], ROUND_CEILING)} % of the loss"),
     ]
     show_table("The certificate", facts, ["", ""])
 

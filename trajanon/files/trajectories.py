@@ -127,7 +127,7 @@ def read_trajectories(
         geo = geoparquet.described(file.schema_arrow, path)
         geoparquet.refuse_other_system(path, geo)
         points = _points(path, file, geo["primary_column"])
-        column = partial(geoparquet.column_of, path, file)
+        column = partial(geoparquet.written_column, path, file)
         found = identities(column("subject"), column("trace"), exact=subjects_exact)
         if merged := found.merged.told():
             _LOG.warning("%s: %s", path, merged)

@@ -21,7 +21,7 @@ SETTLED = 0.03
 """A block is left when a round makes fewer moves than this share of its records: the last moves
 gain a thousandth, for a fifth of the time."""
 
-TINY = 1e-12  # of the largest squared distance to the mean: a gain below is rounding
+TINY_GAIN = 1e-12  # of the largest squared distance to the mean: a gain below is rounding
 _CHUNK = 3_000  # records times k, looked at between two words about progress
 
 Pass = Callable[[Descent, int, int, int, int], int]
@@ -131,7 +131,7 @@ def build_descent(
         gathered=np.zeros(n, dtype=np.int64),
         origins=np.zeros(n, dtype=np.int64),
         along=np.zeros(n),
-        tiny=TINY * float((groups.records**2).sum(axis=1).max()),
+        tiny=TINY_GAIN * float((groups.records**2).sum(axis=1).max()),
     )
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from trajanon._kernels.swap import Swaps, exchanges, find_partners, measure
 from trajanon.arrays import Ints
 from trajanon.problem import Problem
-from trajanon.refine.descent import TINY, build_groups
+from trajanon.refine.descent import TINY_GAIN, build_groups
 
 _PAIRS = 10_000_000  # at most compared between two words about progress
 _CHUNK = 100  # exchanges between two words about progress
@@ -33,7 +33,7 @@ def swap(problem: Problem, labels: Ints) -> Ints:
     for start in range(0, n, rows):
         problem.progress("Comparing pairs of records", start, n)
         find_partners(swaps, start, min(start + rows, n), problem.k)
-    tiny = TINY * float((swaps.groups.records**2).sum(axis=1).max())
+    tiny = TINY_GAIN * float((swaps.groups.records**2).sum(axis=1).max())
     made, last = 0, _CHUNK
     while last == _CHUNK:
         problem.progress("Exchanging pairs of records", made, None)

@@ -32,7 +32,7 @@ _LISTS = (list, tuple, np.ndarray)
 _InDegrees = Callable[[Floats], tuple[Floats, Floats]]
 
 
-def traces(
+def traces_of_features(
     layer: Layer, how: Reading, told: Callable[[int], None] = lambda features: None
 ) -> Iterator[Trace]:
     """Read the traces of a layer, and tell how many features were read.

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyogrio
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.geo.layer import BATCH, Features, Layer, features_of
+from trajanon.extract.sources.geo.layer import BATCH_OF_FEATURES, Features, Layer, features_of
 from trajanon.extract.sources.streams import Reading
 
 logger = logging.getLogger(__name__)
 
-GEOPACKAGE = b"SQLite format 3\x00"
+SQLITE = b"SQLite format 3\x00"
 FLATGEOBUF = b"fgb\x03"
 SHAPEFILE = b"\x00\x00\x27\x0a"
 
@@ -29,7 +29,7 @@ def layers(path: Path, head: bytes, what: str, label: str, how: Reading) -> list
     if head.startswith(SHAPEFILE):
         _check_shapefile(path, what)
     names: list[str | None] = [None]
-    if head.startswith(GEOPACKAGE):
+    if head.startswith(SQLITE):
         with _plain_words(what):
             names = [str(name) for name, _ in pyogrio.list_layers(path).reshape(-1, 2)]
     found: list[Layer] = []
@@ -71,7 +71,7 @@ def _layer(path: Path, name: str | None, what: str, label: str, how: Reading) ->
                     path,
                     layer=name,
                     columns=list(columns),
-                    batch_size=BATCH["points" if "Point" in kind else "lines"],
+                    batch_size=BATCH_OF_FEATURES["points" if "Point" in kind else "lines"],
                     use_pyarrow=True,
                     datetime_as_string=True,  # so that times keep their zones, even if these differ
                 )

@@ -16,7 +16,7 @@ from trajanon.extract.trace import Trace
 
 _SUFFIXES = (".geojson", ".geojsonl", ".geojsons", ".geojsonseq", ".gpkg", ".shp", ".fgb")
 
-_BINARY = (gdal.GEOPACKAGE, gdal.FLATGEOBUF, gdal.SHAPEFILE, geo_parquet.MAGIC)
+_BINARY = (gdal.SQLITE, gdal.FLATGEOBUF, gdal.SHAPEFILE, geo_parquet.MAGIC)
 
 _BEFORE_JSON = b"\xef\xbb\xbf\x1e \t\r\n"  # a byte order mark, a separator, blanks
 
@@ -28,7 +28,7 @@ _FEATURE = re.compile(
 
 def looks_like(name: str, head: bytes) -> bool:
     """Tell whether a file is GeoJSON, GeoPackage, Shapefile or FlatGeobuf; not GeoParquet."""
-    geopackage = head.startswith(gdal.GEOPACKAGE) and head[68:70] == b"GP"
+    geopackage = head.startswith(gdal.SQLITE) and head[68:70] == b"GP"
     flatgeobuf = head.startswith(gdal.FLATGEOBUF)
     geojson = _is_json(head) and _FEATURE.search(head) is not None
     return name.endswith(_SUFFIXES) or geopackage or flatgeobuf or geojson
@@ -49,7 +49,7 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
             how.read(told - before)
 
         for layer in layers:
-            yield from features.traces(layer, how, tell)
+            yield from features.traces_of_features(layer, how, tell)
         how.read(size - told)
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.geo.layer import BATCH, Features, Layer, features_of
+from trajanon.extract.sources.geo.layer import BATCH_OF_FEATURES, Features, Layer, features_of
 from trajanon.extract.sources.streams import Reading
 from trajanon.files.arrow import opened, reading
 from trajanon.files.geoparquet import described
@@ -62,7 +62,7 @@ def layer(path: Path, what: str, label: str, how: Reading) -> Layer:
     if encoding != "WKB":
         _refuse_other_shapes(encoding, schema.field(geometry).type, what)
     only_points = set(column.get("geometry_types") or "?") <= {"Point", "Point Z"}
-    size = BATCH["points" if only_points else "lines"]
+    size = BATCH_OF_FEATURES["points" if only_points else "lines"]
 
     def features(columns: Sequence[str]) -> Iterator[Features]:
         with reading(what, "GeoParquet"):

@@ -19,7 +19,7 @@ TIMES_OF_POINTS = ("coordTimes", "times", "coordinateProperties")
 """Where converters from GPX to GeoJSON put the times of points; the last one is an
 object that has them under ``times``."""
 
-BATCH = {"points": 65_536, "lines": 2_048}
+BATCH_OF_FEATURES = {"points": 65_536, "lines": 2_048}
 """Features that are read at a time; lines may be long."""
 
 Features = tuple[NDArray[Any], pd.DataFrame]
