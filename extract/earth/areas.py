@@ -65,7 +65,7 @@ def area(text: str) -> tuple[Box, float | None]:
     except ValueError:
         words = "-".join(name.split())
         near = [] if "," in words else get_close_matches(words, CITIES)
-        cities = f"did you mean {' or '.join(near)}?" if near else f"name {KNOWN};"
+        cities = f"did you mean {' or '.join(near)}?" if near else f"name {KNOWN}."
         msg = (
             f"{text!r} is not an area: {cities} Any other box is four degrees "
             "W,S,E,N such as `area='-3.75,40.38,-3.65,40.48'`"
