@@ -20,6 +20,9 @@ _LAYER = "anonymized"
 _NO_TIME = "1970-01-01T00:00:00.000Z"
 """For the time of the last change, which the format wants."""
 
+_COUNTERS = (24, 92)
+"""Where SQLite counts its transactions: GDAL makes one more now and then, so they are set to 1."""
+
 _SQLITE = b"SQLite format 3\0"
 _SETTINGS = (
     *("application_id", "auto_vacuum", "encoding", "freelist_count"),
@@ -44,6 +47,10 @@ def _write(path: Path, points: Floats, attribution: str | None) -> None:
         with closing(sqlite3.connect(path)) as file:
             file.execute("UPDATE gpkg_contents SET last_change = ?", [_NO_TIME])
             file.commit()
+        with path.open("r+b") as header:
+            for place in _COUNTERS:
+                header.seek(place)
+                header.write(bytes((0, 0, 0, 1)))
     except (RuntimeError, sqlite3.Error) as error:  # pyogrio's errors are such
         number = errno.ENOSPC if "full" in str(error) else errno.EIO
         raise OSError(number, os.strerror(number)) from error  # the words are SQL
