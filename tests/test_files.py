@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import geopandas
@@ -424,3 +425,23 @@ def test_metres_are_no_degrees(tmp_path: Path) -> None:
     geopandas.GeoDataFrame(geometry=lines, crs="EPSG:25830").to_parquet(path)
     with pytest.raises(BadInput, match="WGS 84"):
         read_trajectories(path)
+
+
+def test_a_geopackage_does_not_tell_how_often_it_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GDAL makes one transaction more now and then: the same release is the same bytes."""
+    one, two = tmp_path / "one.gpkg", tmp_path / "two.gpkg"
+    released = Trajectories(points_of(4, 5, 0))
+    write_release(one, released)
+    to_file = geopandas.GeoDataFrame.to_file
+
+    def with_one_more(table: geopandas.GeoDataFrame, path: Path, **how: Any) -> None:
+        to_file(table, path, **how)
+        with closing(sqlite3.connect(path)) as file:
+            file.execute("UPDATE gpkg_contents SET last_change = '2026-01-01T00:00:00.000Z'")
+            file.commit()
+
+    monkeypatch.setattr(geopandas.GeoDataFrame, "to_file", with_one_more)
+    write_release(two, released)
+    assert one.read_bytes() == two.read_bytes()

@@ -172,4 +172,4 @@ COLLECTIONS: Mapping[str, Collection] = {
     "porto": Collection(_looks_like_porto, _read_porto),
     "tdrive": Collection(_looks_like_tdrive, _read_tdrive),
 }
-"""By name; each is told by how its files begin."""
+"""Collections by name; the first bytes of a file tell which it belongs to."""

@@ -37,7 +37,7 @@ _UNPACK: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
-    """How files are read, and who is told of it."""
+    """How to read files, and whom to tell how far the reading is."""
 
     columns: Mapping[str, str] = field(default_factory=dict)  # of tables
     subjects_exact: bool = False

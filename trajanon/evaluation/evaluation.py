@@ -32,7 +32,7 @@ _METHODS: dict[str, dict[str, Any]] = {
     MDAV: {"method": "mdav", "refine": "none"},
     "path, cut and descent": {"effort": "fast"},
 }
-"""By which it is told what counting subjects costs; MDAV is also a way to publish."""
+"""Methods that measure what counting subjects costs; MDAV is also compared with the release."""
 
 Grouped = Callable[[str, bool], Partition]
 """Groups of k by a method, either of records or of subjects."""

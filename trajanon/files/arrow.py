@@ -50,7 +50,7 @@ def reading(what: object, kind: str = "Parquet", *errors: type[Exception]) -> It
 
 @contextmanager
 def parquet(path: Path) -> Iterator[Any]:
-    """Open a Parquet file; what keeps the block from reading it is told in a sentence."""
+    """Open a Parquet file; an error of reading it in the block becomes one sentence."""
     import pyarrow.parquet as pq
 
     with reading(path), opened(path) as file:

@@ -10,7 +10,7 @@ from trajanon.problem import Problem
 
 
 class Remaining:
-    """Records still without a group; ``task`` is what the progress is told."""
+    """Records still without a group; the progress shows ``task``."""
 
     def __init__(self, problem: Problem, task: str = "") -> None:
         self.problem, self.task = problem, task

@@ -132,8 +132,8 @@ def _labels(release: Path, sizes: Ints) -> Ints:
 def _together(labels: Ints, earlier: Ints, k: int, subjects: Ints | None) -> list[str]:
     """Count the trajectories that two releases together hide among fewer than k.
 
-    Anyone who knows the group of a trajectory in both releases is left with the members that the
-    two groups have in common.
+    Whoever knows the group of a trajectory in both releases knows that it is one of the members
+    that both groups have.
     """
     released = (labels >= 0) | (earlier >= 0)
     labels, earlier = labels[released], earlier[released]

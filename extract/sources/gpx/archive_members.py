@@ -85,7 +85,7 @@ def _in_tar(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
                 info = archive.next()
             if info is None:
                 return
-            # Or it would remember every member of millions.
+            # Or it would remember every member of millions. Its types do not list the attribute.
             archive.members.clear()  # type: ignore[attr-defined]
             if not info.isdir():
                 yield info.name, partial(_taken_out, archive, info) if info.isreg() else None

@@ -166,7 +166,7 @@ class Spill(ExitStack):
         ends = np.cumsum(np.bincount(bucket, minlength=_BUCKETS))
         try:
             while len(self._files) < _BUCKETS:
-                file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+                file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 -- the next line closes it
                 self._files.append(self.enter_context(file))
             for file, which in zip(self._files, np.split(order, ends[:-1]), strict=True):
                 if len(which) == 0:
