@@ -24,6 +24,7 @@ HEURISTIC_NAMES = (
 EXPANSIONS = ("distance", "row")
 REFINEMENT_NAMES = ("none", "anneal", "descent", "swap", "rcs")
 COUNTS = ("subjects", "records")
+TIMES = ("of-day", "of-week", "date")
 FEWEST_DIGITS, MOST_DIGITS = 4, 7
 """Decimals of a degree that a release may have; each location to 11 m, or to 1 cm."""
 
@@ -159,6 +160,16 @@ class ReleaseSettings(_Checked):
         Decimals of released degrees, 4 (11 m) to 7 (1 cm); with each one more, somebody who holds
         all other tracks can tell more easily who is in a group. Displacements are measured to the
         lines as written.
+    times
+        Release times: of-day, of-week or date. Each line then bears the mean times of its group at
+        each of its points, and the search sees the departure as well. A day begins at 03:00.
+    minute_worth
+        Metres, at every point, that a minute between departures counts as in the search. With 0
+        only places count.
+    time_step
+        Seconds; released times are rounded to this.
+    timezone
+        Local time zone of times, such as Europe/Madrid. None takes that of the middle of the area.
     """
 
     count: str = _option("subjects", choices=COUNTS)
@@ -166,6 +177,10 @@ class ReleaseSettings(_Checked):
     suppress: float = _option(0.0, least=0, below=1)
     min_radius: float = _option(0.0, least=0)
     digits: int = _option(FEWEST_DIGITS, least=FEWEST_DIGITS, most=MOST_DIGITS)
+    times: str | None = _option(None, "no times", choices=TIMES)
+    minute_worth: float = _option(3.0, least=0, most=10**6)
+    time_step: int = _option(300, least=1, most=86_400)
+    timezone: str | None = _option(None, "that of the area's middle")
 
 
 def parameters_of(kind: type) -> list[Parameter]:

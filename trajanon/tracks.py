@@ -42,12 +42,18 @@ class Tracks:
     first: Ints  # place in `points` of each run's first point, shape (r + 1,); the last is t
     run: Ints  # the run of each trajectory, shape (n,)
     start: Ints  # place within its run of each trajectory's first point, shape (n,)
+    times: Floats | None = None  # seconds since 1970 UTC at each point, shape (t,); NaN unknown
 
     def __post_init__(self) -> None:
         if self.points.ndim != 2 or self.points.shape[1] != 2:
             msg = f"tracks must have points of shape (n, 2), lat and lon; got {self.points.shape}"
             raise BadInput(msg)
         refuse_off_earth(self.points, "point {} of the tracks")
+        if self.times is not None and self.times.shape != self.points.shape[:1]:
+            msg = (
+                f"tracks need a time for each of {len(self.points)} points; got {self.times.shape}"
+            )
+            raise BadInput(msg)
         ends = (0, len(self.points))
         whole = self.first.ndim == 1 and len(self.first) > 0
         if not whole or tuple(self.first[[0, -1]]) != ends or (np.diff(self.first) < 1).any():
@@ -81,22 +87,31 @@ class Tracks:
 
     def windows(self, m: int, start: Ints | None = None) -> Floats:
         """Read the points of each trajectory off its run."""
+        points: Floats = self.points[self._places(m, start)]
+        return points
+
+    def times_of_windows(self, m: int) -> Floats | None:
+        """Read the times at the points of each trajectory off its run, (n, m)."""
+        return None if self.times is None else self.times[self._places(m)]
+
+    def _places(self, m: int, start: Ints | None = None) -> Ints:
+        """Place in `points` of each trajectory's points, (n, m)."""
         start = self.start if start is None else start
         self._room(start, m)
-        place = self.first[self.run] + start
-        points: Floats = self.points[place[:, None] + STEPS * np.arange(m)]
-        return points
+        first: Ints = self.first[self.run] + start
+        return first[:, None] + STEPS * np.arange(m)
 
     def take(self, which: Bools | Ints) -> "Tracks":
         """Keep some trajectories, by mask or in a new order, and the whole runs they are on."""
         kept, run = np.unique(self.run[which], return_inverse=True)
         size = np.diff(self.first)
-        stays = np.isin(np.arange(len(size)), kept)
+        stays = np.repeat(np.isin(np.arange(len(size)), kept), size)
         return Tracks(
-            points=self.points[np.repeat(stays, size)],
+            points=self.points[stays],
             first=np.append(0, np.cumsum(size[kept])),
             run=run,
             start=self.start[which],
+            times=None if self.times is None else self.times[stays],
         )
 
 
@@ -104,9 +119,11 @@ def joined_tracks(parts: Sequence[Tracks]) -> Tracks:
     """Put tracks of several batches of trajectories one after another."""
     size = np.concatenate([np.diff(part.first) for part in parts])
     before = np.cumsum([0] + [len(part.first) - 1 for part in parts])
+    times = [part.times for part in parts if part.times is not None]
     return Tracks(
         points=np.concatenate([part.points for part in parts]),
         first=np.append(0, np.cumsum(size)),
         run=np.concatenate([part.run + runs for part, runs in zip(parts, before, strict=False)]),
         start=np.concatenate([part.start for part in parts]),
+        times=np.concatenate(times) if len(times) == len(parts) else None,
     )

@@ -16,6 +16,9 @@ _LOG = logging.getLogger(__name__)
 
 OSM_ATTRIBUTION = "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.org/copyright"
 
+_CALENDAR = (-62_135_510_400.0, 253_402_214_400.0)
+"""Seconds since 1970 of the years 1 to 9999, which calendars know, without their outermost days."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trajectories:
@@ -38,12 +41,17 @@ class Trajectories:
         counts of what was dropped. Empty where not known.
     tracks
         The runs on which the windows may slide; None where not known.
+    times
+        Seconds since 1970-01-01 UTC at each point, shape (n, m), NaN in the whole row of a
+        trajectory without; None where nothing is known. In a release, seconds that count as
+        ``provenance["times"]`` says.
 
     Raises
     ------
     BadInput
-        If a shape is wrong, a coordinate is not finite or not on Earth, or the trajectories are not
-        what lies on their tracks, each on ground of its own.
+        If a shape is wrong, a coordinate is not finite or not on Earth, a time is beyond the
+        calendar or falls along a trajectory, or the trajectories are not what lies on their tracks,
+        each on ground of its own.
     """
 
     points: Floats
@@ -51,6 +59,7 @@ class Trajectories:
     trace: Ints | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     tracks: Tracks | None = None
+    times: Floats | None = None
 
     def __post_init__(self) -> None:
         if self.points.ndim != 3 or self.points.shape[2] != 2:
@@ -73,8 +82,27 @@ class Trajectories:
         if self.trace is not None and not _is_whole(self.trace):
             object.__setattr__(self, "trace", numbered(self.trace, exact=True).number)
         refuse_off_earth(self.points, "trajectory {} has a point that")
+        if self.times is not None:
+            self._refuse_odd_times(self.times)
         if self.tracks is not None:
             self._refuse_other_tracks(self.tracks)
+
+    def _refuse_odd_times(self, times: Floats) -> None:
+        if times.shape != self.points.shape[:2]:
+            msg = f"times must have shape {self.points.shape[:2]}, as the points; got {times.shape}"
+            raise BadInput(msg)
+        unknown = np.isnan(times)
+        first, last = _CALENDAR
+        for odd, said in (
+            (unknown.any(axis=1) & ~unknown.all(axis=1), "has times at some points only"),
+            ((times < first) | (times > last), "has a time beyond the years 1 to 9999"),
+            (np.diff(times, axis=1) < 0.0, "has times that run back"),
+        ):
+            if odd.any():
+                msg = (
+                    f"trajectory {np.argwhere(odd)[0, 0]} {said}: mend its times, or leave them out"
+                )
+                raise BadInput(msg)
 
     def _refuse_other_tracks(self, tracks: Tracks) -> None:
         if tracks.run.shape != (len(self),):
@@ -86,6 +114,14 @@ class Trajectories:
             msg = (
                 f"trajectory {np.argmax(differs)} is not every {STEPS}th point of its track from "
                 "its start on; move it by slid, or leave tracks out if points are changed otherwise"
+            )
+            raise BadInput(msg)
+        own, of_windows = self.times, tracks.times_of_windows(m)
+        if of_windows is not None and not (
+            own is not None and np.array_equal(own, of_windows, equal_nan=True)
+        ):
+            msg = (
+                "the times of trajectories are not those of their tracks; leave out one of the two"
             )
             raise BadInput(msg)
         order = np.lexsort((tracks.start, tracks.run))
@@ -113,6 +149,11 @@ class Trajectories:
         attribution = self.provenance.get("attribution")
         return None if attribution is None else str(attribution)
 
+    @property
+    def unit(self) -> str:
+        """What one of them is: a ``trip`` from start to end, or else a ``trajectory``."""
+        return "trip" if self.provenance.get("trips") is True else "trajectory"
+
     def counted_by(self, count: str) -> Ints | None:
         """The subjects if k counts them and they are known; None counts trajectories."""
         return self.subject if count == "subjects" else None
@@ -125,6 +166,7 @@ class Trajectories:
             subject=None if self.subject is None else self.subject[which],
             trace=None if self.trace is None else self.trace[which],
             tracks=None if self.tracks is None else self.tracks.take(which),
+            times=None if self.times is None else self.times[which],
         )
 
     def slid(self, start: Ints) -> "Trajectories":
@@ -138,7 +180,8 @@ class Trajectories:
         Returns
         -------
         Trajectories
-            The same with other points; subjects, traces and provenance are kept.
+            The same with other points, and times if the tracks have them; subjects, traces and
+            provenance are kept.
 
         Raises
         ------
@@ -148,8 +191,9 @@ class Trajectories:
         if self.tracks is None:
             msg = "trajectories without tracks cannot slide; extract them with tracks"
             raise BadInput(msg)
-        tracks = replace(self.tracks, start=np.asarray(start))
-        return replace(self, points=tracks.windows(self.points.shape[1]), tracks=tracks)
+        tracks, m = replace(self.tracks, start=np.asarray(start)), self.points.shape[1]
+        times = tracks.times_of_windows(m)
+        return replace(self, points=tracks.windows(m), tracks=tracks, times=times)
 
 
 def _is_whole(values: object) -> bool:
@@ -171,4 +215,5 @@ def joined_trajectories(parts: Sequence[Trajectories]) -> Trajectories:
         subject=joined([part.subject for part in parts], np.concatenate),
         trace=joined([part.trace for part in parts], np.concatenate),
         tracks=joined([part.tracks for part in parts], joined_tracks),
+        times=joined([part.times for part in parts], np.concatenate),
     )

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from trajanon.errors import FileProblem, TrajanonError
+from trajanon.arrays import Floats, Ints
+from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.inputs import regular
 
 _WAYS_OUT = {
@@ -100,6 +102,43 @@ def sound(column: Any) -> Any:
         column = _within_calendar(column)
     column.validate(full=True)
     return column
+
+
+class Lists(NamedTuple):
+    """Lists of numbers, one for each row."""
+
+    values: Floats  # of all lists, one after another; NaN where one is missing
+    size: Ints  # how many each has, shape (n,)
+
+
+def column_of_lists(values: Floats | Ints, size: Ints) -> Any:
+    """Write lists of numbers, one after another, as a column."""
+    import pyarrow as pa
+
+    return pa.LargeListArray.from_arrays(np.append(0, np.cumsum(size)), pa.array(values))
+
+
+def holds_lists(kind: Any) -> bool:
+    """Tell whether a column of this type holds lists of numbers."""
+    import pyarrow as pa
+
+    if not pa.types.is_list(kind) and not pa.types.is_large_list(kind):
+        return False
+    return bool(pa.types.is_integer(kind.value_type) or pa.types.is_floating(kind.value_type))
+
+
+def lists_of(column: Any, name: str) -> Lists:
+    """Read a column of lists of numbers; a row without one has none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not holds_lists(column.type):
+        msg = f"its column {name} holds {column.type}, and not lists of numbers"
+        raise BadInput(msg)
+    column = sound(column)
+    size = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+    values = pc.list_flatten(column).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return Lists(values, size.astype(np.int64))
 
 
 def _within_calendar(column: Any) -> Any:

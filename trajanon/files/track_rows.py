@@ -1,9 +1,10 @@
 """Tracks, row by row: each row holds a piece of its run, valid by itself.
 
 Three columns: ``run``; ``start``, the place on the run of the window's first point, in steps;
-``track``, the row's piece. The pieces of a run are cut where its windows begin: the first holds the
-run from its beginning, each ends with the first point of the next, the last at the end of the run.
-Where rows are taken out, what is left of a run falls apart into shorter ones.
+``track``, the row's piece; and ``track_times``, the times at its points, if they are known. The
+pieces of a run are cut where its windows begin: the first holds the run from its
+beginning, each ends with the first point of the next, the last at the end of the run. Where rows
+are taken out, what is left of a run falls apart into shorter ones.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
+from trajanon.files.arrow import lists_of
 from trajanon.files.wkb import WkbLines, read_lines
 from trajanon.tracks import STEPS, Tracks
 
@@ -24,6 +26,19 @@ def lines_of_tracks(tracks: Tracks) -> Iterator[NDArray[Any]]:
     """Yield each row's piece as a shapely line (lon, lat), some rows at a time."""
     import shapely
 
+    for places, size in _places_of_rows(tracks):
+        row = np.repeat(np.arange(len(size)), size)
+        yield shapely.linestrings(tracks.points[places, ::-1], indices=row)
+
+
+def times_of_tracks(tracks: Tracks, times: Floats) -> Iterator[tuple[Floats, Ints]]:
+    """Yield the times at the points of each row's piece, and how many it has; likewise."""
+    for places, size in _places_of_rows(tracks):
+        yield times[places], size
+
+
+def _places_of_rows(tracks: Tracks) -> Iterator[tuple[Ints, Ints]]:
+    """Yield the points of the pieces of some rows, and how many each has."""
     order = np.lexsort((tracks.start, tracks.run))
     run = tracks.run[order]
     window = tracks.first[run] + tracks.start[order]
@@ -35,9 +50,7 @@ def lines_of_tracks(tracks: Tracks) -> Iterator[NDArray[Any]]:
     size = end - begin
     block = np.cumsum(size) // _AT_ONCE
     for rows in np.split(np.arange(len(size)), np.flatnonzero(np.diff(block)) + 1):
-        places = _spans(begin[rows], size[rows])
-        row = np.repeat(np.arange(len(rows)), size[rows])
-        yield shapely.linestrings(tracks.points[places, ::-1], indices=row)
+        yield _spans(begin[rows], size[rows]), size[rows]
 
 
 def read_tracks(
@@ -45,6 +58,7 @@ def read_tracks(
     start: NDArray[Any] | None,
     track: Callable[[], Iterator[Any]],
     points: Floats,
+    track_times: Iterator[Any] | None = None,
 ) -> Tracks:
     """Join pieces, which are read twice, so that their points are never there twice, to runs."""
     run, start = _numbers("run", run), _numbers("start", start)
@@ -71,13 +85,24 @@ def read_tracks(
     ends = np.cumsum(size)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
+    gathered = np.empty((size.sum(), 2))
+    into = size[place], (ends - size)[place]
+    _gather(((rows, some.size, some.points) for rows, some in _batches(track())), *into, gathered)
+    times = None
+    if track_times is not None:
+        times = np.empty(len(gathered))
+        _gather(_batches_of_times(track_times, pieces["size"][place]), *into, times)
     return Tracks(
-        points=_gather(track(), size[place], (ends - size)[place]),
+        points=gathered,
         first=np.append(0, ends[np.append(heads, True)[1:]]),
         run=joined[place],
         start=(start - begin[heads][joined])[place],
+        times=times,
     )
 
+
+_Values = Iterator[tuple[slice, Ints, Floats]]
+"""Rows, how many values each has, and the values of all."""
 
 _PIECE = np.dtype(
     [
@@ -141,16 +166,29 @@ def _numbers(name: str, column: NDArray[Any] | None) -> Ints:
     return whole
 
 
-def _gather(track: Iterator[Any], size: Ints, into: Ints) -> Floats:
-    gathered = np.empty((size.sum(), 2))
-    for rows, some in _batches(track):
+def _batches_of_times(column: Iterator[Any], size: Ints) -> _Values:
+    """Yield the times of some rows' pieces, of so many points each."""
+    row = 0
+    for batch in column:
+        times = lists_of(batch, "track_times")
+        rows = slice(row, row + len(batch))
+        if not np.array_equal(times.size, size[rows]):
+            odd = row + np.argmax(times.size != size[rows])
+            msg = f"the track of row {odd} does not have a time for each of its points"
+            raise BadInput(msg)
+        yield rows, times.size, times.values
+        row += len(batch)
+
+
+def _gather(some: _Values, size: Ints, into: Ints, gathered: Floats) -> None:
+    """Put the values of pieces where they belong, each without its last if the next begins so."""
+    for rows, whole, values in some:
         mine, begin = size[rows], into[rows]
-        kept = np.ones(len(some.points), dtype=np.bool_)
-        kept[np.cumsum(some.size)[mine < some.size] - 1] = False
+        kept = np.ones(len(values), dtype=np.bool_)
+        kept[np.cumsum(whole)[mine < whole] - 1] = False
         in_order = bool((np.diff(begin) == mine[:-1]).all())
         places = slice(begin[0], begin[-1] + mine[-1]) if in_order else _spans(begin, mine)
-        gathered[places] = some.points[kept]
-    return gathered
+        gathered[places] = values[kept]
 
 
 def _spans(begin: Ints, size: Ints) -> Ints:

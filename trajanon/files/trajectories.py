@@ -4,7 +4,7 @@ import json
 import logging
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from trajanon.files.wkb import read_lines
 from trajanon.inputs import named_rightly
 from trajanon.outputs import replacing
 from trajanon.subjects import identities
+from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories, joined_trajectories
 
 _LOG = logging.getLogger(__name__)
@@ -27,9 +28,10 @@ _LOG = logging.getLogger(__name__)
 def write_trajectories(path: str | os.PathLike[str], trajectories: Trajectories) -> None:
     """Write trajectories as GeoParquet: LineStrings in WGS 84 with their numbers.
 
-    Columns: trajectory (row number), subject, trace, geometry; with tracks also run, start and
-    track, as `trajanon.files.track_rows` describes. The provenance stands in the file's metadata
-    under ``trajanon``. The file is readable by its owner only.
+    Columns: trajectory (row number), subject, trace, geometry, and times, a list of seconds since
+    1970 UTC; with tracks also run, start, track and track_times, as `trajanon.files.track_rows`
+    describes. What is not known has no column. The provenance stands in the file's metadata under
+    ``trajanon``. The file is readable by its owner only.
     """
     with replacing(Path(path)) as (draft,):
         write_parts(draft, [trajectories], trajectories.provenance)
@@ -54,8 +56,16 @@ def _tables(parts: Iterable[Trajectories]) -> Iterator[Any]:
         if tracks is not None:
             columns |= {"run": runs + tracks.run, "start": tracks.start}
         columns["geometry"] = geoparquet.column_of_points(part.points)
+        if part.times is not None:
+            m = part.points.shape[1]
+            columns["times"] = arrow.column_of_lists(part.times.ravel(), np.full(len(part), m))
         if tracks is not None:
             columns["track"] = geoparquet.column_of_lines(track_rows.lines_of_tracks(tracks))
+            if tracks.times is not None:
+                lists = track_rows.times_of_tracks(tracks, tracks.times)
+                columns["track_times"] = pa.chunked_array(
+                    [arrow.column_of_lists(*some) for some in lists], pa.large_list(pa.float64())
+                )
             runs += len(tracks.first) - 1
         yield pa.table({name: column for name, column in columns.items() if column is not None})
         n += len(part)
@@ -106,8 +116,8 @@ def read_trajectories(
     ----------
     path
         GeoParquet whose geometries are LineStrings of equally many points, in WGS 84. A column
-        ``subject`` of any values says whose they are; columns ``run``, ``start`` and ``track`` on
-        what they may slide.
+        ``subject`` of any values says whose they are; ``times``, lists of seconds since 1970 UTC,
+        when; columns ``run``, ``start``, ``track`` and ``track_times`` on what they may slide.
     subjects_exact
         Whether names of subjects that differ only in upper and lower case are different subjects.
         Blanks and the encoding of accents never make a difference.
@@ -135,21 +145,45 @@ def read_trajectories(
             provenance = parsed(geoparquet.text_of(file, "trajanon") or "{}", dict[str, Any])
         except BadInput:  # what another program wrote under this name
             provenance = {}
-        tracks = None
-        if "track" in geo["columns"] and "track" in file.schema_arrow.names:
-            read = partial(geoparquet.batches_of, file, "track")
-            try:
-                tracks = track_rows.read_tracks(column("run"), column("start"), read, points)
-            except BadInput as error:
-                msg = f"{path}: {error}; extract again, or leave out columns run, start and track"
-                raise BadInput(msg) from None
+        try:
+            tracks, times = _tracks_and_times(file, geo, column, points)
+        except BadInput as error:
+            msg = (
+                f"{path}: {error}; extract again, or leave out columns run, start, track and those "
+                "of times"
+            )
+            raise BadInput(msg) from None
     return Trajectories(
         points=points,
         subject=found.subject,
         trace=found.trace,
         provenance=found.counted_in(provenance),
         tracks=tracks,
+        times=times,
     )
+
+
+def _tracks_and_times(
+    file: Any, geo: geoparquet.Geo, column: Callable[[str], Any], points: Floats
+) -> tuple[Tracks | None, Floats | None]:
+    """Read what windows may slide on, and the times at their points, where they are known."""
+    names, read = file.schema_arrow.names, partial(geoparquet.batches_of, file)
+    tracks, times = None, None
+    if "track" in geo["columns"] and "track" in names:
+        along = read("track_times") if "track_times" in names else None
+        pieces = partial(read, "track")
+        tracks = track_rows.read_tracks(column("run"), column("start"), pieces, points, along)
+    if "times" in names and arrow.holds_lists(file.schema_arrow.field("times").type):
+        lists = [arrow.lists_of(batch, "times") for batch in read("times")]
+        size = np.concatenate([np.empty(0, np.int64), *(some.size for some in lists)])
+        values = np.concatenate([np.empty(0), *(some.values for some in lists)])
+        n, m = points.shape[:2]
+        times = np.full((n, m), np.nan)
+        if (odd := ~np.isin(size, (0, m))).any():
+            msg = f"row {np.argmax(odd)} has {size[odd][0]} times for {m} points"
+            raise BadInput(msg)
+        times[size == m] = values.reshape(-1, m)
+    return tracks, times
 
 
 def _points(path: Path, file: Any, geometry: str) -> Floats:
