@@ -148,10 +148,7 @@ def read_trajectories(
         try:
             tracks, times = _tracks_and_times(file, geo, column, points)
         except BadInput as error:
-            msg = (
-                f"{path}: {error}; extract again, or leave out columns run, start, track and those "
-                "of times"
-            )
+            msg = f"{path}: {error}; extract again, or leave out columns run, start and track"
             raise BadInput(msg) from None
     return Trajectories(
         points=points,
