@@ -83,26 +83,13 @@ class Trajectories:
             object.__setattr__(self, "trace", numbered(self.trace, exact=True).number)
         refuse_off_earth(self.points, "trajectory {} has a point that")
         if self.times is not None:
-            self._refuse_odd_times(self.times)
+            if self.times.shape != self.points.shape[:2]:
+                shape = self.points.shape[:2]
+                msg = f"times must have shape {shape}, as the points; got {self.times.shape}"
+                raise BadInput(msg)
+            refuse_odd_times(self.times, "trajectory {}")
         if self.tracks is not None:
             self._refuse_other_tracks(self.tracks)
-
-    def _refuse_odd_times(self, times: Floats) -> None:
-        if times.shape != self.points.shape[:2]:
-            msg = f"times must have shape {self.points.shape[:2]}, as the points; got {times.shape}"
-            raise BadInput(msg)
-        unknown = np.isnan(times)
-        first, last = _CALENDAR
-        for odd, said in (
-            (unknown.any(axis=1) & ~unknown.all(axis=1), "has times at some points only"),
-            ((times < first) | (times > last), "has a time beyond the years 1 to 9999"),
-            (np.diff(times, axis=1) < 0.0, "has times that run back"),
-        ):
-            if odd.any():
-                msg = (
-                    f"trajectory {np.argwhere(odd)[0, 0]} {said}: mend its times, or leave them out"
-                )
-                raise BadInput(msg)
 
     def _refuse_other_tracks(self, tracks: Tracks) -> None:
         if tracks.run.shape != (len(self),):
@@ -194,6 +181,21 @@ class Trajectories:
         tracks, m = replace(self.tracks, start=np.asarray(start)), self.points.shape[1]
         times = tracks.times_of_windows(m)
         return replace(self, points=tracks.windows(m), tracks=tracks, times=times)
+
+
+def refuse_odd_times(times: Floats, what: str) -> None:
+    """Refuse times, (n, m), that no trajectory has; ``what`` has a place for its number."""
+    unknown = np.isnan(times)
+    first, last = _CALENDAR
+    for odd, said in (
+        (unknown.any(axis=1) & ~unknown.all(axis=1), "has times at some points only"),
+        ((times < first) | (times > last), "has a time beyond the years 1 to 9999"),
+        (np.diff(times, axis=1) < 0.0, "has times that run back"),
+    ):
+        if odd.any():
+            row = what.format(np.argwhere(odd)[0, 0])
+            msg = f"{row} {said}: mend its times, or leave them out"
+            raise BadInput(msg)
 
 
 def _is_whole(values: object) -> bool:

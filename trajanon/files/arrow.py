@@ -110,6 +110,16 @@ class Lists(NamedTuple):
     values: Floats  # of all lists, one after another; NaN where one is missing
     size: Ints  # how many each has, shape (n,)
 
+    def of_size(self, size: int) -> Floats:
+        """Give lists of as many numbers, or of none, as rows of an array; NaN for none."""
+        rows = np.full((len(self.size), size), np.nan)
+        if (odd := ~np.isin(self.size, (0, size))).any():
+            row = int(np.argmax(odd))
+            msg = f"row {row} has {self.size[row]} times for {size} points"
+            raise BadInput(msg)
+        rows[self.size == size] = self.values.reshape(-1, size)
+        return rows
+
 
 def column_of_lists(values: Floats | Ints, size: Ints) -> Any:
     """Write lists of numbers, one after another, as a column."""

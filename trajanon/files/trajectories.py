@@ -174,12 +174,7 @@ def _tracks_and_times(
         lists = [arrow.lists_of(batch, "times") for batch in read("times")]
         size = np.concatenate([np.empty(0, np.int64), *(some.size for some in lists)])
         values = np.concatenate([np.empty(0), *(some.values for some in lists)])
-        n, m = points.shape[:2]
-        times = np.full((n, m), np.nan)
-        if (odd := ~np.isin(size, (0, m))).any():
-            msg = f"row {np.argmax(odd)} has {size[odd][0]} times for {m} points"
-            raise BadInput(msg)
-        times[size == m] = values.reshape(-1, m)
+        times = arrow.Lists(values, size).of_size(points.shape[1])
     return tracks, times
 
 
