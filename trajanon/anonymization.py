@@ -12,7 +12,7 @@ from trajanon.align.alignment import align as slide_to_groups
 from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.files.release_lines import DIGITS, line_numbers, unknown_attribution
 from trajanon.microaggregation import microaggregate
-from trajanon.partition import subjects_per_group
+from trajanon.partition import regrouped, subjects_per_group
 from trajanon.privacy.outliers import wide_groups
 from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, Release, versions
@@ -25,6 +25,7 @@ from trajanon.suppression import (
     without_costly,
     without_tight_groups,
 )
+from trajanon.timing import Timing, seen_by, timing_of
 from trajanon.trajectories import Trajectories
 from trajanon.utility import summary
 from trajanon.utility.displacements import from_runs
@@ -40,6 +41,10 @@ def anonymize(
     suppress: float = 0.0,
     min_radius: float = 0.0,
     digits: int = DIGITS,
+    times: str | None = None,
+    minute_worth: float = ReleaseSettings.minute_worth,
+    time_step: int = ReleaseSettings.time_step,
+    timezone: str | None = None,
     progress: Progress = silent,
     **options: Any,
 ) -> Release:
@@ -52,8 +57,8 @@ def anonymize(
     k
         Least number of different subjects behind each released trajectory; of records if nothing is
         known of subjects.
-    count, align, suppress, min_radius, digits
-        What k counts, what is left out and how it is written: see
+    count, align, suppress, min_radius, digits, times, minute_worth, time_step, timezone
+        What k counts, what is left out, how it is written and whether with times: see
         `trajanon.settings.ReleaseSettings`.
     progress, options
         As in `trajanon.microaggregate`. The seed repeats the groups and centroids; the order of the
@@ -62,22 +67,31 @@ def anonymize(
     Returns
     -------
     Release
-        Each of its trajectories occurs at least k times.
+        Each of its trajectories occurs at least k times, with the same times if it has any.
 
     Raises
     ------
     BadInput
-        If an option is not known, the trajectories lie on both sides of the antimeridian, or
-        nothing is left.
+        If an option is not known, the trajectories lie on both sides of the antimeridian, times are
+        asked for and some have none, or nothing is left.
     TooFewRecords, TooFewSubjects
         If there are fewer than k trajectories, or subjects where these are counted.
     """
     settings = ReleaseSettings(
-        count=count, align=align, suppress=suppress, min_radius=min_radius, digits=digits
+        count=count,
+        align=align,
+        suppress=suppress,
+        min_radius=min_radius,
+        digits=digits,
+        times=times,
+        minute_worth=minute_worth,
+        time_step=time_step,
+        timezone=timezone,
     )
     searched = Settings(**options)
     _refuse_unreleasable(trajectories, align)
-    search = partial(_group_and_slide, k, settings, searched, progress)
+    timing = timing_of(trajectories, settings)
+    search = partial(_group_and_slide, k, settings, searched, timing, progress)
 
     first = search(trajectories)
     found, costly, declined = without_costly(first, suppress, k, count, search)
@@ -85,7 +99,7 @@ def anonymize(
     tight = np.zeros_like(costly)
     tight[~costly] = among_kept
 
-    lines, labels = kept.released, kept.partition.labels
+    lines, when, labels = kept.released, kept.released_times, kept.partition.labels
     alignment = account(found.cut, found.slid)
     if alignment is not None and kept.trajectories.tracks is not None:
         alignment["as_cut"] = as_cut(trajectories.points[~(costly | tight)], lines, labels)
@@ -102,7 +116,12 @@ def anonymize(
     order = labels.tolist()
     random.SystemRandom().shuffle(order)
     provenance = {"attribution": trajectories.attribution}
-    return Release(Trajectories(points=lines[order], provenance=provenance), report)
+    if timing is not None:
+        provenance["times"] = timing.clock.sentence
+    released = Trajectories(
+        points=lines[order], provenance=provenance, times=None if when is None else when[order]
+    )
+    return Release(released, report)
 
 
 def _refuse_unreleasable(trajectories: Trajectories, align: bool) -> None:
@@ -123,19 +142,23 @@ def _group_and_slide(
     k: int,
     settings: ReleaseSettings,
     search: Settings,
+    timing: Timing | None,
     progress: Progress,
     trajectories: Trajectories,
 ) -> Found:
     """Group trajectories as they were cut, and as they slid, if they may."""
     subjects = trajectories.counted_by(settings.count)
+    seen, weights = seen_by(trajectories, timing)
     try:
         partition = microaggregate(
-            trajectories.records, k, subjects=subjects, progress=progress, **asdict(search)
+            seen, k, subjects=subjects, weights=weights, progress=progress, **asdict(search)
         )
     except TooFewSubjects as error:
         msg = f"{error}, or count trajectories with `count='records'`"
         raise TooFewSubjects(msg) from error
-    cut = TrajectoryGroups(trajectories, partition, settings.digits)
+    if timing is not None:
+        partition = regrouped(partition, trajectories.records, partition.labels)
+    cut = TrajectoryGroups(trajectories, partition, settings.digits, timing)
     if not settings.align or partition.stopped:
         return Found(cut, cut)
     slid = slide_to_groups(
@@ -146,17 +169,19 @@ def _group_and_slide(
         regroup=search.refine != "none",
         moves_per_record=EFFORTS[search.effort].moves_per_record * (search.refine == "anneal"),
         seed=search.seed,
+        timing=timing,
         progress=progress,
     )
-    return Found(cut, TrajectoryGroups(*slid, settings.digits))
+    return Found(cut, TrajectoryGroups(*slid, settings.digits, timing))
 
 
 def _report(kept: TrajectoryGroups, k: int, *, by_subjects: bool, **told: Any) -> dict[str, Any]:
     """Say what was released and what it costs; ``told`` has three entries ready for JSON."""
-    trajectories, partition, digits = kept
+    trajectories, partition, digits, timing = kept
     released, labels, subjects = kept.released, partition.labels, trajectories.subject
     tracks, provenance = trajectories.tracks, trajectories.provenance
-    line = line_numbers(released)
+    when = kept.released_times
+    line = line_numbers(released if when is None else np.dstack([released, when]))
     together = [np.flatnonzero(line == one) for one in np.flatnonzero(np.bincount(line) > 1)]
     per_group = None if subjects is None else subjects_per_group(labels, subjects)
     counted = Counted(
@@ -169,6 +194,7 @@ def _report(kept: TrajectoryGroups, k: int, *, by_subjects: bool, **told: Any) -
     )
     return {
         "notice": counted.notice,
+        "unit": trajectories.unit,
         "n": len(trajectories),
         "k": k,
         "counted": counted.word,
@@ -179,6 +205,7 @@ def _report(kept: TrajectoryGroups, k: int, *, by_subjects: bool, **told: Any) -
         "stages": [stage.account for stage in partition.stages],
         "stopped": partition.stopped,
         "displacement": summary(kept.moved),
+        "times": None if timing is None else timing.cost(trajectories, labels),
         "from_runs": None if tracks is None else summary(from_runs(tracks, released, labels)),
         **told,
         "subject_names_merged": Merged.told_by(provenance)._asdict(),

@@ -12,8 +12,8 @@ from trajanon.workers import in_parts
 _AT_ONCE = 10_000  # records that a thread sums up: of larger tables, in parts
 
 
-def standardise(X: ArrayLike) -> Floats:
-    """Give every column mean 0 and sample standard deviation 1.
+def standardise(X: ArrayLike, weights: Floats | None = None) -> Floats:
+    """Give every column mean 0 and sample standard deviation 1, or the root of its weight.
 
     >>> standardise([[1.0, 7.0], [2.0, 7.0], [3.0, 7.0]]).tolist()
     [[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]
@@ -35,7 +35,10 @@ def standardise(X: ArrayLike) -> Floats:
     unit = np.abs(centred).max(axis=0, initial=0.0)
     centred /= np.where(unit > 0.0, unit, 1.0)
     spread = np.sqrt((centred**2).sum(axis=0) / max(len(records) - 1, 1))
-    return np.ascontiguousarray(centred / np.where(spread > 0.0, spread, 1.0))
+    standardised = np.ascontiguousarray(centred / np.where(spread > 0.0, spread, 1.0))
+    if weights is not None:
+        standardised *= np.sqrt(weights)
+    return standardised
 
 
 def as_records(X: ArrayLike) -> Floats:
@@ -57,6 +60,22 @@ def as_records(X: ArrayLike) -> Floats:
         msg = f"record {row}, column {column} is {records[row, column]}: drop it or fill it in"
         raise BadInput(msg)
     return records
+
+
+def as_weights(weights: ArrayLike, columns: int) -> Floats:
+    """Take a weight for each column as an array of floats."""
+    try:
+        given = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        msg = f"`weights` must be numbers, one for each of {columns} columns: {error}"
+        raise BadInput(msg) from error
+    if given.shape != (columns,):
+        msg = f"`weights` must be one number for each of {columns} columns; got {given.shape}"
+        raise BadInput(msg)
+    if not (np.isfinite(given) & (given >= 0.0)).all() or not given.any():
+        msg = f"`weights` must be numbers from 0 on, one of them above 0 (got {given.tolist()})"
+        raise BadInput(msg)
+    return given
 
 
 def group_means(records: Floats, labels: Ints) -> Floats:

@@ -44,6 +44,7 @@ def microaggregate(
     *,
     subjects: ArrayLike | None = None,
     subjects_exact: bool = False,
+    weights: ArrayLike | None = None,
     progress: Progress = silent,
     **options: Any,
 ) -> Partition:
@@ -63,6 +64,10 @@ def microaggregate(
         case are one subject; so are 1, 1.0 and "1".
     subjects_exact
         Whether names that differ in case are different subjects.
+    weights
+        How much each column counts, shape (p,), 0 or more: one of weight 2 counts as if it stood
+        there twice. The information loss is then that of the weighted columns. None counts all
+        alike.
     progress
         Told how far the work is.
     options
@@ -78,7 +83,7 @@ def microaggregate(
     Raises
     ------
     BadInput
-        If X is not a table of finite numbers, or an option is not known.
+        If X is not a table of finite numbers, weights are none, or an option is not known.
     TooFewRecords, TooFewSubjects
         If there are fewer than k records, or different subjects.
 
@@ -101,7 +106,8 @@ def microaggregate(
             _LOG.warning("%s", said)
         numbers, different = found.number, int(found.number.max(initial=-1)) + 1
     check_enough(len(raw), k, different)
-    records, random = loss.standardise(raw), np.random.default_rng(settings.seed)
+    counts = None if weights is None else loss.as_weights(weights, raw.shape[1])
+    records, random = loss.standardise(raw, counts), np.random.default_rng(settings.seed)
     problem = whole_problem(records, numbers, k, settings, random, progress)
     labels, stopped = find_groups(problem)
     if stopped:

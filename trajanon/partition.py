@@ -1,6 +1,6 @@
 """A k-partition, and the promise it keeps."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -128,6 +128,20 @@ def subjects_per_group(labels: Ints, subjects: Ints) -> Ints:
 def broken_promises(labels: Ints, subjects: Ints, k: int) -> int:
     """Count groups with fewer than k different subjects."""
     return int((subjects_per_group(labels, subjects) < k).sum())
+
+
+def regrouped(
+    partition: Partition, X: Floats, labels: Ints, weights: Floats | None = None
+) -> Partition:
+    """Make of a partition that of other records, of weighted columns, or of other groups."""
+    records = loss.standardise(X, weights)
+    return replace(
+        partition,
+        labels=labels,
+        centroids=loss.group_means(X, labels),
+        sse=loss.sse(records, labels),
+        sst=float((records**2).sum()),
+    )
 
 
 def measured(X: Floats, labels: Ints, step: str, since: float) -> Partition:

@@ -17,6 +17,7 @@ from trajanon.privacy.diversity import too_tight
 from trajanon.privacy.outliers import outliers
 from trajanon.problem import Problem
 from trajanon.settings import ReleaseSettings
+from trajanon.timing import Timing, seen_by
 from trajanon.trajectories import Trajectories
 from trajanon.utility import moved_to, summary
 
@@ -25,13 +26,21 @@ class TrajectoryGroups(NamedTuple):
     """Trajectories and their groups, and the lines that are released of these."""
 
     trajectories: Trajectories
-    partition: Partition
+    partition: Partition  # its loss and its lines are of places alone
     digits: int  # decimals of a degree that are released
+    timing: Timing | None = None  # of times that are released
 
     @property
     def released(self) -> Floats:
         """The mean of each group as it is written, shape (g, m, 2)."""
         return rounded(self.partition.lines(self.trajectories.points), self.digits)
+
+    @property
+    def released_times(self) -> Floats | None:
+        """The mean times of each group as they are written, (g, m); None if none are released."""
+        if self.timing is None:
+            return None
+        return self.timing.released(self.trajectories, self.partition.labels)
 
     @property
     def moved(self) -> Floats:
@@ -93,7 +102,8 @@ def _shrunk(found: Found, kept: Bools, k: int, count: str) -> Found:
         subjects = left.counted_by(count)
         own = np.arange(len(left)) if subjects is None else dense(subjects)
         check_enough(len(left), k, None if subjects is None else int(own.max()) + 1)
-        problem = Problem(records=standardise(left.records), subjects=own, k=k)
+        seen = standardise(*seen_by(left, groups.timing))
+        problem = Problem(records=seen, subjects=own, k=k)
         return _remeasured(left, groups, mended(problem, groups.partition.labels[kept]), since)
 
     slid = shrunk(found.slid)
@@ -104,7 +114,7 @@ def _shrunk(found: Found, kept: Bools, k: int, count: str) -> Found:
 def without_tight_groups(groups: TrajectoryGroups, radius: float) -> tuple[TrajectoryGroups, Bools]:
     """Leave out groups so tight that their line is as good as any member; 0 m leaves out none."""
     since = perf_counter()
-    trajectories, partition, _ = groups
+    trajectories, partition = groups.trajectories, groups.partition
     tight = np.zeros(len(partition.sizes), dtype=np.bool_)
     if radius > 0.0:
         for lines in (partition.lines(trajectories.points), groups.released):
@@ -125,7 +135,7 @@ def _remeasured(
     found, was = measured(left.records, labels, "suppression", since), before.partition
     stages = (*was.stages, *found.stages)
     found = replace(found, path_length=was.path_length, stages=stages, stopped=was.stopped)
-    return TrajectoryGroups(left, found, before.digits)
+    return TrajectoryGroups(left, found, before.digits, before.timing)
 
 
 def suppression_account(

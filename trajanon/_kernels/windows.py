@@ -12,7 +12,8 @@ from trajanon._kernels.compiled import kernel
 class Windows(NamedTuple):
     """Where windows may slide, and what record a window is at each place.
 
-    A window that starts at s is the record of its run's points s, s + stride, ...
+    A window that starts at s is the record of its run's points s, s + stride, ...; and of its
+    departure, where that counts.
     """
 
     points: NDArray[np.float64]  # of all runs one after another, (t, 2)
@@ -22,6 +23,9 @@ class Windows(NamedTuple):
     before: NDArray[np.int64]  # the window before each one on its run, (n,); -1 for none
     after: NDArray[np.int64]  # the window after each one on its run, (n,); -1 for none
     apart: NDArray[np.int64]  # how far behind the start of the one before each must start, (n,)
+    departure: NDArray[
+        np.float64
+    ]  # seconds, of who departs at each point, (t,); or (0,): no matter
     mean: NDArray[np.float64]  # what is subtracted from each number of a record, (p,)
     share: NDArray[np.float64]  # what the rest is multiplied by, (p,)
 
@@ -40,10 +44,15 @@ class Slides(NamedTuple):
 @kernel
 def read_record(windows, x, start, record):
     """Read the record of a window at a start."""
-    for number in range(record.shape[0]):
-        point = windows.place[x] + start + windows.stride * (number // 2)
+    numbers = 2 * (record.shape[0] // 2)
+    first = windows.place[x] + start
+    for number in range(numbers):
+        point = first + windows.stride * (number // 2)
         value = windows.points[point, number % 2] - windows.mean[number]
         record[number] = value * windows.share[number]
+    if record.shape[0] > numbers:
+        value = windows.departure[first] - windows.mean[numbers]
+        record[numbers] = value * windows.share[numbers]
 
 
 @kernel
@@ -66,7 +75,7 @@ def build_rows_at_once(windows, weights, centre, rest, first, rows):
     """Read all windows at all their starts, as `build_rows`, several starts at once.
 
     In single precision, about a place near all of them: points less ``centre``, (2,), times
-    ``weights``, (q, p), plus ``rest``, (q,).
+    ``weights``, (q, p), plus ``rest``, (q,). The departure is less its mean.
     """
     axes, m = weights.shape[0], weights.shape[1] // 2
     longest = windows.most.max() + 1
@@ -89,6 +98,11 @@ def build_rows_at_once(windows, weights, centre, rest, first, rows):
                 of_lon = weights[axis, 2 * place + 1]
                 for start in range(starts):
                     row[start] += of_lat * lat[start] + of_lon * lon[start]
+            if weights.shape[1] > 2 * m:
+                first_place, about = windows.place[x], windows.mean[2 * m]
+                for start in range(starts):
+                    late = windows.departure[first_place + start] - about
+                    row[start] += weights[axis, 2 * m] * np.float32(late)
         for start in range(starts):
             for axis in range(axes):
                 rows[first[x] + start, axis] = sums[axis, start]

@@ -26,13 +26,14 @@ from trajanon.arrays import Floats, Ints
 from trajanon.axes import leading_axes
 from trajanon.errors import TrajanonError
 from trajanon.neighbours import neighbour_count
-from trajanon.partition import Partition, Stage, broken_promises, dense
+from trajanon.partition import Partition, Stage, broken_promises, dense, regrouped
 from trajanon.problem import Problem, SearchLog
 from trajanon.progress import Progress, silent
 from trajanon.refine.blocks import block_of, neighbours_within
 from trajanon.refine.descent import SETTLED
 from trajanon.refine.random_moves import DROPPED, PASS, Field, cooling, warmth
 from trajanon.settings import Effort
+from trajanon.timing import Timing, seen_by
 from trajanon.trajectories import Trajectories
 from trajanon.utility import moved_to
 
@@ -62,17 +63,21 @@ def align(
     regroup: bool,
     moves_per_record: int,
     seed: int,
+    timing: Timing | None = None,
     progress: Progress = silent,
 ) -> tuple[Trajectories, Partition]:
     """Slide trajectories on their tracks, and regroup them, to be near their groups.
 
     Where a trajectory begins on its track is an accident of the cutting: two people who went the
-    same way get trajectories that differ by where theirs begin.
+    same way get trajectories that differ by where theirs begin. With a timing, the search sees the
+    departure of a window wherever it slides.
     """
     since, tracks = perf_counter(), trajectories.tracks
     if tracks is None:
         return trajectories, partition
-    windows = build_windows(tracks, trajectories.points.shape[1])
+    _, weights = seen_by(trajectories, timing)
+    departure = None if timing is None else timing.departures(tracks)
+    windows = build_windows(tracks, trajectories.points.shape[1], departure, weights)
     first, last = start_ranges(windows, tracks.start)
     if (first == last).all():
         return trajectories, partition
@@ -99,23 +104,15 @@ def align(
         msg = f"alignment left a group of fewer than {k}; please report it"
         raise TrajanonError(msg)
     slid = trajectories.slid(start)
-    aligned = _regrouped(partition, slid, labels)
+    aligned = regrouped(partition, slid.records, labels)
     if _mean_metres(slid, aligned) >= _mean_metres(trajectories, partition):
         slid, aligned = trajectories, partition
-    stage = Stage("alignment", aligned.information_loss, perf_counter() - since)
+    lost = aligned.information_loss
+    if timing is not None:
+        seen, weights = seen_by(slid, timing)
+        lost = regrouped(aligned, seen, aligned.labels, weights).information_loss
+    stage = Stage("alignment", lost, perf_counter() - since)
     return slid, replace(aligned, stages=(*partition.stages, stage), stopped=stopped)
-
-
-def _regrouped(partition: Partition, slid: Trajectories, labels: Ints) -> Partition:
-    """Make of a partition that of the trajectories as slid."""
-    records = loss.standardise(slid.records)
-    return replace(
-        partition,
-        labels=labels,
-        centroids=loss.group_means(slid.records, labels),
-        sse=loss.sse(records, labels),
-        sst=float((records**2).sum()),
-    )
 
 
 def _mean_metres(trajectories: Trajectories, groups: Partition) -> float:

@@ -128,8 +128,9 @@ def build_rows_in_single(
     """Read all windows at all their starts, as `build_rows`, faster and less exactly."""
     m = len(windows.mean) // 2
     # About a place near all of them, single precision is enough.
-    centre = windows.mean.reshape(m, 2).mean(axis=0)
+    centre = windows.mean[: 2 * m].reshape(m, 2).mean(axis=0)
     weights = windows.share[:, None] * axes
-    rest = ((np.tile(centre, m) - windows.mean)[:, None] * weights).sum(axis=0)
+    off = np.tile(centre, m) - windows.mean[: 2 * m]
+    rest = (off[:, None] * weights[: 2 * m]).sum(axis=0)
     by_axis = np.ascontiguousarray(weights.T, dtype=np.float32)
     build_rows_at_once(windows, by_axis, centre, rest.astype(np.float32), first, rows)

@@ -26,8 +26,13 @@ _SEEN = 3  # how many places are looked at for each window wanted, at least
 _GROWN = 2  # trees at once: the order of all places is kept for each
 
 
-def build_windows(tracks: Tracks, points: int) -> Windows:
+def build_windows(
+    tracks: Tracks, points: int, departure: Floats | None = None, weights: Floats | None = None
+) -> Windows:
     """Lay out tracks for windows of ``points`` points that slide on them.
+
+    Where a ``departure`` is given for each point of the tracks, windows that start there have it as
+    a number more, and all numbers have ``weights``.
 
     Windows of a run keep their order, and a spacing between the last point of one and the first of
     the next; or what lies between them now, if that is less.
@@ -40,6 +45,7 @@ def build_windows(tracks: Tracks, points: int) -> Windows:
     before[later], after[earlier] = earlier, later
     apart = np.zeros(len(size), dtype=np.int64)
     apart[later] = np.minimum(tracks.start[later] - tracks.start[earlier], STEPS * points)
+    numbers = 2 * points + (departure is not None)
     windows = Windows(
         points=tracks.points,
         stride=STEPS,
@@ -48,8 +54,9 @@ def build_windows(tracks: Tracks, points: int) -> Windows:
         before=before,
         after=after,
         apart=apart,
-        mean=np.zeros(2 * points),
-        share=np.ones(2 * points),
+        departure=np.empty(0) if departure is None else departure,
+        mean=np.zeros(numbers),
+        share=np.ones(numbers),
     )
     # About one of them: nothing is lost far from zero.
     origin = records_at(take(windows, np.arange(1)), tracks.start[:1])[0]
@@ -58,15 +65,19 @@ def build_windows(tracks: Tracks, points: int) -> Windows:
     squares = summed(about, tracks.start, lambda some: ((some - mean) ** 2).sum(axis=0))
     spread = np.sqrt(squares / (len(size) - 1))
     spread[spread == 0.0] = np.inf
-    return windows._replace(mean=origin + mean, share=1.0 / spread)
+    share = 1.0 / spread if weights is None else np.sqrt(weights) / spread
+    return windows._replace(mean=origin + mean, share=share)
 
 
 def records_at(windows: Windows, start: Ints) -> Floats:
     """Read the records of all windows at their starts, (n, p)."""
     steps = windows.stride * np.arange(len(windows.mean) // 2)
-    points = windows.points[(windows.place + start)[:, None] + steps]
-    records: Floats = points.reshape(len(start), -1) - windows.mean
-    return records * windows.share
+    first = windows.place + start
+    records = windows.points[first[:, None] + steps].reshape(len(start), 2 * len(steps))
+    if len(windows.departure):
+        records = np.column_stack([records, windows.departure[first]])
+    about_mean: Floats = records - windows.mean
+    return about_mean * windows.share
 
 
 def measured_at(windows: Windows, start: Ints, measure: Callable[[Floats], Result]) -> list[Result]:
