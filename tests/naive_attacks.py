@@ -1,5 +1,7 @@
 """Slow twins of the attacks: shorter, and obviously right. And small cities."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -36,16 +38,43 @@ def cities(draw: st.DrawFn, most: int = 7, points: int = 4) -> Published:
     )
 
 
-def within(point: Floats, other: Floats, tolerance: float) -> bool:
-    return bool(displacement(point, other) <= tolerance)
+@st.composite
+def timed_cities(draw: st.DrawFn) -> Published:
+    """The same with times, in half hours, of which some are an hour apart to the second."""
+    city, hours = draw(cities()), np.random.default_rng(draw(st.integers(0, 99)))
+    shapes = (city.points.shape[:2], city.lines.shape[:2])
+    times, line_times = (hours.integers(-20, 60, shape) * np.float64(1_800) for shape in shapes)
+    cycle = draw(st.sampled_from([np.inf, 86_400.0, 14_400.0, 5_400.0]))
+    return replace(city, times=times, line_times=line_times, cycle=cycle)
 
 
-def passes(line: Floats, known: Floats, tolerance: float, order: bool) -> bool:
+Near = Callable[[Floats, Floats], bool]
+"""Whether two points are near; each is latitude, longitude and seconds."""
+
+
+def nearness(city: Published, tolerance: float, hour: float | None) -> Near:
+    """Near on Earth and, if an hour is known, in time: today or so many days before or after."""
+
+    def near(point: Floats, other: Floats) -> bool:
+        if displacement(point[:2], other[:2]) > tolerance:
+            return False
+        turns = city.cycle * np.arange(-60, 61) if np.isfinite(city.cycle) else np.zeros(1)
+        return hour is None or bool(np.abs(point[2] - other[2] + turns).min() <= hour)
+
+    return near
+
+
+def with_times(points: Floats, times: Floats | None) -> Floats:
+    when = np.zeros(points.shape[:2]) if times is None else times
+    return np.concatenate([points, when[..., None]], axis=-1)
+
+
+def passes(line: Floats, known: Floats, near: Near, order: bool) -> bool:
     """Whether a line passes all the points known, in order if so wanted."""
     if not order:
-        return all(any(within(p, q, tolerance) for q in line) for p in known)
+        return all(any(near(p, q) for q in line) for p in known)
     return any(
-        all(within(p, line[q], tolerance) for p, q in zip(known, places, strict=True))
+        all(near(p, line[q]) for p, q in zip(known, places, strict=True))
         for places in combinations(range(len(line)), len(known))
     )
 
@@ -62,18 +91,20 @@ def picked(city: Published, target: int, compatible: list[int]) -> tuple[float, 
     )
 
 
-def known_points(city: Published, known: int, tolerance: float, order: bool) -> Floats:
+def known_points(
+    city: Published, known: int, tolerance: float, order: bool, hour: float | None = None
+) -> Floats:
     """Mean chance, mean chance of the own line, and highest chance, (n, 3)."""
-    told = []
-    for target, points in enumerate(city.points):
+    told, near = [], nearness(city, tolerance, hour)
+    for target, points in enumerate(with_times(city.points, city.times)):
         chances = [
             picked(
                 city,
                 target,
                 [
                     number
-                    for number, line in enumerate(city.lines)
-                    if passes(line, points[list(chosen)], tolerance, order)
+                    for number, line in enumerate(with_times(city.lines, city.line_times))
+                    if passes(line, points[list(chosen)], near, order)
                 ],
             )
             for chosen in combinations(range(len(points)), known)
@@ -83,8 +114,9 @@ def known_points(city: Published, known: int, tolerance: float, order: bool) -> 
     return np.array(told)
 
 
-def known_ends(city: Published, tolerance: float) -> Floats:
+def known_ends(city: Published, tolerance: float, hour: float | None = None) -> Floats:
     """Chance of a row of the subject, and of the own line, (n, 2)."""
+    near = nearness(city, tolerance, hour)
     return np.array(
         [
             picked(
@@ -92,12 +124,11 @@ def known_ends(city: Published, tolerance: float) -> Floats:
                 target,
                 [
                     number
-                    for number, line in enumerate(city.lines)
-                    if within(points[0], line[0], tolerance)
-                    and within(points[-1], line[-1], tolerance)
+                    for number, line in enumerate(with_times(city.lines, city.line_times))
+                    if near(points[0], line[0]) and near(points[-1], line[-1])
                 ],
             )
-            for target, points in enumerate(city.points)
+            for target, points in enumerate(with_times(city.points, city.times))
         ]
     )
 

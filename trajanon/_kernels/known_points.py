@@ -12,8 +12,9 @@ from trajanon._kernels.compiled import kernel
 class SortedLines(NamedTuple):
     """All g lines, of p points each, and the subjects of their rows."""
 
-    points: NDArray[np.float64]  # lat, lon, metres of a degree north and east there, (g, p, 4)
-    where: NDArray[np.float64]  # the same, sorted by the cell of a grid they lie in, (g p, 4)
+    # Latitude, longitude, metres of a degree north and east there, and seconds, (g, p, 5).
+    points: NDArray[np.float64]
+    where: NDArray[np.float64]  # the same, sorted by the cell of a grid they lie in, (g p, 5)
     cell: NDArray[np.int64]  # number of the cell of each of these, row by row, (g p,), rising
     line: NDArray[np.int64]  # line of each of these, (g p,)
     position: NDArray[np.int64]  # and its position on the line, (g p,)
@@ -31,6 +32,8 @@ class Known(NamedTuple):
     tolerance: float  # metres within which a line passes a known point
     in_order: bool  # whether a line has to pass two or more of them one after another
     sample: int  # choices of points drawn for each target; 0: all choices of 1 or 2 points
+    hour: float  # seconds within which it has to be there then; infinity: whenever
+    cycle: float  # seconds after which the clock begins anew
 
 
 class Passing(NamedTuple):
@@ -47,18 +50,21 @@ class Passing(NamedTuple):
 
 
 @kernel
-def near(one, other, tolerance):
-    """Whether two points are within the tolerance, metres on the plane half way between them."""
+def near(one, other, known):
+    """Whether two points are near enough, on the plane half way between them, and in time."""
     north = (other[0] - one[0]) * 0.5
     north *= other[2] + one[2]
     east = (other[1] - one[1]) * 0.5
     east *= other[3] + one[3]
-    return north * north + east * east <= tolerance * tolerance
+    if north * north + east * east > known.tolerance * known.tolerance:
+        return False
+    apart = abs(other[4] - one[4]) % known.cycle
+    return min(apart, known.cycle - apart) <= known.hour
 
 
 @kernel
 def find_passing(target, subject, lines, known, passing):
-    """Find the lines near a target's points, (p, 4), and count them and their rows."""
+    """Find the lines near a target's points, (p, 5), and count them and their rows."""
     count = 0
     for point in range(target.shape[0]):
         row = np.int64((target[point, 0] - lines.corner[0]) // lines.side[0])
@@ -70,7 +76,7 @@ def find_passing(target, subject, lines, known, passing):
             place = np.searchsorted(lines.cell, beside * lines.columns + left)
             last = beside * lines.columns + right
             while place < lines.cell.shape[0] and lines.cell[place] <= last:
-                if near(target[point], lines.where[place], known.tolerance):
+                if near(target[point], lines.where[place], known):
                     line = lines.line[place]
                     if passing.number[line] < 0:
                         passing.number[line], passing.line[count] = count, line
@@ -126,11 +132,11 @@ def all_choices(count, home, known, passing):
 
 
 @kernel
-def passes(line, target, chosen, tolerance):
-    """Whether a line, (p, 4), passes the points chosen of a target one after another."""
+def passes(line, target, chosen, known):
+    """Whether a line, (p, 5), passes the points chosen of a target one after another."""
     position = 0
     for point in chosen:
-        while position < line.shape[0] and not near(target[point], line[position], tolerance):
+        while position < line.shape[0] and not near(target[point], line[position], known):
             position += 1
         if position == line.shape[0]:
             return False
@@ -158,7 +164,7 @@ def some_choices(count, home, known, passing, target, lines, random):
             if met < known.points:
                 continue
             line = lines.points[passing.line[entry]]
-            if known.in_order and not passes(line, target, chosen, known.tolerance):
+            if known.in_order and not passes(line, target, chosen, known):
                 continue
             rows += passing.rows[entry]
             own += passing.own[entry]
@@ -173,7 +179,7 @@ def some_choices(count, home, known, passing, target, lines, random):
 
 @kernel
 def attack_targets(targets, own_lines, subjects, states, lines, known, out):
-    """Attack targets, (t, p, 4) as the points of lines: mean chances, and the worst, (t, 3).
+    """Attack targets, (t, p, 5) as the points of lines: mean chances, and the worst, (t, 3).
 
     ``own_lines`` and ``subjects`` hold the line that stands for each and its subject, (t,);
     ``states``, (t, 1), the state of its chance.

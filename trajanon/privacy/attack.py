@@ -29,6 +29,11 @@ class Published:
     k: int  # the group size promised
     subjects: Ints | None = None  # of each original, (n,); None: each has a subject of its own
     against: str = "release"  # or ``originals``
+    times: Floats | None = None  # seconds of the release's clock at each point, (n, p)
+    line_times: Floats | None = None  # those published, (g, p); None: no times are
+    cycle: float = np.inf  # seconds after which that clock begins anew
+    unit: str = "trajectory"  # what an original is called
+    units: str = "trajectories"  # and several
 
     def __post_init__(self) -> None:
         check_k(self.k)
@@ -53,6 +58,11 @@ class Published:
                 f"labels must number the {len(self.lines)} released lines from 0, and each line "
                 "stand for a trajectory"
             )
+        elif not all(
+            times is None or (times.shape == given.shape[:2] and np.isfinite(times).all())
+            for times, given in ((self.times, self.points), (self.line_times, self.lines))
+        ):
+            msg = "times must be finite seconds, one for each point"
         if msg:
             raise BadInput(msg)
 
@@ -70,7 +80,9 @@ class Published:
     def originals(self) -> "Published":
         """The originals as if they were published: each a group of one."""
         own = np.arange(len(self.points))
-        return replace(self, lines=self.points, labels=own, against="originals")
+        return replace(
+            self, lines=self.points, labels=own, against="originals", line_times=self.times
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from trajanon.workers import in_parts
 _AT_ONCE = 64  # targets of a part at most, and one with 2 s of work
 _CHOICES_AT_ONCE = 10_000_000
 _LEAST_CELL = 1.0  # metres: also a tolerance of 0 needs cells that can be counted
+_NEVER = 1e15  # seconds: a turn of a clock that does not go round
 _EXACT = 2  # known points up to which every choice is tried
 
 
@@ -25,6 +26,7 @@ def known_points(
     *,
     tolerance: float = 100.0,
     order: bool = False,
+    hour: float | None = None,
     sample: int = 1_000,
     seed: int = 0,
 ) -> Attack:
@@ -32,7 +34,8 @@ def known_points(
 
     The adversary knows ``known`` of the target's original points. A released line is compatible if
     it has a point within ``tolerance`` metres of each of them; in order, if it passes them one
-    after another, each at a later point of the line than the one before. He picks one of the rows
+    after another, each at a later point of the line than the one before; with ``hour``, if it is
+    there within so many seconds of the time known, by the release's clock. He picks one of the rows
     of all compatible lines. Of one point or two, every choice is tried: the mean chance and the
     highest are exact. Of more, ``sample`` choices are drawn for each target; ``seed`` repeats them.
 
@@ -45,7 +48,8 @@ def known_points(
     -----
     Without tolerance, and against the originals, this is the measure of location and sequence
     attacks in Pellungrini et al. (ACM TIST 9, 2018), "A data mining approach to assess privacy risk
-    in human mobility data"; they take the worst choice.
+    in human mobility data"; they take the worst choice. Points known to a place and an hour are
+    those of de Montjoye et al. (Scientific Reports 3, 2013), "Unique in the crowd".
     """
     most = published.points.shape[1]
     limits = {"known": (known, most, f"from 1 to {most}, the points of a trajectory")}
@@ -56,24 +60,42 @@ def known_points(
             msg = f"{name} must be a whole number, {said} (got {value!r})"
             raise BadInput(msg)
     points = number_of(known, "point")
-    name, knows = points.replace(" ", " known "), f"{points} of the target's trajectory"
+    name, knows = points.replace(" ", " known "), f"{points} of the target's {published.unit}"
     if order:
         name, knows = f"{name}, in order", f"{knows} and their order"
     drawn = int(sample) if known > _EXACT else 0
-    asked = Known(int(known), float(tolerance), bool(order) and known > 1, drawn)
+    in_order = bool(order) and known > 1
+    asked = Known(int(known), float(tolerance), in_order, drawn, *_when(published, hour))
     return _attack(published, slice(None), asked, seed, name, knows)
 
 
-def known_ends(published: Published, *, tolerance: float = 100.0) -> Attack:
+def known_ends(
+    published: Published, *, tolerance: float = 100.0, hour: float | None = None
+) -> Attack:
     """Attack with both ends of each original trajectory, as home and work.
 
     A released line is compatible if its first point lies within ``tolerance`` metres of the
-    target's first point, and its last point as near to the target's last.
+    target's first point, and its last point as near to the target's last; with ``hour``, if it also
+    is there within so many seconds of the time known.
     """
     # Two points known in order, of lines that are their two ends: the first of these
     # has to be passed at the first.
-    asked, knows = Known(2, float(tolerance), True, 0), "both ends of the target's trajectory"
+    asked = Known(2, float(tolerance), True, 0, *_when(published, hour))
+    knows = f"both ends of the target's {published.unit}"
     return _attack(published, [0, -1], asked, 0, "both ends", knows)
+
+
+def _when(published: Published, hour: float | None) -> tuple[float, float]:
+    """Seconds within which a line has to be at a known point, and those of a turn of the clock."""
+    if hour is None:
+        return np.inf, _NEVER
+    if not (np.isfinite(hour) and hour >= 0.0):
+        msg = f"hour must be 0 seconds or more (got {hour})"
+        raise BadInput(msg)
+    if published.times is None or published.line_times is None:
+        msg = "nothing is known of times: leave `hour` out, or give times and line_times"
+        raise BadInput(msg)
+    return float(hour), min(float(published.cycle), _NEVER)
 
 
 def _attack(
@@ -83,7 +105,8 @@ def _attack(
     if not (np.isfinite(known.tolerance) and known.tolerance >= 0.0):
         msg = f"tolerance must be 0 metres or more (got {known.tolerance})"
         raise BadInput(msg)
-    points, lines = (_with_degrees(each[:, seen]) for each in (published.points, published.lines))
+    both = (published.points, published.times), (published.lines, published.line_times)
+    points, lines = (_as_columns(*each)[:, seen] for each in both)
     n, p, _ = points.shape
     subjects = dense(published.owners)  # kernels compare whole numbers, and no names
     cells = _in_cells(points, lines, published, subjects, known.tolerance)
@@ -100,14 +123,19 @@ def _attack(
     choices = known.sample or p**known.points
     many = min(max(_CHOICES_AT_ONCE // choices, 1), _AT_ONCE)
     rates, line_rates, worst = np.concatenate(in_parts(some, np.arange(n), many)).T
-    knows = f"{knows}, within {known.tolerance:g} m"
+    within = f"within {known.tolerance:g} m"
+    if np.isfinite(known.hour):
+        name, knows = f"{name} and their hours", f"{knows}, and when it was there"
+        within += f" and {known.hour / 60.0:g} min"
+    knows = f"{knows}, {within}"
     everyone, sampled = np.arange(n), known.sample > 0
     return Attack(name, knows, published, everyone, rates, line_rates, worst, sampled)
 
 
-def _with_degrees(points: Floats) -> Floats:
-    """Add to each point the metres of a degree north and east there, (..., 4)."""
-    return np.concatenate([points, metres_of_degrees(points[..., 0])], axis=-1)
+def _as_columns(points: Floats, times: Floats | None) -> Floats:
+    """Add to each point the metres of a degree north and east there, and seconds, (..., 5)."""
+    when = np.zeros(points.shape[:2]) if times is None else times
+    return np.concatenate([points, metres_of_degrees(points[..., 0]), when[..., None]], axis=-1)
 
 
 def _in_cells(
@@ -117,10 +145,10 @@ def _in_cells(
 
     Two points within the tolerance of each other then lie in neighbouring cells.
     """
-    where = lines.reshape(-1, 4)
+    where = lines.reshape(-1, 5)
     corner = where[:, :2].min(axis=0)
     wide = max(tolerance, _LEAST_CELL) * 1.001  # for rounding
-    smallest = np.minimum(points[..., 2:].min(axis=(0, 1)), where[:, 2:].min(axis=0))
+    smallest = np.minimum(points[..., 2:4].min(axis=(0, 1)), where[:, 2:4].min(axis=0))
     side = np.minimum(wide / np.maximum(smallest, 1e-9), 360.0)
     row, column = ((where[:, :2] - corner) // side).astype(np.int64).T
     columns = int(column.max()) + 1

@@ -27,7 +27,7 @@ def nearest_record(published: Published) -> Attack:
     """
     linked = _link(published)
     rates, line_rates = linked.own / linked.rows, linked.home / linked.rows
-    everyone, knows = np.arange(len(rates)), "the target's whole trajectory"
+    everyone, knows = np.arange(len(rates)), f"the target's whole {published.unit}"
     return Attack("nearest record", knows, published, everyone, rates, line_rates, worst=rates)
 
 
@@ -51,7 +51,7 @@ def other_tracks(published: Published, *, share: float = 0.5) -> Attack:
     chances = np.array([_chances(a, b, t, share) for a, b, t in kinds.tolist()])
     rates, worst = chances.reshape(-1, 2)[which.ravel()].T
     line_rates = (linked.home / linked.rows)[targets]
-    knows = f"{100.0 * share:.3g} % of the trajectories of the target's subject"
+    knows = f"{100.0 * share:.3g} % of the {published.units} of the target's subject"
     return Attack("other tracks", knows, published, targets, rates, line_rates, worst)
 
 

@@ -1,15 +1,26 @@
 """The attacks that the evidence of a release consists of."""
 
+from trajanon.clock import HOUR
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.known_points import known_ends, known_points
 from trajanon.privacy.linkage import nearest_record, other_tracks
 
+_CHOICES = 200  # of four points of each target, drawn: the mean over all targets hardly varies
+
 
 def attacks(published: Published) -> list[Attack]:
-    """Run every attack on a release; on the originals those that find more than themselves."""
+    """Run every attack on a release; on the originals those that find more than themselves.
+
+    Where there are times, also those that know the hour of what they know, to an hour.
+    """
     known = [known_points(published, order=order) for order in (False, True)]
     known.append(known_ends(published))
-    if published.against == "originals":
-        return known
-    others = [] if published.subjects is None else [other_tracks(published)]
-    return [nearest_record(published), *known, *others]
+    found = known
+    if published.against == "release":
+        others = [] if published.subjects is None else [other_tracks(published)]
+        found = [nearest_record(published), *known, *others]
+    if published.times is not None and published.line_times is not None:
+        points = [m for m in (2, 4) if m <= published.points.shape[1]]
+        found += [known_points(published, m, hour=HOUR, sample=_CHOICES) for m in points]
+        found.append(known_ends(published, hour=HOUR))
+    return found
