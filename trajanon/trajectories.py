@@ -11,6 +11,7 @@ from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.subjects import column_of, identities, numbered
 from trajanon.tracks import STEPS, Tracks, joined_tracks, refuse_off_earth
+from trajanon.words import UNITS
 
 _LOG = logging.getLogger(__name__)
 
@@ -140,6 +141,11 @@ class Trajectories:
     def unit(self) -> str:
         """What one of them is: a ``trip`` from start to end, or else a ``trajectory``."""
         return "trip" if self.provenance.get("trips") is True else "trajectory"
+
+    @property
+    def units(self) -> str:
+        """What several of them are."""
+        return UNITS[self.unit]
 
     def counted_by(self, count: str) -> Ints | None:
         """The subjects if k counts them and they are known; None counts trajectories."""

@@ -11,6 +11,10 @@ STAGES = {
 }
 
 
+UNITS = {"trajectory": "trajectories", "trip": "trips"}
+"""What a release is made of, one and several."""
+
+
 def metres(distance: float) -> str:
     """Write metres.
 
@@ -22,6 +26,23 @@ def metres(distance: float) -> str:
     if distance >= 9_999.5:
         return f"{distance / 1000:,.1f} km"
     return f"{distance:,.0f} m" if distance >= 9.95 else f"{distance:.1f} m"
+
+
+def span(seconds: float) -> str:
+    """Write a time that passes.
+
+    >>> span(0.0), span(42.4), span(90.0), span(754.0), span(7_620.0), span(7_200.0)
+    ('0 s', '42 s', '1.5 min', '13 min', '2 h 7 min', '2 h')
+    """
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60.0
+    if minutes < 9.95:
+        return f"{minutes:.1f}".removesuffix(".0") + " min"
+    if minutes < 99.5:
+        return f"{minutes:.0f} min"
+    hours, rest = divmod(round(minutes), 60)
+    return f"{hours:,} h" + f" {rest} min" * bool(rest)
 
 
 def percent(share: float, digits: int = 3) -> str:

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import trajanon
-from trajanon.cli.options import ANONYMIZED, RELEASE, TRAJECTORIES, options
+from trajanon.cli.options import ANONYMIZED, RELEASE, TRAJECTORIES, options, seconds_of
 from trajanon.cli.wording import INTERRUPTED, say, say_written, show_json, tell
 from trajanon.errors import BadInput
 from trajanon.settings import ReleaseSettings, Settings
+from trajanon.words import UNITS, number_of
 
 
 @options(
@@ -30,6 +31,7 @@ def anonymize(
     *,
     k: int,
     suppress: str = "0%",
+    time_step: str = "5min",
     subjects_exact: bool = False,
     memory: str | None = None,
     cluster: str | None = None,
@@ -44,6 +46,7 @@ def anonymize(
     if out is None:
         out = str(RELEASE if in_parts else ANONYMIZED)
     how |= {"k": k, "suppress": _share(suppress), "subjects_exact": subjects_exact}
+    how["time_step"] = _whole(seconds_of("--time-step", time_step))
     if in_parts:
         beside, report = _of_parts(trajectories, out, memory or "4GB", cluster, **how)
     else:
@@ -58,7 +61,7 @@ def anonymize(
         return
     show_release(report)
     tell(f"{beside}: {report['notice']}")
-    what = f"{report['n']:,} trajectories"
+    what = number_of(report["n"], report["unit"], UNITS[report["unit"]])
     say_written(what, out, str(ANONYMIZED), "check", k, report["digits"])
 
 
@@ -91,6 +94,8 @@ def _of_parts(
     from trajanon.parts.executors import connected
     from trajanon.parts.scratch import report_of
 
+    for name in ("times", "minute_worth", "time_step", "timezone"):
+        how.pop(name)
     if any([how.pop("suppress"), how.pop("min_radius")]):
         msg = "--suppress and --min-radius are for files: a folder of parts is released whole"
         raise BadInput(msg)
@@ -107,6 +112,11 @@ def _of_parts(
         say(f"stopped; nothing was released, and {out} is as it was")
         raise SystemExit(INTERRUPTED) from None
     return report_of(out), report
+
+
+def _whole(seconds: float) -> float:
+    """Give whole seconds as such; of others the settings say what is wrong."""
+    return int(seconds) if seconds.is_integer() else seconds
 
 
 def _share(text: str) -> float:

@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import fields
 from inspect import Parameter, signature
 from pathlib import Path
@@ -75,6 +76,19 @@ def names_of(text: str) -> list[str]:
     except csv.Error as error:
         msg = f"cannot read {text!r} as column names between commas: {error}"
         raise BadInput(msg) from error
+
+
+def seconds_of(option: str, text: str) -> float:
+    """Read a time that passes: a number of seconds, or as pandas writes it."""
+    import pandas as pd
+
+    try:
+        return float(text)
+    except ValueError:
+        with suppress(ValueError):
+            return float(pd.Timedelta(text).total_seconds())
+    msg = f"{option} must be a number of seconds, or a time such as 5min or 2h (got {text!r})"
+    raise BadInput(msg)
 
 
 def check_page(out: Path, what: str) -> None:

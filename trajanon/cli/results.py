@@ -8,7 +8,7 @@ from trajanon.benchmark.measurement import Measurement
 from trajanon.cli.screen import listed, show_table
 from trajanon.cli.wording import tell
 from trajanon.subjects import Merged
-from trajanon.words import number_of
+from trajanon.words import UNITS, number_of, span
 
 STOPPED = (
     "Stopped by Ctrl-C: these are the best groups so far. They keep what k promises; "
@@ -95,7 +95,7 @@ def show_release(report: Mapping[str, Any]) -> None:
         )
     if (wide := report.get("wide")) is not None:
         tell(_of_wide_groups(wide))
-    if "shards" in report:
+    if "shards" in report and report["unit"] != "trip":
         tell("Windows stay as they were cut: only files are aligned.")
     if report["stopped"]:
         tell(STOPPED)
@@ -106,13 +106,20 @@ def show_release(report: Mapping[str, Any]) -> None:
 def _of_release(report: Mapping[str, Any]) -> _Facts:
     # A release in parts tells how many groups there are of each size.
     sizes = report.get("sizes") or list(map(int, report["groups_of_size"]))
-    yield "Trajectories", f"{report['n']:,}"
+    units = UNITS[report["unit"]].capitalize()
+    yield units, f"{report['n']:,}"
     yield "Groups", f"{report['groups']:,}"
     if report["lines"] < report["groups"]:
         yield "(as different lines)", f"{report['lines']:,}"
     yield "Decimals of degrees", f"{report['digits']}"
-    yield _promised(report, "Trajectories")
+    yield _promised(report, units)
     yield "Group sizes", f"{min(sizes)} to {max(sizes)}"
+    if (times := report["times"]) is not None:
+        yield "Times", f"{times['times']}, {times['timezone']}, to {span(times['step'])}"
+        for what in ("departure", "duration"):
+            off = times[f"{what}_error"]
+            far = ", ".join(span(off[name]) for name in ("mean", "median", "p95"))
+            yield f"{what.capitalize()} off by (mean, median, 95 %)", far
     if "shards" in report:
         yield "Shards, searched one by one", f"{report['shards']:,}"
     yield from _stages(report)

@@ -167,6 +167,8 @@ def _report(plan: Plan, tally: Tally, stages: list[Stage], shards: int) -> dict[
     )
     return {
         "notice": counted.notice,
+        "unit": "trajectory",
+        "times": None,
         "n": plan.parts.n,
         "k": plan.k,
         "counted": counted.word,
