@@ -135,7 +135,7 @@ def figure(file: Path, out: Path = Path("group.png")) -> None:
 
     cut, tracks = read(file)
     release = released(cut, 4)
-    found = matched(cut, release.trajectories.points, release.report)
+    found = matched(cut, release.trajectories, release.report)
     labels, sizes = found.labels, np.bincount(found.labels)
     lines = [group_means(of.records, labels).reshape(found.lines.shape) for of in (cut, found.slid)]
     windows = [cut.points, found.slid.points]

@@ -40,7 +40,7 @@ def match(
         msg = "there are no trajectories to draw: extract a larger area"
         raise BadInput(msg)
     try:
-        return matched(originals, release.points, typed), typed
+        return matched(originals, release, typed), typed
     except BadInput as error:  # labels that are no groups are those of another report, too
         raise BadInput(NOT_TOGETHER) from error
 

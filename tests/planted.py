@@ -11,10 +11,13 @@ import pyarrow.parquet as pq
 
 import trajanon
 from trajanon.arrays import Floats
-from trajanon.files.release import write_release
+from trajanon.files.release import RELEASE_FORMATS, write_release
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 K = 4
+
+UNTIMED = [suffix for suffix in RELEASE_FORMATS if suffix != ".mfjson"]
+"""Formats of releases that need no times."""
 
 
 def groups(sizes: tuple[int, ...] = (4, 5, 4, 7), m: int = 3) -> Floats:

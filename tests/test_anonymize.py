@@ -10,11 +10,11 @@ import pyproj
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from planted import UNTIMED
 
 import trajanon
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem, TooFewRecords, TooFewSubjects
-from trajanon.files.release import RELEASE_FORMATS
 from trajanon.files.report import read_report, report_path
 from trajanon.microaggregation import METHODS
 from trajanon.partition import dense
@@ -23,7 +23,7 @@ from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_moves")
 seeds = st.integers(0, 10**6)
-every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)
+every_format = pytest.mark.parametrize("suffix", UNTIMED)
 
 
 def trajectories(
@@ -346,7 +346,7 @@ def test_counts_of_another_program_are_read_only_if_understood(
     assert says is None or says in notice
 
 
-@pytest.mark.parametrize("suffix", RELEASE_FORMATS)
+@pytest.mark.parametrize("suffix", UNTIMED)
 def test_a_release_has_the_decimals_that_were_asked_for(tmp_path: Path, suffix: str) -> None:
     original = trajectories()
     path = tmp_path / f"r{suffix}"

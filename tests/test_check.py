@@ -11,14 +11,14 @@ import pyarrow.parquet as pq
 import pytest
 import shapely
 from numpy.typing import NDArray
-from planted import K, groups, problems, repacked, run_sql, with_metadata, written
+from planted import UNTIMED, K, groups, problems, repacked, run_sql, with_metadata, written
 
 import trajanon
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.release import RELEASE_FORMATS, read_release
+from trajanon.files.release import read_release
 from trajanon.trajectories import OSM_ATTRIBUTION
 
-every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)
+every_format = pytest.mark.parametrize("suffix", UNTIMED)
 
 
 @every_format

@@ -14,15 +14,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from planted import K, problems, repacked, run_sql, with_metadata, written
+from planted import UNTIMED, K, problems, repacked, run_sql, with_metadata, written
 
 import trajanon
 from trajanon.errors import FileProblem
 from trajanon.files.comparison import NOTHING_ELSE
-from trajanon.files.release import RELEASE_FORMATS
 from trajanon.trajectories import OSM_ATTRIBUTION
 
-every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)
+every_format = pytest.mark.parametrize("suffix", UNTIMED)
 
 
 @every_format

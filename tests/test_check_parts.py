@@ -14,6 +14,7 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.geoparquet import write_released
 from trajanon.parts.workflow import anonymize_parts
+from trajanon.trajectories import Trajectories
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def lines_of(path: Path) -> Floats:
 
 def write(path: Path, points: Floats, first: int) -> None:
     with path.open("wb") as file:
-        write_released(file, points, None, first)
+        write_released(file, Trajectories(points), first)
 
 
 def test_a_release_in_parts_holds(release: Path) -> None:

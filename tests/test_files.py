@@ -18,15 +18,16 @@ import pytest
 import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from planted import UNTIMED
 
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.comparison import NOTHING_ELSE, compared
-from trajanon.files.release import RELEASE_FORMATS, read_as_found, read_release, write_release
+from trajanon.files.release import read_as_found, read_release, write_release
 from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
-every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)
+every_format = pytest.mark.parametrize("suffix", UNTIMED)
 
 
 def points_of(n: int = 6, m: int = 3, seed: int = 0) -> Floats:
@@ -206,7 +207,7 @@ def test_a_damaged_release_is_a_problem_that_names_the_file(
 
 
 @every_format
-@pytest.mark.parametrize("other", RELEASE_FORMATS)
+@pytest.mark.parametrize("other", UNTIMED)
 def test_another_format_under_a_wrong_suffix_is_a_problem(
     tmp_path: Path, suffix: str, other: str
 ) -> None:

@@ -6,11 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import Run
-from planted import K, groups, written
+from planted import UNTIMED, K, groups, written
 
 import trajanon
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.release import RELEASE_FORMATS
 from trajanon.trajectories import OSM_ATTRIBUTION
 
 
@@ -29,7 +28,7 @@ def with_more(path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("one", "other"), [*product(RELEASE_FORMATS, RELEASE_FORMATS)])
+@pytest.mark.parametrize(("one", "other"), [*product(UNTIMED, UNTIMED)])
 def test_the_lines_alone_are_written_anew(tmp_path: Path, one: str, other: str) -> None:
     path, clean = with_more(tmp_path / f"r{one}"), tmp_path / f"clean{other}"
     before = path.read_bytes()

@@ -19,12 +19,13 @@ import shapely
 from commands import Run
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from planted import UNTIMED
 
 import trajanon
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.files import track_rows, wkb
-from trajanon.files.release import RELEASE_FORMATS, write_release
+from trajanon.files.release import write_release
 from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.tracks import STEPS, Tracks, joined_tracks
 from trajanon.trajectories import Trajectories
@@ -371,7 +372,7 @@ def test_without_tracks_the_file_is_as_ever(tmp_path: Path) -> None:
     assert read_trajectories(path).tracks is None
 
 
-@pytest.mark.parametrize("suffix", RELEASE_FORMATS)
+@pytest.mark.parametrize("suffix", UNTIMED)
 def test_a_release_never_holds_tracks(tmp_path: Path, suffix: str) -> None:
     with_tracks, without = (tmp_path / f"{name}{suffix}" for name in "ab")
     write_release(with_tracks, example())

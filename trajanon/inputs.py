@@ -10,7 +10,7 @@ _BINARY = {
     ".geoparquet": (b"PAR1", "Parquet"),
     ".gpkg": (b"SQLite format 3", "GeoPackage"),
 }
-_TEXT = (".csv", ".geojson", ".gpx")
+_TEXT = (".csv", ".geojson", ".gpx", ".mfjson")
 
 
 def regular(path: Path) -> Path:

@@ -39,17 +39,18 @@ class Release:
         Parameters
         ----------
         path
-            Ends in .parquet, .gpkg, .geojson, .csv or .gpx; the report has the same name, ends in
-            .report.json, and is readable by its owner only. Both are replaced, or neither is.
+            Ends in .parquet, .gpkg, .geojson, .csv or .gpx, or with times in .mfjson; the report
+            has the same name, ends in .report.json, and is readable by its owner only. Both are
+            replaced, or neither is.
 
         Raises
         ------
         BadInput
-            If the suffix is not that of a format.
+            If the suffix is not that of a format, or of one of times and there are none.
         FileProblem
             If one of the two cannot be written.
         """
-        check_release_format(path := Path(path))
+        check_release_format(path := Path(path), timed=self.trajectories.times is not None)
         with replacing(path, report_path(path), public=[path]) as drafts:
             self.write_drafts(*drafts)
 

@@ -18,8 +18,8 @@ from trajanon.partition import Partition, broken_promises, dense
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.diversity import diversity
 from trajanon.privacy.findings import Findings
-from trajanon.privacy.order import by_line, find_source_order
-from trajanon.privacy.originals import Matched, matched
+from trajanon.privacy.order import find_source_order
+from trajanon.privacy.originals import Matched, by_line, matched
 from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
 from trajanon.releases import Release, with_report
@@ -86,7 +86,7 @@ def evaluate(
     step = partial(progress, "Evaluating")
     step(0, 5)
     kept = released_of(trajectories, told)
-    found = matched(kept, release.points, told)
+    found = matched(kept, release, told)
     subjects = None if kept.subject is None else dense(kept.subject)
     people = None if subjects is None else int(subjects.max()) + 1
     as_cut = Published(kept.points, found.lines, found.labels, k, subjects)
@@ -114,7 +114,7 @@ def evaluate(
     step(4, 5, "utility")
     problems = None
     if findings is not None:
-        rows = by_line(release.points, found.lines, found.labels)
+        rows = by_line(release, found)
         problems = [*findings.problems, *find_source_order(*rows)]
     return Evaluation(
         file=file,

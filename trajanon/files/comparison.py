@@ -11,6 +11,7 @@ import numpy as np
 from trajanon.errors import FileProblem, TrajanonError
 from trajanon.files.release import RELEASE_FORMATS
 from trajanon.files.release_lines import Lines, ReleaseFormat, Writer, known_attribution
+from trajanon.trajectories import Trajectories
 
 NOTHING_ELSE = "nothing else is in the file"
 
@@ -25,13 +26,14 @@ class Compared(NamedTuple):
 
 
 def compared(path: Path, found: Lines, write: Writer | None = None) -> Compared:
-    """Write the lines of a release anew, and compare the two files."""
+    """Write the lines of a release anew, with times if they are told right; compare the files."""
     kind = RELEASE_FORMATS[path.suffix.lower()]
-    points = found.places[:, :, ::-1]
+    said = {"attribution": known_attribution(found.attribution), "times": found.clock}
+    release = Trajectories(found.places[:, :, ::-1], provenance=said, times=found.times)
     try:
         with TemporaryDirectory() as folder:
             anew = Path(folder) / f"anew{path.suffix}"
-            (write or kind.write)(anew, points, known_attribution(found.attribution))
+            (write or kind.write)(anew, release)
             if filecmp.cmp(path, anew, shallow=False):
                 return Compared([], NOTHING_ELSE)
             return _compared_contents(path, anew, kind)

@@ -2,18 +2,19 @@
 
 import errno
 import hashlib
+import json
 import os
 import sqlite3
 import warnings
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
-from trajanon.files.release_lines import Lines, ReleaseFormat
+from trajanon.files.release_lines import Lines, ReleaseFormat, told_in, words_of
+from trajanon.trajectories import Trajectories
 
 _LAYER = "anonymized"
 
@@ -30,18 +31,19 @@ _SETTINGS = (
 )
 
 
-def _write(path: Path, points: Floats, attribution: str | None) -> None:
-    """Write a release; the attribution is the description of its layer."""
+def _write(path: Path, release: Trajectories) -> None:
+    """Write a release; its words are the description of its layer, times a column of JSON."""
     import geopandas
     import shapely
 
+    columns: dict[str, Any] = {"id": np.arange(1, len(release) + 1)}
+    if release.times is not None:
+        columns["times"] = list(map(json.dumps, release.times.astype(np.int64).tolist()))
     table = geopandas.GeoDataFrame(
-        {"id": np.arange(1, len(points) + 1)},
-        geometry=shapely.linestrings(points[:, :, ::-1]),
-        crs="EPSG:4326",
+        columns, geometry=shapely.linestrings(release.points[:, :, ::-1]), crs="EPSG:4326"
     )
     path.unlink(missing_ok=True)  # GDAL takes an empty file for a broken one
-    options = {} if attribution is None else {"DESCRIPTION": attribution}
+    options = {} if (words := words_of(release)) is None else {"DESCRIPTION": words}
     try:
         table.to_file(path, driver="GPKG", layer=_LAYER, engine="pyogrio", **options)
         with closing(sqlite3.connect(path)) as file:
@@ -68,9 +70,13 @@ def _read(path: Path) -> Lines:
         with np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore"):
             layers = [str(name) for name in pyogrio.list_layers(path)[:, 0]]
             layer = _LAYER if _LAYER in layers else layers[0]
-            about = pyogrio.read_info(path, layer=layer).get("layer_metadata") or {}
-            keys = pyogrio.raw.read(path, layer=layer, columns=[])[2]
-            return Lines.of(shapely.from_wkb(keys), keys, about.get("DESCRIPTION") or None)
+            info = pyogrio.read_info(path, layer=layer)
+            about = info.get("layer_metadata") or {}
+            names = [name for name in info["fields"] if name == "times"]
+            _, _, shapes, columns = pyogrio.raw.read(path, layer=layer, columns=names)
+            words = told_in(about.get("DESCRIPTION") or None, timed=bool(names))
+            times = [_list(text) for text in columns[0]] if names else None
+            return Lines.of(shapely.from_wkb(shapes), shapes, words[0], times, words[1])
     # The base of pyogrio's errors is RuntimeError.
     except (
         *(OSError, ValueError, IndexError, TypeError, AttributeError),
@@ -78,6 +84,13 @@ def _read(path: Path) -> Lines:
     ) as error:
         msg = f"cannot read {path} as a GeoPackage"
         raise FileProblem(msg) from error
+
+
+def _list(text: Any) -> Any:
+    """Read a list of times; None if it is no JSON."""
+    with suppress(ValueError, TypeError, RecursionError):
+        return json.loads(text)
+    return None
 
 
 def _contents(path: Path) -> tuple[str, dict[str, Any]]:

@@ -5,7 +5,7 @@ environment, the bounding box) would have to be taken out again.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NotRequired, TypedDict
@@ -17,7 +17,8 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
 from trajanon.files.json_types import parsed, typed
-from trajanon.files.release_lines import Lines, ReleaseFormat
+from trajanon.files.release_lines import Lines, ReleaseFormat, sentence_of
+from trajanon.trajectories import Trajectories
 
 _MAGIC = 4  # bytes at the beginning and the end, before which the footer's length stands
 _BINARY = b"\x18"  # begins a text in a footer; its length follows
@@ -154,21 +155,26 @@ def text_of(file: Any, name: str) -> str | None:
     return None if text is None else text.decode("utf-8", "replace")
 
 
-def write_geoparquet(path: Path, points: Floats, attribution: str | None, first: int = 1) -> None:
-    """Write a release: ids from the first on, lines, the attribution; nothing else."""
+def write_geoparquet(path: Path, release: Trajectories, first: int = 1) -> None:
+    """Write a release: ids from the first on, lines, times, the words on these; nothing else."""
     with path.open("wb") as file:
-        write_released(file, points, attribution, first)
+        write_released(file, release, first)
 
 
-def write_released(
-    file: IO[bytes], points: Floats, attribution: str | None, first: int = 1
-) -> None:
+def write_released(file: IO[bytes], release: Trajectories, first: int = 1) -> None:
     """Write a release, or a part of one: then ids go on where the last part ended."""
     import pyarrow as pa
 
-    ids = np.arange(first, first + len(points))
-    table = pa.table({"id": ids, "geometry": column_of_points(points)})
-    write_tables(file, [table], {} if attribution is None else {"attribution": attribution})
+    columns = {
+        "id": np.arange(first, first + len(release)),
+        "geometry": column_of_points(release.points),
+    }
+    if (times := release.times) is not None:
+        whole = times.astype(np.int64)
+        columns["times"] = arrow.column_of_lists(whole.ravel(), np.full(len(whole), whole.shape[1]))
+    words = {"attribution": release.attribution, "times": sentence_of(release)}
+    said = {name: text for name, text in words.items() if text is not None}
+    write_tables(file, [pa.table(columns)], said)
 
 
 def _read(path: Path) -> Lines:
@@ -183,7 +189,20 @@ def _read(path: Path) -> Lines:
         written = _values(file, geometry)
         with expecting_geometries(path), np.errstate(invalid="ignore"):
             geometries = shapely.from_wkb(written)
-        return Lines.of(geometries, written, text_of(file, "attribution"))
+        words = text_of(file, "attribution"), text_of(file, "times")
+        times = _times(file, len(written)) if "times" in names else None
+        return Lines.of(geometries, written, words[0], times, words[1])
+
+
+def _times(file: Any, n: int) -> Sequence[Any]:
+    """Read the list of each of n rows; None where a column holds no lists of numbers."""
+    column = file.read(["times"])["times"].combine_chunks()
+    if not arrow.holds_lists(column.type):
+        return [None] * n
+    lists = arrow.lists_of(column, "times")
+    if n and (lists.size == lists.size[0]).all():
+        return lists.values.reshape(n, -1)  # type: ignore[return-value]
+    return np.split(lists.values, np.cumsum(lists.size)[:-1])
 
 
 def _contents(path: Path) -> tuple[str, dict[str, Any]]:

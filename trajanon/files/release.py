@@ -6,9 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
+from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.geopackage import GEOPACKAGE
 from trajanon.files.geoparquet import GEOPARQUET
+from trajanon.files.mf_json import MF_JSON
 from trajanon.files.release_lines import Lines, ReleaseFormat
 from trajanon.files.text_formats import CSV, GEOJSON, GPX
 from trajanon.inputs import named_rightly
@@ -20,22 +22,37 @@ RELEASE_FORMATS: Mapping[str, ReleaseFormat] = {
     ".geojson": GEOJSON,
     ".csv": CSV,
     ".gpx": GPX,
+    ".mfjson": MF_JSON,
 }
 
 
-def check_release_format(path: Path) -> None:
-    """Refuse a path whose suffix is not that of a format."""
-    if path.suffix.lower() not in RELEASE_FORMATS:
+def check_release_format(path: Path, *, timed: bool = True) -> None:
+    """Refuse a path whose suffix is not that of a format, or of one of times for none."""
+    suffix = path.suffix.lower()
+    if suffix not in RELEASE_FORMATS:
         msg = f"{path} does not end like a release; choose one of {', '.join(RELEASE_FORMATS)}"
+        raise BadInput(msg)
+    if RELEASE_FORMATS[suffix] is MF_JSON and not timed:
+        msg = (
+            f"{path} would be of moving features, which have times: make the release with "
+            "`times`, or choose another format"
+        )
         raise BadInput(msg)
 
 
 def write_release(path: str | os.PathLike[str], release: Trajectories) -> None:
-    """Write released trajectories: lines, ids from 1, the attribution; no more."""
-    path = Path(path)
-    check_release_format(path)
-    write = RELEASE_FORMATS[path.suffix.lower()].write
-    write(path, release.points, release.attribution)
+    """Write released trajectories: lines, ids from 1, times, the words on them; no more."""
+    path, times = Path(path), release.times
+    check_release_format(path, timed=times is not None)
+    if times is not None:
+        clock = Clock.told(release.provenance.get("times"))
+        if clock is None or not np.array_equal(clock.rounded(times), times):
+            msg = (
+                "only times that provenance['times'] tells are released, rounded as it says: make "
+                "the release with trajanon.anonymize, or leave its times out"
+            )
+            raise BadInput(msg)
+    RELEASE_FORMATS[path.suffix.lower()].write(path, release)
 
 
 def read_as_found(path: Path) -> Lines:
@@ -48,14 +65,14 @@ def read_as_found(path: Path) -> Lines:
 
 
 def read_release(path: str | os.PathLike[str]) -> Trajectories:
-    """Read the trajectories of a release.
+    """Read the trajectories of a release, with their times if it says what these are.
 
     Raises
     ------
     FileProblem
         If it cannot be read.
     BadInput
-        If it is empty, or its lines are not trajectories of equally many points.
+        If it is empty, its lines are not trajectories of equally many points, or times are amiss.
     """
     lines = read_as_found(Path(path))
     if not len(lines):
@@ -65,7 +82,12 @@ def read_release(path: str | os.PathLike[str]) -> Trajectories:
     if not alike or lines.coordinates.shape[1] != 2:
         msg = f"{path} does not hold lines of equally many points"
         raise BadInput(msg)
+    said, times = {"attribution": lines.attribution}, None
+    if lines.times is not None and Clock.told(lines.clock) is not None:
+        said["times"], times = lines.clock, lines.times
+        if np.isnan(times).any():
+            msg = f"{path} has times in some rows only: run trajanon anonymize again"
+            raise BadInput(msg)
     return Trajectories(
-        points=np.ascontiguousarray(lines.places[:, :, ::-1]),
-        provenance={"attribution": lines.attribution},
+        points=np.ascontiguousarray(lines.places[:, :, ::-1]), provenance=said, times=times
     )

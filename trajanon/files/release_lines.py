@@ -1,6 +1,7 @@
-"""What a release is made of: lines, with so many decimals, and an attribution."""
+"""What a release is made of: lines, with so many decimals, perhaps times, and an attribution."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,12 +11,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
+from trajanon.clock import Clock
 from trajanon.settings import ReleaseSettings
-from trajanon.trajectories import OSM_ATTRIBUTION
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 DIGITS = ReleaseSettings.digits
 
 LINE = "LineString"
+
+_BEYOND = 253_402_300_800.0  # seconds from 1970 to the year 10000
 
 
 def rounded(degrees: Floats, digits: int) -> Floats:
@@ -23,14 +27,25 @@ def rounded(degrees: Floats, digits: int) -> Floats:
     return np.round(degrees, digits) + 0.0
 
 
-def line_numbers(lines: Floats) -> Ints:
-    """Number lines, (n, m, 2), from 0 as they appear; equal ones have one number."""
-    return _numbers(np.array([line.tobytes() for line in lines], dtype=object))
+def line_numbers(lines: Floats, times: Floats | None = None) -> Ints:
+    """Number lines, (n, m, 2), from 0 as they appear; those equal, also in times, have one."""
+    numbers = _numbers(_bytes(lines))
+    return numbers if times is None else _with_times(numbers, times)
 
 
-def _numbers(keys: NDArray[np.object_]) -> Ints:
+def _bytes(rows: Floats) -> NDArray[np.object_]:
+    return np.array([row.tobytes() for row in rows], dtype=object)
+
+
+def _numbers(keys: NDArray[Any]) -> Ints:
     numbers: Ints = pd.factorize(keys)[0].astype(np.int64)
     return numbers
+
+
+def _with_times(numbers: Ints, times: Floats) -> Ints:
+    """Number lines anew, of which those with other times are others."""
+    of_times = _numbers(_bytes(times))
+    return _numbers(numbers * (int(of_times.max(initial=0)) + 1) + of_times)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,8 +55,10 @@ class Lines:
     kinds: NDArray[np.object_]  # what each is
     sizes: Ints  # how many points each has, shape (n,); 0 where they are no pairs of numbers
     coordinates: Floats  # longitude, latitude and what else, of all points, (points, 2 or more)
-    keys: NDArray[np.object_]  # bytes of each, shape (n,)
+    shapes: NDArray[np.object_]  # bytes of each, shape (n,)
     attribution: str | None  # the words that go with the data
+    times: Floats | None  # (n, m); NaN in a row without one for each point; None: no row has any
+    clock: str | None  # the words that say what times count from
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -54,13 +71,24 @@ class Lines:
     @property
     def groups(self) -> Ints:
         """A number for each line, equal where lines are equal as written, (n,)."""
-        return _numbers(self.keys)
+        numbers = _numbers(self.shapes)
+        return numbers if self.times is None else _with_times(numbers, self.times)
+
+    def key(self, row: int) -> bytes:
+        """Bytes of a line, equal where lines are equal as written."""
+        shape: bytes = self.shapes[row]
+        return shape if self.times is None else shape + self.times[row].tobytes()
 
     @classmethod
     def of(
-        cls, geometries: NDArray[np.object_], keys: NDArray[np.object_], attribution: str | None
+        cls,
+        geometries: NDArray[np.object_],
+        shapes: NDArray[np.object_],
+        attribution: str | None,
+        times: Sequence[Any] | None = None,
+        clock: str | None = None,
     ) -> "Lines":
-        """Take shapely geometries, some of them None, and their bytes."""
+        """Take shapely geometries, some of them None, and their bytes; times are anything."""
         import shapely
 
         with_heights = bool(shapely.has_z(geometries).any())
@@ -71,17 +99,26 @@ class Lines:
             shapely.get_type_id(geometries), return_index=True, return_inverse=True
         )
         names = [getattr(one, "geom_type", "nothing") for one in geometries[example]]
+        sizes = shapely.get_num_coordinates(geometries).astype(np.int64)
         return cls(
             np.array(names, dtype=object)[kind],
-            shapely.get_num_coordinates(geometries).astype(np.int64),
+            sizes,
             coordinates,
-            np.array([b"" if key is None else key for key in keys], dtype=object),
+            np.array([b"" if shape is None else shape for shape in shapes], dtype=object),
             attribution,
+            _times(times, sizes),
+            clock,
         )
 
     @classmethod
-    def of_points(cls, lines: Sequence[Floats], attribution: str | None) -> "Lines":
-        """Take the longitude and latitude of each line's points, and what else."""
+    def of_points(
+        cls,
+        lines: Sequence[Floats],
+        attribution: str | None,
+        times: Sequence[Any] | None = None,
+        clock: str | None = None,
+    ) -> "Lines":
+        """Take the longitude and latitude of each line's points, and what else; any times."""
         flat = [a if a.ndim == 2 and a.shape[1] > 1 else np.empty((0, 2)) for a in lines]
         sizes = np.array([len(line) for line in flat], dtype=np.int64)
         width = max((line.shape[1] for line in flat), default=2)
@@ -95,11 +132,33 @@ class Lines:
             coordinates,
             np.array([line.tobytes() for line in flat], dtype=object),
             attribution,
+            _times(times, sizes),
+            clock,
         )
 
 
-Writer = Callable[[Path, Floats, str | None], None]
-"""Writes lines of points (lat, lon), (n, m, 2), and their attribution."""
+def _times(rows: Sequence[Any] | None, sizes: Ints) -> Floats | None:
+    """Take a time for each point from rows of anything; NaN in rows that hold something else."""
+    if rows is None:
+        return None
+    n, m = len(sizes), int(sizes.max(initial=0))
+    times: Floats | None = None
+    with suppress(TypeError, ValueError, OverflowError):
+        times = np.array(rows, dtype=np.float64) + 0.0
+    if times is None or times.shape != (n, m):
+        times = np.full((n, m), np.nan)
+        for number, row in enumerate(rows):
+            with suppress(TypeError, ValueError, OverflowError):
+                values = np.array(row, dtype=np.float64) + 0.0
+                if values.shape == (m,):
+                    times[number] = values
+    with np.errstate(invalid="ignore"):  # NaN is no time either
+        times[~(np.abs(times) < _BEYOND).all(axis=1)] = np.nan
+    return times
+
+
+Writer = Callable[[Path, Trajectories], None]
+"""Writes a release, without its times if it has none."""
 
 
 class ReleaseFormat(NamedTuple):
@@ -119,3 +178,22 @@ def known_attribution(text: str | None) -> str | None:
 def unknown_attribution(text: str) -> list[str]:
     """Name an attribution that trajanon does not write; it could say anything."""
     return [] if text == OSM_ATTRIBUTION else [f"an unknown attribution {text[:40]!r}"]
+
+
+def sentence_of(release: Trajectories) -> str | None:
+    """What the times of a release count from; None if it has none."""
+    return None if release.times is None else str(release.provenance["times"])
+
+
+def words_of(release: Trajectories) -> str | None:
+    """Put the attribution and, on a line of its own, what times count from into one text."""
+    said = [text for text in (release.attribution, sentence_of(release)) if text is not None]
+    return "\n".join(said) if said else None
+
+
+def told_in(words: str | None, *, timed: bool) -> tuple[str | None, str | None]:
+    """Take `words_of` a file with or without times apart again."""
+    *above, last = (words or "").split("\n")
+    if Clock.told(last) is None and (not timed or last == OSM_ATTRIBUTION):
+        return words, None
+    return "\n".join(above) or None, last or None

@@ -7,6 +7,7 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 
 from trajanon.arrays import Bools, Ints
+from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.json_types import parsed, typed
 from trajanon.inputs import regular
@@ -31,6 +32,15 @@ class _Metres(TypedDict):
     max: float
 
 
+class _Times(TypedDict):
+    times: str
+    timezone: str
+    step: int
+    minute_worth: float
+    departure_error: _Metres  # seconds, as written
+    duration_error: _Metres
+
+
 class _AsCut(TypedDict):
     displacement: _Metres
 
@@ -48,12 +58,14 @@ class Report(TypedDict):
     """What is read of a report; there may be more in it."""
 
     notice: str
+    unit: NotRequired[str]
     n: int
     k: int
     counted: str
     information_loss: float
     stages: list[_Stage]
     displacement: _Metres
+    times: NotRequired[_Times | None]
     from_runs: NotRequired[_Metres | None]
     labels: list[int]
     alignment: NotRequired[_Alignment | None]
@@ -110,6 +122,23 @@ def promise_in(report: Report) -> tuple[int, str]:
         raise BadInput(msg)
     check_k(report["k"])
     return report["k"], report["counted"]
+
+
+def unit_in(report: Report) -> str:
+    """Take from a report what a released line is of: a trip, or a trajectory."""
+    if (unit := report.get("unit", "trajectory")) not in ("trip", "trajectory"):
+        found = f"{unit!r}, and neither trips nor trajectories"
+        msg = f"the report's unit is {found}: run trajanon anonymize again"
+        raise BadInput(msg)
+    return unit
+
+
+def clock_in(report: Report) -> Clock | None:
+    """Take from a report what the times of its release count from; None if that has none."""
+    if (told := report.get("times")) is None:
+        return None
+    settings = ReleaseSettings(times=told["times"], time_step=told["step"])
+    return Clock(str(settings.times), told["timezone"], settings.time_step)
 
 
 def digits_in(report: Report) -> int:

@@ -1,8 +1,9 @@
 """A release as text: CSV, GeoJSON (RFC 7946) or GPX 1.1."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
@@ -12,7 +13,9 @@ import pandas as pd
 from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
 from trajanon.files import arrow
-from trajanon.files.release_lines import Lines, ReleaseFormat
+from trajanon.files.instants import instants, seconds_in
+from trajanon.files.release_lines import Lines, ReleaseFormat, sentence_of, told_in, words_of
+from trajanon.trajectories import Trajectories
 
 _GPX = """\
 <?xml version="1.0" encoding="UTF-8"?>
@@ -20,26 +23,38 @@ _GPX = """\
 """
 
 
-def _write(
+def _as_whole(times: Floats) -> list[str]:
+    return [str(int(second)) for second in times]
+
+
+def write_rows(
     path: Path,
-    points: Floats,
+    release: Trajectories,
     head: str,
     point: str,
     between: str,
-    row: Callable[[int, str], str],
+    row: Callable[[int, str, str], str],
     tail: str = "",
+    told: Callable[[Floats], Sequence[str]] = _as_whole,
 ) -> None:
-    """Write a row for each line, (n, m, 2); ``point`` is a template for latitude and longitude."""
-    known: dict[bytes, str] = {}
+    """Write a row for each line, of its number, its points and its times.
+
+    ``point`` is a template for latitude, longitude and time, which ``told`` makes texts of times.
+    """
+    m, known = release.points.shape[1], dict[bytes, tuple[str, str]]()
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(head)
-        for number, line in enumerate(points, start=1):
-            key = line.tobytes()
+        for number, line in enumerate(release.points, start=1):
+            times = None if release.times is None else release.times[number - 1]
+            key = line.tobytes() + (b"" if times is None else times.tobytes())
             if key not in known:  # the text of equal lines is made once
-                known[key] = between.join(
-                    point.format(_as_text(lat), _as_text(lon)) for lat, lon in line.tolist()
+                texts = [""] * m if times is None else told(times)
+                points = (
+                    point.format(_as_text(lat), _as_text(lon), text)
+                    for (lat, lon), text in zip(line.tolist(), texts, strict=True)
                 )
-            file.write(row(number, known[key]))
+                known[key] = between.join(points), ", ".join(texts)
+            file.write(row(number, *known[key]))
         file.write(tail)
 
 
@@ -49,15 +64,18 @@ def _as_text(degrees: float) -> str:
     return np.format_float_positional(degrees) if "e" in text else text
 
 
-def _write_csv(path: Path, points: Floats, attribution: str | None) -> None:
-    """Write id, lat1, lon1, ..., latm, lonm; the attribution is a column, so it cannot get lost."""
-    names = [f"{axis}{i}" for i in range(1, points.shape[1] + 1) for axis in ("lat", "lon")]
+def _write_csv(path: Path, release: Trajectories) -> None:
+    """Write id, lat1, lon1, and with times time1, ...; words are columns, so none can get lost."""
+    axes = ("lat", "lon") if release.times is None else ("lat", "lon", "time")
+    names = [f"{axis}{i}" for i in range(1, release.points.shape[1] + 1) for axis in axes]
     more = last = ""
-    if attribution is not None:
-        doubled = attribution.replace('"', '""')
-        more, last = ",attribution", f',"{doubled}"'
+    for name, text in (("attribution", release.attribution), ("times", sentence_of(release))):
+        if text is not None:
+            doubled = text.replace('"', '""')
+            more, last = f"{more},{name}", f'{last},"{doubled}"'
     head = f"id,{','.join(names)}{more}\n"
-    _write(path, points, head, "{},{}", ",", lambda number, line: f"{number},{line}{last}\n")
+    point = ",".join(["{}"] * len(axes))
+    write_rows(path, release, head, point, ",", lambda n, line, _: f"{n},{line}{last}\n")
 
 
 def _read_csv(path: Path) -> Lines:
@@ -67,10 +85,11 @@ def _read_csv(path: Path) -> Lines:
         while {f"lat{m + 1}", f"lon{m + 1}"} <= header:
             m += 1
         names = [f"{axis}{i}" for i in range(1, m + 1) for axis in ("lon", "lat")]
+        moments = [f"time{i}" for i in range(1, m + 1)]
         table = pd.read_csv(
             path,
-            usecols=[*names, *header & {"attribution"}],
-            dtype=dict.fromkeys(names, np.float64),
+            usecols=[*names, *header & {"attribution", "times", *moments}],
+            dtype=dict.fromkeys([*names, *moments], np.float64),
         )
     if m == 0:
         msg = (
@@ -81,57 +100,98 @@ def _read_csv(path: Path) -> Lines:
     if not isinstance(table.index, pd.RangeIndex):
         msg = f"{path} has rows with more values than its header has names"
         raise FileProblem(msg)
-    said = table.get("attribution", ())
+    first = [
+        str(said[0]) if len(said) else None
+        for said in (table.get(name, ()) for name in ("attribution", "times"))
+    ]
     lines = list(table[names].to_numpy().reshape(-1, m, 2))
-    return Lines.of_points(lines, str(said[0]) if len(said) else None)
+    timed = not header.isdisjoint(moments)
+    times = table.reindex(columns=moments).to_numpy() if timed else None
+    return Lines.of_points(lines, first[0], times, first[1])
 
 
-def _write_geojson(path: Path, points: Floats, attribution: str | None) -> None:
-    """Write a collection of lines; the attribution is a member of it."""
-    words = json.dumps(attribution, ensure_ascii=False)
-    said = "" if attribution is None else f'"attribution": {words}, '
+def collection_head(release: Trajectories) -> str:
+    """How a feature collection begins, with the words on a release as its members."""
+    words = (("attribution", release.attribution), ("times", sentence_of(release)))
+    said = "".join(
+        f'"{name}": {json.dumps(text, ensure_ascii=False)}, '
+        for name, text in words
+        if text is not None
+    )
+    return f'{{"type": "FeatureCollection", {said}"features": [\n'
 
-    def feature(number: int, line: str) -> str:
-        comma = "," if number < len(points) else ""
+
+def collection_of(
+    path: Path,
+    kind: str,
+    of: str,
+    geometry: str,
+    times_of: Callable[[Any], Any],
+    seconds: Callable[[list[Any], str | None], list[Any]] = lambda times, _: times,
+) -> Lines:
+    """Read a feature collection: coordinates of a geometry, times of a feature, and words."""
+    try:
+        collection = json.loads(path.read_text(encoding="utf-8-sig"))
+        features = collection["features"]
+        lines = [np.array(one[geometry]["coordinates"], dtype=np.float64) for one in features]
+        attribution, sentence = (
+            None if text is None else str(text)
+            for text in map(collection.get, ("attribution", "times"))
+        )
+        times = [times_of(one) for one in features]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+        msg = f"cannot read {path} as a {kind} feature collection of {of}"
+        raise FileProblem(msg) from error
+    except RecursionError as error:
+        msg = f"{path} is nested too deeply for {kind}"
+        raise FileProblem(msg) from error
+    timed = any(some is not None for some in times)
+    found = seconds(times, sentence) if timed else None
+    return Lines.of_points(lines, attribution, found, sentence)
+
+
+def _write_geojson(path: Path, release: Trajectories) -> None:
+    """Write a collection of lines; the words on them are members of it."""
+
+    def feature(number: int, line: str, times: str) -> str:
+        comma = "," if number < len(release) else ""
+        more = "" if release.times is None else f', "times": [{times}]'
         return (
-            f'{{"type": "Feature", "properties": {{"id": {number}}}, "geometry": '
+            f'{{"type": "Feature", "properties": {{"id": {number}{more}}}, "geometry": '
             f'{{"type": "LineString", "coordinates": [{line}]}}}}{comma}\n'
         )
 
-    head = f'{{"type": "FeatureCollection", {said}"features": [\n'
-    _write(path, points, head, "[{1}, {0}]", ", ", feature, "]}\n")
+    head = collection_head(release)
+    write_rows(path, release, head, "[{1}, {0}]", ", ", feature, "]}\n")
 
 
 def _read_geojson(path: Path) -> Lines:
-    try:
-        collection = json.loads(path.read_text(encoding="utf-8-sig"))
-        lines = [
-            np.array(feature["geometry"]["coordinates"], dtype=np.float64)
-            for feature in collection["features"]
-        ]
-        attribution = collection.get("attribution")
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
-        msg = f"cannot read {path} as a GeoJSON feature collection of lines"
-        raise FileProblem(msg) from error
-    except RecursionError as error:
-        msg = f"{path} is nested too deeply for GeoJSON"
-        raise FileProblem(msg) from error
-    said = None if attribution is None else str(attribution)
-    return Lines.of_points(lines, said)
+    return collection_of(
+        path,
+        "GeoJSON",
+        "lines",
+        "geometry",
+        lambda feature: (feature.get("properties") or {}).get("times"),
+    )
 
 
-def _write_gpx(path: Path, points: Floats, attribution: str | None) -> None:
-    """Write a track for each line, without times or names; the metadata describe the whole."""
-    said = ""
-    if attribution is not None:
-        said = f" <metadata>\n  <desc>{escape(attribution)}</desc>\n </metadata>\n"
+def _write_gpx(path: Path, release: Trajectories) -> None:
+    """Write a track for each line, without a name; the metadata describe the whole."""
+    sentence, said = sentence_of(release), ""
+    if (words := words_of(release)) is not None:
+        said = f" <metadata>\n  <desc>{escape(words)}</desc>\n </metadata>\n"
 
-    def track(number: int, line: str) -> str:
+    def told(times: Floats) -> list[str]:
+        texts = np.datetime_as_string(instants(times, sentence), unit="s")
+        return [f"{text}Z" for text in texts]
+
+    def track(number: int, line: str, _: str) -> str:
         segment = f"  <trkseg>\n{line}  </trkseg>\n"
         return f" <trk>\n  <number>{number}</number>\n{segment} </trk>\n"
 
-    point = '   <trkpt lat="{}" lon="{}" />\n'
-    _write(path, points, _GPX + said, point, "", track, "</gpx>\n")
+    more = " />" if sentence is None else "><time>{}</time></trkpt>"
+    point = f'   <trkpt lat="{{}}" lon="{{}}"{more}\n'
+    write_rows(path, release, _GPX + said, point, "", track, "</gpx>\n", told)
 
 
 def _read_gpx(path: Path) -> Lines:
@@ -142,6 +202,14 @@ def _read_gpx(path: Path) -> Lines:
             for track in root.iterfind("{*}trk")
         ]
         lines = [np.array(track, dtype=np.float64) for track in tracks]
+        timed = root.find(".//{*}trkpt/{*}time") is not None
+        words = told_in(root.findtext(".//{*}desc"), timed=timed)
+        dates = None
+        if timed:
+            dates = [
+                [point.findtext("{*}time") for point in track.iterfind(".//{*}trkpt")]
+                for track in root.iterfind("{*}trk")
+            ]
     except (OSError, ElementTree.ParseError, ValueError, LookupError) as error:
         msg = f"cannot read {path} as GPX"
         raise FileProblem(msg) from error
@@ -149,7 +217,8 @@ def _read_gpx(path: Path) -> Lines:
     if kind != "gpx":
         msg = f"{path} is not GPX: it begins with <{kind}>"
         raise FileProblem(msg)
-    return Lines.of_points(lines, root.findtext(".//{*}desc"))
+    times = None if dates is None else seconds_in(dates, words[1])
+    return Lines.of_points(lines, words[0], times, words[1])
 
 
 CSV = ReleaseFormat(_write_csv, _read_csv)

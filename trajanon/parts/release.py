@@ -29,6 +29,7 @@ from trajanon.parts.scratch import (
     removal,
     write_by_target,
 )
+from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 
 PART = 100_000
@@ -149,7 +150,8 @@ def write_part(scratch: Scratch, attribution: str | None, part: Task) -> None:
     points = np.concatenate([scratch.read_array(place) for place in part.places])
     keys = np.frombuffer(os.urandom(8 * len(points)), dtype=np.uint64)
     with scratch.writing(f"{DRAFT}/{part_name(part.number)}") as file:
-        write_released(file, points[np.argsort(keys)], attribution, part.first)
+        release = Trajectories(points[np.argsort(keys)], provenance={"attribution": attribution})
+        write_released(file, release, part.first)
 
 
 def write_release_parts(executor: Executor, plan: Plan, tally: Tally) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trajanon.arrays import Ints
+from trajanon.clock import BEGINS, Clock
 from trajanon.files.release_lines import LINE, Lines, rounded
 from trajanon.settings import MOST_DIGITS
 
@@ -90,6 +91,43 @@ def too_fine(lines: Lines, digits: int) -> list[str]:
         f"a coordinate has {many} decimals, more than the {digits} it claims: each one "
         f"more helps to tell who is in a group; {way_out}"
     ]
+
+
+def amiss_in_times(lines: Lines) -> list[str]:
+    """Say why nobody can tell what the times of lines are, or why no release has such times."""
+    times, sentence, clock = lines.times, lines.clock, Clock.told(lines.clock)
+    if times is None:
+        return [] if sentence is None else ["the file says what its times are, and it has none"]
+    if clock is None:
+        if sentence is None:
+            return ["trajectories have times, and the file does not say what these count from"]
+        return [f"an unknown sentence on times {sentence[:40]!r}"]
+    known = ~np.isnan(times[:, 0])
+    departures = times[known, 0]
+    first, last = clock.rounded(BEGINS + np.array([0.0, clock.round]))
+    outside = (clock.times != "date") & ((departures < first) | (departures > last))
+    back = (np.diff(times[known], axis=1) < 0.0).any(axis=1)
+    return [
+        f"{odd.sum()} of {len(times)} trajectories {said}"
+        for odd, said in (
+            (~known, "do not have a time at each of their points, and others do"),
+            (outside, f"depart before or after the {clock.times[3:]} from which their times count"),
+            (back, "have times that run back"),
+        )
+        if odd.any()
+    ]
+
+
+def too_fine_times(lines: Lines) -> list[str]:
+    """Count the lines whose times are finer than they claim to be."""
+    clock = Clock.told(lines.clock)
+    if lines.times is None or clock is None:
+        return []
+    fine = (clock.rounded(lines.times) != lines.times).any(axis=1) & ~np.isnan(lines.times[:, 0])
+    return [
+        f"{fine.sum()} of {len(fine)} trajectories have a time that is finer than the "
+        f"{clock.step} s they claim; `rewrite` rounds it"
+    ] * bool(fine.any())
 
 
 def too_rare(sizes: Ints, k: int) -> list[str]:

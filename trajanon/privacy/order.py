@@ -12,7 +12,7 @@ CHANCE = 1e-6
 """A file has an order if a shuffle would give that order less often than this."""
 
 
-def find_order(groups: Ints, points: Floats | None) -> list[str]:
+def find_order(groups: Ints, points: Floats | None, times: Floats | None = None) -> list[str]:
     """Name the order in which trajectories stand, if one can be seen.
 
     Source: A. Wald, J. Wolfowitz, "On a test whether two samples are from the same population",
@@ -22,7 +22,10 @@ def find_order(groups: Ints, points: Floats | None) -> list[str]:
         return []
     problems = [*_repeats(groups)]
     if points is not None and np.isfinite(points).all():
-        problems += find_order_along(_measures(points))
+        measures = _measures(points)
+        if times is not None:
+            measures |= {"departure": times[:, 0], "duration": times[:, -1] - times[:, 0]}
+        problems += find_order_along(measures)
     return problems
 
 
@@ -137,14 +140,6 @@ def find_source_order(file: Ints, source: Ints) -> list[str]:
                 f"{backwards}: shuffle them"
             ]
     return []
-
-
-def by_line(points: Floats, lines: Floats, labels: Ints) -> tuple[Ints, Ints]:
-    """Number lines as `find_source_order` takes them; equal ones are one."""
-    both = np.concatenate([points, lines])
-    _, line = np.unique(both.reshape(len(both), -1), axis=0, return_inverse=True)
-    line = line.reshape(-1)
-    return line[: len(points)], line[len(points) :][labels]
 
 
 def _near_too_often(rows: Ints, source: Ints, sizes: Ints) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from trajanon.arrays import Floats, Ints
+from trajanon.clock import Clock
 from trajanon.errors import BadInput
 from trajanon.files.release import read_as_found, read_release
 from trajanon.files.release_lines import rounded
@@ -16,6 +17,7 @@ from trajanon.files.report import (
     Report,
     all_labels_in,
     all_lines_in,
+    clock_in,
     digits_in,
     labels_in,
     read_report,
@@ -24,7 +26,7 @@ from trajanon.files.report import (
 )
 from trajanon.loss import group_means
 from trajanon.partition import broken_promises, dense, subjects_per_group
-from trajanon.privacy.order import by_line, find_source_order
+from trajanon.privacy.order import find_source_order
 from trajanon.releases import too_few
 from trajanon.trajectories import Trajectories
 
@@ -40,12 +42,15 @@ class Matched(NamedTuple):
     labels: Ints  # group of each original, (n,), numbered 0..g-1
     lines: Floats  # released latitude and longitude of each group, (g, m, 2)
     slid: Trajectories  # the originals where they were when they were averaged
+    times: Floats | None = None  # released times of each group, (g, m), if there are any
 
 
-def matched(trajectories: Trajectories, released: Floats, report: Report) -> Matched:
+def matched(trajectories: Trajectories, release: Trajectories, report: Report) -> Matched:
     """Find each group's line in the release, which holds it once for each member."""
-    labels, slid = labels_in(report), trajectories
-    if len(labels) != len(trajectories) or trajectories.points.shape != released.shape:
+    labels, slid, clock = labels_in(report), trajectories, _clock_of(release)
+    if len(labels) != len(trajectories) or trajectories.points.shape != release.points.shape:
+        raise BadInput(NOT_TOGETHER)
+    if clock != clock_in(report) or (clock is not None and trajectories.times is None):
         raise BadInput(NOT_TOGETHER)
     if (alignment := report.get("alignment")) is not None:
         try:
@@ -53,8 +58,15 @@ def matched(trajectories: Trajectories, released: Floats, report: Report) -> Mat
         except BadInput as error:
             raise BadInput(NOT_TOGETHER) from error
     digits = digits_in(report)
-    means = rounded(group_means(slid.records, labels), digits)
-    lines, copies = np.unique(released.reshape(len(released), -1), axis=0, return_counts=True)
+    means, released = rounded(group_means(slid.records, labels), digits), release.records
+    if clock is not None and slid.times is not None and release.times is not None:
+        of_groups = clock.rounded(group_means(clock.of(slid.times), labels))
+        if np.isnan(of_groups).any():
+            raise BadInput(NOT_TOGETHER)
+        unit = 10.0**-digits / clock.step  # a step of times is as much as one of places
+        means = np.hstack([means, unit * of_groups])
+        released = np.hstack([released, unit * release.times])
+    lines, first, copies = np.unique(released, axis=0, return_index=True, return_counts=True)
     off = _OFF * 10.0**-digits
     _, nearest = KDTree(lines).query(means, p=np.inf, distance_upper_bound=off)
     if (nearest == len(lines)).any():  # what the tree answers where there is none
@@ -64,7 +76,22 @@ def matched(trajectories: Trajectories, released: Floats, report: Report) -> Mat
         raise BadInput(NOT_TOGETHER)
     labels, found = dense(line), np.empty_like(copies)
     found[labels] = line
-    return Matched(labels, lines[found].reshape(-1, *released.shape[1:]), slid)
+    once = release.take(first[found])
+    return Matched(labels, once.points, slid, once.times)
+
+
+def by_line(release: Trajectories, found: Matched) -> tuple[Ints, Ints]:
+    """Number the lines of rows and of originals as `find_source_order` takes them."""
+    both = np.concatenate([release.points, found.lines]).reshape(-1, release.records.shape[1])
+    if release.times is not None and found.times is not None:
+        both = np.hstack([both, np.concatenate([release.times, found.times])])
+    _, line = np.unique(both, axis=0, return_inverse=True)
+    line = line.reshape(-1)
+    return line[: len(release)], line[len(release) :][found.labels]
+
+
+def _clock_of(release: Trajectories) -> Clock | None:
+    return None if release.times is None else Clock.told(release.provenance.get("times"))
 
 
 def with_originals(
@@ -104,15 +131,15 @@ def beside_earlier(release: Path, sizes: Ints, k: int, against: Path) -> list[st
 
 def _held(release: Path, trajectories: Trajectories) -> tuple[Ints, Ints]:
     """Find the line of each row of a release, and that of each original; -1: left out."""
-    report, points = read_report(release), read_release(release).points
+    report, rows_read = read_report(release), read_release(release)
     try:
-        found = matched(released_of(trajectories, report), points, report)
+        found = matched(released_of(trajectories, report), rows_read, report)
     except BadInput as error:
         msg = f"{release}: {error}"
         raise BadInput(msg) from error
     labels = all_labels_in(report)
     lines = np.full_like(labels, -1)
-    rows, lines[labels >= 0] = by_line(points, found.lines, found.labels)
+    rows, lines[labels >= 0] = by_line(rows_read, found)
     return rows, lines
 
 

@@ -1,6 +1,7 @@
 """The check of a release before publication, and a clean copy of its lines."""
 
 import hashlib
+import logging
 import os
 from functools import partial
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.arrays import Floats
+from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.comparison import NOTHING_ELSE, compared
+from trajanon.files.comparison import NOTHING_ELSE, Compared, compared
 from trajanon.files.geoparquet import write_geoparquet
 from trajanon.files.release import check_release_format, read_as_found, write_release
 from trajanon.files.release_lines import (
@@ -24,12 +27,21 @@ from trajanon.files.release_lines import (
 from trajanon.files.trajectories import is_part
 from trajanon.outputs import replacing
 from trajanon.partition import check_k
-from trajanon.privacy.findings import Findings, not_trajectories, too_fine, too_rare
+from trajanon.privacy.findings import (
+    Findings,
+    amiss_in_times,
+    not_trajectories,
+    too_fine,
+    too_fine_times,
+    too_rare,
+)
 from trajanon.privacy.order import find_order, find_order_along
 from trajanon.privacy.originals import beside_earlier, with_originals
 from trajanon.releases import Release, written
 from trajanon.settings import ReleaseSettings
 from trajanon.trajectories import Trajectories
+
+_LOG = logging.getLogger(__name__)
 
 
 def check(
@@ -42,10 +54,11 @@ def check(
 ) -> Findings:
     """Check a released file: from the file alone, unless the holder gives more.
 
-    Each trajectory, in the coordinates as written, must occur at least k times, and the file may
-    hold nothing that a release may not: columns, times, ids or metadata of the source, or
-    trajectories in the order of their groups or of the source. A file in the order of a source that
-    itself shows no order looks shuffled, unless the originals are given.
+    Each trajectory, in the coordinates and times as written, must occur at least k times, and the
+    file may hold nothing that a release may not: columns, ids or metadata of the source, times that
+    it does not tell rightly, or trajectories in the order of their groups or of the source. A file
+    in the order of a source that itself shows no order looks shuffled, unless the originals are
+    given.
 
     A release does not show whether k different *people* stand behind each group, nor what two
     releases of the same data reveal together. With the holder's report beside each release, both
@@ -126,7 +139,8 @@ class _Inspected(NamedTuple):
     claim: str  # what can be said of all that is in it beside its lines
     keys: NDArray[np.bytes_]  # 128 bits of each line, equal where lines are equal as written
     width: int  # points of a trajectory; 0 where some are no trajectories
-    middles: NDArray[np.float32]  # mean longitude and latitude of each trajectory
+    measures: NDArray[np.float32]  # mean longitude and latitude of each, and perhaps departure
+    clock: str | None  # what times count from, if it is told rightly
 
 
 def _inspected(path: Path, digits: int, write: Writer | None = None) -> _Inspected:
@@ -134,12 +148,17 @@ def _inspected(path: Path, digits: int, write: Writer | None = None) -> _Inspect
     groups, keys = found.groups, _keys(found)
     if problems := not_trajectories(found):
         problems += find_order(groups, None)
-        return _Inspected(problems, "", keys, 0, np.empty((0, 2), np.float32))
-    places = found.places
-    beside = compared(path, found, write)
-    problems = [*too_fine(found, digits), *beside.differences, *find_order(groups, places)]
-    middles = places.mean(axis=1).astype(np.float32)
-    return _Inspected(problems, beside.claim, keys, places.shape[1], middles)
+        return _Inspected(problems, "", keys, 0, np.empty((0, 2), np.float32), None)
+    places, amiss = found.places, amiss_in_times(found)
+    times = None if amiss else found.times
+    # What is amiss cannot be written anew, to compare.
+    beside = Compared(amiss, "") if amiss else compared(path, found, write)
+    problems = [*too_fine(found, digits), *too_fine_times(found), *beside.differences]
+    problems += find_order(groups, places, times)
+    measures = [places.mean(axis=1), *([] if times is None else [times[:, :1]])]
+    told = np.hstack(measures).astype(np.float32)
+    sentence = None if times is None else found.clock
+    return _Inspected(problems, beside.claim, keys, places.shape[1], told, sentence)
 
 
 def _parts(folder: Path, digits: int) -> tuple[list[_Inspected], list[str]]:
@@ -164,8 +183,15 @@ def _parts(folder: Path, digits: int) -> tuple[list[_Inspected], list[str]]:
         first += len(file.keys)
     if len({file.width for file in files if file.width}) > 1:
         problems.append("parts have trajectories of different numbers of points")
-    lon, lat = np.concatenate([file.middles for file in files]).T
-    along = find_order_along({"mean latitude": lat, "mean longitude": lon})
+    alike = [file for file in files if file.width]
+    width = min((file.measures.shape[1] for file in alike), default=2)
+    if len({file.clock for file in alike}) > 1:
+        problems.append("parts have times that count from different hours, or some have none")
+    measures = np.concatenate(
+        [np.empty((0, width), np.float32), *(file.measures[:, :width] for file in alike)]
+    )
+    names = ("mean longitude", "mean latitude", "departure")
+    along = find_order_along(dict(zip(names, measures.T, strict=False)))
     return files, [*problems, *(f"from part to part: {problem}" for problem in along)]
 
 
@@ -173,7 +199,8 @@ def _keys(found: Lines) -> NDArray[np.bytes_]:
     """128 bits for each line, equal where lines are equal as written, (n,)."""
     groups = found.groups
     _, first = np.unique(groups, return_index=True)
-    words = b"".join(hashlib.blake2b(key, digest_size=16).digest() for key in found.keys[first])
+    keys = map(found.key, first.tolist())
+    words = b"".join(hashlib.blake2b(key, digest_size=16).digest() for key in keys)
     return np.frombuffer(words, dtype="S16")[groups]
 
 
@@ -183,7 +210,8 @@ def rewrite(
     """Write the lines of a released file into a new one, and nothing else of it.
 
     They are rounded, shuffled with the operating system's randomness and numbered from 1; the
-    attribution to OpenStreetMap goes with them.
+    attribution to OpenStreetMap goes with them, and so do times if the file tells rightly what they
+    are, rounded to their step.
 
     Parameters
     ----------
@@ -205,7 +233,8 @@ def rewrite(
     Raises
     ------
     BadInput
-        If a suffix is not that of a format, or the two files are one.
+        If a suffix is not that of a format, or of one of times and there are none, or the two files
+        are one.
     FileProblem
         If one cannot be read, or the other not be written.
     """
@@ -223,11 +252,23 @@ def rewrite(
     if amiss := not_trajectories(found):
         return Findings(k, len(found), 0, 0, amiss)
     points = rounded(found.places[:, :, ::-1], digits)
-    sizes = np.bincount(line_numbers(points))
+    times = _times_told_rightly(release, found)
+    check_release_format(clean, timed=times is not None)
+    sizes = np.bincount(line_numbers(points, times))
     if rare := too_rare(sizes, k):
         return Findings(k, len(points), len(sizes), int(sizes.min()), rare)
     order = np.argsort(np.frombuffer(os.urandom(8 * len(points)), dtype=np.uint64))
-    said = {"attribution": known_attribution(found.attribution)}
+    said = {"attribution": known_attribution(found.attribution), "times": found.clock}
+    written_anew = Trajectories(points, provenance=said, times=times).take(order)
     with replacing(clean, public=[clean]) as (draft,):
-        write_release(draft, Trajectories(points[order], provenance=said))
+        write_release(draft, written_anew)
     return check(clean, k, digits=digits)
+
+
+def _times_told_rightly(release: Path, found: Lines) -> Floats | None:
+    """Take the times of a file, rounded to their step, and say if they are left out."""
+    clock = Clock.told(found.clock)
+    if amiss := amiss_in_times(found):
+        _LOG.warning("the times of %s are left out: %s", release, "; ".join(amiss))
+        return None
+    return None if found.times is None or clock is None else clock.rounded(found.times)
