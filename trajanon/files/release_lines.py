@@ -27,10 +27,9 @@ def rounded(degrees: Floats, digits: int) -> Floats:
     return np.round(degrees, digits) + 0.0
 
 
-def line_numbers(lines: Floats, times: Floats | None = None) -> Ints:
-    """Number lines, (n, m, 2), from 0 as they appear; those equal, also in times, have one."""
-    numbers = _numbers(_bytes(lines))
-    return numbers if times is None else _with_times(numbers, times)
+def line_numbers(lines: Floats) -> Ints:
+    """Number lines, (n, m, 2) or with times (n, m, 3), from 0 as they appear; equal ones alike."""
+    return _numbers(_bytes(lines))
 
 
 def _bytes(rows: Floats) -> NDArray[np.object_]:

@@ -254,7 +254,7 @@ def rewrite(
     points = rounded(found.places[:, :, ::-1], digits)
     times = _times_told_rightly(release, found)
     check_release_format(clean, timed=times is not None)
-    sizes = np.bincount(line_numbers(points, times))
+    sizes = np.bincount(line_numbers(points if times is None else np.dstack([points, times])))
     if rare := too_rare(sizes, k):
         return Findings(k, len(points), len(sizes), int(sizes.min()), rare)
     order = np.argsort(np.frombuffer(os.urandom(8 * len(points)), dtype=np.uint64))
