@@ -8,7 +8,7 @@ from trajanon.errors import BadInput
 from trajanon.extract.earth.areas import AreaLike, area_of
 from trajanon.extract.earth.places import Zone
 from trajanon.extract.extraction import OSM_API, Extraction, From, chosen_spacing, sources_of
-from trajanon.extract.rules import Rules
+from trajanon.extract.rules import Gap, Rules
 from trajanon.extract.sources import files
 from trajanon.extract.sources.osm import osm_api
 from trajanon.extract.sources.source import Source, check_untimed, ordered
@@ -23,8 +23,10 @@ def extract(
     area: AreaLike = None,
     *,
     spacing: float | None = None,
+    trips: bool = False,
+    min_length: float | None = None,
     points: int = 30,
-    max_gap: float | None = 500.0,
+    max_gap: Gap = "auto",
     max_pause: float | None = 300.0,
     trim_ends: float = 0.0,
     min_displacement: float = 0.0,
@@ -58,7 +60,9 @@ def extract(
         south, east, north; a polygon of shapely (x = longitude); the path of a file with polygons;
         a `Box` or `Region`. None takes files whole.
     spacing
-        Metres between points along the track; None for the spacing of the city.
+        Metres between points along the track; None for the spacing of the city, and for trips.
+    trips, min_length
+        Whole trips instead of windows, and metres of the shortest: as in `Rules`.
     points, max_gap, max_pause, trim_ends, min_displacement, max_fill
         What a trajectory is, and where a track ends: as in `Rules`.
     windows, per_trace, max_per_subject, limit
@@ -70,7 +74,7 @@ def extract(
         A zone that is cut out of all tracks, such as `trajanon.extract.hidden` gives; None for
         none.
     tracks
-        Whether to keep the tracks on which the windows may slide.
+        Whether to keep the tracks on which the windows may slide; trips have none.
     columns
         Of tables: column names by role (lat, lon, time, id, subject).
     format
@@ -112,7 +116,9 @@ def extract(
         source,
         where,
         Rules(
-            spacing=chosen_spacing(spacing, of_the_city),
+            spacing=chosen_spacing(spacing, of_the_city, trips=trips),
+            trips=trips,
+            min_length=min_length,
             points=points,
             max_gap=max_gap,
             max_pause=max_pause,

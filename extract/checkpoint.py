@@ -137,7 +137,8 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
                 some = taken[rows]
                 if some.any():
                     mine = rows[some]  # the parts as read count from 0 each
-                    yield replace(part.take(some), subject=person[mine], trace=trace[mine])
+                    own = replace(part.take(some), subject=person[mine], trace=trace[mine])
+                    yield cutter.timed(own, len(subject))
 
         return parts()
 

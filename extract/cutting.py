@@ -17,24 +17,28 @@ from trajanon.extract.clean import (
     sort_by_time,
 )
 from trajanon.extract.diagnosis import why_nothing
-from trajanon.extract.earth.box import Area
+from trajanon.extract.earth.box import Area, Box
 from trajanon.extract.earth.places import Zone
 from trajanon.extract.ends import Anchors, trim
 from trajanon.extract.fingerprints import Fingerprints, fingerprints
 from trajanon.extract.points import Points, batch
 from trajanon.extract.recordings import Recordings
-from trajanon.extract.resample import WindowBatch, windows
+from trajanon.extract.resample import WindowBatch, whole_trips, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.selection import selected_windows
+from trajanon.extract.sources.source import joined_pieces
 from trajanon.extract.sources.streams import COLUMNS
 from trajanon.extract.split import clip, hide, split_at_gaps
 from trajanon.extract.trace import Trace
+from trajanon.extract.trips import SHORT, Trips
 from trajanon.geodesy import DEGREE
 from trajanon.partition import dense
 from trajanon.subjects import NAMELESS
 from trajanon.trajectories import Trajectories, joined_trajectories
 
 BATCH = 200_000  # points that are worked on at once: enough for arrays to pay, few for memory
+
+UNTIMED = "trajectories without times"
 
 _PLACES = 10
 """Places, a spacing apart, that a point may bring; longer hops count as more points."""
@@ -47,12 +51,13 @@ def batches(traces: Iterable[Trace], rules: Rules) -> Iterator[list[Trace]]:
     for trace in traces:
         some.append(trace)
         size += 1 + len(trace)
-        if rules.longest_hop > _PLACES * rules.spacing:  # estimate how long hops are, at most
+        spacing = rules.spacing or np.inf  # of a trip there are few places
+        if rules.longest_hop > _PLACES * spacing:  # estimate how long hops are, at most
             with np.errstate(over="ignore", invalid="ignore"):  # of what will be dropped
                 hops = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
             metres = DEGREE * np.where(hops < 720.0, hops, 0.0)
             metres = np.minimum(metres, 1.5 * rules.longest_hop)
-            size += int(metres.sum() / rules.spacing) // _PLACES
+            size += int(metres.sum() / spacing) // _PLACES
         if size >= BATCH:
             yield some
             some, size = [], 0
@@ -67,6 +72,7 @@ class Cutter:
     rules: Rules
     _: KW_ONLY
     area: Area | None = None
+    boxes: Sequence[Box] = ()  # beyond which the source, a server, gave no points
     hidden: Zone | None = None
     tracks: bool = True
     read: Counter[str] = field(default_factory=Counter)  # what readers left out
@@ -93,29 +99,50 @@ class Cutter:
         counts["points read"] += len(points)
         counts["recordings repeated"] += int(entered.repeated.sum())
         counts["points of repeated recordings"] += int(repeated.sum())
-        found = self._windows(self._tracked(points.take(~repeated)))
+        found = self._found(self._cleaned(points.take(~repeated)))
         subject, trace = entered.subject[found.trace], entered.trace[found.trace]
-        return Trajectories(found.points, subject=subject, trace=trace, tracks=found.tracks), prints
+        part = Trajectories(
+            found.points, subject=subject, trace=trace, tracks=found.tracks, times=found.times
+        )
+        return part, prints
 
-    def _tracked(self, points: Points) -> Points:
-        """Clean points and cut them to unbroken pieces of track that may be shown."""
-        rules, kept = self.rules, self._kept
+    def _cleaned(self, points: Points) -> Points:
+        """Clean points, and put them in order."""
+        kept = self._kept
         points = kept("points impossible", points, drop_impossible(points))
         name = "points without time in a timed recording"
         points = kept(name, points, settle_times(points))
         points = sort_by_time(points)
         points = kept("points merged (equal times)", points, average_equal_times(points))
-        points = kept("points repeated in place", points, drop_zero_hops(points))
-        points = split_at_gaps(points, rules, self.counts)
-        if rules.trim_ends:
-            trimmed = trim(points, rules, self.anchors)
-            points = kept("points near the ends of a trace", points, trimmed)
+        return kept("points repeated in place", points, drop_zero_hops(points))
+
+    def _found(self, points: Points) -> WindowBatch:
+        """Find the windows, or the whole trips."""
+        rules, counts = self.rules, self.counts
+        if rules.trips:
+            trips = Trips(points, rules, counts, area=self.area, boxes=self.boxes)
+            points = self._shown(trips.points)
+            points = self._kept("points of trips left out", points, trips.whole(points))
+        else:
+            points = self._shown(split_at_gaps(points, rules, counts))
+            if self.area is not None:
+                inside = clip(points, self.area)
+                points = self._kept("points outside the area", points, inside)
+        counts["points used"] += len(points)
+        if rules.trips:
+            found = whole_trips(points, rules)
+            return self._chosen(replace(found, trace=trips.trace[found.trace]))
+        return self._chosen(windows(points, rules, keep_tracks=self.tracks))
+
+    def _shown(self, points: Points) -> Points:
+        """Cut out the surroundings of ends and of hidden places."""
+        if self.rules.trim_ends:
+            trimmed = trim(points, self.rules, self.anchors)
+            points = self._kept("points near the ends of a trace", points, trimmed)
         if self.hidden is not None:
-            points = kept("points near hidden places", points, hide(points, self.hidden))
+            points = self._kept("points near hidden places", points, hide(points, self.hidden))
         if self.area is not None:
             self.swapped += int(self.area.bounds.contains(points.lon, points.lat).sum())
-            points = kept("points outside the area", points, clip(points, self.area))
-        self.counts["points used"] += len(points)
         return points
 
     def _kept(self, what: str, before: Points, after: Points) -> Points:
@@ -123,14 +150,17 @@ class Cutter:
         self.counts[what] += len(before) - len(after)
         return after
 
-    def _windows(self, points: Points) -> WindowBatch:
-        """Cut windows; leave out those that stand still, and those on lines nobody recorded."""
+    def _chosen(self, found: WindowBatch) -> WindowBatch:
+        """Leave out what is too short, stands still, or lies on lines nobody recorded."""
         rules, counts = self.rules, self.counts
-        found = windows(points, rules, keep_tracks=self.tracks)
         # Whole metres of each piece: a sum of fractions would depend on the batches.
         counts["metres of track"] += int(np.rint(found.track_length).sum())
         self.longest = max(self.longest, float(found.track_length.max(initial=0.0)))
-        stands = found.displacement < rules.min_displacement * rules.length
+        if rules.trips:
+            short = found.length < rules.length
+            counts[SHORT] += int(short.sum())
+            found = found.take(~short)
+        stands = found.displacement < rules.min_displacement * found.length
         filled = ~stands & (found.filled > rules.max_fill * rules.points)
         if rules.min_displacement:
             counts["trajectories that stand still"] += int(stands.sum())
@@ -138,7 +168,11 @@ class Cutter:
             counts["trajectories on lines nobody recorded"] += int(filled.sum())
         found = found.take(~(stands | filled))
         counts["points placed"] += len(found.points) * rules.points
-        counts["metres used"] = round(counts["points placed"] // rules.points * rules.length)
+        if rules.trips:
+            counts["metres used"] += int(np.rint(found.length).sum())
+        else:
+            counts["metres used"] = round(counts["points placed"] // rules.points * rules.length)
+        counts[UNTIMED] += int(np.isnan(found.times[:, 0]).sum())
         counts["points placed far from a fix"] += int(found.filled.sum())
         if self.area is None:
             return found
@@ -160,6 +194,13 @@ class Cutter:
         self.counts["subjects of trajectories"] = len(np.unique(person[taken]))
         self.counts["trajectories"] = int(taken.sum())
         return taken, person
+
+    def timed(self, part: Trajectories, n: int) -> Trajectories:
+        """Leave times out, if none of n trajectories has any."""
+        if self.counts[UNTIMED] < n:
+            return part
+        tracks = None if part.tracks is None else replace(part.tracks, times=None)
+        return replace(part, tracks=tracks, times=None)
 
     def provenance(self) -> dict[str, Any]:
         """Describe how the trajectories were made, ready for JSON."""
@@ -210,6 +251,8 @@ def cut(
         If nothing is left; says at which step and what to change.
     """
     cutter = Cutter(rules, area=area, tracks=tracks)
+    if rules.trips:
+        traces = (trace for _, trace in joined_pieces(traces))
     return finished([cutter.cut(some)[0] for some in batches(traces, rules)], cutter)
 
 
@@ -222,4 +265,5 @@ def finished(parts: Sequence[Trajectories], cutter: Cutter) -> Trajectories:
     assert whole.trace is not None
     taken, person = cutter.choose(whole.subject, whole.trace)
     provenance = cutter.provenance()
-    return replace(whole.take(taken), subject=person[taken], provenance=provenance)
+    whole = cutter.timed(whole.take(taken), len(whole))
+    return replace(whole, subject=person[taken], provenance=provenance)

@@ -2,10 +2,15 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
 
 from trajanon.extract.earth.box import Area, Box
 from trajanon.extract.rules import Rules
+from trajanon.extract.trips import FOUND, LEFT_OUT, OUTSIDE, SHORT
 
+_STILL, _LINES = "trajectories that stand still", "trajectories on lines nobody recorded"
+_WAYS_OUT = LEFT_OUT | {_STILL: "lower `min_displacement`", _LINES: "raise `max_fill`"}
 _CUT_OUT = ("points near the ends of a trace", "points near hidden places")
 
 
@@ -34,6 +39,8 @@ def why_nothing(
             f"none of the {read:,} points is a place on Earth; look whether lat and lon are "
             "swapped (`columns` lat=...,lon=...), or are no numbers (write 40.5, not 40,5)"
         )
+    if rules.trips and counts[OUTSIDE] < max(1, counts[FOUND]):
+        return _why_no_trip(counts, rules, longest)
     if cut_out and short and not counts["points outside the area"]:
         return (
             f"of {read:,} points {' and '.join(cut_out)} were cut out, and the longest piece that "
@@ -50,27 +57,54 @@ def why_nothing(
             )
         return f"none of the {read:,} points is {where} {area}; {way_out}"
     if short:
-        way_out = cut_most(counts, max_pause=rules.max_pause, max_gap=rules.max_gap)
+        way_out = cut_most(counts, asdict(rules))
         return (
             f"the longest unbroken piece of track is {longest:,.0f} m, and {rules.points} points "
             f"every {rules.spacing:g} m need {rules.length:,.0f} m; "
             f"{way_out or 'lower `spacing` or `points`, or raise `max_gap`'}"
         )
     return (
-        f"all windows were left out, {counts['trajectories that stand still']:,} that stand still "
-        f"and {counts['trajectories on lines nobody recorded']:,} on lines nobody recorded; lower "
+        f"all windows were left out, {counts[_STILL]:,} that stand still "
+        f"and {counts[_LINES]:,} on lines nobody recorded; lower "
         "`min_displacement`, or raise `max_fill`"
     )
 
 
-def cut_most(counts: Mapping[str, int], *, max_pause: float | None, max_gap: float | None) -> str:
-    """Name the limits that cut half of the recordings or more, and what to try."""
+def _why_no_trip(counts: Counter[str], rules: Rules, longest: float) -> str:
+    if counts[FOUND] == 0 and counts["points merged (equal times)"]:
+        return (
+            "all points of a recording bear one time, so that no trip can be told: name the column "
+            "of their times with `columns` time=..., or leave the times out"
+        )
+    if counts[FOUND] == 0:
+        return (
+            f"{counts['recordings read']:,} recordings hold single points between pauses and "
+            "stays, and no trip; raise `max_pause`"
+        )
+    out = {why: counts[why] for why in _WAYS_OUT if counts[why]}
+    most = max(out, key=lambda why: out[why])
+    said = ", ".join(f"{many:,} {why.partition(' ')[2]}" for why, many in out.items())
+    if counts[SHORT]:
+        said = said.replace("too short", f"shorter than {rules.length:,.0f} m")
+        said += f" (the longest is {longest:,.0f} m)"
+    return f"of {counts[FOUND]:,} trips none is left, {said}; {_WAYS_OUT[most]}"
+
+
+def cut_most(counts: Mapping[str, int], rules: Mapping[str, Any]) -> str:
+    """Name the limits that cut half of the recordings or more, and what to try.
+
+    Of trips: what left out half of them or more.
+    """
+    if rules["trips"]:
+        why = max(LEFT_OUT, key=lambda why: counts.get(why, 0))
+        said = f"{counts.get(why, 0):,} of {counts[FOUND]:,} are {why}: {LEFT_OUT[why]}"
+        return said if 0 < counts[FOUND] <= 2 * counts.get(why, 0) else ""
     found = []
-    for name, many, limit, unit, factor in (
-        ("max_pause", "pauses", max_pause, "s", 24),
-        ("max_gap", "long hops", max_gap, "m", 2),
+    for name, many, unit, factor in (
+        ("max_pause", "pauses", "s", 24),
+        ("max_gap", "long hops", "m", 2),
     ):
-        cuts = counts[f"cuts at {many}"]
+        cuts, limit = counts[f"cuts at {many}"], rules[name]
         if limit is not None and 0 < counts["recordings read"] <= 2 * cuts:
             found.append(
                 f"{cuts:,} {many} over {limit:g} {unit} cut the recordings: "

@@ -136,7 +136,7 @@ def _parts(points: Points, rules: Rules, near: float, stub: float) -> Ints:
     place for 300 s, or for the longest pause if that is shorter. Pieces shorter than ``stub``
     metres at either end of a part are parts of their own.
     """
-    border, size = points.pieces
+    border, _ = points.pieces
     # The pieces at which a trace begins, or goes on after a stop.
     there, here = border[1:], border[1:] - 1
     lat, lon = points.lat, points.lon
@@ -158,17 +158,18 @@ def _parts(points: Points, rules: Rules, near: float, stub: float) -> Ints:
     begins = np.zeros(len(points), dtype=np.bool_)
     begins[border] = first | trails
     begins[border[1:]] |= leads[:-1]
-    seconds = min(_STAY, rules.max_pause or _STAY)
-    stays = _stays(points, size, seconds, near)
+    stays = stays_of(points, rules, near)
     begins[1:] |= stays[1:] != stays[:-1]
     return np.cumsum(begins) - 1
 
 
-def _stays(points: Points, size: Ints, seconds: float, near: float) -> Bools:
-    """Mark the points of stays: of some seconds within ``near`` metres of one place.
+def stays_of(points: Points, rules: Rules, near: float) -> Bools:
+    """Mark the points of stays: within ``near`` metres of one place, for 300 s.
 
-    Halfway and at its end, a stay is near where it began.
+    Or for the longest pause, if that is shorter. Halfway and at its end, a stay is near where it
+    began.
     """
+    seconds, size = min(_STAY, rules.max_pause or _STAY), points.pieces[1]
     piece = np.repeat(np.arange(len(size)), size)
     timed = np.isfinite(points.time)
     marks = np.zeros(len(points) + 1, dtype=np.int64)

@@ -12,6 +12,7 @@ from trajanon.errors import BadInput
 from trajanon.extract.checkpoint import Checkpoint, State
 from trajanon.extract.cutting import Cutter, batches, finished
 from trajanon.extract.earth.areas import KNOWN, AreaLike, area_of
+from trajanon.extract.earth.box import Box
 from trajanon.extract.earth.places import Zone
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources import files
@@ -31,13 +32,11 @@ SAY_WHERE = f"say where: `area` {KNOWN}, or four degrees W,S,E,N"  # which the s
 From = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
-def chosen_spacing(spacing: float | None, of_the_city: float | None) -> float:
-    """Take the spacing that was asked for, else that of the city."""
-    for metres in (spacing, of_the_city):
-        if metres is not None:
-            return metres
-    msg = "say how many metres lie between the points of a trajectory: `spacing=100`"
-    raise BadInput(msg)
+def chosen_spacing(
+    spacing: float | None, of_the_city: float | None, *, trips: bool = False
+) -> float | None:
+    """Take the spacing that was asked for, else that of the city, which trips do not need."""
+    return of_the_city if spacing is None and not trips else spacing
 
 
 @dataclass
@@ -85,7 +84,7 @@ class Extraction:
             msg = f"`jobs` must be at least 1 (got {self.jobs})"
             raise BadInput(msg)
         self._place, of_the_city = area_of(self.area)
-        self._rules = self.rules or Rules(spacing=chosen_spacing(None, of_the_city))
+        self._rules = self.rules or Rules(spacing=of_the_city)
         self._reading = Reading(
             columns=self.columns,
             subjects_exact=self._rules.subjects_exact,
@@ -167,23 +166,26 @@ class Extraction:
 
     def _begun(self, state: State) -> tuple[Source, Cutter, Iterator[list[Trace]]]:
         """Give the source from a state on, what cuts its traces, and the traces in batches."""
+        boxes: Sequence[Box] = ()
         if self.files or self._place is None:
             numbered = files.traces_of_files(
                 self.files, self._reading, jobs=self.jobs, progress=self.progress
             )
         else:
+            boxes = osm_api.boxes_of(self._place)
             numbered = osm_api.traces_of_boxes(
-                self._place,
+                boxes,
                 url=self.api_url,
                 max_pages=self.max_pages,
                 refresh=self.refresh,
                 progress=self.progress,
             )
         left_out = Counter(state.left_out) if state.rows else self._reading.counts.copy()
-        source = Source(numbered, state.position, left_out)
+        source = Source(numbered, state.position, left_out, joined=self._rules.trips)
         cutter = Cutter(
             self._rules,
             area=self._place,
+            boxes=boxes,
             hidden=self.hidden,
             tracks=self.tracks,
             read=left_out,

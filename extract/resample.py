@@ -1,4 +1,4 @@
-"""Pieces of track -> windows of equally spaced points, and the runs they slide on."""
+"""Pieces of track -> windows of equally spaced points, and their runs; or whole trips."""
 
 from dataclasses import dataclass
 
@@ -20,6 +20,9 @@ not depend on the lengths of other pieces."""
 
 _FORGIVEN = 1e-6  # spacings; a window may be longer than its track by this, for rounding
 
+_CALENDAR = 6e10
+"""Seconds; a piece with a time farther from 1970, by some 1,900 years, counts as untimed."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowBatch:
@@ -27,7 +30,9 @@ class WindowBatch:
 
     points: Floats  # latitude and longitude in degrees, shape (windows, points, 2)
     trace: Ints  # which trace of the batch a window was cut from, shape (windows,)
+    times: Floats  # seconds since 1970 UTC, NaN in untimed pieces, shape (windows, points)
     filled: Ints  # points of a window farther than a spacing from both fixes of their hop
+    length: Floats  # metres along the track under a window, shape (windows,)
     displacement: Floats  # metres from the first to the last point of a window, shape (windows,)
     tracks: Tracks | None  # the runs of the windows
     track_length: Floats  # metres of each piece of track, those without a window included
@@ -39,7 +44,9 @@ class WindowBatch:
         return WindowBatch(
             self.points[which],
             self.trace[which],
+            self.times[which],
             self.filled[which],
+            self.length[which],
             self.displacement[which],
             None if self.tracks is None else self.tracks.take(which),
             self.track_length,
@@ -48,35 +55,64 @@ class WindowBatch:
 
 def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> WindowBatch:
     """Walk along each piece, from fix to fix on geodesics, and cut consecutive windows."""
+    assert rules.spacing is not None
     ways = _Ways(points)
     spacings = ways.total / rules.spacing + _FORGIVEN
     count = (np.floor(spacings).astype(np.int64) + 1) // rules.points
     if keep_tracks:
         size = np.floor(STEPS * spacings).astype(np.int64) + 1
         size[count == 0] = 0
-        places, filled = ways.walk(size, rules.spacing / STEPS, rules.spacing)
+        places, times, filled = ways.walk(size, rules.spacing / STEPS, STEPS)
         # A run of the places on each piece that has a window.
         first, many = np.append(0, np.cumsum(size[count > 0])), count[count > 0]
         run = np.repeat(np.arange(len(many)), many)
         number = np.arange(len(run)) - np.repeat(np.cumsum(many) - many, many)
         start = number * (STEPS * rules.points)
-        tracks = Tracks(points=places, first=first, run=run, start=start)
+        tracks = Tracks(points=places, first=first, run=run, start=start, times=times)
         begins = first[run] + start
         window = begins[:, None] + STEPS * np.arange(rules.points)
-        places, filled = places[window], filled[window]
+        places, times, filled = places[window], times[window], filled[window]
     else:
         tracks = None
-        size = count * rules.points
-        places, filled = ways.walk(size, rules.spacing, rules.spacing)
-    found = places.reshape(-1, rules.points, 2)
-    here, there = found[:, 0].T, found[:, -1].T
+        places, times, filled = ways.walk(count * rules.points, rules.spacing)
+    trace = points.trace[np.repeat(ways.first, count)]
+    length = np.full(len(trace), rules.length)
+    places = places.reshape(-1, rules.points, 2)
+    return _batch(places, times, filled, trace, length, tracks, ways.total)
+
+
+def whole_trips(points: Points, rules: Rules) -> WindowBatch:
+    """Take each piece as a trip: points at equal shares of its way, exact at both ends."""
+    ways = _Ways(points)
+    size = np.full(len(ways.total), rules.points)
+    places, times, filled = ways.walk(size, ways.total / (rules.points - 1))
+    places = places.reshape(-1, rules.points, 2)
+    times = times.reshape(-1, rules.points)
+    for place, fix in ((0, ways.first), (-1, ways.last)):
+        places[:, place] = np.stack([points.lat[fix], points.lon[fix]], axis=1)
+        times[:, place] = ways.time[fix]
+    return _batch(places, times, filled, points.trace[ways.first], ways.total, None, ways.total)
+
+
+def _batch(
+    places: Floats,
+    times: Floats,
+    filled: Bools,
+    trace: Ints,
+    length: Floats,
+    tracks: Tracks | None,
+    track_length: Floats,
+) -> WindowBatch:
+    n, m = places.shape[:2]
     return WindowBatch(
-        points=found,
-        trace=points.trace[np.repeat(ways.first, count)],
-        filled=filled.reshape(-1, rules.points).sum(axis=1),
-        displacement=Geodesics(*here, *there).length,
+        points=places,
+        trace=trace,
+        times=times.reshape(n, m),
+        filled=filled.reshape(n, m).sum(axis=1),
+        length=length,
+        displacement=Geodesics(*places[:, 0].T, *places[:, -1].T).length,
         tracks=tracks,
-        track_length=ways.total,
+        track_length=track_length,
     )
 
 
@@ -95,33 +131,44 @@ class _Ways:
         grains -= np.repeat(grains[self.first], self.size)
         self.walked = grains * _GRAIN  # metres from the beginning of its piece to each fix
         self.total = self.walked[self.last]  # metres of each piece
+        known = np.minimum.reduceat(np.abs(points.time) < _CALENDAR, self.first)
+        self.time = np.where(np.repeat(known, self.size), points.time, np.nan)
 
-    def walk(self, size: Ints, step: float, spacing: float) -> tuple[Floats, Bools]:
-        """Give the places at every step (metres) of the pieces, and which lie far from both fixes.
+    def walk(
+        self, size: Ints, step: Floats | float, spacing: int = 1
+    ) -> tuple[Floats, Floats, Bools]:
+        """Give the places at every step of the pieces, their times, and which lie far from fixes.
 
-        ``size`` is the number of places on each piece; far is more than a spacing.
+        ``size`` is the number of places on each piece; ``step`` is in metres, one for each piece or
+        for all; far is more than a spacing, of so many steps, from both fixes of the hop.
         """
+        step = np.repeat(np.broadcast_to(step, self.size.shape), self.size)
         # The number of places on a piece that lie before each fix; before the last fix, all.
         before = np.ceil(self.walked / step)
         before = np.minimum(before, np.repeat(size, self.size))
         before[self.last] = size
-        start = self.walked[self.start]
+        start, step = self.walked[self.start], step[self.start]
+        left, reached = self.time[self.start], self.time[self.start + 1]
+        late = reached - left
         done = before[self.start]
         count = (before[self.start + 1] - done).astype(np.int64)
         end = np.cumsum(count)
         skipped = end - count - done  # places on other pieces
-        places = np.empty((size.sum(), 2))
+        places, times = np.empty((size.sum(), 2)), np.empty(size.sum())
         filled = np.empty(size.sum(), dtype=np.bool_)
         for begin in range(0, len(places), _AT_ONCE):
             some = slice(begin, min(begin + _AT_ONCE, len(places)))
             low, high = np.searchsorted(end, (begin, some.stop - 1), side="right")
-            reached = np.minimum(end[low : high + 1], some.stop)
-            hop = np.repeat(np.arange(low, high + 1), np.diff(reached, prepend=begin))
+            until = np.minimum(end[low : high + 1], some.stop)
+            hop = np.repeat(np.arange(low, high + 1), np.diff(until, prepend=begin))
             # The number of a place on its piece is exact, whatever the batch.
             number = np.arange(begin, some.stop) - skipped[hop]
             length = self.hops.length[hop]
-            metres = np.minimum(number * step - start[hop], length)
+            each = step[hop]
+            metres = np.minimum(number * each - start[hop], length)
             places[some, 0], places[some, 1] = self.hops.at(hop, metres)
+            share = metres / np.maximum(length, 1e-9)
+            times[some] = np.minimum(left[hop] + share * late[hop], reached[hop])
             apart = np.minimum(metres, length - metres)
-            filled[some] = apart > spacing * (1 + _FORGIVEN)
-        return places, filled
+            filled[some] = apart > spacing * each * (1 + _FORGIVEN)
+        return places, times, filled

@@ -2,12 +2,19 @@
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 from trajanon.errors import BadInput
 
 WINDOWS = ("all", "first", "spread")
 """Which windows are taken; see `Rules.windows`."""
 
+
+Gap = float | Literal["auto"] | None
+"""Metres of the longest hop; None for no limit."""
+
+_GAP, _GAP_OF_TRIPS = 500.0, 2_000.0  # metres; between two fixes of a minute, cars drive 2 km
+_LENGTH_OF_TRIPS = 500.0  # metres
 
 _FARTHEST = 1e6
 """Metres; a few wrong coordinates would else make gigabytes of straight lines."""
@@ -20,16 +27,25 @@ class Rules:
     Attributes
     ----------
     spacing
-        Metres between the points of a trajectory, along the track.
+        Metres between the points of a trajectory, along the track; None, and only None, with
+        `trips`.
+    trips
+        Whether each trip is one trajectory, as `trajanon.extract.trips` describes, with points at
+        equal shares of its way; otherwise trajectories are windows.
+    min_length
+        Metres; a shorter trip is left out. None for 500 with `trips`, without which it says
+        nothing.
     points
         Points of a trajectory.
     max_gap
-        Metres; a longer hop between two fixes ends a piece. None for 1,000 km, over which a
-        straight line is no track: nothing longer is taken.
+        Metres; a longer hop between two fixes ends a piece, and leaves a trip out. "auto" for 500,
+        or 2,000 with `trips`. None for 1,000 km, over which a straight line is no track: nothing
+        longer is taken.
     max_pause
-        Seconds; a longer time between two fixes ends a piece. None for no limit.
+        Seconds; a longer time between two fixes ends a piece, or a trip. None for no limit.
     max_speed
-        Metres a second; a hop of over 50 m that would need more ends a piece.
+        Metres a second; a hop of over 50 m that would need more ends a piece, and leaves a trip
+        out.
     trim_ends
         Metres around the ends of a trace that are cut out, as `trajanon.extract.ends` describes; 0
         for none.
@@ -37,12 +53,12 @@ class Rules:
         Net way of a trajectory as a share of its length, at least; receivers that stand still make
         length of their noise.
     max_fill
-        Share of a trajectory's points that may lie farther than one spacing from both fixes of
-        their hop, on a straight line that nobody recorded; 1 for all.
+        Share of a trajectory's points that may lie farther than one spacing, of a trip its own,
+        from both fixes of their hop, on a straight line that nobody recorded; 1 for all.
     windows
-        "all"; or "first" or "spread" for `per_trace` of each trace, the first ones, or spread
-        evenly along it. What the limits of a subject and in all take are the first ones too or,
-        with "spread", spread evenly.
+        "all"; or "first" or "spread" for `per_trace` windows, or trips, of each trace, the first
+        ones, or spread evenly along it. What the limits of a subject and in all take are the first
+        ones too or, with "spread", spread evenly.
     per_trace
         Trajectories of one trace; None for 1 where only some are taken.
     max_per_subject
@@ -58,9 +74,11 @@ class Rules:
         If a value makes no sense.
     """
 
-    spacing: float
+    spacing: float | None = None
+    trips: bool = False
+    min_length: float | None = None
     points: int = 30
-    max_gap: float | None = 500.0
+    max_gap: Gap = "auto"
     max_pause: float | None = 300.0
     max_speed: float = 60.0
     trim_ends: float = 0.0
@@ -73,12 +91,28 @@ class Rules:
     subjects_exact: bool = False
 
     def __post_init__(self) -> None:
+        if self.max_gap == "auto":
+            object.__setattr__(self, "max_gap", _GAP_OF_TRIPS if self.trips else _GAP)
+        if self.trips:
+            self._check_trips()
+        elif self.min_length is not None:
+            msg = f"`min_length={self.min_length:g}` is for whole trips: add `trips=True`"
+            raise BadInput(msg)
+        elif self.spacing is None:
+            msg = (
+                "say how many metres lie between the points of a trajectory, `spacing=100`, or "
+                "take whole trips, `trips=True`"
+            )
+            raise BadInput(msg)
+        else:
+            holds = 0.01 <= self.spacing < 1e6
+            self._check("spacing", holds, "a positive number of metres, from 0.01")
         for name, unit in (("max_gap", "metres"), ("max_pause", "seconds")):
             if getattr(self, name) == math.inf:
                 object.__setattr__(self, name, None)
             limit = getattr(self, name)
-            self._check(name, limit is None or limit > 0.0, f"a positive number of {unit}")
-        self._check("spacing", 0.01 <= self.spacing < 1e6, "a positive number of metres, from 0.01")
+            holds = limit is None or (not isinstance(limit, str) and limit > 0.0)
+            self._check(name, holds, f"a positive number of {unit}")
         self._check("points", 2 <= self.points <= 100_000, "at least 2, and at most 100,000")
         metres = "a number of metres, 0 or more, below 100,000"
         self._check("trim_ends", 0.0 <= self.trim_ends < 1e5, metres)
@@ -95,6 +129,18 @@ class Rules:
             )
             raise BadInput(msg)
 
+    def _check_trips(self) -> None:
+        if self.spacing is not None:
+            msg = (
+                f"`spacing={self.spacing:g}` is for windows: the points of a trip lie at equal "
+                "shares of its way, so leave out `spacing` or `trips`"
+            )
+            raise BadInput(msg)
+        if self.min_length is None:
+            object.__setattr__(self, "min_length", _LENGTH_OF_TRIPS)
+        length = self.min_length or 0.0
+        self._check("min_length", 0.0 <= length < 1e6, "a number of metres, 0 or more")
+
     def _check(self, name: str, holds: bool, rule: str) -> None:
         if not holds:
             msg = f"`{name}` must be {rule} (got {getattr(self, name)!r})"
@@ -102,10 +148,10 @@ class Rules:
 
     @property
     def length(self) -> float:
-        """Metres of track under one trajectory."""
-        return self.spacing * (self.points - 1)
+        """Metres of track under one trajectory; of trips, the fewest."""
+        return self.min_length or (self.spacing or 0.0) * (self.points - 1)
 
     @property
     def longest_hop(self) -> float:
         """Metres of a hop that ends no piece, at most."""
-        return min(self.max_gap or _FARTHEST, _FARTHEST)
+        return min(float(self.max_gap or _FARTHEST), _FARTHEST)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,8 +18,23 @@ Breaks = Callable[[Floats, Floats, Ints], Bools]
 _JITTER = 50.0  # metres; a shorter hop is never too fast: within a second, noise looks like speed
 
 
-def split_at_gaps(points: Points, rules: Rules, counts: Counter[str]) -> Points:
-    """Cut where the recording was interrupted."""
+class Gaps(NamedTuple):
+    """Which hops interrupt a recording, each hop from a point to the next of its piece."""
+
+    end: Ints  # the point that each hop leads to, shape (hops,)
+    pause: Bools
+    far: Bools  # and no pause
+    fast: Bools  # and neither
+
+    def begins(self, hops: Bools, n: int) -> Bools:
+        """Mark, of n points, those that some of the hops lead to."""
+        marked = np.zeros(n, dtype=np.bool_)
+        marked[self.end] = hops
+        return marked
+
+
+def gaps_of(points: Points, rules: Rules) -> Gaps:
+    """Find where the recording was interrupted."""
     end = np.flatnonzero(points.follows)
     seconds = points.time[end] - points.time[end - 1]
     metres = points.ways.length
@@ -27,12 +43,16 @@ def split_at_gaps(points: Points, rules: Rules, counts: Counter[str]) -> Points:
     fast = ~pause & ~far & (metres > _JITTER)
     with np.errstate(divide="ignore", invalid="ignore"):
         fast &= metres / seconds > rules.max_speed  # never, in an untimed piece
-    counts["cuts at pauses"] += int(pause.sum())
-    counts["cuts at long hops"] += int(far.sum())
-    counts["cuts at impossible speeds"] += int(fast.sum())
-    cuts = np.zeros(len(points), dtype=np.bool_)
-    cuts[end] = pause | far | fast
-    return points.cut(cuts)
+    return Gaps(end, pause, far, fast)
+
+
+def split_at_gaps(points: Points, rules: Rules, counts: Counter[str]) -> Points:
+    """Cut where the recording was interrupted."""
+    gaps = gaps_of(points, rules)
+    counts["cuts at pauses"] += int(gaps.pause.sum())
+    counts["cuts at long hops"] += int(gaps.far.sum())
+    counts["cuts at impossible speeds"] += int(gaps.fast.sum())
+    return points.cut(gaps.begins(gaps.pause | gaps.far | gaps.fast, len(points)))
 
 
 def clip(points: Points, area: Area) -> Points:

@@ -229,6 +229,7 @@ def test_the_counts_add_up() -> None:
         "metres used": 120,
         "points placed": 18,
         "points placed far from a fix": 11,
+        "trajectories without times": 1,
         "subjects of trajectories": 2,
         "trajectories": 6,
     }

@@ -52,13 +52,15 @@ def test_a_part_that_is_too_large_is_refused_with_the_numbers() -> None:
     for area in (Box(0, 0, 1, 1), Region(shapely.box(0, 0, 1, 1), "a square")):
         with pytest.raises(BadInput, match="has 1 square degrees"):
             traces_of_boxes(
-                area, url="http://127.0.0.1", max_pages=1, refresh=False, progress=silent
+                boxes_of(area), url="http://127.0.0.1", max_pages=1, refresh=False, progress=silent
             )
 
 
 def test_each_box_is_a_unit_from_which_one_goes_on(server: OsmServer) -> None:
     far, _ = areas(["1,1,1.1,1.1", "5,1,5.1,1.1"])
-    given = traces_of_boxes(far, url=server.url, max_pages=5, refresh=False, progress=silent)
+    given = traces_of_boxes(
+        boxes_of(far), url=server.url, max_pages=5, refresh=False, progress=silent
+    )
     source = Source(given)
     names, places = [], []
     for trace in source:

@@ -3,7 +3,7 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import itemgetter
 
@@ -41,6 +41,7 @@ class Source:
     numbered: NumberedTraces
     position: Sequence[int] = (0, 0)  # the unit, and how many of its traces were taken
     left_out: Counter[str] = field(default_factory=Counter)  # of the units before
+    joined: bool = False  # whether pieces are joined, as by `joined_pieces`
 
     def __iter__(self) -> Iterator[Trace]:
         """Give the traces from the position on; those of the unit there are skipped."""
@@ -50,7 +51,8 @@ class Source:
         numbered = self.numbered(unit, of_each.__getitem__)
         for number, traces in groupby(numbered, itemgetter(0)):
             self._settle(of_each, before=number)
-            for here, (_, trace) in enumerate(traces, start=1):
+            each = (trace for _, trace in traces)
+            for here, trace in joined_pieces(each) if self.joined else enumerate(each, start=1):
                 if (number, here) > (unit, taken):
                     self.position = number, here
                     yield trace
@@ -59,6 +61,43 @@ class Source:
     def _settle(self, of_each: dict[int, Counter[str]], before: float) -> None:
         for number in sorted(one for one in of_each if one < before):
             self.left_out.update(of_each.pop(number))
+
+
+def joined_pieces(traces: Iterable[Trace]) -> Iterator[tuple[int, Trace]]:
+    """Join the pieces of a recording that follow each other in time; a stop is told by its time.
+
+    With each recording comes the number of pieces up to its last.
+    """
+    held: list[Trace] = []
+    number = 0
+    for number, trace in enumerate(traces):
+        if held and not _goes_on(held[-1], trace):
+            yield number, _joined(held)
+            held = []
+        held.append(trace)
+    if held:
+        yield number + 1, _joined(held)
+
+
+def _goes_on(one: Trace, other: Trace) -> bool:
+    """Tell whether a piece is of the same recording, and later."""
+    if (one.name, one.subject) != (other.name, other.subject):
+        return False
+    ended = np.fmax.reduce(one.time, initial=np.nan)
+    return bool(ended <= np.fmin.reduce(other.time, initial=np.nan))
+
+
+def _joined(pieces: Sequence[Trace]) -> Trace:
+    """Put pieces one after another."""
+    if len(pieces) == 1:
+        return pieces[0]
+    return replace(
+        pieces[0],
+        lat=np.concatenate([piece.lat for piece in pieces]),
+        lon=np.concatenate([piece.lon for piece in pieces]),
+        time=np.concatenate([piece.time for piece in pieces]),
+        spellings=tuple(dict.fromkeys(name for piece in pieces for name in piece.spellings)),
+    )
 
 
 def check_untimed(choice: str) -> None:

@@ -38,17 +38,25 @@ _ONE_SUBJECT = (
     strict="Stop at what cannot be read, instead of leaving it out.",
     points="Number of points of a trajectory.",
     spacing="Metres between points along the track; for a city, its own default.",
-    max_gap="Metres; a longer hop ends a track. none: only hops over 1,000 km do.",
-    max_pause="Seconds, or a time such as 5min; a longer pause ends a track. none: no pause.",
+    trips="Make each whole trip, from start to end, one trajectory, with its points at equal "
+    "shares of the way; otherwise trajectories are windows of one length.",
+    min_length=("Metres; with --trips, a shorter trip is left out.", "500"),
+    max_gap=(
+        "Metres; a longer hop ends a track, or leaves a trip out. none: only hops over 1,000 km "
+        "do.",
+        "500, or 2000 with --trips",
+    ),
+    max_pause="Seconds, or a time such as 5min; a longer pause ends a track or trip. none: no "
+    "pause.",
     trim_ends="Cut off at least this many metres around the ends and stops of each trace.",
     hide_near="Cut out tracks around these places of --pbf, such as "
     "amenity=hospital,place_of_worship.",
     radius=("Metres, for --hide-near.", f"{_RADIUS:g}"),
     min_displacement="Least distance from start to end of a trajectory, as a share of its length.",
     max_fill="Largest share of points that may be farther than one spacing from a real fix.",
-    windows="all windows of each trace; or first or spread: --per-trace of them, the first or "
-    "evenly spread ones. The other limits choose in the same way.",
-    per_trace=("Number of windows of a trace, with --windows first or spread.", "1"),
+    windows="all windows, or trips, of each trace; or first or spread: --per-trace of them, the "
+    "first or evenly spread ones. The other limits choose in the same way.",
+    per_trace=("Number of windows, or trips, of a trace, with --windows first or spread.", "1"),
     max_per_subject="Most trajectories to take of a subject.",
     limit="Most trajectories to take in all, evenly over the subjects.",
     no_tracks="Leave out the tracks on which windows may slide.",
@@ -74,7 +82,9 @@ def extract(
     strict: bool = False,
     points: int = 30,
     spacing: float | None = None,
-    max_gap: str = "500",
+    trips: bool = False,
+    min_length: float | None = None,
+    max_gap: str | None = None,
     max_pause: str = "300",
     trim_ends: float = 0.0,
     hide_near: str | None = None,
@@ -96,7 +106,7 @@ def extract(
     out: Path | None = None,
     as_json: bool = False,
 ) -> None:
-    """Turn GPS traces into trajectories of equally spaced points."""
+    """Turn GPS traces into trajectories of equally spaced points, or whole trips."""
     from trajanon.cli.results import show_extraction
     from trajanon.cli.screen import bars
     from trajanon.extract.diagnosis import cut_most
@@ -123,9 +133,11 @@ def extract(
             [*(source or []), *(paths or [])] or OSM_API,
             where,
             Rules(
-                spacing=chosen_spacing(spacing, of_the_city),
+                spacing=chosen_spacing(spacing, of_the_city, trips=trips),
+                trips=trips,
+                min_length=min_length,
                 points=points,
-                max_gap=_limit("--max-gap", "metres", max_gap),
+                max_gap=_limit("--max-gap", "metres", max_gap) if max_gap else "auto",
                 max_pause=_limit("--max-pause", "seconds", max_pause),
                 trim_ends=trim_ends,
                 min_displacement=min_displacement,
@@ -155,9 +167,8 @@ def extract(
     show_extraction(provenance)
     counts = provenance["counts"]
     n, subjects = counts["trajectories"], counts["subjects of trajectories"]
-    what = number_of(n, "trajectory", "trajectories")
-    limits = {name: provenance[name] for name in ("max_pause", "max_gap")}
-    if n < counts["recordings read"] and (hint := cut_most(counts, **limits)):
+    what = number_of(n, "trip") if trips else number_of(n, "trajectory", "trajectories")
+    if n < counts["recordings read"] and (hint := cut_most(counts, provenance)):
         tell(f"{counts['recordings read']:,} recordings gave {what}: {hint}")
     if min(n, subjects) < 2:
         tell(f"Wrote {what} to {out}. {_ONE_SUBJECT if n > 1 else _ONE_TRAJECTORY}")

@@ -39,9 +39,14 @@ def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
 def show_extraction(provenance: Mapping[str, Any]) -> None:
     """Print what extraction read, dropped and kept, and what to know of it."""
     counts = provenance["counts"]
-    steps = [(step, f"{count:,}") for step, count in counts.items() if count or step in _ALWAYS]
+    unit = "trips" if provenance["trips"] else "trajectories"
+    steps = [
+        (step.replace("trajectories", unit), f"{count:,}")
+        for step, count in counts.items()
+        if count or step in _ALWAYS
+    ]
     title = "What became of the points"
-    show_table(title, steps, ["Step"], numbers=["Count"], bold="trajectories")
+    show_table(title, steps, ["Step"], numbers=["Count"], bold=unit)
     uses = sorted(provenance["columns"].items(), key=lambda use: -use[1])  # those of most tables
     for use, count in uses[:_HEADERS]:
         tell(f"Columns{f' of {count:,} tables' * (count > 1)}: {use}.")
@@ -59,10 +64,11 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
             "the area of the traces."
         )
     if provenance["fill"] >= 0.005:
+        spacing = provenance["spacing"]
+        far = "the spacing of their trip" if spacing is None else f"{spacing:g} m"
         tell(
-            f"{provenance['fill']:.0%} of the points lie farther than "
-            f"{provenance['spacing']:g} m from both fixes around them, on straight "
-            "lines: --max-fill leaves out trajectories with many."
+            f"{provenance['fill']:.0%} of the points lie farther than {far} from both fixes "
+            f"around them, on straight lines: --max-fill leaves out {unit} with many."
         )
     if provenance["attribution"]:
         tell(provenance["attribution"])

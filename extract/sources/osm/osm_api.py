@@ -3,7 +3,7 @@
 import gzip
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -163,16 +163,16 @@ def public_url(url: str) -> str:
 
 
 def traces_of_boxes(
-    area: Area, *, url: str, max_pages: int, refresh: bool, progress: Progress
+    boxes: Sequence[Box], *, url: str, max_pages: int, refresh: bool, progress: Progress
 ) -> NumberedTraces:
-    """Ask the server for the traces of an area, each box of it a unit."""
-    boxes = [
+    """Ask the server for the traces of boxes, each a unit."""
+    asked = [
         NumberedPages(box=box, url=url, max_pages=max_pages, refresh=refresh, progress=progress)
-        for box in boxes_of(area)
+        for box in boxes
     ]
 
     def traces(begin: int, left_out: LeftOut) -> Iterator[tuple[int, Trace]]:
-        for number, pages in enumerate(boxes[begin:], start=begin):
+        for number, pages in enumerate(asked[begin:], start=begin):
             # Trackable recordings have no other name than their place in a row.
             for trace in trackpoints.joined_traces(pages, left_out(number), f"box {number + 1}: "):
                 yield number, trace
