@@ -207,6 +207,8 @@ def _check(name: str, value: Any, kind: Any, allowed: Mapping[str, Any]) -> None
         asked = f"{value!r} is not known; choose from {', '.join(allowed['choices'])}"
     elif kind is bool:
         holds, asked = isinstance(value, bool), f"must be True or False (got {value!r})"
+    elif kind == str | None:
+        holds, asked = isinstance(value, str), f"must be a text (got {value!r})"
     else:
         whole = kind in (int, int | None)
         least, most, below = allowed["least"], allowed.get("most", inf), allowed.get("below", inf)
