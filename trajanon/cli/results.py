@@ -218,12 +218,13 @@ def _promised(report: Mapping[str, Any], records: str) -> tuple[str, str]:
 
 
 def _stages(report: Mapping[str, Any]) -> _Facts:
+    lost = "Loss of places and departures" if report.get("times") else "Information loss"
     for stage in report["stages"]:
         seconds, loss = f"({stage['seconds']:.2f} s)", stage["information_loss"]
         if loss is None:
             yield f"Time for the {stage['name']}", seconds
         else:
-            yield f"Information loss after {stage['name']}", f"{loss:.4g} %  {seconds}"
+            yield f"{lost} after {stage['name']}", f"{loss:.4g} %  {seconds}"
 
 
 def show_measurements(measurements: Sequence[Measurement]) -> None:
