@@ -3,15 +3,12 @@
 import logging
 import warnings
 from collections.abc import Iterator, Mapping
-from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import shapely
 
-from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.extract.sources.degrees import check_geometries, to_degrees
 from trajanon.extract.sources.geo import features
@@ -19,15 +16,14 @@ from trajanon.extract.sources.geo.layer import Layer
 from trajanon.extract.sources.streams import COLUMNS, Reading
 from trajanon.extract.sources.tables.columns import as_given, names
 from trajanon.extract.trace import Trace
-from trajanon.trajectories import Trajectories
+from trajanon.files.frames import OLDER_PANDAS
+from trajanon.files.frames import to_collection as to_collection
+from trajanon.files.frames import to_frame as to_frame
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
 
 logger = logging.getLogger(__name__)
-
-_OLDER_PANDAS = ("The inplace keyword", DeprecationWarning)
-"""What newer versions of pandas warn of in the calls of movingpandas."""
 
 
 def from_frame(
@@ -132,7 +128,7 @@ def from_collection(collection: Any) -> Iterator[Trace]:
     for number, one in enumerate(trajectories):
         name = ids[number] or f"collection#{number + 1}"
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", *_OLDER_PANDAS)
+            warnings.filterwarnings("ignore", *OLDER_PANDAS)
             points = one.to_point_gdf()
         degrees = to_degrees(points.crs, f"trajectory {name}")
         there = ~(points.geometry.isna() | points.geometry.is_empty).to_numpy()
@@ -147,79 +143,3 @@ def from_collection(collection: Any) -> Iterator[Trace]:
         utc = pd.Series(local).dt.tz_convert("UTC").astype("datetime64[us, UTC]")
         time = np.where(utc.isna(), np.nan, utc.astype("int64") / 1e6)
         yield Trace(name, subjects[number], lat, lon, time[there])
-
-
-def to_frame(trajectories: Trajectories) -> "GeoDataFrame":
-    """Make a GeoDataFrame of trajectories.
-
-    Parameters
-    ----------
-    trajectories
-        Any.
-
-    Returns
-    -------
-    geopandas.GeoDataFrame
-        A LineString a trajectory, in their order, in WGS 84 (EPSG:4326), with columns subject and
-        trace where they are known.
-    """
-    from geopandas import GeoDataFrame
-
-    lines = shapely.linestrings(trajectories.points[:, :, ::-1])
-    return GeoDataFrame(_numbers(trajectories, 1), geometry=lines, crs="EPSG:4326")
-
-
-def to_collection(trajectories: Trajectories) -> Any:
-    """Make a TrajectoryCollection of movingpandas.
-
-    movingpandas knows no points without times, and trajectories have none. So each point gets one
-    that only numbers it: the first of every trajectory is at 1970-01-01 00:00:00, and each next one
-    a second later. Speeds and durations that movingpandas makes of them mean nothing.
-
-    Parameters
-    ----------
-    trajectories
-        Of two points at least.
-
-    Returns
-    -------
-    movingpandas.TrajectoryCollection
-        In their order, in WGS 84 (EPSG:4326); the id of each, ``traj_id``, is its row; columns
-        subject and trace where they are known, the subject being the moving object.
-
-    Raises
-    ------
-    BadInput
-        If movingpandas is not installed, or a trajectory is a single point.
-    """
-    from geopandas import GeoDataFrame, points_from_xy
-
-    if find_spec("movingpandas") is None:
-        msg = 'movingpandas is not installed; install it with: pip install "trajanon[movingpandas]"'
-        raise BadInput(msg)
-    n, m = trajectories.points.shape[:2]
-    if m < 2:
-        msg = f"movingpandas needs trajectories of two points at least, not of {m}"
-        raise BadInput(msg)
-    lat, lon = trajectories.points.reshape(-1, 2).T
-    numbering = pd.to_datetime(np.tile(np.arange(m), n), unit="s")
-    frame = GeoDataFrame(
-        {"traj_id": np.repeat(np.arange(n), m), **_numbers(trajectories, m)},
-        geometry=points_from_xy(lon, lat),
-        index=pd.DatetimeIndex(numbering, name="t"),
-        crs="EPSG:4326",
-    )
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", *_OLDER_PANDAS)
-        # Of what its smoother needs, which is not used here.
-        warnings.filterwarnings("ignore", "Missing optional dependencies", UserWarning)
-        collection = import_module("movingpandas").TrajectoryCollection
-        return collection(frame, traj_id_col="traj_id", obj_id_col="subject")
-
-
-def _numbers(trajectories: Trajectories, times: int) -> dict[str, Ints]:
-    """Give the columns subject and trace, each number repeated."""
-    known = {"subject": trajectories.subject, "trace": trajectories.trace}
-    return {
-        name: np.repeat(numbers, times) for name, numbers in known.items() if numbers is not None
-    }

@@ -305,6 +305,6 @@ def test_a_single_point_is_no_trajectory_for_movingpandas() -> None:
 
 
 def test_without_movingpandas_the_way_to_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trajanon.extract.frames.find_spec", lambda name: None)
+    monkeypatch.setattr("trajanon.files.frames.find_spec", lambda name: None)
     with pytest.raises(BadInput, match=r'pip install "trajanon\[movingpandas\]"'):
         to_collection(Trajectories(np.ones((2, 3, 2))))

@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trajanon.errors import BadInput
+from trajanon.files.frames import to_collection, to_frame
 from trajanon.files.release import check_release_format, write_release
 from trajanon.files.report import report_path
 from trajanon.outputs import json_report, replacing
 from trajanon.trajectories import Trajectories
+
+if TYPE_CHECKING:
+    from geopandas import GeoDataFrame
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +57,33 @@ class Release:
         check_release_format(path := Path(path), timed=self.trajectories.times is not None)
         with replacing(path, report_path(path), public=[path]) as drafts:
             self.write_drafts(*drafts)
+
+    def to_geodataframe(self) -> "GeoDataFrame":
+        """Give the released trajectories as LineStrings in a GeoDataFrame, in WGS 84.
+
+        Returns
+        -------
+        geopandas.GeoDataFrame
+            With times, their seconds stand in lists in a column ``times``.
+        """
+        return to_frame(self.trajectories)
+
+    def to_movingpandas(self) -> Any:
+        """Give the released trajectories as a TrajectoryCollection of movingpandas.
+
+        Returns
+        -------
+        movingpandas.TrajectoryCollection
+            With times, those of a day or a week are of the week from Monday, 5 January 1970 on, in
+            local time, and others in UTC; points of one time are a microsecond apart. Without
+            times, seconds from 1970 on number the points.
+
+        Raises
+        ------
+        BadInput
+            If movingpandas is not installed.
+        """
+        return to_collection(self.trajectories)
 
     def write_drafts(self, release_draft: Path, report_draft: Path) -> None:
         """Write the two files where somebody else moves them into place."""

@@ -22,7 +22,8 @@ from trajanon.words import UNITS, number_of
     cluster="Dask scheduler to use for a folder of parts, such as tcp://10.0.0.1:8786, or local:4 "
     "for four local processes.",
     out=(
-        "File to write: .parquet, .gpkg, .geojson, .csv or .gpx; for parts, a folder.",
+        "File to write: .parquet, .gpkg, .geojson, .csv, .gpx, or with times .mfjson; for parts, "
+        "a folder.",
         f"{ANONYMIZED}, or {RELEASE}",
     ),
 )
@@ -76,7 +77,7 @@ def _of_file(
     from trajanon.files.trajectories import read_trajectories
     from trajanon.outputs import replacing
 
-    check_release_format(out)
+    check_release_format(out, timed=how["times"] is not None)
     report = report_path(out)
     replaced = replacing(out, report, inputs=[trajectories], public=[out])
     with bars() as progress, replaced as drafts:

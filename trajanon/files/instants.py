@@ -6,7 +6,6 @@ were UTC; seconds since 1970 are what they are.
 
 import re
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,13 @@ Dates = NDArray[np.datetime64]
 _WRITTEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 
 
-def instants(times: Floats, sentence: str | None) -> Dates:
-    """Turn times into dates of microseconds; ``sentence`` says what times count from, if not 1970.
+def instants(times: Floats, clock: Clock | None) -> Dates:
+    """Turn times into dates of microseconds; without a clock they count from 1970.
 
     >>> instants(np.array([1.5]), None)
     array(['1970-01-01T00:00:01.500000'], dtype='datetime64[us]')
     """
-    return _begin(sentence) + np.round(times * 1e6).astype("timedelta64[us]")
+    return _begin(clock) + np.round(times * 1e6).astype("timedelta64[us]")
 
 
 def apart(dates: Dates) -> Dates:
@@ -42,7 +41,7 @@ def apart(dates: Dates) -> Dates:
 
 def seconds_in(rows: Sequence[Any], sentence: str | None) -> list[Floats | None]:
     """Read rows of texts such as 1970-01-05T08:05:00Z; None for a row of anything else."""
-    begin = _begin(sentence)
+    begin = _begin(Clock.told(sentence))
     return [_since(begin, row) if isinstance(row, list) else None for row in rows]
 
 
@@ -61,9 +60,7 @@ def _since(begin: np.datetime64, texts: list[Any]) -> Floats | None:
     return seconds
 
 
-@cache
-def _begin(sentence: str | None) -> np.datetime64:
+def _begin(clock: Clock | None) -> np.datetime64:
     """When times begin to count."""
-    clock = Clock.told(sentence)
     counts_days = clock is not None and clock.times != "date"
     return np.datetime64(DOCUMENTED_DAY if counts_days else "1970-01-01", "us")

@@ -6,7 +6,7 @@ import numpy as np
 
 from trajanon.arrays import Floats
 from trajanon.files.instants import apart, instants, seconds_in
-from trajanon.files.release_lines import Lines, ReleaseFormat, sentence_of
+from trajanon.files.release_lines import Lines, ReleaseFormat, clock_of
 from trajanon.files.text_formats import collection_head, collection_of, write_rows
 from trajanon.trajectories import Trajectories
 
@@ -17,10 +17,10 @@ def _write(path: Path, release: Trajectories) -> None:
     Points of one time are a microsecond apart: the format wants dates that rise, and movingpandas
     drops a point that has the date of another.
     """
-    sentence = sentence_of(release)
+    clock = clock_of(release)
 
     def told(times: Floats) -> list[str]:
-        texts = np.datetime_as_string(apart(instants(times, sentence)), unit="us")
+        texts = np.datetime_as_string(apart(instants(times, clock)), unit="us")
         return [f'"{text}Z"' for text in texts]
 
     def feature(number: int, line: str, times: str) -> str:

@@ -11,7 +11,7 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.files.geopackage import GEOPACKAGE
 from trajanon.files.geoparquet import GEOPARQUET
 from trajanon.files.mf_json import MF_JSON
-from trajanon.files.release_lines import Lines, ReleaseFormat
+from trajanon.files.release_lines import Lines, ReleaseFormat, clock_of
 from trajanon.files.text_formats import CSV, GEOJSON, GPX
 from trajanon.inputs import named_rightly
 from trajanon.trajectories import Trajectories
@@ -45,7 +45,7 @@ def write_release(path: str | os.PathLike[str], release: Trajectories) -> None:
     path, times = Path(path), release.times
     check_release_format(path, timed=times is not None)
     if times is not None:
-        clock = Clock.told(release.provenance.get("times"))
+        clock = clock_of(release)
         if clock is None or not np.array_equal(clock.rounded(times), times):
             msg = (
                 "only times that provenance['times'] tells are released, rounded as it says: make "

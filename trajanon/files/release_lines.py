@@ -179,9 +179,16 @@ def unknown_attribution(text: str) -> list[str]:
     return [] if text == OSM_ATTRIBUTION else [f"an unknown attribution {text[:40]!r}"]
 
 
+def clock_of(release: Trajectories) -> Clock | None:
+    """What the times of a release count from; None if it has none, or does not say so."""
+    said = release.provenance.get("times")
+    return Clock.told(said) if release.times is not None and isinstance(said, str) else None
+
+
 def sentence_of(release: Trajectories) -> str | None:
-    """What the times of a release count from; None if it has none."""
-    return None if release.times is None else str(release.provenance["times"])
+    """What the times of a release count from, in words; None if it has none."""
+    clock = clock_of(release)
+    return None if clock is None else clock.sentence
 
 
 def words_of(release: Trajectories) -> str | None:

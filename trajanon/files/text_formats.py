@@ -14,7 +14,14 @@ from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
 from trajanon.files import arrow
 from trajanon.files.instants import instants, seconds_in
-from trajanon.files.release_lines import Lines, ReleaseFormat, sentence_of, told_in, words_of
+from trajanon.files.release_lines import (
+    Lines,
+    ReleaseFormat,
+    clock_of,
+    sentence_of,
+    told_in,
+    words_of,
+)
 from trajanon.trajectories import Trajectories
 
 _GPX = """\
@@ -177,19 +184,19 @@ def _read_geojson(path: Path) -> Lines:
 
 def _write_gpx(path: Path, release: Trajectories) -> None:
     """Write a track for each line, without a name; the metadata describe the whole."""
-    sentence, said = sentence_of(release), ""
+    clock, said = clock_of(release), ""
     if (words := words_of(release)) is not None:
         said = f" <metadata>\n  <desc>{escape(words)}</desc>\n </metadata>\n"
 
     def told(times: Floats) -> list[str]:
-        texts = np.datetime_as_string(instants(times, sentence), unit="s")
+        texts = np.datetime_as_string(instants(times, clock), unit="s")
         return [f"{text}Z" for text in texts]
 
     def track(number: int, line: str, _: str) -> str:
         segment = f"  <trkseg>\n{line}  </trkseg>\n"
         return f" <trk>\n  <number>{number}</number>\n{segment} </trk>\n"
 
-    more = " />" if sentence is None else "><time>{}</time></trkpt>"
+    more = " />" if clock is None else "><time>{}</time></trkpt>"
     point = f'   <trkpt lat="{{}}" lon="{{}}"{more}\n'
     write_rows(path, release, _GPX + said, point, "", track, "</gpx>\n", told)
 

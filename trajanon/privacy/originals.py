@@ -8,10 +8,9 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from trajanon.arrays import Floats, Ints
-from trajanon.clock import Clock
 from trajanon.errors import BadInput
 from trajanon.files.release import read_as_found, read_release
-from trajanon.files.release_lines import rounded
+from trajanon.files.release_lines import clock_of, rounded
 from trajanon.files.report import (
     NOT_TOGETHER,
     Report,
@@ -47,7 +46,7 @@ class Matched(NamedTuple):
 
 def matched(trajectories: Trajectories, release: Trajectories, report: Report) -> Matched:
     """Find each group's line in the release, which holds it once for each member."""
-    labels, slid, clock = labels_in(report), trajectories, _clock_of(release)
+    labels, slid, clock = labels_in(report), trajectories, clock_of(release)
     if len(labels) != len(trajectories) or trajectories.points.shape != release.points.shape:
         raise BadInput(NOT_TOGETHER)
     if clock != clock_in(report) or (clock is not None and trajectories.times is None):
@@ -88,10 +87,6 @@ def by_line(release: Trajectories, found: Matched) -> tuple[Ints, Ints]:
     _, line = np.unique(both, axis=0, return_inverse=True)
     line = line.reshape(-1)
     return line[: len(release)], line[len(release) :][found.labels]
-
-
-def _clock_of(release: Trajectories) -> Clock | None:
-    return None if release.times is None else Clock.told(release.provenance.get("times"))
 
 
 def with_originals(

@@ -1,0 +1,113 @@
+"""Trajectories -> data frames of geopandas and collections of movingpandas."""
+
+import warnings
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from trajanon.arrays import Ints
+from trajanon.errors import BadInput
+from trajanon.files.instants import apart, instants
+from trajanon.files.release_lines import clock_of
+from trajanon.trajectories import Trajectories
+
+if TYPE_CHECKING:
+    from geopandas import GeoDataFrame
+
+OLDER_PANDAS = ("The inplace keyword", DeprecationWarning)
+"""What newer versions of pandas warn of in the calls of movingpandas."""
+
+
+def to_frame(trajectories: Trajectories) -> "GeoDataFrame":
+    """Make a GeoDataFrame of trajectories.
+
+    Parameters
+    ----------
+    trajectories
+        Any.
+
+    Returns
+    -------
+    geopandas.GeoDataFrame
+        A LineString a trajectory, in their order, in WGS 84 (EPSG:4326), with columns subject and
+        trace where they are known; and times, lists of seconds as in `trajanon.Trajectories`, None
+        for a trajectory without.
+    """
+    import shapely
+    from geopandas import GeoDataFrame
+
+    lines = shapely.linestrings(trajectories.points[:, :, ::-1])
+    frame = GeoDataFrame(_numbers(trajectories, 1), geometry=lines, crs="EPSG:4326")
+    if (times := trajectories.times) is not None:
+        rows = [None if np.isnan(row[0]) else row.tolist() for row in times]
+        frame["times"] = pd.Series(rows, dtype=object)
+    return frame
+
+
+def to_collection(trajectories: Trajectories) -> Any:
+    """Make a TrajectoryCollection of movingpandas.
+
+    Times are in UTC, without a zone, as movingpandas wants them. Where points have one time, each
+    next one is a microsecond later, or movingpandas would drop it. Those of a release that count
+    from a day or a week are of the week from Monday, 5 January 1970 on, in local time.
+
+    movingpandas knows no points without times. If one of the trajectories has none, each point of
+    all of them gets one that only numbers it: the first of every trajectory is at 1970-01-01
+    00:00:00, and each next one a second later. Speeds and durations that movingpandas makes of them
+    mean nothing.
+
+    Parameters
+    ----------
+    trajectories
+        Of two points at least.
+
+    Returns
+    -------
+    movingpandas.TrajectoryCollection
+        In their order, in WGS 84 (EPSG:4326); the id of each, ``traj_id``, is its row; columns
+        subject and trace where they are known, the subject being the moving object.
+
+    Raises
+    ------
+    BadInput
+        If movingpandas is not installed, or a trajectory is a single point.
+    """
+    from geopandas import GeoDataFrame, points_from_xy
+
+    if find_spec("movingpandas") is None:
+        msg = 'movingpandas is not installed; install it with: pip install "trajanon[movingpandas]"'
+        raise BadInput(msg)
+    n, m = trajectories.points.shape[:2]
+    if m < 2:
+        msg = f"movingpandas needs trajectories of two points at least, not of {m}"
+        raise BadInput(msg)
+    times = trajectories.times
+    if times is None or np.isnan(times).any():
+        dates = pd.to_datetime(np.tile(np.arange(m), n), unit="s")
+    else:
+        counted = instants(times, clock_of(trajectories))
+        dates = pd.to_datetime(apart(counted).ravel())
+    lat, lon = trajectories.points.reshape(-1, 2).T
+    frame = GeoDataFrame(
+        {"traj_id": np.repeat(np.arange(n), m), **_numbers(trajectories, m)},
+        geometry=points_from_xy(lon, lat),
+        index=pd.DatetimeIndex(dates, name="t"),
+        crs="EPSG:4326",
+    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", *OLDER_PANDAS)
+        # Of what its smoother needs, which is not used here.
+        warnings.filterwarnings("ignore", "Missing optional dependencies", UserWarning)
+        collection = import_module("movingpandas").TrajectoryCollection
+        return collection(frame, traj_id_col="traj_id", obj_id_col="subject")
+
+
+def _numbers(trajectories: Trajectories, times: int) -> dict[str, Ints]:
+    """Give the columns subject and trace, each number repeated."""
+    known = {"subject": trajectories.subject, "trace": trajectories.trace}
+    return {
+        name: np.repeat(numbers, times) for name, numbers in known.items() if numbers is not None
+    }
