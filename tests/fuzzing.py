@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import io
+import json
 import random
 import re
 import shutil
@@ -20,6 +21,7 @@ import pandas as pd
 import shapely
 from commands import FAST
 from mutations import TEXTS, break_file
+from numpy.typing import NDArray
 from osm_xml import OsmFile
 
 from trajanon import anonymize, write_trajectories
@@ -103,6 +105,7 @@ def _sources(folder: Path) -> Path:
     lines = geo_tables.lines(
         [shapely.LineString(way) for way in ways], "EPSG:4326", times=["[1, 2]"] * 8
     )
+    _moving(folder, ways)
     for suffix in ("geojson", "geojsonl", "gpkg", "fgb", "shp", "parquet"):
         geo_tables.write(folder / f"lines.{suffix}", lines)
         geo_tables.write(folder / f"places.{suffix}", geo_tables.points(rows))
@@ -133,6 +136,24 @@ def _sources(folder: Path) -> Path:
         archive.writestr("b.gpx", gpx)
     shutil.make_archive(str(folder / "some"), "tar", folder, "one.gpx")
     return folder
+
+
+def _moving(folder: Path, ways: Sequence[NDArray[np.float64]]) -> None:
+    """The same ways as trips of MDS, and as moving features."""
+    times = [1_600_000_000_000 + 15_000 * step for step in range(32)]
+    trips, features = [], []
+    for number, way in enumerate(ways):
+        fixes = [
+            {"properties": {"timestamp": time}, "geometry": {"coordinates": place}}
+            for place, time in zip(way.tolist(), times, strict=True)
+        ]
+        trips.append({"trip_id": number, "device_id": number // 2, "route": {"features": fixes}})
+        moves = {"type": "MovingPoint", "coordinates": way.tolist(), "datetimes": times}
+        about = {"id": f"t{number}", "subject": number // 2}
+        features.append({"type": "Feature", "temporalGeometry": moves, "properties": about})
+    (folder / "trips.json").write_text(json.dumps({"data": {"trips": trips}}))
+    collection = {"type": "FeatureCollection", "features": features}
+    (folder / "moving.json").write_text(json.dumps(collection))
 
 
 def _areas(folder: Path) -> Path:

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 
+from trajanon.extract.sources import mds_trips
 from trajanon.extract.sources.collections import COLLECTIONS, Collection
-from trajanon.extract.sources.geo import geo_files
+from trajanon.extract.sources.geo import geo_files, moving_features
 from trajanon.extract.sources.geo.geo_parquet import is_geoparquet
 from trajanon.extract.sources.gpx import gpx_archive, gpx_files
 from trajanon.extract.sources.gpx.gpx_document import Document
@@ -21,6 +22,8 @@ FORMATS: Mapping[str, ModuleType | Collection] = {
     "gpx-archive": gpx_archive,
     "gpx": gpx_files,
     **COLLECTIONS,
+    "mds": mds_trips,
+    "mf-json": moving_features,
     "geo": geo_files,
     "table": table_files,
 }

@@ -15,9 +15,9 @@ from trajanon.extract.sources.tables.columns import check_single, roles
 from trajanon.files import wkb
 from trajanon.files.arrow import frame
 
-TIMES_OF_POINTS = ("coordTimes", "times", "coordinateProperties")
-"""Where converters from GPX to GeoJSON put the times of points; the last one is an
-object that has them under ``times``."""
+TIMES_OF_POINTS = ("datetimes", "coordTimes", "times", "coordinateProperties")
+"""Where Moving Features, and converters from GPX to GeoJSON, put the times of points; the last
+one is an object that has them under ``times``."""
 
 BATCH_OF_FEATURES = {"points": 65_536, "lines": 2_048}
 """Features that are read at a time; lines may be long."""

@@ -1,0 +1,137 @@
+"""A JSON object of any length, member by member."""
+
+import codecs
+import io
+import json
+import re
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from trajanon.errors import FileProblem
+from trajanon.extract.sources.streams import DAMAGED
+
+LONGEST = 1 << 26
+"""Characters of a value that is read as one; a feature of a million points is shorter."""
+
+_CHUNK = 1 << 20
+_BLANKS = re.compile(r"[ \t\n\r]*")
+_DECODER = json.JSONDecoder()
+
+
+def members(
+    stream: io.BufferedIOBase, opened: Collection[str], what: str
+) -> Iterator[tuple[str, Any]]:
+    """Give the names and values of an object's members.
+
+    Those named in `opened` are given in pieces: a list by its elements, each under the name of the
+    list, and an object by its members.
+    """
+    text = _Text(stream, what)
+    try:
+        yield from _members(text, opened)
+    except RecursionError as error:
+        why = "it is nested too deeply"
+        raise text.broken(why) from error
+    if text.sign():
+        why = "it goes on after its end"
+        raise text.broken(why)
+
+
+class _Text:
+    """The text of a stream; it holds no more of it than the next value needs."""
+
+    def __init__(self, stream: io.BufferedIOBase, what: str) -> None:
+        self._stream = stream
+        self._what = what
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self._text = ""
+        self._at = 0
+        self._ended = False
+
+    def broken(self, why: str) -> FileProblem:
+        return FileProblem(f"{self._what} is no JSON, or damaged or cut off: {why}")
+
+    def sign(self) -> str:
+        """Look at the next character that is not blank; empty at the end."""
+        while True:
+            if blanks := _BLANKS.match(self._text, self._at):
+                self._at = blanks.end()
+            if self._at < len(self._text) or self._ended:
+                return self._text[self._at : self._at + 1]
+            self._read_more()
+
+    def take(self, signs: str) -> str:
+        """Take the next character, which is one of these."""
+        sign = self.sign()
+        if not sign or sign not in signs:
+            why = f"it has {sign!r} in place of {' or '.join(signs)}" if sign else "it ends early"
+            raise self.broken(why)
+        self._at += 1
+        return sign
+
+    def value(self) -> Any:
+        """Take the next value, whole."""
+        self.sign()
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self._text, self._at)
+            except ValueError as error:
+                if self._ended:
+                    raise self.broken(str(error)[:100]) from error
+            else:
+                if end < len(self._text) or self._ended:  # or a number may go on
+                    self._at = end
+                    return value
+            self._read_more()
+
+    def _read_more(self) -> None:
+        held = len(self._text) - self._at
+        if held > LONGEST:
+            msg = (
+                f"{self._what} is no JSON, or holds a value of more than {LONGEST:,} characters; "
+                "write long recordings in several features"
+            )
+            raise FileProblem(msg)
+        try:
+            data = self._stream.read(max(_CHUNK, held))  # twice as much: few values are read twice
+            text = self._decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            raise self.broken(str(error)[:100]) from error
+        except DAMAGED as error:
+            msg = f"cannot unpack {self._what}: {error}"
+            raise FileProblem(msg) from error
+        self._text, self._at = self._text[self._at :] + text, 0
+        self._ended = not data
+
+
+def _members(text: _Text, opened: Collection[str]) -> Iterator[tuple[str, Any]]:
+    text.take("{")
+    if text.sign() == "}":
+        text.take("}")
+        return
+    while True:
+        name = text.value()
+        if not isinstance(name, str):
+            why = f"it has {str(name)[:100]!r} for a name"
+            raise text.broken(why)
+        text.take(":")
+        inside = text.sign() if name in opened else ""
+        if inside == "{":
+            yield from _members(text, opened)
+        elif inside == "[":
+            yield from ((name, element) for element in _elements(text))
+        else:
+            yield name, text.value()
+        if text.take(",}") == "}":
+            return
+
+
+def _elements(text: _Text) -> Iterator[Any]:
+    text.take("[")
+    if text.sign() == "]":
+        text.take("]")
+        return
+    while True:
+        yield text.value()
+        if text.take(",]") == "]":
+            return
