@@ -127,7 +127,7 @@ def promise_in(report: Report) -> tuple[int, str]:
 def unit_in(report: Report) -> str:
     """Take from a report what a released line is of: a trip, or a trajectory."""
     if (unit := report.get("unit", "trajectory")) not in ("trip", "trajectory"):
-        found = f"{unit!r}, and neither trips nor trajectories"
+        found = f"{unit!r}, and neither trip nor trajectory"
         msg = f"the report's unit is {found}: run trajanon anonymize again"
         raise BadInput(msg)
     return unit

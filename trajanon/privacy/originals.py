@@ -59,9 +59,9 @@ def matched(trajectories: Trajectories, release: Trajectories, report: Report) -
     digits = digits_in(report)
     means, released = rounded(group_means(slid.records, labels), digits), release.records
     if clock is not None and slid.times is not None and release.times is not None:
-        of_groups = clock.rounded(group_means(clock.of(slid.times), labels))
-        if np.isnan(of_groups).any():
+        if np.isnan(slid.times).any():
             raise BadInput(NOT_TOGETHER)
+        of_groups = clock.rounded(group_means(clock.of(slid.times), labels))
         unit = 10.0**-digits / clock.step  # a step of times is as much as one of places
         means = np.hstack([means, unit * of_groups])
         released = np.hstack([released, unit * release.times])
