@@ -33,12 +33,19 @@ class Gaps(NamedTuple):
         return marked
 
 
+def after_pauses(points: Points, rules: Rules) -> Bools:
+    """Mark the points before which a piece pauses."""
+    after = points.follows
+    after[1:] &= np.diff(points.time) > (rules.max_pause or np.inf)
+    return after
+
+
 def gaps_of(points: Points, rules: Rules) -> Gaps:
     """Find where the recording was interrupted."""
     end = np.flatnonzero(points.follows)
     seconds = points.time[end] - points.time[end - 1]
     metres = points.ways.length
-    pause = seconds > (rules.max_pause or np.inf)
+    pause = after_pauses(points, rules)[end]
     far = ~pause & (metres > rules.longest_hop)
     fast = ~pause & ~far & (metres > _JITTER)
     with np.errstate(divide="ignore", invalid="ignore"):

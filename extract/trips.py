@@ -14,7 +14,7 @@ from trajanon.extract.earth.box import Area, Box
 from trajanon.extract.ends import stays_of
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import Gaps, gaps_of
+from trajanon.extract.split import Gaps, after_pauses, gaps_of
 from trajanon.geodesy import radii
 
 FOUND = "trips found"
@@ -97,8 +97,8 @@ class Trips:
 
 def _cut_at_stops(points: Points, rules: Rules, counts: Counter[str]) -> Points:
     """End a trip before each pause, and where a stay begins; begin one after, where it ends."""
-    gaps = gaps_of(points, rules)
-    points = points.cut(gaps.begins(gaps.pause, len(points)))
+    pauses = after_pauses(points, rules)
+    points = points.cut(pauses)
     stays = stays_of(points, rules, _NEAR)
     stays_on = stays & points.follows  # and stayed at the point before
     stays_on[1:] &= stays[:-1]
@@ -106,7 +106,7 @@ def _cut_at_stops(points: Points, rules: Rules, counts: Counter[str]) -> Points:
     inside = stays_on & will_stay
     points = points.cut(stays_on & ~will_stay).take(~inside)
     _, size = points.pieces
-    counts["pauses"] += int(gaps.pause.sum())
+    counts["pauses"] += int(pauses.sum())
     counts["stays"] += int((stays & ~stays_on).sum())
     counts["points of stays"] += int(inside.sum())
     counts["points alone between pauses and stays"] += int((size == 1).sum())
