@@ -2,10 +2,12 @@ import gzip
 import math
 import re
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 import make_sample
 import pytest
@@ -110,6 +112,19 @@ def test_making_it_again_gives_the_same_text(pages: list[str], tmp_path: Path) -
     assert len(again) == len(pages)
     # Named by number: a difference of two whole pages would take minutes to print.
     assert [n for n, page in enumerate(pages) if page != again[n]] == []
+
+
+def test_departures_are_those_of_a_city(segments: list[list[Point]]) -> None:
+    """Two peaks, some drives all day, few at night: hours that the README counts."""
+    seconds = [points[0].time for points in segments]
+    begun = [datetime.fromtimestamp(second or 0, ZoneInfo("Europe/Madrid")) for second in seconds]
+    by_hour = Counter(when.hour for when in begun)
+    morning = sum(by_hour[hour] for hour in (7, 8))
+    evening = sum(by_hour[hour] for hour in (16, 17, 18, 19))
+    assert morning > 90
+    assert evening > 90
+    assert all(by_hour[hour] >= 2 for hour in range(6, 22))
+    assert 3 <= sum(by_hour[hour] for hour in (23, 0, 1, 2, 3, 4, 5)) <= 9
 
 
 def test_each_page_says_that_it_is_synthetic(pages: list[str]) -> None:

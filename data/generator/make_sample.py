@@ -33,6 +33,8 @@ HOMES = (
     *((2600.0, -4100.0), (-2900.0, -1900.0), (2600.0, -1700.0), (-700.0, 4700.0)),
     *((900.0, -4800.0), (-4500.0, 4900.0), (4300.0, -5000.0), (4400.0, 5500.0)),
 )
+SUMMER = int(datetime(2026, 3, 29, 1, tzinfo=UTC).timestamp())  # when Madrid's clocks go forward
+RUSH = {False: (8.2, 0.8), True: (18.3, 1.1)}  # local hours to go out and to go home, and a spread
 AIM = 8000.0  # metres as the crow flies: a drive of two windows of 30 points
 HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <!-- synthetic: made by data/make_sample.py, no real person's track -->
@@ -172,6 +174,32 @@ def recorded(city: City, subject: Subject, number: int, dice: Dice) -> list[Fix]
     return damaged(fixes, number, dice)
 
 
+def local_hour(evening: bool, dice: Dice) -> float:
+    """Draw when a drive of a city begins: mostly in a rush hour, some all day, few at night."""
+    kind = dice.uniform(0.0, 1.0)
+    middle, spread = RUSH[evening]
+    if kind < 0.7:
+        return middle + spread * dice.bell()
+    return dice.uniform(6.5, 22.5) if kind < 0.96 else dice.uniform(0.0, 24.0)
+
+
+def begun_at_hours(uploads: list[Upload], dice: Dice) -> Iterator[Upload]:
+    """Move each recording within its day to an hour of a city; they stay in their order."""
+    begins = [upload.segments[0][0].time or 0 for upload in uploads]
+    for midnight, day in groupby(enumerate(begins), key=lambda one: one[1] // 86_400 * 86_400):
+        old = list(day)
+        hours = sorted(local_hour(began - midnight > 43_200, dice) for _, began in old)
+        for (at, began), hour in zip(old, hours, strict=True):
+            second = midnight + int(3600.0 * hour) - 3600
+            later = second - 3600 * (second >= SUMMER) - began
+            yield uploads[at]._replace(
+                segments=[
+                    [fix._replace(time=(fix.time or 0) + later) for fix in segment]
+                    for segment in uploads[at].segments
+                ]
+            )
+
+
 def make_uploads(dice: Dice) -> list[Upload]:
     """Make all that the pages hold: the newest upload first, points without time last."""
     city = build_city(dice)
@@ -186,6 +214,7 @@ def make_uploads(dice: Dice) -> list[Upload]:
         segments = [fixes[:half], fixes[half:]] if two else [fixes]
         uploads.append(Upload(subject.name if named else None, segments))
     uploads.sort(key=lambda upload: upload.segments[0][0].time or 0)
+    uploads = list(begun_at_hours(uploads, Dice(SEED + 1)))  # chance that moves no place
     latest = 900_000
     for at, upload in enumerate(uploads):
         latest += 1 + dice.below(4)
