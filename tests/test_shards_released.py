@@ -153,9 +153,9 @@ def test_of_two_runs_at_once_one_is_refused(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(60))
     out = out_of(tmp_path)
 
-    def other_run(folder: Folder) -> reader.Parts:
+    def other_run(folder: Folder, times: str | None) -> reader.Parts:
         Folder(f"{out}.unfinished").make()
-        return reader.survey_parts(folder)
+        return reader.survey_parts(folder, times)
 
     with (
         patch.object(workflow, "survey_parts", other_run),

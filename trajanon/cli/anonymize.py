@@ -95,8 +95,6 @@ def _of_parts(
     from trajanon.parts.executors import connected
     from trajanon.parts.scratch import report_of
 
-    for name in ("times", "minute_worth", "time_step", "timezone"):
-        how.pop(name)
     if any([how.pop("suppress"), how.pop("min_radius")]):
         msg = "--suppress and --min-radius are for files: a folder of parts is released whole"
         raise BadInput(msg)

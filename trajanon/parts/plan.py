@@ -14,17 +14,26 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import decomposed, turn
+from trajanon.clock import Clock, zone_of
 from trajanon.errors import BadInput
 from trajanon.hashing import hashed
 from trajanon.loss import sums_of_products
 from trajanon.neighbours import neighbour_count
 from trajanon.partition import dense
 from trajanon.parts.executors import Executor
-from trajanon.parts.reader import Parts, PartSlice
+from trajanon.parts.reader import PartRows, Parts, PartSlice, records_of
 from trajanon.parts.scratch import Scratch
 from trajanon.progress import Progress
-from trajanon.settings import Settings
+from trajanon.settings import ReleaseSettings, Settings
 from trajanon.subjects import Merged
+from trajanon.timing import (
+    Timing,
+    clock_stands,
+    departure_weight,
+    one_departure,
+    refuse_without_times,
+    without_times,
+)
 
 _LOG = logging.getLogger(__name__)
 
@@ -52,19 +61,23 @@ class SliceSums(NamedTuple):
     nameless: NDArray[np.uint64]  # traces that name no subject in some of the rows
     nobody: int  # rows of which neither subject nor trace is known
     spellings: NDArray[np.uint64]  # of the subjects' names, as in `ColumnIds`
+    untimed: int  # rows without times, where these are wanted
+    still: int  # rows of one time from start to end
 
 
 class Survey(NamedTuple):
     """What is known of the whole table."""
 
     mean: Floats  # of each column, (p,)
-    spread: Floats  # of each column, (p,): its sample standard deviation; 1 where constant
+    spread: Floats  # of each column, (p,): its sample standard deviation; 1 where constant; that of
+    # the departure over the root of its weight
     axes: Floats  # the leading principal axes of the standardised records, (p, q)
     sst: float  # total sum of squares of the standardised records
+    sst_in_space: float  # of their coordinates alone
 
-    def standardised(self, points: NDArray[np.floating]) -> Floats:
-        """Standardise trajectories, shape (n, m, 2), as records, (n, 2 m)."""
-        records = points.reshape(len(points), -1) - self.mean
+    def standardised(self, points: NDArray[np.floating], times: Floats | None = None) -> Floats:
+        """Standardise trajectories, shape (n, m, 2), as records, (n, 2 m), or (n, 2 m + 1)."""
+        records = records_of(points, times) - self.mean
         records /= self.spread
         return records
 
@@ -131,13 +144,19 @@ class Plan:
         """Number what k counts, from 0: subjects, or the records."""
         return dense(subject) if self.counts_subjects else np.arange(len(subject))
 
+    def records(self, rows: NDArray[np.void]) -> Floats:
+        """Standardise rows as they lie in files between two tasks."""
+        return self.survey.standardised(
+            rows["points"], rows["times"] if self.parts.timing is not None else None
+        )
+
 
 def survey_table(executor: Executor, parts: Parts) -> tuple[Survey, Floats, Parts]:
     """Read all parts once; give a sample of turned records, too, and the parts with subjects."""
-    records = _records(parts.read(parts.slices[0])[0])
+    records = _records(parts.read(parts.slices[0]))
     origin = records[0] + (records - records[0]).mean(axis=0)
     looks = executor.each("Reading parts", partial(look, parts, origin), parts.slices)
-    survey, sample = _summed_up(origin, looks, parts.n)
+    survey, sample = _summed_up(parts, origin, looks)
     traces = np.unique(np.concatenate([one.nameless for one in looks]))
     parts = with_names(executor, parts, traces)
     names = [set(column.tolist()) for column in np.concatenate([k.spellings for k in looks]).T]
@@ -150,8 +169,8 @@ def survey_table(executor: Executor, parts: Parts) -> tuple[Survey, Floats, Part
 
 def look(parts: Parts, origin: Floats, part_slice: PartSlice) -> SliceSums:
     """Read a slice and sum it up."""
-    points, ids = parts.read(part_slice)
-    records = _records(points)
+    rows = parts.read(part_slice)
+    records, ids = _records(rows), rows.ids
     # The same rows whatever the seed: it does not decide where a table is split.
     random = np.random.default_rng(part_slice.first)
     sample = records[random.random(len(records)) < min(SAMPLE / parts.n, 1.0)]
@@ -166,14 +185,17 @@ def look(parts: Parts, origin: Floats, part_slice: PartSlice) -> SliceSums:
         ids.nameless,
         int(ids.nobody.sum()),
         ids.subject.spellings,
+        0 if rows.times is None else int(np.isnan(rows.times[:, 0]).sum()),
+        0 if rows.times is None else int((rows.times[:, -1] <= rows.times[:, 0]).sum()),
     )
 
 
-def _records(points: NDArray[np.floating]) -> Floats:
-    return points.reshape(len(points), -1).astype(np.float64)
+def _records(rows: PartRows) -> Floats:
+    return records_of(rows.points, rows.times).astype(np.float64)
 
 
-def _summed_up(origin: Floats, looks: Sequence[SliceSums], n: int) -> tuple[Survey, Floats]:
+def _summed_up(parts: Parts, origin: Floats, looks: Sequence[SliceSums]) -> tuple[Survey, Floats]:
+    n, timing = parts.n, parts.timing
     low = np.min([look.low for look in looks], axis=0)
     high = np.max([look.high for look in looks], axis=0)
     if high[1::2].max() - low[1::2].min() > 180.0:
@@ -182,19 +204,62 @@ def _summed_up(origin: Floats, looks: Sequence[SliceSums], n: int) -> tuple[Surv
             "averaged across the antimeridian: anonymise smaller areas on their own"
         )
         raise BadInput(msg)
+    if timing is not None:
+        _refuse_odd_times(timing, looks, n, low[-1:], high[-1:])
     away = np.sum([look.sums for look in looks], axis=0) / n
     products = np.sum([look.products for look in looks], axis=0)
     products -= n * np.outer(away, away)
     spread = np.sqrt(products.diagonal().clip(0.0) / max(n - 1, 1))
     constant = (low == high) | (spread == 0.0)
-    spread[constant] = 1.0
+    spread[constant] = 0.0
     mean = np.where(constant, low, origin + away)
+    weights = (~constant).astype(np.float64)
+    in_space = (n - 1) * float(weights[: 2 * parts.schema.points].sum())
+    if timing is not None:
+        middle = mean[:-1].reshape(-1, 2)
+        weights[-1] = departure_weight(middle, spread, timing.minute_worth)
+    sst = (n - 1) * float(weights.sum())
+    spread[constant] = weights[constant] = 1.0
+    with np.errstate(divide="ignore"):  # a weight of 0
+        spread /= np.sqrt(weights)
     products[constant] = products[:, constant] = 0.0
     axes, _ = decomposed(products / np.outer(spread, spread))
     axes = np.ascontiguousarray(axes[:, :AXES])
     sample = np.concatenate([look.sample for look in looks])
-    sst = float((n - 1) * np.count_nonzero(~constant))
-    return Survey(mean, spread, axes, sst), turn((sample - mean) / spread, axes)
+    return Survey(mean, spread, axes, sst, in_space), turn((sample - mean) / spread, axes)
+
+
+def _refuse_odd_times(
+    timing: Timing, looks: Sequence[SliceSums], n: int, earliest: Floats, latest: Floats
+) -> None:
+    """Refuse what `timing_of` does."""
+    clock = timing.clock
+    asked = f"`times='{clock.times}'`"
+    if untimed := sum(look.untimed for look in looks):
+        raise BadInput(without_times(asked, untimed, n))
+    if still := sum(look.still for look in looks):
+        raise BadInput(clock_stands(asked, still, n))
+    first, last = clock.rounded(earliest), clock.rounded(latest)
+    if first == last:
+        raise BadInput(one_departure(asked, clock, float(first)))
+
+
+def timed(executor: Executor, parts: Parts, settings: ReleaseSettings) -> Parts:
+    """Tell how times shall be released; the zone is that of the middle of all points."""
+    if settings.times is None:
+        refuse_without_times(settings)
+        return parts
+    zone = settings.timezone
+    if zone is None:
+        sums = executor.each("Looking for the time zone", partial(_sums, parts), parts.slices)
+        zone = zone_of(*np.sum(sums, axis=0) / (parts.n * parts.schema.points))
+    clock = Clock(settings.times, zone, settings.time_step)
+    return replace(parts, timing=Timing(clock, settings.minute_worth))
+
+
+def _sums(parts: Parts, part_slice: PartSlice) -> Floats:
+    sums: Floats = parts.read(part_slice).points.sum(axis=(0, 1), dtype=np.float64)
+    return sums
 
 
 def with_names(executor: Executor, parts: Parts, traces: NDArray[np.uint64]) -> Parts:

@@ -19,7 +19,9 @@ from trajanon.files.wkb import read_lines
 from trajanon.folder import Folder
 from trajanon.parts.row_ids import ID_COLUMNS, NO_VALUES, RowIds, kind_of, row_ids
 from trajanon.subjects import Merged
+from trajanon.timing import Timing, without_times
 from trajanon.tracks import refuse_off_earth
+from trajanon.trajectories import refuse_odd_times
 
 SLICE_ROWS = 100_000
 """Rows read at once, about; a larger row group is read whole."""
@@ -32,6 +34,7 @@ class _Provenance(TypedDict):
     """What is read of the provenance in a part."""
 
     attribution: NotRequired[str | None]
+    trips: NotRequired[Any]
     counts: NotRequired[dict[str, int]]
 
 
@@ -44,14 +47,21 @@ class PartSchema(NamedTuple):
     coordinates: list[str]  # the column of lines, or one for each coordinate: lat1, lon1, ...
     single: bool  # whether coordinates have single precision
     unknown: tuple[int, int]  # recordings that name no subject, and recordings read
+    trips: bool = False  # whether they are trips
+    times: tuple[str, ...] = ()  # the column of lists, or one for each point: time1, ...
+
+    @property
+    def columns(self) -> int:
+        """Numbers of a row: coordinates, and with times these and the departure that is seen."""
+        return 2 * self.points + (self.points + 1 if self.times else 0)
 
     def filled(self, other: "PartSchema") -> "PartSchema":
-        """Give columns without any value the kind that they have in another part."""
+        """Give columns without any value the kind, and times the names, of another part."""
         kinds = {
             name: other.kinds.get(name, kind) if kind == NO_VALUES else kind
             for name, kind in self.kinds.items()
         }
-        return self._replace(kinds=kinds)
+        return self._replace(kinds=kinds, times=self.times or other.times)
 
     def difference(self, other: "PartSchema") -> str:
         """Say how it is not like another one."""
@@ -67,7 +77,24 @@ class PartSchema(NamedTuple):
             return f"it carries {self.attribution!r}, and not {other.attribution!r}"
         if (self.coordinates, self.single) != (other.coordinates, other.single):
             return "its coordinates are written in another way"
+        if self.trips != other.trips:
+            mine, theirs = ("trips" if one.trips else "windows" for one in (self, other))
+            return f"it holds {mine}, and not {theirs}"
         return "it is of another extraction"
+
+
+def records_of(points: NDArray[np.floating], times: Floats | None) -> NDArray[np.floating]:
+    """Make records of trajectories, (n, 2 m); with times, (n, m), the departure comes last."""
+    records = points.reshape(len(points), 2 * points.shape[1])
+    return records if times is None else np.column_stack([records, times[:, 0]])
+
+
+class PartRows(NamedTuple):
+    """Some rows of a part."""
+
+    points: NDArray[np.floating]  # (r, m, 2), in the precision of the file
+    ids: RowIds  # whose they are
+    times: Floats | None  # seconds of the clock, (r, m), NaN where unknown; None if not wanted
 
 
 class PartSlice(NamedTuple):
@@ -107,6 +134,7 @@ class Parts:
     subjects_exact: bool = False
     merged: Merged = field(default_factory=Merged)  # names that were another one's spelling
     unnamed: int = 0  # subjects without a name, once all rows were read
+    timing: Timing | None = None  # how times are counted; None where none are wanted
 
     @property
     def n(self) -> int:
@@ -115,7 +143,7 @@ class Parts:
 
     def fitting(self, capacity: int) -> "Parts":
         """Read no more at once than fits, where lines have many points."""
-        most = max(capacity, min(SLICE_ROWS, COORDINATES // (2 * self.schema.points)))
+        most = max(capacity, min(SLICE_ROWS, COORDINATES // self.schema.columns))
         slices = [one for some in self.slices for one in some.parted(min(most, SLICE_ROWS))]
         largest = max(slices, key=lambda one: one.rows)
         if largest.rows > most:
@@ -127,14 +155,23 @@ class Parts:
             raise BadInput(msg)
         return replace(self, slices=tuple(slices))
 
-    def read(self, part_slice: PartSlice) -> tuple[NDArray[np.floating], RowIds]:
-        """Read points, (r, m, 2), in the precision of the file, and whose they are."""
-        where, table = self._table(part_slice, self.schema.coordinates)
+    def read(self, part_slice: PartSlice) -> PartRows:
+        """Read some rows, with times if they are wanted."""
+        columns = [*self.schema.coordinates]
+        if self.timing is not None:
+            columns += self.schema.times
+        where, table = self._table(part_slice, columns)
         read_points = _points_of_columns if len(self.schema.coordinates) > 1 else _points_of_lines
         points = read_points(where, table, self.schema)
         file = where.replace("{", "{{").replace("}", "}}")  # it is formatted
         refuse_off_earth(points, f"{file} has a point that")
-        return points, row_ids(where, table, exact=self.subjects_exact)
+        times = None
+        if self.timing is not None:
+            times = _times(where, table, self.schema)
+            refuse_odd_times(times, f"{file}, row {{}}")
+            known = ~np.isnan(times[:, 0])
+            times[known] = self.timing.clock.of(times[known])
+        return PartRows(points, row_ids(where, table, exact=self.subjects_exact), times)
 
     def read_ids(self, part_slice: PartSlice) -> RowIds:
         """Read whose some rows are, without points."""
@@ -147,10 +184,10 @@ class Parts:
         return where, table
 
 
-def survey_parts(folder: Folder) -> Parts:
-    """Look at the parts of a folder, without reading their rows."""
+def survey_parts(folder: Folder, times: str | None = None) -> Parts:
+    """Look at the parts of a folder, without reading their rows; refuse some without times."""
     names = sorted(part_states(folder))
-    schema, slices, first = None, [], 0
+    schema, slices, first, untimed = None, [], 0, 0
     for name in names:
         with _parquet(folder, name) as (where, part):
             groups = range(part.metadata.num_row_groups)
@@ -158,6 +195,9 @@ def survey_parts(folder: Folder) -> Parts:
             if not sum(rows):
                 continue
             mine = _schema_of(where, part)
+            if times is not None:
+                mine = mine._replace(times=_columns_of_times(part.schema_arrow, mine))
+                untimed += sum(rows) * (not mine.times)
         if schema is not None:
             mine, schema = mine.filled(schema), schema.filled(mine)
             if mine != schema:
@@ -178,6 +218,8 @@ def survey_parts(folder: Folder) -> Parts:
             "100000 --out FOLDER"
         )
         raise FileProblem(msg)
+    if untimed:
+        raise BadInput(without_times(f"`times='{times}'`", untimed, first))
     return Parts(folder, schema, tuple(slices), pd.Series(dtype=np.uint64))
 
 
@@ -239,7 +281,31 @@ def _schema_of(where: str, part: Any) -> PartSchema:
             raise BadInput(msg)
     counts = told.get("counts", {})
     unknown = (counts.get("recordings of unknown subjects", 0), counts.get("recordings read", 0))
-    return PartSchema(points, kinds, told.get("attribution"), coordinates, single, unknown)
+    trips = told.get("trips") is True
+    return PartSchema(points, kinds, told.get("attribution"), coordinates, single, unknown, trips)
+
+
+def _columns_of_times(fields: Any, schema: PartSchema) -> tuple[str, ...]:
+    """Find the times of a part: lists beside lines, or a column beside the two of each point."""
+    import pyarrow as pa
+
+    lines = len(schema.coordinates) == 1
+    names = ("times",) if lines else tuple(f"time{place + 1}" for place in range(schema.points))
+    holds = arrow.holds_lists if lines else pa.types.is_floating
+    there = all(name in fields.names and holds(fields.field(name).type) for name in names)
+    return names if there else ()
+
+
+def _times(where: str, table: Any, schema: PartSchema) -> Floats:
+    """Read seconds since 1970 UTC, (r, m); NaN in rows that have none."""
+    if len(schema.coordinates) > 1:
+        return np.column_stack([table[name].to_numpy().astype(float) for name in schema.times])
+    (name,) = schema.times
+    try:
+        return arrow.lists_of(table[name], name).of_size(schema.points)
+    except BadInput as error:
+        msg = f"{where}: {error}; extract it again, or release without times"
+        raise BadInput(msg) from None
 
 
 def _points_of_lines(where: str, table: Any, schema: PartSchema) -> Floats:

@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.arrays import Ints
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import TrajanonError
 from trajanon.files.geoparquet import write_released
 from trajanon.files.release_lines import rounded
@@ -46,45 +46,69 @@ Waiting = tuple[int, int, int, Stored]
 """Groups at a border: the node of the kd-tree, the shards on both sides, and where rows are."""
 
 
+class Histogram(NamedTuple):
+    """How many of some errors, in metres or seconds, are how large."""
+
+    bins: Ints  # how many are in each
+    total: float  # of all errors
+    largest: float
+
+    @classmethod
+    def of(cls, errors: Iterable[Floats]) -> "Histogram":
+        """Count errors, which come some at a time."""
+        bins, total, largest = np.zeros(_BINS, dtype=np.int64), 0.0, 0.0
+        for some in errors:
+            with np.errstate(divide="ignore"):
+                place = np.ceil(np.log(some / _LEAST) / _STEP).clip(0, _BINS - 1)
+            bins += np.bincount(place.astype(np.int64), minlength=_BINS)
+            total += float(some.sum())
+            largest = max(largest, float(some.max(initial=0.0)))
+        return cls(bins, total, largest)
+
+    @property
+    def summary(self) -> dict[str, float]:
+        """As `trajanon.utility.summary`; median and 95 % are right to 0.2 %."""
+        below = np.cumsum(self.bins)
+        places = np.searchsorted(below, np.array([0.5, 0.95]) * below[-1]).tolist()
+        median, p95 = (
+            min(_LEAST * float(np.exp(place * _STEP)), self.largest) if place else 0.0
+            for place in places  # the first bin is of those under a thousandth
+        )
+        mean = self.total / int(below[-1])
+        return {"mean": mean, "median": median, "p95": p95, "max": self.largest}
+
+
+def joined_histograms(several: Sequence[Histogram]) -> Histogram:
+    """Put histograms together, in their order."""
+    bins, total, largest = zip(*several, strict=True)
+    return Histogram(np.sum(bins, axis=0), sum(total), max(largest))
+
+
 class Tally(NamedTuple):
     """Figures of finished groups, where their lines are, and groups that are not finished."""
 
     sizes: Counter[int]  # how many groups there are of each size
     few: int  # groups of fewer than k different subjects
     lost: float  # SSE of the standardised records
-    bins: Ints  # how many points were moved how far
-    moved: float  # metres, of all points
-    farthest: float  # metres
+    lost_in_space: float  # SSE of their coordinates alone
+    errors: dict[str, Histogram]  # of points, in metres; of times, in seconds
     lines: list[tuple[int, Stored]]  # released: number of the part, and where they are
     hashes: NDArray[np.uint64]  # of the line of each group
     waiting: list[Waiting]
     searched: float  # SSE of all groups of a shard, also those that wait
 
-    @property
-    def displacement(self) -> dict[str, float]:
-        """As `trajanon.utility.summary`; median and 95 % are right to 0.2 %."""
-        below = np.cumsum(self.bins)
-        places = np.searchsorted(below, np.array([0.5, 0.95]) * below[-1]).tolist()
-        median, p95 = (
-            min(_LEAST * float(np.exp(place * _STEP)), self.farthest) if place else 0.0
-            for place in places  # the first bin is of those under a millimetre
-        )
-        mean = self.moved / int(below[-1])
-        return {"mean": mean, "median": median, "p95": p95, "max": self.farthest}
-
 
 def joined_tallies(tallies: Sequence[Tally]) -> Tally:
     """Put tallies together, in their order."""
-    sizes, few, lost, bins, moved, farthest, lines, hashes, waiting, searched = zip(
+    sizes, few, lost, in_space, errors, lines, hashes, waiting, searched = zip(
         *tallies, strict=True
     )
     return Tally(
         sum(sizes, Counter()),
         sum(few),
         sum(lost),
-        np.sum(bins, axis=0),
-        sum(moved),
-        max(farthest),
+        sum(in_space),
+        {name: joined_histograms([each[name] for each in errors]) for name in errors[0]},
         [*chain(*lines)],
         np.concatenate(hashes),
         [*chain(*waiting)],
@@ -105,15 +129,16 @@ def finish(plan: Plan, rows: NDArray[np.void], key: str) -> Tally:
     points = rows["points"].astype(np.float64, copy=False)
     means = group_means(points.reshape(len(points), 2 * points.shape[1]), labels)
     lines = rounded(means, plan.digits).reshape(-1, *points.shape[1:])
-    bins, moved, farthest = np.zeros(_BINS, dtype=np.int64), 0.0, 0.0
-    for start in range(0, len(points), _AT_ONCE):
-        some = slice(start, start + _AT_ONCE)
-        metres = displacement(points[some], lines[labels[some]]).ravel()
-        with np.errstate(divide="ignore"):
-            place = np.ceil(np.log(metres / _LEAST) / _STEP).clip(0, _BINS - 1)
-        bins += np.bincount(place.astype(np.int64), minlength=_BINS)
-        moved += float(metres.sum())
-        farthest = max(farthest, float(metres.max()))
+    pieces = [slice(start, start + _AT_ONCE) for start in range(0, len(points), _AT_ONCE)]
+    moved = (displacement(points[some], lines[labels[some]]).ravel() for some in pieces)
+    errors = {"displacement": Histogram.of(moved)}
+    timing = plan.parts.timing
+    if timing is not None:
+        times = timing.clock.rounded(group_means(rows["times"], labels))
+        ends = [0, -1]
+        off = timing.errors(rows["times"][:, ends], times[:, ends][labels])
+        errors |= {name: Histogram.of([each]) for name, each in off.items()}
+        lines = np.dstack([lines, times])
     word = hashlib.shake_256(plan.secret + key.encode()).digest(8 * len(labels))
     # With 64 bits no part is favoured by more than a billionth.
     part = np.frombuffer(word, dtype=np.uint64) % np.uint64(plan.released)
@@ -125,14 +150,15 @@ def finish(plan: Plan, rows: NDArray[np.void], key: str) -> Tally:
         lambda some: lines[labels[some]],
     )
     words = (hashlib.blake2b(line, digest_size=8).digest() for line in lines)
+    records = plan.records(rows)
+    lost = sse(records, labels) if len(labels) else 0.0
     return Tally(
         lines=[(number, place) for number, _, place in written],
         sizes=+Counter(dict(enumerate(np.bincount(np.bincount(labels)).tolist()))),
         few=broken_promises(labels, dense(rows["subject"]), plan.k),
-        lost=sse(plan.survey.standardised(points), labels) if len(labels) else 0.0,
-        bins=bins,
-        moved=moved,
-        farthest=farthest,
+        lost=lost,
+        lost_in_space=lost if timing is None or not lost else sse(records[:, :-1], labels),
+        errors=errors,
         hashes=np.frombuffer(b"".join(words), dtype=np.uint64),
         waiting=[],
         searched=0.0,
@@ -145,12 +171,14 @@ def count_of_parts(n: int) -> int:
     return -(-n // rows)
 
 
-def write_part(scratch: Scratch, attribution: str | None, part: Task) -> None:
+def write_part(scratch: Scratch, provenance: dict[str, str | None], part: Task) -> None:
     """Write a part of the release, in an order that comes from the operating system."""
-    points = np.concatenate([scratch.read_array(place) for place in part.places])
-    keys = np.frombuffer(os.urandom(8 * len(points)), dtype=np.uint64)
+    lines = np.concatenate([scratch.read_array(place) for place in part.places])
+    keys = np.frombuffer(os.urandom(8 * len(lines)), dtype=np.uint64)
+    lines = lines[np.argsort(keys)]
+    times = lines[..., 2] if "times" in provenance else None
+    release = Trajectories(points=lines[..., :2], provenance=provenance, times=times)
     with scratch.writing(f"{DRAFT}/{part_name(part.number)}") as file:
-        release = Trajectories(points[np.argsort(keys)], provenance={"attribution": attribution})
         write_released(file, release, part.first)
 
 
@@ -167,5 +195,8 @@ def write_release_parts(executor: Executor, plan: Plan, tally: Tally) -> None:
     if first != plan.parts.n + 1:
         msg = f"{first - 1} of {plan.parts.n} trajectories came to the release; please report it"
         raise TrajanonError(msg)
-    task = partial(write_part, plan.scratch, plan.parts.schema.attribution)
+    provenance = {"attribution": plan.parts.schema.attribution}
+    if (timing := plan.parts.timing) is not None:
+        provenance["times"] = timing.clock.sentence
+    task = partial(write_part, plan.scratch, provenance)
     executor.each("Writing the release", task, parts, removal(plan.scratch, parts))

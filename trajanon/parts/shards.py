@@ -33,14 +33,22 @@ def scatter(plan: Plan, part_slice: PartSlice) -> list[tuple[int, Stored, set[in
     Returns each shard's number, where its rows are, and their subjects, as k counts them: all
     different ones, or k of them.
     """
-    points, ids = plan.parts.read(part_slice)
+    points, ids, times = plan.parts.read(part_slice)
     row = part_slice.first + np.arange(part_slice.rows)
-    turned = turn(plan.survey.standardised(points), plan.survey.axes)
+    turned = turn(plan.survey.standardised(points, times), plan.survey.axes)
     shard = plan.split.shard_of(turned, row)
-    kind = ("points", points.dtype, points.shape[1:])
-    rows = np.empty(len(row), [(name, np.int64) for name in ("row", "mark", "subject")] + [kind])
-    rows["row"], rows["mark"], rows["points"] = row, shard, points
-    rows["subject"] = ids.subjects(plan.parts.named, part_slice.first)
+    columns = {
+        "row": row,
+        "mark": shard,
+        "subject": ids.subjects(plan.parts.named, part_slice.first),
+        "points": points,
+    }
+    if times is not None:
+        columns["times"] = times
+    kind = [(name, column.dtype, column.shape[1:]) for name, column in columns.items()]
+    rows = np.empty(len(row), kind)
+    for name, column in columns.items():
+        rows[name] = column
     counted = rows["subject" if plan.counts_subjects else "row"]
     files = files_per_task(plan.split.shards, len(plan.parts.slices))
     name = f"shard-{{:06d}}-from-{part_slice.first:012d}.npy"
@@ -106,7 +114,7 @@ def _search(plan: Plan, task: Task, rows: NDArray[np.void]) -> tuple[Ints, Ints,
 
     The search at a border begins with the groups that wait there.
     """
-    records = plan.survey.standardised(rows["points"])
+    records = plan.records(rows)
     before = None
     if not task.shards:
         place = np.repeat(np.arange(len(task.places)), [place.rows for place in task.places])

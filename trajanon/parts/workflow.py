@@ -15,7 +15,15 @@ from trajanon.loss import information_loss
 from trajanon.outputs import json_report
 from trajanon.partition import Stage, check_enough, check_k
 from trajanon.parts.executors import Executor
-from trajanon.parts.plan import Plan, bytes_of, capacity_of, shards_for, split_table, survey_table
+from trajanon.parts.plan import (
+    Plan,
+    bytes_of,
+    capacity_of,
+    shards_for,
+    split_table,
+    survey_table,
+    timed,
+)
 from trajanon.parts.reader import part_states, survey_parts, unchanged
 from trajanon.parts.release import Tally, count_of_parts, joined_tallies, write_release_parts
 from trajanon.parts.scratch import (
@@ -43,6 +51,10 @@ def anonymize_parts(
     *,
     count: str = "subjects",
     digits: int = DIGITS,
+    times: str | None = None,
+    minute_worth: float = ReleaseSettings.minute_worth,
+    time_step: int = ReleaseSettings.time_step,
+    timezone: str | None = None,
     subjects_exact: bool = False,
     memory: str | float = "4GB",
     client: "Client | None" = None,
@@ -61,11 +73,12 @@ def anonymize_parts(
     source
         A folder, as a path or a URL that fsspec knows, with parts that end in ``.parquet``:
         GeoParquet as `trajanon.extract` writes, or tables with columns ``lat1``, ``lon1``,
-        ``lat2``, ... of either precision, and ``subject``.
+        ``lat2``, ... of either precision, ``time1``, ``time2``, ... (seconds since 1970 UTC) if
+        `times` are asked for, and ``subject``.
     out
         Folder for the release: parts of shuffled lines, with a report beside it. An existing
         release is replaced.
-    k, count, digits
+    k, count, digits, times, minute_worth, time_step, timezone
         As in `trajanon.anonymize`.
     subjects_exact
         Whether subjects whose names differ only in upper and lower case are different ones.
@@ -94,7 +107,14 @@ def anonymize_parts(
     ServerProblem
         If the cluster is lost.
     """
-    ReleaseSettings(count=count, digits=digits)
+    asked = ReleaseSettings(
+        count=count,
+        digits=digits,
+        times=times,
+        minute_worth=minute_worth,
+        time_step=time_step,
+        timezone=timezone,
+    )
     check_k(k)
     settings = Settings(**options)
     memory = bytes_of(memory)
@@ -109,18 +129,20 @@ def anonymize_parts(
 
     before = part_states(folder)
     with unchanged(folder, before):
-        parts = replace(survey_parts(folder), subjects_exact=subjects_exact)
+        parts = survey_parts(folder, times)
+        parts = replace(parts, subjects_exact=subjects_exact)
     refuse_inputs(release, [folder / part_slice.name for part_slice in parts.slices])  # as links
     check_enough(parts.n, k, what="trajectories")
     attribution = parts.schema.attribution
     if attribution is not None and (unknown := unknown_attribution(attribution)):
         msg = f"the parts carry {unknown[0]}: extract them again without it"
         raise BadInput(msg)
-    capacity = capacity_of(memory, 2 * parts.schema.points, k)
+    capacity = capacity_of(memory, parts.schema.columns, k)
     parts = parts.fitting(capacity)
     executor = Executor(client, progress)
     with replacing_release(release, report_of(out)) as scratch:
         with unchanged(folder, before):
+            parts = timed(executor, parts, asked)
             survey, sample, parts = survey_table(executor, parts)
             arrived("reading")
             plan = Plan(
@@ -156,7 +178,9 @@ def anonymize_parts(
 
 
 def _report(plan: Plan, tally: Tally, stages: list[Stage], shards: int) -> dict[str, Any]:
-    form = plan.parts.schema
+    form, timing = plan.parts.schema, plan.parts.timing
+    errors = {name: histogram.summary for name, histogram in tally.errors.items()}
+    moved = errors.pop("displacement")
     counted = Counted(
         k=plan.k,
         by_subjects=plan.counts_subjects,
@@ -167,18 +191,18 @@ def _report(plan: Plan, tally: Tally, stages: list[Stage], shards: int) -> dict[
     )
     return {
         "notice": counted.notice,
-        "unit": "trajectory",
-        "times": None,
+        "unit": "trip" if form.trips else "trajectory",
         "n": plan.parts.n,
         "k": plan.k,
         "counted": counted.word,
         "digits": plan.digits,
         "groups": counted.groups,
         "lines": len(np.unique(tally.hashes)),
-        "information_loss": information_loss(tally.lost, plan.survey.sst),
+        "information_loss": information_loss(tally.lost_in_space, plan.survey.sst_in_space),
         "stages": [stage.account for stage in stages],
         "stopped": False,
-        "displacement": tally.displacement,
+        "displacement": moved,
+        "times": None if timing is None else timing.account | errors,
         "alignment": None,
         "subject_names_merged": plan.parts.merged._asdict(),
         "attribution": form.attribution,
