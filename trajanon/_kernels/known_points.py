@@ -33,7 +33,7 @@ class Known(NamedTuple):
     in_order: bool  # whether a line has to pass two or more of them one after another
     sample: int  # choices of points drawn for each target; 0: all choices of 1 or 2 points
     hour: float  # seconds within which it has to be there then; infinity: whenever
-    cycle: float  # seconds after which the clock begins anew
+    cycle: float  # seconds after which the clock begins anew; times are less apart
 
 
 class Passing(NamedTuple):
@@ -58,7 +58,7 @@ def near(one, other, known):
     east *= other[3] + one[3]
     if north * north + east * east > known.tolerance * known.tolerance:
         return False
-    apart = abs(other[4] - one[4]) % known.cycle
+    apart = abs(other[4] - one[4])
     return min(apart, known.cycle - apart) <= known.hour
 
 

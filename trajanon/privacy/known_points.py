@@ -106,7 +106,7 @@ def _attack(
         msg = f"tolerance must be 0 metres or more (got {known.tolerance})"
         raise BadInput(msg)
     both = (published.points, published.times), (published.lines, published.line_times)
-    points, lines = (_as_columns(*each)[:, seen] for each in both)
+    points, lines = (_as_columns(*each, known.cycle)[:, seen] for each in both)
     n, p, _ = points.shape
     subjects = dense(published.owners)  # kernels compare whole numbers, and no names
     cells = _in_cells(points, lines, published, subjects, known.tolerance)
@@ -132,9 +132,10 @@ def _attack(
     return Attack(name, knows, published, everyone, rates, line_rates, worst, sampled)
 
 
-def _as_columns(points: Floats, times: Floats | None) -> Floats:
+def _as_columns(points: Floats, times: Floats | None, cycle: float) -> Floats:
     """Add to each point the metres of a degree north and east there, and seconds, (..., 5)."""
     when = np.zeros(points.shape[:2]) if times is None else times
+    when = np.mod(when, cycle) if cycle < _NEVER else when
     return np.concatenate([points, metres_of_degrees(points[..., 0]), when[..., None]], axis=-1)
 
 
