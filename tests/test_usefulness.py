@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_sliding import town, tracks_of
+from scipy.spatial.distance import jensenshannon
 
 from trajanon._kernels.couplings import closest_couplings
 from trajanon.arrays import Floats
@@ -24,7 +25,17 @@ from trajanon.utility.displacements import (
     on_plane,
     turns,
 )
-from trajanon.utility.grid import busyness, cells, density_divergence, flow_similarity, query_errors
+from trajanon.utility.grid import (
+    BUSIEST,
+    busiest_order,
+    busyness,
+    cells,
+    class_distance,
+    density_divergence,
+    flow_similarity,
+    flows,
+    query_errors,
+)
 from trajanon.utility.usefulness import share_on_roads, usefulness
 
 NORTH, EAST = 110_574.3, 111_319.5  # metres of a degree at the equator, WGS 84
@@ -127,14 +138,62 @@ def test_cells_are_as_wide_as_high() -> None:
     assert len(np.unique(cells(np.array([[0.0, 0.0], [0.0, -1e-9]]), 500.0))) == 2
 
 
+HOME, WORK, AWAY = (0.0, 0.0), (0.0, 1.0), (1.0, 1.0)
+
+
+def kept(before: Floats, after: Floats) -> float:
+    return flow_similarity(flows(before, 500.0), flows(after, 500.0))
+
+
 def test_trips_that_are_kept() -> None:
-    home, work, away = (0.0, 0.0), (0.0, 1.0), (1.0, 1.0)
-    before = np.array([[home, work], [home, work], [work, home], [home, away]])
-    after = np.array([[home, work], [home, away], [work, home], [home, away]])
+    before = np.array([[HOME, WORK], [HOME, WORK], [WORK, HOME], [HOME, AWAY]])
+    after = np.array([[HOME, WORK], [HOME, AWAY], [WORK, HOME], [HOME, AWAY]])
     # Of 4 trips, 3 have a partner: home-work, work-home, home-away.
-    assert flow_similarity(before, after, 500.0) == 0.75
-    assert flow_similarity(before, before[::-1], 500.0) == 1.0
-    assert flow_similarity(before, before + 3.0, 500.0) == 0.0
+    assert kept(before, after) == 0.75
+    assert kept(before, before[::-1]) == 1.0
+    assert kept(before, before + 3.0) == 0.0
+
+
+def test_trips_are_kept_by_their_ends_alone() -> None:
+    """A trip's first and last point are its real ends; what lies between does not count."""
+    before = np.array([[HOME, AWAY, WORK], [WORK, AWAY, HOME]])
+    after = np.array([[HOME, HOME, WORK], [WORK, WORK, HOME]])
+    assert kept(before, after) == 1.0
+
+
+def test_two_distributions_over_classes() -> None:
+    # Shares (1/2, 1/2) against (1, 0), middle (3/4, 1/4), as for density maps; and its root.
+    expected = (np.log2(2 / 3) / 2 + np.log2(2) / 2 + np.log2(4 / 3)) / 2
+    one, other = np.array([7, 3, 3, 7]), np.array([3, 3])
+    assert class_distance(one, other) == pytest.approx(np.sqrt(expected))
+    assert class_distance(other, one) == pytest.approx(np.sqrt(expected))
+    assert class_distance(one, one[[1, 0, 2, 3]]) == 0.0
+    assert class_distance(one, other + 10) == 1.0
+
+
+@given(st.lists(st.integers(0, 5), min_size=1), st.lists(st.integers(0, 5), min_size=1))
+def test_class_distance_is_that_of_scipy(one: list[int], other: list[int]) -> None:
+    shares = [np.bincount(each, minlength=6) / len(each) for each in (one, other)]
+    expected = jensenshannon(*shares, base=2)
+    found = class_distance(np.array(one), np.array(other))
+    assert found == pytest.approx(expected, abs=1e-7)
+
+
+def test_the_order_of_the_busiest() -> None:
+    busy = np.repeat([1, 2, 3], [5, 3, 1])
+    assert busiest_order(busy, busy) == 1.0
+    assert busiest_order(busy, np.repeat([1, 2, 3], [1, 3, 5])) == -1.0
+    # Of the pairs (5, 3), (5, 1), (3, 1) one is turned round.
+    assert busiest_order(busy, np.repeat([1, 2, 3], [9, 1, 4])) == pytest.approx(1 / 3)
+    assert busiest_order(busy, np.append(busy, [9] * 50)) == 1.0, "only what was busy counts"
+    assert busiest_order(np.arange(3), busy) is None, "all were as busy"
+    assert busiest_order(busy, np.array([7])) is None, "none is left of any"
+    assert busiest_order(np.zeros(4, int), np.zeros(4, int)) is None, "one has no order"
+    many = np.repeat(np.arange(2 * BUSIEST), np.arange(2 * BUSIEST, 0, -1))
+    turned = np.where(many < BUSIEST, many, 3 * BUSIEST - 1 - many)
+    assert busiest_order(many, turned) == 1.0, "beyond the busiest the order may be any"
+    rows = np.column_stack([busy, busy % 2])
+    assert busiest_order(rows, rows[::-1]) == 1.0
 
 
 def test_density_maps() -> None:
@@ -228,11 +287,18 @@ def test_what_is_published_as_it_is_keeps_everything() -> None:
         "length_change": 0.0,
         "turn": 0.0,
         "length_shift": 0.0,
+        "length_distance": 0.0,
+        "by_length": whole.by_length,
         "flow_similarity": 1.0,
+        "busiest_flows": whole.busiest_flows,
+        "busiest_cells": pytest.approx(1.0),
         "density_divergence": 0.0,
         "query_error": 0.0,
         "on_roads": None,
+        "times": None,
     }
+    assert sum(whole.by_length) == 20
+    assert whole.by_length[4] == np.count_nonzero((lengths(points) // 500.0) == 4)
 
 
 def test_what_cannot_be_compared_is_refused() -> None:

@@ -117,6 +117,12 @@ class Clock:
         hours: Ints = (np.mod(local, DAY) // HOUR).astype(np.int64)
         return hours
 
+    def whole_hour(self, seconds: Floats) -> Floats:
+        """When the local hours began in which these seconds of this clock lie."""
+        local = _local(seconds, self.timezone) if self.times == "date" else seconds
+        began: Floats = seconds - np.mod(local, HOUR)
+        return began
+
     def text(self, second: float) -> str:
         """Write a second of this clock: 08:05, Mon 08:05 or 2008-06-08 08:05."""
         if self.times == "date":

@@ -14,6 +14,7 @@ from trajanon.settings import ReleaseSettings
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility import summary
+from trajanon.utility.times import time_errors
 
 MINUTE = 60.0  # seconds
 _OF_TIMES = ("minute_worth", "time_step", "timezone")
@@ -46,9 +47,8 @@ class Timing:
 
     def errors(self, seconds: Floats, released: Floats) -> dict[str, Floats]:
         """How far released departures and durations are from the true ones, in seconds, (n,)."""
-        took, takes = (each[:, -1] - each[:, 0] for each in (seconds, released))
-        departure: Floats = np.abs(released[:, 0] - seconds[:, 0])
-        return {"departure_error": departure, "duration_error": np.abs(takes - took)}
+        departed, took = time_errors(seconds, released)
+        return {"departure_error": departed, "duration_error": took}
 
     def cost(self, trajectories: Trajectories, labels: Ints) -> dict[str, Any]:
         """Tell how times are released, and how far they are off, ready for JSON."""

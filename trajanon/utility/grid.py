@@ -1,12 +1,15 @@
 """Counts in places: density maps, trips between cells of a grid, and lines in random boxes."""
 
 import numpy as np
+from scipy.stats import kendalltau
 
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import DEGREE
 from trajanon.utility.displacements import metres_of_degrees
 
 _COLUMNS = 2**31  # more than there are cells of a metre round the equator's half
+
+BUSIEST = 100  # cells, or flows, whose order by counts is compared
 
 _FEWEST = 0.001
 """Share of all trajectories below which an error is not taken relative to the count."""
@@ -32,9 +35,7 @@ def density_divergence(original: Floats, released: Floats, cell: float) -> float
     Source: J. Lin, "Divergence measures based on the Shannon entropy", IEEE Trans. Inform. Theory
     37 (1991).
     """
-    before, after = shares(original, released, cell)
-    middle = (before + after) / 2
-    return (_bits(before, middle) + _bits(after, middle)) / 2
+    return divergence(*shares(original, released, cell))
 
 
 def busyness(runs: Floats, points: Floats, cell: float) -> float:
@@ -46,12 +47,23 @@ def busyness(runs: Floats, points: Floats, cell: float) -> float:
 def shares(one: Floats, other: Floats, cell: float) -> tuple[Floats, Floats]:
     """Share of the points of each of two sets in each cell that either is in."""
     places = [cells(points, cell).reshape(-1) for points in (one, other)]
-    found, place = np.unique(np.concatenate(places), return_inverse=True)
-    first, second = np.split(place, [len(places[0])])
-    return (
-        np.bincount(first, minlength=len(found)) / len(first),
-        np.bincount(second, minlength=len(found)) / len(second),
-    )
+    first, second = counted(*places)
+    return first / len(places[0]), second / len(places[1])
+
+
+def counted(one: Ints, other: Ints) -> tuple[Ints, Ints]:
+    """Count in two sets each of the numbers, or rows of numbers, that either holds."""
+    both = np.concatenate([one, other])
+    by_row = None if both.ndim == 1 else 0
+    found, place = np.unique(both, axis=by_row, return_inverse=True)
+    first, second = np.split(place.reshape(-1), [len(one)])
+    return np.bincount(first, minlength=len(found)), np.bincount(second, minlength=len(found))
+
+
+def divergence(before: Floats, after: Floats) -> float:
+    """Compare two distributions: the Jensen-Shannon divergence of their shares, bits."""
+    middle = (before + after) / 2
+    return (_bits(before, middle) + _bits(after, middle)) / 2
 
 
 def _bits(share: Floats, of: Floats) -> float:
@@ -60,51 +72,97 @@ def _bits(share: Floats, of: Floats) -> float:
     return float((share[there] * np.log2(share[there] / of[there])).sum())
 
 
-def flow_similarity(original: Floats, released: Floats, cell: float) -> float:
-    """Compare the origin-destination matrices of two sets of trips.
+def class_distance(one: Ints, other: Ints) -> float:
+    """Compare how two sets spread over classes: 0 as equal, 1 with no class in common.
+
+    Source: D. M. Endres, J. E. Schindelin, "A new metric for probability distributions", IEEE
+    Trans. Inform. Theory 49 (2003): the square root of the Jensen-Shannon divergence.
+    """
+    before, after = counted(one, other)
+    return float(np.sqrt(max(divergence(before / len(one), after / len(other)), 0.0)))
+
+
+def busiest_order(one: Ints, other: Ints) -> float | None:
+    """Compare the counts of what the first set holds most often, by Kendall's tau.
+
+    1 where they are in the same order, -1 where in reverse; None where all are as busy.
+
+    Source: M. G. Kendall, "The treatment of ties in ranking problems", Biometrika 33 (1945); of
+    popular places, M. E. Gursoy et al., "Utility-aware synthesis of differentially private and
+    attack-resilient location traces", ACM CCS (2018).
+    """
+    before, after = counted(one, other)
+    busy = np.argsort(-before, kind="stable")[:BUSIEST]
+    busy = busy[before[busy] > 0]
+    tau = float(kendalltau(before[busy], after[busy]).statistic) if len(busy) > 1 else np.nan
+    return None if np.isnan(tau) else tau
+
+
+def flows(points: Floats, cell: float) -> Ints:
+    """Number the cells where trips begin and end, (n, 2)."""
+    return cells(points[:, [0, -1]], cell)
+
+
+def flow_similarity(one: Ints, other: Ints) -> float:
+    """Compare the origin-destination matrices of two sets of trips, given as `flows`.
+
+    With the hour of departure as one column more, those of each hour.
 
     Source: M. Lenormand et al., "A universal model of commuting networks", PLOS ONE 7 (2012).
     """
-    one, other = (cells(points[:, [0, -1]], cell) for points in (original, released))
-    flows, place = np.unique(np.concatenate([one, other]), axis=0, return_inverse=True)
-    place = place.reshape(-1)
-    before = np.bincount(place[: len(one)], minlength=len(flows))
-    after = np.bincount(place[len(one) :], minlength=len(flows))
+    before, after = counted(one, other)
     return float(2 * np.minimum(before, after).sum() / (before.sum() + after.sum()))
 
 
 def query_errors(
-    original: Floats, released: Floats, *, queries: int, sides: tuple[float, float], seed: int
+    original: Floats,
+    released: Floats,
+    *,
+    queries: int,
+    sides: tuple[float, float],
+    seed: int,
+    hours: tuple[Ints, Ints] | None = None,
 ) -> Floats:
     """Ask how many trajectories pass random boxes, before and after.
 
-    The boxes lie round random points of the originals.
+    The boxes lie round random points of the originals. With the hour of the day of each point, (n,
+    m), of both: how many pass there in the hour of that point.
 
     Source: X. Xiao, G. Wang, J. Gehrke, "Differential privacy via wavelet transforms", IEEE TKDE 23
     (2011), for the least count.
     """
     random = np.random.default_rng(seed)
     places = original.reshape(-1, 2)
-    middle = places[random.integers(0, len(places), queries)]
+    chosen = random.integers(0, len(places), queries)
+    middle = places[chosen]
     half = random.uniform(*sides, (queries, 2)) / 2
     half /= metres_of_degrees(middle[:, 0])
     boxes = np.stack([middle - half, middle + half], axis=1)
-    before, after = (_passing(points, boxes) for points in (original, released))
+    if hours is None:
+        hours = np.zeros(original.shape[:2], int), np.zeros(released.shape[:2], int)
+    asked = hours[0].reshape(-1)[chosen]
+    before, after = (
+        _passing(points, hour, boxes, asked)
+        for points, hour in zip((original, released), hours, strict=True)
+    )
     fewest = max(_FEWEST * len(original), 1.0)
     errors: Floats = np.abs(after - before) / np.maximum(before, fewest)
     return errors
 
 
-def _passing(points: Floats, boxes: Floats) -> Ints:
-    """Count lines with a point in each box of shape (queries, 2, 2)."""
+def _passing(points: Floats, hours: Ints, boxes: Floats, asked: Ints) -> Ints:
+    """Count lines with a point in each box of shape (queries, 2, 2), in the hour asked."""
     n, m, _ = points.shape
-    order = np.argsort(points[..., 0], axis=None)
+    # By hour, and in each by latitude.
+    order = np.lexsort((points[..., 0].reshape(-1), hours.reshape(-1)))
     latitude, longitude = points.reshape(-1, 2)[order].T
-    line = order // m
-    edges = np.searchsorted(latitude, boxes[:, :, 0])
-    edges[:, 1] = np.searchsorted(latitude, boxes[:, 1, 0], side="right")
+    line, hour = order // m, hours.reshape(-1)[order]
     counts = []
-    for (low, high), (west, east) in zip(edges.tolist(), boxes[:, :, 1].tolist(), strict=True):
+    for (south, west), (north, east), at in zip(boxes[:, 0], boxes[:, 1], asked, strict=True):
+        first, last = np.searchsorted(hour, [at, at + 1])
+        within = latitude[first:last]
+        low = first + np.searchsorted(within, south)
+        high = first + np.searchsorted(within, north, side="right")
         inside = (longitude[low:high] >= west) & (longitude[low:high] <= east)
         seen = np.zeros(n, dtype=np.bool_)
         seen[line[low:high][inside]] = True

@@ -1,7 +1,8 @@
 """All measures of what a release is still good for."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +19,20 @@ from trajanon.utility.displacements import (
     summary,
     turns,
 )
-from trajanon.utility.grid import busyness, density_divergence, flow_similarity, query_errors
+from trajanon.utility.grid import (
+    busiest_order,
+    busyness,
+    cells,
+    class_distance,
+    density_divergence,
+    flow_similarity,
+    flows,
+    query_errors,
+)
+from trajanon.utility.times import HoursLeft, Seconds, hours_left, up_to_last
 
 FLOW_CELL = 500.0  # metres: trips begin and end in a neighbourhood
+LENGTH_CLASS = 500.0  # metres: a class of trips by length
 DENSITY_CELL = 200.0  # metres: a street or two
 QUERIES = 1_000  # random boxes
 SIDES = (200.0, 2_000.0)  # metres: from a square to a district
@@ -44,10 +56,15 @@ class Usefulness:
     length_change: float  # mean share by which lines got longer; negative where they got shorter
     turn: float  # mean angle between a hop and the same hop as released, degrees
     length_shift: float  # earth mover's distance between the distributions of lengths, metres
+    length_distance: float  # Jensen-Shannon distance of the lengths, in classes of 500 m: 0 to 1
+    by_length: Sequence[int]  # lines in each of these classes as published
     flow_similarity: float  # share of trips whose origin and destination cells the release keeps
+    busiest_flows: float | None  # Kendall's tau of the busiest of these flows
+    busiest_cells: float | None  # the same of the points in cells of the same size
     density_divergence: float  # Jensen-Shannon divergence of the density maps, bits: 0 to 1
     query_error: float  # mean relative error of the number of trajectories in random boxes
     on_roads: float | None  # share of the points that lie on a road; None where no roads are given
+    times: HoursLeft | None = None  # what is left of the hours; None where no times are published
 
 
 def usefulness(
@@ -56,6 +73,7 @@ def usefulness(
     *,
     tracks: Tracks | None = None,
     to_road: ToRoad | None = None,
+    seconds: Seconds | None = None,
     seed: int = 0,
 ) -> Usefulness:
     """Measure what is left of trajectories as released."""
@@ -67,7 +85,16 @@ def usefulness(
         raise BadInput(msg)
     frechet, warping = closeness(original, released)
     turned = turns(original, released)
-    errors = query_errors(original, released, queries=QUERIES, sides=SIDES, seed=seed)
+    boxes: dict[str, Any] = {"queries": QUERIES, "sides": SIDES, "seed": seed}
+    errors = query_errors(original, released, **boxes)
+    trips = flows(original, FLOW_CELL), flows(released, FLOW_CELL)
+    places = (cells(points, FLOW_CELL).reshape(-1) for points in (original, released))
+    classes = [
+        (lengths(points) // LENGTH_CLASS).astype(np.int64) for points in (original, released)
+    ]
+    times = None
+    if seconds is not None:
+        times = hours_left(original, released, seconds, cell=FLOW_CELL, **boxes)
     runs = busy = None
     if tracks is not None:
         runs = summary(from_runs(tracks, released, np.arange(len(released))))
@@ -82,10 +109,15 @@ def usefulness(
         length_change=float(length_change(original, released).mean()),
         turn=float(turned.mean()) if len(turned) else 0.0,
         length_shift=length_shift(original, released),
-        flow_similarity=flow_similarity(original, released, FLOW_CELL),
+        length_distance=class_distance(*classes),
+        by_length=up_to_last(classes[1]),
+        flow_similarity=flow_similarity(*trips),
+        busiest_flows=busiest_order(*trips),
+        busiest_cells=busiest_order(*places),
         density_divergence=density_divergence(original, released, DENSITY_CELL),
         query_error=float(errors.mean()),
         on_roads=None if to_road is None else share_on_roads(released, to_road, ROAD),
+        times=times,
     )
 
 
