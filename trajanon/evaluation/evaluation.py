@@ -4,14 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
+from trajanon.clock import Clock
 from trajanon.evaluation.cost import AS_SLID, MDAV, NOTHING, RELEASE
-from trajanon.evaluation.evidence import SLID, Evaluation, Price
-from trajanon.files.report import checked, promise_in, released_of
+from trajanon.evaluation.evidence import SLID, Alone, Evaluation, Price
+from trajanon.files.report import Report, checked, clock_in, promise_in, released_of
 from trajanon.loss import group_means, loss_to
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, broken_promises, dense
@@ -23,9 +24,12 @@ from trajanon.privacy.originals import Matched, by_line, matched
 from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
 from trajanon.releases import Release, with_report
+from trajanon.settings import ReleaseSettings
 from trajanon.subjects import nameless
+from trajanon.timing import Timing, seen_by
 from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import length_change
+from trajanon.utility.times import Seconds
 from trajanon.utility.usefulness import ROAD, ToRoad, share_on_roads, usefulness
 
 _METHODS: dict[str, dict[str, Any]] = {
@@ -89,13 +93,23 @@ def evaluate(
     found = matched(kept, release, told)
     subjects = None if kept.subject is None else dense(kept.subject)
     people = None if subjects is None else int(subjects.max()) + 1
-    as_cut = Published(kept.points, found.lines, found.labels, k, subjects)
-    as_slid = None if found.slid is kept else replace(as_cut, points=found.slid.points)
+    as_cut = Published(
+        kept.points, found.lines, found.labels, k, subjects, unit=kept.unit, units=kept.units
+    )
+    timing = _timing(told)
+    if timing is not None:
+        clock, seconds = timing.clock, timing.seconds(kept)
+        as_cut = replace(as_cut, times=seconds, line_times=found.times, cycle=clock.round)
+    as_slid = None
+    if found.slid is not kept:
+        slid_seconds = None if timing is None else timing.seconds(found.slid)
+        as_slid = replace(as_cut, points=found.slid.points, times=slid_seconds)
+    seen, weights = seen_by(kept, timing)
 
     @cache
     def grouped(method: str, by_subjects: bool) -> Partition:
         of = subjects if by_subjects else None
-        return microaggregate(kept.records, k, subjects=of, **_METHODS[method])
+        return microaggregate(seen, k, subjects=of, weights=weights, **_METHODS[method])
 
     step(1, 5, "attacks")
     attacked = _attacks(as_cut, as_slid)
@@ -103,14 +117,18 @@ def evaluate(
     diverse = diversity(as_cut)
     diverse_as_slid = diverse if as_slid is None else diversity(as_slid)
     step(3, 5, "MDAV")
-    released = as_cut.lines[as_cut.labels]
-    ways = {RELEASE: (kept.points, released)}
+    released, when = as_cut.lines[as_cut.labels], None
+    if as_cut.line_times is not None:
+        when = as_cut.line_times[as_cut.labels]
+    ways = {RELEASE: _Way(kept.points, released, as_cut.times, when)}
     if as_slid is not None:
-        ways[AS_SLID] = (as_slid.points, released)
+        ways[AS_SLID] = _Way(as_slid.points, released, as_slid.times, when)
     if k <= (people if people is not None and counted == "subjects" else len(kept)):
         mdav = grouped(MDAV, counted == "subjects")
-        ways[MDAV] = (kept.points, mdav.aggregated.reshape(kept.points.shape))
-    ways[NOTHING] = (kept.points, kept.points)
+        lines = mdav.aggregated[:, : kept.records.shape[1]].reshape(kept.points.shape)
+        mean = None if timing is None else timing.released(kept, mdav.labels)[mdav.labels]
+        ways[MDAV] = _Way(kept.points, lines, as_cut.times, mean)
+    ways[NOTHING] = _Way(kept.points, kept.points, as_cut.times, as_cut.times)
     step(4, 5, "utility")
     problems = None
     if findings is not None:
@@ -120,6 +138,7 @@ def evaluate(
         file=file,
         date=date.today(),
         area=_area(release.points),
+        unit=kept.unit,
         spacing=_spacing(kept),
         k=k,
         counted=counted,
@@ -134,13 +153,22 @@ def evaluate(
             "subjects": None if subjects is None else broken_promises(found.labels, subjects, k),
         },
         problems=problems,
+        clock=None if timing is None else timing.clock,
+        alone=None if timing is None else _alone(timing.clock, found),
         loss={
-            name: loss_to(*(each.reshape(len(each), -1) for each in pair))
-            for name, pair in ways.items()
+            name: loss_to(*(each.reshape(len(each), -1) for each in (way.points, way.lines)))
+            for name, way in ways.items()
         },
         usefulness={
-            name: usefulness(*pair, tracks=kept.tracks, to_road=to_road, seed=seed)
-            for name, pair in ways.items()
+            name: usefulness(
+                way.points,
+                way.lines,
+                tracks=kept.tracks,
+                to_road=to_road,
+                seconds=way.seconds(timing),
+                seed=seed,
+            )
+            for name, way in ways.items()
         },
         length_kept=_length_kept(found),
         price=None if subjects is None else _price(grouped, k, subjects),
@@ -150,6 +178,37 @@ def evaluate(
         roads_before=None if to_road is None else share_on_roads(kept.points, to_road, ROAD),
         report=told,
     )
+
+
+class _Way(NamedTuple):
+    """One way to publish: what the originals are, and what stands for each."""
+
+    points: Floats  # of the originals, (n, m, 2)
+    lines: Floats
+    times: Floats | None  # seconds of the release's clock, (n, m)
+    line_times: Floats | None
+
+    def seconds(self, timing: Timing | None) -> Seconds | None:
+        """The times of both; None where none are published."""
+        if timing is None or self.times is None or self.line_times is None:
+            return None
+        return Seconds(self.times, self.line_times, timing.clock)
+
+
+def _timing(report: Report) -> Timing | None:
+    """How the report says that times were released."""
+    clock, told = clock_in(report), report.get("times")
+    if clock is None or told is None:
+        return None
+    return Timing(clock, ReleaseSettings(minute_worth=told["minute_worth"]).minute_worth)
+
+
+def _alone(clock: Clock, found: Matched) -> Alone | None:
+    """Name the hours in which one released line alone departs; None if there is none."""
+    assert found.times is not None
+    hours, lines = np.unique(clock.whole_hour(found.times[:, 0]), return_counts=True)
+    alone = tuple(clock.text(hour) for hour in hours[lines == 1].tolist())
+    return Alone(alone, len(hours)) if alone else None
 
 
 def _price(grouped: Grouped, k: int, subjects: Ints) -> list[Price]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
+from trajanon.clock import Clock
 from trajanon.evaluation.cost import AS_SLID, RELEASE, cost
 from trajanon.evaluation.templates import coloured, rendered
 from trajanon.files.report import Report, digits_in
@@ -18,7 +19,9 @@ from trajanon.releases import too_few
 from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.trajectories import OSM_ATTRIBUTION
 from trajanon.utility import usefulness as measures
-from trajanon.words import STAGES
+from trajanon.utility.grid import BUSIEST
+from trajanon.utility.times import DURATION_CLASS
+from trajanon.words import STAGES, UNITS
 
 NOTICE = "For the holder of the data, not for publication."
 
@@ -28,7 +31,18 @@ SLID = ", as slid"
 _BINS = 30
 
 _AS_THEY_ARE = (
-    *("file", "spacing", "holds", "k", "counted", "trajectories", "points", "subjects", "left_out"),
+    *(
+        "file",
+        "unit",
+        "spacing",
+        "holds",
+        "k",
+        "counted",
+        "trajectories",
+        "points",
+        "subjects",
+        "left_out",
+    ),
     *("nameless", "length_kept", "roads_before"),
 )
 """What an account repeats."""
@@ -44,6 +58,13 @@ class Price(NamedTuple):
     groups: int  # all groups of k records
 
 
+class Alone(NamedTuple):
+    """Hours of the release's clock in which one released line alone departs."""
+
+    hours: Sequence[str]  # when each begins, in words
+    of: int  # hours with departures
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Evaluation:
     """What a release protects, and what it costs.
@@ -57,6 +78,8 @@ class Evaluation:
     area
         West, south, east and north of the released lines, in degrees, rounded outward to
         hundredths.
+    unit
+        What one of the trajectories is: a ``trajectory``, or a ``trip``.
     spacing
         Metres between the points of a trajectory; None if they are not known.
     k
@@ -74,8 +97,12 @@ class Evaluation:
         known of them).
     problems
         What the checker found in the released file, a sentence each; None if no file was looked at.
+    clock
+        What the released times count from; None if there are none.
+    alone
+        Hours in which one released line alone departs; None if there are none, or no times.
     loss
-        IL in percent of each way to publish, by its name.
+        IL in percent of each way to publish, by its name; of places alone.
     usefulness
         What each way to publish leaves, by its name: this release, also measured on the windows as
         slid if they were; MDAV of the same k and subjects, where there are enough; no protection.
@@ -98,6 +125,7 @@ class Evaluation:
     file: str | None
     date: date
     area: tuple[float, float, float, float]
+    unit: str
     spacing: float | None
     k: int
     counted: str
@@ -109,6 +137,8 @@ class Evaluation:
     sizes: Ints
     violations: Mapping[str, int | None]
     problems: Sequence[str] | None
+    clock: Clock | None
+    alone: Alone | None
     loss: Mapping[str, float]
     usefulness: Mapping[str, measures.Usefulness]
     length_kept: float
@@ -118,6 +148,11 @@ class Evaluation:
     diversity_as_slid: Diversity
     roads_before: float | None
     report: Report
+
+    @property
+    def units(self) -> str:
+        """What several of the trajectories are."""
+        return UNITS[self.unit]
 
     @property
     def holds(self) -> bool:
@@ -156,7 +191,7 @@ class Evaluation:
             worst=max(tried, key=lambda one: (one.worst_case, one.exposed), default=None),
             as_cut=self.diversity.account,
             slid=self.diversity_as_slid.account,
-            costs=cost(self.usefulness, self.length_kept),
+            costs=cost(self.usefulness, self.length_kept, self.unit),
         )
 
     @property
@@ -173,6 +208,8 @@ class Evaluation:
             "sizes": {"min": int(least), "median": median, "max": int(most)},
             "violations": dict(self.violations),
             "problems": None if self.problems is None else list(self.problems),
+            "times": None if self.clock is None else self.clock.sentence,
+            "alone": None if self.alone is None else self.alone._asdict(),
             "information_loss": dict(self.loss),
             "price": None if self.price is None else [paid._asdict() for paid in self.price],
             "attacks": [attack.account for attack in self.attacks],
@@ -195,7 +232,10 @@ class Evaluation:
             median=float(np.median(self.sizes)),
             attacks=[(name, list(group)) for name, group in alike],
             histogram=_histogram,
+            beside=_beside,
             measures=measures,
+            busiest=BUSIEST,
+            minutes=DURATION_CLASS / 60.0,
         )
 
     @property
@@ -212,7 +252,8 @@ class Evaluation:
         return rendered(
             "datasheet.md",
             evaluation=self,
-            steps=list(steps) or ["microaggregation"],
+            steps=[step.replace("trajectories", self.units) for step in steps]
+            or ["microaggregation"],
             digits=digits_in(self.report),
             in_file=RELEASE,
             as_slid=AS_SLID,
@@ -225,3 +266,14 @@ def _histogram(values: Floats) -> dict[str, Any]:
     most = float(np.percentile(values, 99)) or 1.0
     counts, _ = np.histogram(np.minimum(values, most), bins=_BINS, range=(0, most))
     return {"counts": counts.tolist(), "most": most}
+
+
+def _beside(before: Sequence[int], after: Sequence[int], most: int = 0) -> list[list[float]]:
+    """Heights of bars for each class, up to a class; or to that of the 99th percentile."""
+    both = np.array([before, after], dtype=np.float64)
+    if not most:
+        most = int(np.searchsorted(np.cumsum(both[0]), 0.99 * both[0].sum())) + 1
+    both[:, most - 1] = both[:, most - 1 :].sum(axis=1)
+    shown = both[:, :most]
+    heights: list[list[float]] = (shown / shown.max()).T.tolist()
+    return heights

@@ -4,7 +4,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from trajanon.words import metres, percent
+from trajanon.words import metres, percent, span
 
 
 def rendered(template: str, **given: Any) -> str:
@@ -17,7 +17,8 @@ def rendered(template: str, **given: Any) -> str:
         undefined=StrictUndefined,
         keep_trailing_newline=template.endswith(".md"),
     )
-    environment.filters |= {"count": _count, "metres": metres, "percent": percent, "code": _code}
+    environment.filters |= {"count": _count, "code": _code}
+    environment.filters |= {"metres": metres, "percent": percent, "span": span, "tau": _tau}
     return environment.get_template(template).render(given)
 
 
@@ -29,6 +30,10 @@ def coloured(template: str, **given: Any) -> list[tuple[str, str]]:
 
 def _count(number: int | None) -> str:
     return "not known" if number is None else f"{number:,}"
+
+
+def _tau(agreement: float | None) -> str:
+    return "–" if agreement is None else f"{agreement:.2f}"
 
 
 def _code(name: str) -> str:
