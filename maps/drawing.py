@@ -6,14 +6,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
+from trajanon.clock import Clock
 from trajanon.errors import BadInput
-from trajanon.files.report import NOT_TOGETHER, Report, checked, released_of
+from trajanon.files.report import NOT_TOGETHER, Report, checked, clock_in, released_of, unit_in
 from trajanon.maps.colours import colours, weights
+from trajanon.maps.departures import by_hour, hours_of, in_words, told
 from trajanon.maps.layers import bends, corners, honeycomb, steps, unrolled
 from trajanon.maps.panel import by_displacement, by_size, panel_of, sample_note
 from trajanon.privacy.originals import Matched, matched
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
+from trajanon.words import UNITS
 
 _WORST = 10  # groups
 _OUTLIERS = 0.01, 1_000  # share of the originals, and how many at most
@@ -45,15 +48,19 @@ def match(
         raise BadInput(NOT_TOGETHER) from error
 
 
-def released_alone(points: Floats) -> Drawing:
+def released_alone(release: Trajectories) -> Drawing:
     """Draw what is in a release, and nothing else; equal trajectories are a group."""
-    records, sizes = np.unique(points.reshape(len(points), -1), axis=0, return_counts=True)
-    lines = unrolled(records.reshape(len(records), *points.shape[1:]), points)
+    points, times = release.points, release.times
+    clock = Clock.told(release.provenance.get("times"))
+    records = release.records if times is None else np.hstack([release.records, times])
+    _, example, sizes = np.unique(records, axis=0, return_index=True, return_counts=True)
+    lines = unrolled(points[example], points)
     bounds = corners(lines)
     most = max(1, _POINTS // points.shape[1])
     drawn = np.sort(np.random.default_rng(0).permutation(len(sizes))[:most])
     about = {
         "headline": "the release",
+        "units": "trajectories",
         "facts": [
             ["Trajectories, n", f"{len(points):,}"],
             ["Groups", f"{len(lines):,}"],
@@ -67,6 +74,8 @@ def released_alone(points: Floats) -> Drawing:
         "total": {"groups": len(lines)},
         "worst": [],
     }
+    if clock is not None and times is not None:
+        _add_departures(about, clock, drawn, times[example], sizes)
     layers = {"released": steps(lines[drawn]), "density-released": honeycomb(lines, bounds, sizes)}
     return Drawing(about, layers, bounds)
 
@@ -91,6 +100,7 @@ def release_and_originals(name: str, found: Matched, report: Report, releases: i
     slid = report.get("alignment") is not None
     about = {
         "name": name,
+        "units": UNITS[unit_in(report)],
         **panel_of(report, sizes),
         "drawn": sample_note(points, len(groups), len(sizes), sampled),
         "counts": {"displacement": by_displacement(moved), "sizes": by_size(sizes)},
@@ -107,6 +117,13 @@ def release_and_originals(name: str, found: Matched, report: Report, releases: i
         "density-originals": honeycomb(points, bounds),
         "density-released": honeycomb(lines, bounds, sizes),
     }
+    clock, times = clock_in(report), found.slid.times
+    if clock is not None and times is not None and found.times is not None:
+        _add_departures(about, clock, groups, found.times, sizes)
+        hours = hours_of(clock, clock.of(times))
+        about["departures"]["originals"] = by_hour(clock, hours)
+        layers["hours-originals"] = hours[drawn].tolist()
+        layers["hours-outliers"] = hours[farthest].tolist()
     if slid and tracks is not None:
         runs = np.unique(tracks.run[drawn])
         on_runs = unrolled(tracks.points, windows)
@@ -115,6 +132,19 @@ def release_and_originals(name: str, found: Matched, report: Report, releases: i
             np.unique(np.searchsorted(runs, tracks.run[each])).tolist() for each in members
         ]
     return Drawing(about, layers, bounds)
+
+
+def _add_departures(
+    about: dict[str, Any], clock: Clock, drawn: Ints, times: Floats, sizes: Ints
+) -> None:
+    """Tell when groups depart, and how many in which hour; ``drawn`` are some of them."""
+    hours = hours_of(clock, times)
+    about["groups"] |= {"hour": hours[drawn].tolist(), "when": told(clock, times[drawn])}
+    about["departures"] = {
+        "clock": in_words(clock),
+        "groups": by_hour(clock, hours),
+        "released": by_hour(clock, hours, sizes),
+    }
 
 
 def _groups(drawn: Ints, sizes: Ints, lines: Floats) -> dict[str, list[Any]]:

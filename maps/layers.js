@@ -25,13 +25,17 @@ const trajanonLayers = (() => {
     return kept.get(name);
   };
 
-  // The originals and the released line of a group, and the tracks they are on.
-  const members = ({ layers }, group) => {
-    if (!layers.members) return [];
-    const all = read(layers.originals);
-    return read(layers.members)[group].map((at) => line(all[at]));
+  // The originals of a group that depart in hours wanted, its released line, if it does,
+  // and the tracks they are on.
+  const any = () => true;
+  const of = ({ layers }, name) => (layers[name] ? read(layers[name]) : []);
+  const members = (release, group, wanted = any) => {
+    if (!release.layers.members) return [];
+    const all = of(release, "originals"), hours = of(release, "hours-originals");
+    return of(release, "members")[group].filter((at) => wanted(hours[at])).map((at) => line(all[at]));
   };
-  const centroid = ({ layers }, group) => line(read(layers.released)[group]);
+  const centroid = (release, group, wanted = any) =>
+    (wanted(release.groups.hour?.[group]) ? line(of(release, "released")[group]) : []);
   const runs = ({ layers }, group) => {
     const all = read(layers.tracks);
     return read(layers.runs)[group].map((at) => line(all[at]));
@@ -45,14 +49,14 @@ const trajanonLayers = (() => {
 
   // How the lines of each layer look, and where there is one, their group.
   const lines = {
-    originals: (release, palette) => each(release, (group) => ({
-      shape: members(release, group),
+    originals: (release, palette, wanted) => each(release, (group) => ({
+      shape: members(release, group, wanted),
       color: palette[release.groups.colour[group]], weight: 1.2,
       opacity: faint(release.total.originals, 0.6, 0.3),
     })),
 
-    released: (release, palette) => each(release, (group) => ({
-      shape: centroid(release, group),
+    released: (release, palette, wanted) => each(release, (group) => ({
+      shape: centroid(release, group, wanted),
       color: palette[release.groups.colour[group]], weight: release.groups.weight[group],
       opacity: faint(release.total.groups, 0.9, 0.65),
     })),
@@ -62,21 +66,22 @@ const trajanonLayers = (() => {
     })),
 
     // From each original to its group's line, at the start, the middle and the end.
-    displacement: (release, palette) => each(release, (group) => {
+    displacement: (release, palette, wanted) => each(release, (group) => {
       const to = centroid(release, group);
       const stops = [0, to.length >> 1, to.length - 1];
       return {
-        shape: members(release, group).flatMap((from) => stops.map((at) => [from[at], to[at]])),
+        shape: members(release, group, wanted).flatMap((from) => stops.map((at) => [from[at], to[at]])),
         color: palette[release.groups.colour[group]], weight: 1, opacity: 0.7,
       };
     }),
 
-    worst: (release) => release.worst.map((group) => ({
-      group, shape: centroid(release, group), color: "#111", weight: 6, opacity: 0.9,
+    worst: (release, palette, wanted) => release.worst.map((group) => ({
+      group, shape: centroid(release, group, wanted), color: "#111", weight: 6, opacity: 0.9,
     })),
 
-    outliers: ({ layers }) => read(layers.outliers).map((steps) => ({
-      shape: line(steps), color: "#111", weight: 2, opacity: 0.9, dashArray: "6 4",
+    outliers: (release, palette, wanted) => of(release, "outliers").map((steps, at) => ({
+      shape: wanted(of(release, "hours-outliers")[at]) ? line(steps) : [],
+      color: "#111", weight: 2, opacity: 0.9, dashArray: "6 4",
     })),
   };
 
@@ -106,14 +111,15 @@ const trajanonLayers = (() => {
     return drawn;
   };
 
-  // The lines or cells of a layer, ready to be put on a map.
-  const shapes = (name, release, palette, options) => {
+  // The lines, if they depart in hours wanted, or cells of a layer, ready to be put on a map.
+  const shapes = (name, release, palette, wanted = any, options) => {
     if (name.startsWith("density")) {
       return cells(read(release.layers[name]), densest(release).most, options);
     }
-    return lines[name](release, palette).map(({ group, shape, ...style }) => {
-      const drawn = L.polyline(shape, { ...options, ...style });
-      return Object.assign(drawn, { group, nearWeight: style.weight });
+    const drawn = lines[name](release, palette, wanted).filter(({ shape }) => shape.length);
+    return drawn.map(({ group, shape, ...style }) => {
+      const one = L.polyline(shape, { ...options, ...style });
+      return Object.assign(one, { group, nearWeight: style.weight });
     });
   };
 
@@ -131,5 +137,5 @@ const trajanonLayers = (() => {
     ];
   };
 
-  return { read, members, centroid, runs, densest, shapes, background };
+  return { read, of, members, centroid, runs, densest, shapes, background };
 })();

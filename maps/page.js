@@ -2,7 +2,7 @@
 "use strict";
 
 const trajanonPage = (map) => {
-  const { node, number, count, about, fill, frame } = trajanonPanel;
+  const { node, number, about, fill, frame } = trajanonPanel;
   const page = trajanonLayers.read("page");
   const beside = page.view === "side-by-side";
   const narrow = window.matchMedia("(max-width: 700px)").matches;
@@ -71,25 +71,45 @@ const trajanonPage = (map) => {
 
   let current = 0;
   const release = () => page.releases[current];
-  const named = ({ total, slid }) => [
-    {
-      name: "originals", side: map, height: 413, on: true,
-      label: `Originals${slid ? ", as slid" : ""} (${number(total.originals ?? 0)}), thin`,
-    },
-    {
-      name: "released", side: right, height: 416, on: true,
-      label: `Released (${count(total.groups, "group")}), thick`,
-    },
-    { name: "tracks", side: map, height: 412, hidden: !slid, label: "Tracks that windows slid on" },
-    { name: "displacement", side: right, height: 414, label: "Displacement: start, middle, end" },
-    { name: "worst", side: right, height: 415, label: `Worst groups (${release().worst.length})` },
-    {
-      name: "outliers", side: map, height: 417,
-      label: `Outliers: the ${number(total.outliers ?? 0)} moved farthest`,
-    },
-    { name: "density-originals", side: map, height: 410, label: "Density of originals, hexagons" },
-    { name: "density-released", side: right, height: 411, label: "Density of the release, hexagons" },
-  ].filter(({ name, hidden }) => !hidden && (!alone || name.endsWith("released")));
+  const hours = trajanonHours.choice();
+  const wanted = () => (release().departures && hours.any() ? hours.has : undefined);
+  const named = () => {
+    const { total, slid, departures, groups, worst } = release(), has = wanted();
+    // Of so many, those that depart in the hours chosen; hexagons and tracks know no hours.
+    const some = (all, part) => (has ? `${number(part())} of ${number(all)}` : number(all));
+    const depart = (name) => () => trajanonHours.sum(departures[name] ?? [], has);
+    const originals = some(total.originals ?? 0, depart("originals"));
+    const released = some(total.groups, depart("groups"));
+    const costly = some(worst.length, () => worst.filter((at) => has(groups.hour[at])).length);
+    const far = () => trajanonLayers.of(release(), "hours-outliers").filter(has).length;
+    const outliers = `${has ? "" : "the "}${some(total.outliers ?? 0, far)}`;
+    const always = has ? "all hours" : "hexagons";
+    return [
+      {
+        name: "originals", side: map, height: 413, on: true,
+        label: `Originals${slid ? ", as slid" : ""} (${originals}), thin`,
+      },
+      {
+        name: "released", side: right, height: 416, on: true,
+        label: `Released (${released} ${total.groups === 1 ? "group" : "groups"}), thick`,
+      },
+      {
+        name: "tracks", side: map, height: 412, hidden: !slid,
+        label: `Tracks that windows slid on${has ? ", all hours" : ""}`,
+      },
+      { name: "displacement", side: right, height: 414, label: "Displacement: start, middle, end" },
+      { name: "worst", side: right, height: 415, label: `Worst groups (${costly})` },
+      { name: "outliers", side: map, height: 417, label: `Outliers: ${outliers} moved farthest` },
+      {
+        name: "density-originals", side: map, height: 410,
+        label: `Density of originals, ${always}`,
+      },
+      {
+        name: "density-released", side: right, height: 411,
+        label: `Density of the release, ${always}`,
+      },
+    ].filter(({ name, hidden }) => !hidden && (!alone || name.endsWith("released")));
+  };
 
   const canvas = (on, name, height) => {
     const pane = on.getPane(name) ?? on.createPane(name);
@@ -113,7 +133,7 @@ const trajanonPage = (map) => {
 
   const show = ({ name, side, height }) => {
     const options = canvas(side, name, height);
-    const shapes = trajanonLayers.shapes(name, release(), palette, options);
+    const shapes = trajanonLayers.shapes(name, release(), palette, wanted(), options);
     shapes.forEach(thin);
     shown.set(name, L.layerGroup(shapes).addTo(side));
     shown.get(name).renderer = options.renderer;
@@ -276,12 +296,23 @@ const trajanonPage = (map) => {
     choose(null);
     layers.forEach((layer) => toggle(layer, false));
     current = which;
-    layers = named(release()).map((layer) =>
-      ({ ...layer, on: on.get(layer.name) ?? Boolean(layer.on) }));
+    const bars = release().departures ? trajanonHours.bars(release(), hours, redraw) : "";
+    layers = named().map((layer) => ({ ...layer, on: on.get(layer.name) ?? Boolean(layer.on) }));
     headline.textContent = release().headline;
     const densest = trajanonLayers.densest(release());
-    fill(body, page, current, layers, { choose: open, toggle, find, show: visit, said, densest });
+    fill(body, page, current, layers,
+      { choose: open, toggle, find, show: visit, said, densest, bars });
     layers.filter((layer) => layer.on).forEach((layer) => toggle(layer, true));
+  };
+
+  // Other hours: other lines, and what the legend says of them.
+  const redraw = () => {
+    choose(null);
+    named().forEach(({ label }, at) => { layers[at].words.textContent = label; });
+    layers.filter((layer) => layer.on).forEach((layer) => {
+      toggle(layer, false);
+      toggle(layer, true);
+    });
   };
 
   new ResizeObserver(() => both.forEach((each) => each.invalidateSize({ animate: false }))).observe(maps);

@@ -40,8 +40,9 @@ const trajanonPanel = (() => {
   };
 
   const about = (release, at) => {
-    const { groups } = release;
-    const said = `Group ${groups.number[at]} · ${number(groups.size[at])} trajectories`;
+    const { groups, units } = release;
+    const when = groups.when ? ` · ${groups.when[at]}` : "";
+    const said = `Group ${groups.number[at]} · ${number(groups.size[at])} ${units}${when}`;
     return groups.moved ? `${said} · mean displacement ${metres(groups.moved[at])}` : said;
   };
 
@@ -67,8 +68,8 @@ const trajanonPanel = (() => {
           toggle(layer, box.checked);
           shade();
         });
-        return node("label", {}, box, node("i", { className: `sample ${layer.name}` }),
-          node("span", {}, layer.label));
+        layer.words = node("span", {}, layer.label);
+        return node("label", {}, box, node("i", { className: `sample ${layer.name}` }), layer.words);
       }), shades,
       node("p", {}, "Each group has one colour; neighbouring groups differ."));
   };
@@ -88,7 +89,7 @@ const trajanonPanel = (() => {
 
   const releases = (all, current, choose) => {
     const built = node("table", { className: "releases" },
-      caption("Releases of the same trajectories"),
+      caption(`Releases of the same ${all[current].units}`),
       node("tr", {}, node("td"), ...["IL", "mean displ."].map((name) =>
         node("th", { scope: "col" }, name))));
     all.forEach((release, at) => {
@@ -124,7 +125,8 @@ const trajanonPanel = (() => {
     const { counts } = release;
     body.replaceChildren();
     if (page.releases.length > 1) body.append(releases(page.releases, current, acts.choose));
-    body.append(legend(layers, acts.toggle, acts.densest));
+    // Above the legend, whose lines grow with the hours chosen: bars stay under the mouse.
+    body.append(acts.bars, legend(layers, acts.toggle, acts.densest));
     if (release.drawn) body.append(node("p", { className: "drawn" }, release.drawn));
     const last = release.total.groups - 1;
     body.append(search(last, acts.find, acts.said), table(release.facts, "The release"));
@@ -132,7 +134,7 @@ const trajanonPanel = (() => {
     if (counts.displacement) {
       body.append(histogram(counts.displacement, "Groups by mean displacement"));
     }
-    const sizes = histogram(counts.sizes, "Groups by number of trajectories");
+    const sizes = histogram(counts.sizes, `Groups by number of ${release.units}`);
     if (release.worst.length) body.append(worst(release, acts.show));
     body.append(Object.assign(folded("Sizes", sizes), { open: !counts.displacement }));
     if (release.glossary.length) {
@@ -151,5 +153,5 @@ const trajanonPanel = (() => {
     return { panel, details, headline, body };
   };
 
-  return { node, number, count, about, fill, frame };
+  return { node, number, count, heading, about, fill, frame };
 })();

@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.files.report import Report
-from trajanon.words import STAGES, metres, percent
+from trajanon.files.report import Report, unit_in
+from trajanon.words import STAGES, UNITS, metres, percent, span
 
 _ROWS = 10  # of sizes; larger groups share the last one
 _EDGE = 85.0511  # degrees: of Mercator's square world, which all street maps show
 
 _TERMS = [
-    ["Subject", "who made a trajectory: a person, an account or a vehicle"],
     ["IL", "information loss: share of the points' spread that is averaged away"],
     ["Displacement", "from a point to the same point of its group's line"],
 ]
+_OF_TIMES = [["Off by", "from a departure, or duration, to that of its group's line"]]
 _SLID = "is drawn, and its displacement measured, where it slid to"
 _OF_WINDOWS = [
     ["As slid", f"each original is a window of a longer track; it {_SLID}"],
@@ -47,7 +47,7 @@ def _facts(report: Report, sizes: Ints) -> list[list[str]]:
     few = sum(number < k for number in report.get("subjects_per_group") or [])
     alignment, from_runs = report.get("alignment"), report.get("from_runs")
     rows = [
-        ["Trajectories, n", f"{int(sizes.sum()):,}"],
+        [f"{UNITS[unit_in(report)].capitalize()}, n", f"{int(sizes.sum()):,}"],
         ["Groups", f"{len(sizes):,}"],
         [f"{counted(report).capitalize()} in each group", f"at least {k}"],
     ]
@@ -60,12 +60,20 @@ def _facts(report: Report, sizes: Ints) -> list[list[str]]:
         rows.append(["Mean displacement, as cut", metres(as_cut)])
     if from_runs:
         rows.append(["Mean distance from the runs", metres(from_runs["mean"])])
-    return [
-        *rows,
+    rows += [
         ["Median displacement", metres(moved["median"])],
         ["95 % of points moved at most", metres(moved["p95"])],
         ["Farthest point moved", metres(moved["max"])],
     ]
+    if times := report.get("times"):
+        departure, duration = times["departure_error"], times["duration_error"]
+        rows += [
+            ["Departure off by, mean", span(departure["mean"])],
+            ["Departure off by, median", span(departure["median"])],
+            ["Duration off by, mean", span(duration["mean"])],
+            ["Duration off by, median", span(duration["median"])],
+        ]
+    return rows
 
 
 def stages_with_loss(report: Report) -> list[tuple[str, float]]:
@@ -76,8 +84,11 @@ def stages_with_loss(report: Report) -> list[tuple[str, float]]:
 
 def _glossary(report: Report) -> list[list[str]]:
     """Each term of the panel, and what it means."""
-    names = dict.fromkeys(stage["name"] for stage in report["stages"])
-    terms = _TERMS + [[name, STAGES[name]] for name in names if name in STAGES]
+    unit, names = unit_in(report), dict.fromkeys(stage["name"] for stage in report["stages"])
+    terms = [["Subject", f"who made a {unit}: a person, an account or a vehicle"], *_TERMS]
+    terms += _OF_TIMES if report.get("times") else []
+    meanings = {name: STAGES[name] for name in names if name in STAGES}
+    terms += [[name, said.replace("trajectories", UNITS[unit])] for name, said in meanings.items()]
     if report.get("alignment") is not None:
         terms += _OF_WINDOWS
     return terms + _OF_RUNS if report.get("from_runs") else terms
@@ -106,7 +117,7 @@ def sample_note(
 
 def counted(report: Report) -> str:
     """Name what k counts."""
-    return "subjects" if report["counted"] == "subjects" else "trajectories"
+    return "subjects" if report["counted"] == "subjects" else UNITS[unit_in(report)]
 
 
 def by_size(sizes: Ints) -> list[Row]:

@@ -146,7 +146,7 @@ def public(
         msg = "there are no released trajectories to draw: run trajanon anonymize again"
         raise BadInput(msg)
     return map_page(
-        [released_alone(release.points)],
+        [released_alone(release)],
         view="public",
         title="trajanon: release",
         notice=None,

@@ -7,7 +7,7 @@ import base64
 import os
 import shutil
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import folium
@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page
 
+from trajanon.clock import Clock
+from trajanon.loss import group_means
 from trajanon.maps import compare
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
@@ -23,6 +25,11 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 needs_chromium = pytest.mark.skipif(
     CHROMIUM is None and "CI" not in os.environ,  # there it fails: nobody reads skips
     reason="no program chromium is on the PATH to look at pages with",
+)
+
+DESKTOP, PHONE = (1280, 800), (390, 844)
+TILE = base64.b64decode(  # a white pixel
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTjMZgAAAABJRU5ErkJggg=="
 )
 
 LABELS = np.array([0, 1, 0, 2, 1, 0, 2, 2, 1, 2, 0])  # sizes 4, 3, 4
@@ -141,6 +148,30 @@ def report(labels: Any = LABELS, **changes: Any) -> dict[str, Any]:
         "notice": "For the holder of the data, not for publication.",
         "attribution": OSM_ATTRIBUTION,
     } | changes
+
+
+def timed(times: str = "of-day") -> tuple[Trajectories, Trajectories, dict[str, Any]]:
+    """These as trips of a Monday, the last street's of the Tuesday; their release, its report.
+
+    They depart, in Madrid, at 7:50, 8:10, 8:20 and 8:40; 8:30, 9:00 and 9:30; 17:00 and 18:00.
+    """
+    minutes = np.array([470, 510, 490, 2460, 540, 500, 2460, 2520, 570, 2520, 520])
+    departure = 1_717_365_600 + 60.0 * minutes[:, None]  # from midnight before the Monday on
+    original = replace(
+        trajectories(), times=departure + np.linspace(0, 14 * 60, 30), provenance={"trips": True}
+    )
+    clock = Clock(times, "Europe/Madrid", 300)
+    assert original.times is not None
+    seconds = clock.rounded(group_means(clock.of(original.times), LABELS))
+    release = Trajectories(
+        means(original.points, LABELS)[LABELS],
+        times=seconds[LABELS],
+        provenance={"times": clock.sentence},
+    )
+    off = {"mean": 1_320.0, "median": 1_200.0, "p95": 1_800.0, "max": 1_800.0}
+    account = {"times": times, "timezone": "Europe/Madrid", "step": 300, "minute_worth": 3.0}
+    account |= {"departure_error": off, "duration_error": off | {"mean": 72.0, "median": 60.0}}
+    return original, release, report(unit="trip", times=account)
 
 
 def drawn(original: Trajectories | None = None, **options: Any) -> folium.Map:

@@ -9,7 +9,7 @@ import efforts
 import numpy as np
 import platformdirs
 import pytest
-from browsing import CHROMIUM
+from browsing import CHROMIUM, DESKTOP, TILE, Open, Opened
 from commands import Answer, Run
 from hypothesis import HealthCheck, settings
 from naive_refine import search_in_blocks
@@ -19,10 +19,12 @@ from trajanon.cli.main import main
 from trajanon.data import sample
 from trajanon.extract import extract
 from trajanon.files.trajectories import write_trajectories
+from trajanon.maps import html
 from trajanon.trajectories import Trajectories
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    import folium
+    from playwright.sync_api import Browser, ConsoleMessage, Route
 
 settings.register_profile(
     "trajanon",
@@ -86,6 +88,51 @@ def browser() -> Iterator["Browser"]:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
         yield started
         started.close()
+
+
+@pytest.fixture
+def see(browser: "Browser", tmp_path: Path) -> Iterator[Open]:
+    """Open maps; every request but those for tiles fails the test, as do complaints."""
+    opened: list[Opened] = []
+
+    def visit(
+        drawn: "folium.Map | str", size: tuple[int, int] = DESKTOP, touch: bool = False
+    ) -> Opened:
+        file = tmp_path / f"{len(opened)}.html"
+        file.write_text(drawn if isinstance(drawn, str) else html(drawn), "utf-8")
+        width, height = size
+        page = browser.new_page(viewport={"width": width, "height": height}, has_touch=touch)
+        page.set_default_timeout(20_000)
+        seen = Opened(page)
+        opened.append(seen)
+
+        def answer(route: "Route") -> None:
+            address = route.request.url
+            if address.startswith("file:"):
+                route.continue_()
+                return
+            seen.requests.append(address)
+            if address.startswith("https://tile.openstreetmap.org/"):
+                route.fulfill(body=TILE, content_type="image/png")
+            else:
+                route.abort()
+
+        def console(message: "ConsoleMessage") -> None:
+            if message.type in ("error", "warning"):
+                seen.complaints.append(message.text)
+
+        page.on("console", console)
+        page.on("pageerror", lambda error: seen.complaints.append(str(error)))
+        page.route("**/*", answer)
+        page.goto(file.as_uri())
+        return seen
+
+    yield visit
+    for each in opened:
+        each.page.close()
+        tiles = "https://tile.openstreetmap.org/"
+        assert [one for one in each.requests if not one.startswith(tiles)] == []
+        assert each.complaints == []
 
 
 @pytest.fixture

@@ -3,20 +3,17 @@
 Pictures are judged by counting pixels, in the browser itself.
 """
 
-import base64
-from collections.abc import Iterator
 from html import escape
-from pathlib import Path
 from typing import Any
 
-import folium
 import numpy as np
 import pytest
 from browsing import (
+    DESKTOP,
     LABELS,
     PAINTED,
+    PHONE,
     Open,
-    Opened,
     drawn,
     many,
     means,
@@ -25,7 +22,6 @@ from browsing import (
     slid,
     trajectories,
 )
-from playwright.sync_api import Browser, ConsoleMessage, Route
 from toy import toy
 
 import trajanon
@@ -33,56 +29,6 @@ from trajanon.maps import Background, compare, compare_releases, html, public
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 pytestmark = needs_chromium
-
-DESKTOP, PHONE = (1280, 800), (390, 844)
-TILE = base64.b64decode(  # a white pixel
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTjMZgAAAABJRU5ErkJggg=="
-)
-
-
-@pytest.fixture
-def see(browser: Browser, tmp_path: Path) -> Iterator[Open]:
-    """Open maps; every request but those for tiles fails the test, as do complaints."""
-    opened: list[Opened] = []
-
-    def visit(
-        drawn: folium.Map | str, size: tuple[int, int] = DESKTOP, touch: bool = False
-    ) -> Opened:
-        file = tmp_path / f"{len(opened)}.html"
-        file.write_text(drawn if isinstance(drawn, str) else html(drawn), "utf-8")
-        width, height = size
-        page = browser.new_page(viewport={"width": width, "height": height}, has_touch=touch)
-        page.set_default_timeout(20_000)
-        seen = Opened(page)
-        opened.append(seen)
-
-        def answer(route: Route) -> None:
-            address = route.request.url
-            if address.startswith("file:"):
-                route.continue_()
-                return
-            seen.requests.append(address)
-            if address.startswith("https://tile.openstreetmap.org/"):
-                route.fulfill(body=TILE, content_type="image/png")
-            else:
-                route.abort()
-
-        def console(message: ConsoleMessage) -> None:
-            if message.type in ("error", "warning"):
-                seen.complaints.append(message.text)
-
-        page.on("console", console)
-        page.on("pageerror", lambda error: seen.complaints.append(str(error)))
-        page.route("**/*", answer)
-        page.goto(file.as_uri())
-        return seen
-
-    yield visit
-    for each in opened:
-        each.page.close()
-        tiles = "https://tile.openstreetmap.org/"
-        assert [one for one in each.requests if not one.startswith(tiles)] == []
-        assert each.complaints == []
 
 
 def test_both_layers_have_all_their_lines_and_can_be_toggled(see: Open) -> None:

@@ -1,0 +1,80 @@
+// Departures by hour: bars to look at, and to choose hours by.
+"use strict";
+
+const trajanonHours = (() => {
+  const { node, number, count, heading } = trajanonPanel;
+  const HOURS = 24, DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
+  // Which hours of the day, and days of the week, are chosen: all, if none is. A slot is an
+  // hour of the day, or from Monday on of the week.
+  const choice = () => {
+    const hours = new Set(), days = new Set();
+    const among = (chosen, each) => chosen.size === 0 || chosen.has(each);
+    return {
+      hours, days,
+      any: () => hours.size + days.size > 0,
+      has: (slot) => among(hours, slot % HOURS) && among(days, Math.floor(slot / HOURS)),
+      onDay: (slot) => among(days, Math.floor(slot / HOURS)),
+    };
+  };
+
+  const sum = (counts, has) =>
+    counts.reduce((all, counted, slot) => all + (has(slot) ? counted : 0), 0);
+
+  const clock = (hour) => `${String(hour).padStart(2, "0")}:00`;
+
+  // A button for each hour and day; ``change`` is called when others are chosen.
+  const bars = ({ departures, units }, chosen, change) => {
+    const weekly = departures.released.length > HOURS;
+    if (!weekly) chosen.days.clear();
+    const kinds = ["originals", "released"].filter((kind) => departures[kind]);
+    const said = node("p", { role: "status" });
+
+    const button = (act, ...inside) => {
+      const made = node("button", { type: "button" }, ...inside);
+      made.addEventListener("click", () => {
+        act();
+        update();
+        change();
+      });
+      return made;
+    };
+    const flip = (set, value) => () => set.delete(value) || set.add(value);
+    const hours = Array.from({ length: HOURS }, (_, hour) => button(flip(chosen.hours, hour),
+      node("span", {}, ...kinds.map((kind) => node("i", { className: kind }))),
+      node("b", {}, hour % 3 ? "" : String(hour))));
+    const days = weekly ? DAYS.map((name, day) => button(flip(chosen.days, day), name)) : [];
+    const every = button(() => [chosen.hours, chosen.days].forEach((set) => set.clear()), "All hours");
+
+    const told = (counted) => kinds.map((kind) => `${number(counted(kind))} ${kind}`).join(", ");
+
+    const update = () => {
+      const counts = hours.map((_, hour) => Object.fromEntries(kinds.map((kind) => [kind,
+        sum(departures[kind], (slot) => slot % HOURS === hour && chosen.onDay(slot))])));
+      const most = Math.max(1, ...counts.flatMap(Object.values));
+      hours.forEach((made, hour) => {
+        made.ariaPressed = chosen.hours.has(hour);
+        made.title = `${clock(hour)}–${clock(hour + 1)}: ${told((kind) => counts[hour][kind])}`;
+        made.ariaLabel = made.title;
+        made.querySelectorAll("i").forEach((bar) => {
+          bar.style.height = `${(100 * counts[hour][bar.className]) / most}%`;
+        });
+      });
+      days.forEach((made, day) => { made.ariaPressed = chosen.days.has(day); });
+      every.disabled = !chosen.any();
+      const depart = told((kind) => sum(departures[kind], chosen.has));
+      const groups = count(sum(departures.groups, chosen.has), "group");
+      said.textContent = `${chosen.any() ? "Hours chosen" : "All hours"}: ${depart} ${units}, ${groups}.`;
+    };
+    update();
+    return node("fieldset", { className: "hours" },
+      node("legend", {}, heading("Departures by hour")),
+      node("div", { className: "week" }, ...days),
+      node("div", { className: "day" }, ...hours),
+      node("p", { className: "key" }, ...kinds.flatMap((kind) => [node("i", { className: kind }), kind]),
+        every),
+      said, node("p", {}, departures.clock));
+  };
+
+  return { choice, sum, bars };
+})();
