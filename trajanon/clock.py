@@ -19,7 +19,7 @@ BEGINS = 3 * HOUR
 DOCUMENTED_DAY = datetime(1970, 1, 5)
 """A Monday: where a format wants a date, seconds of a day or of a week are counted from here."""
 
-_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONDAY = 4 * DAY  # from 1970-01-01, a Thursday
 
 _SENTENCES = {
@@ -130,7 +130,7 @@ class Clock:
             return f"{pd.Timestamp(local, unit='s'):%Y-%m-%d %H:%M}"
         days, rest = divmod(int(second), DAY)
         text = f"{rest // HOUR:02d}:{rest % HOUR // 60:02d}"
-        return text if self.times == "of-day" else f"{_WEEKDAYS[days % 7]} {text}"
+        return text if self.times == "of-day" else f"{WEEKDAYS[days % 7]} {text}"
 
 
 def _local(times: Floats, timezone: str) -> Floats:

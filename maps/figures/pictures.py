@@ -9,6 +9,7 @@ from typing import Any
 
 import matplotlib.style
 from cycler import cycler
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
@@ -92,7 +93,7 @@ def few_ticks(axis: Axis, most: int) -> None:
 
 
 def legend_below(
-    figure: Figure, columns: int, series: Sequence[str] = (), others: Sequence[Line2D] = ()
+    figure: Figure, columns: int, series: Sequence[str] = (), others: Sequence[Artist] = ()
 ) -> None:
     """Put a legend under all panels, where it hides nothing."""
     entries = [
@@ -116,6 +117,7 @@ class Picture:
     figure: Figure
     caption: str  # what is shown, and of how many runs; one paragraph
     private: bool = False  # whether it shows originals
+    numbers: str | None = None  # what is drawn, as CSV
 
     def _repr_png_(self) -> bytes:
         png = BytesIO()
@@ -125,12 +127,13 @@ class Picture:
 
 
 def file_names(pictures: Sequence[Picture]) -> list[str]:
-    """Name the files that `save` writes: the figures in their order, then the captions."""
-    return [f"{p.name}{suffix}" for p in pictures for suffix in _FORMATS] + [CAPTIONS]
+    """Name the files that `save` writes: the figures in their order, then numbers and captions."""
+    figures = [f"{p.name}{suffix}" for p in pictures for suffix in _FORMATS]
+    return [*figures, *(f"{p.name}.csv" for p in pictures if p.numbers is not None), CAPTIONS]
 
 
 def save(pictures: Sequence[Picture], folder: Path, *, inputs: Sequence[Path] = ()) -> None:
-    """Write each figure as SVG and PNG, and a page with all captions.
+    """Write each figure as SVG and PNG, its numbers as CSV, and a page with all captions.
 
     Figures that show originals, and captions of such, are readable by their owner only. Equal
     figures are equal files: they hold no date.
@@ -160,5 +163,8 @@ def save(pictures: Sequence[Picture], folder: Path, *, inputs: Sequence[Path] = 
             for metadata in _FORMATS.values():
                 described = {"Title": picture.name, "Description": picture.caption}
                 picture.figure.savefig(next(rest), metadata={**described, **metadata})
+        for picture in pictures:
+            if picture.numbers is not None:
+                next(rest).write_text(picture.numbers, encoding="utf-8")
         captions = [f"## {picture.name}\n\n{picture.caption}\n" for picture in pictures]
         next(rest).write_text("\n".join(["# Captions\n", *captions]), encoding="utf-8")

@@ -7,12 +7,15 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from trajanon.arrays import Ints
+from trajanon.clock import WEEKDAYS
 from trajanon.errors import BadInput
-from trajanon.files.report import Report
+from trajanon.files.report import Report, clock_in, unit_in
 from trajanon.maps.colours import PALETTE
+from trajanon.maps.departures import by_hour, hours_of, in_words, told
 from trajanon.maps.drawing import match
 from trajanon.maps.figures.pictures import (
     ONE_COLUMN,
+    TWO_COLUMNS,
     Picture,
     few_ticks,
     legend_below,
@@ -25,9 +28,15 @@ from trajanon.privacy.originals import Matched
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 from trajanon.utility.displacements import on_plane
-from trajanon.words import percent
+from trajanon.words import UNITS, percent, span
 
-_MEMBER, _CENTROID = PALETTE[0], PALETTE[1]
+_MEMBER, _CENTROID, _PALE = PALETTE[0], PALETTE[1], "#BBBBBB"
+_PRIVATE = "shows originals: for the holder of the data"
+_DAY = 24  # hours
+
+
+def _units(report: Report) -> str:
+    return UNITS[unit_in(report)]
 
 
 def of_release(
@@ -37,7 +46,7 @@ def of_release(
     *,
     group: int | None = None,
 ) -> list[Picture]:
-    """Draw information loss by stage, group sizes, and one group in detail.
+    """Draw information loss by stage, group sizes, departures by hour, and one group in detail.
 
     Parameters
     ----------
@@ -50,7 +59,8 @@ def of_release(
     Returns
     -------
     list of Picture
-        The last one shows originals, and says so.
+        The last one, and departures, are of originals, and say so. There are no departures where
+        the release has no times.
 
     Raises
     ------
@@ -58,16 +68,16 @@ def of_release(
         If there is nothing to draw, the three do not belong together, or there is no such group.
     """
     found, typed = match(trajectories, release, report)
-    aligned = typed.get("alignment") is not None
     with styled():
         return [
-            _stages(typed, aligned=aligned),
+            _stages(typed),
             _sizes(typed, found.labels),
-            _group(found, group, aligned=aligned),
+            *_departures(typed, found),
+            _group(typed, found, group),
         ]
 
 
-def _stages(report: Report, *, aligned: bool) -> Picture:
+def _stages(report: Report) -> Picture:
     """Draw a bar for each stage after which there were groups."""
     names, losses = zip(*stages_with_loss(report), strict=True)
     figure, (ax,) = panels(1, 1, ONE_COLUMN, 0.55 + 0.24 * len(names))
@@ -79,10 +89,10 @@ def _stages(report: Report, *, aligned: bool) -> Picture:
     ax.yaxis.grid(visible=False)
     ax.set_xlabel("information loss, IL (%)")
     caption = (
-        f"Information loss after each stage: {report['n']:,} trajectories, at least "
+        f"Information loss after each stage: {report['n']:,} {_units(report)}, at least "
         f"{report['k']} {counted(report)} in each group."
     )
-    if aligned:
+    if report.get("alignment") is not None:
         caption += (
             " That after alignment is measured on the windows as they slid on their "
             "tracks, the others on the windows as they were cut."
@@ -100,18 +110,50 @@ def _sizes(report: Report, labels: Ints) -> Picture:
     ax.set_xticks(range(len(sizes)), sizes)
     ax.margins(y=0.12)  # room for the numbers
     ax.xaxis.grid(visible=False)
-    ax.set_xlabel("trajectories in a group")
+    ax.set_xlabel(f"{_units(report)} in a group")
     ax.set_ylabel("groups")
     caption = (
-        f"Sizes of the {len(members):,} groups of {len(labels):,} trajectories, with "
+        f"Sizes of the {len(members):,} groups of {len(labels):,} {_units(report)}, with "
         f"at least {report['k']} {counted(report)} in each."
     )
     return Picture("sizes", figure, caption)
 
 
-def _group(found: Matched, number: int | None, *, aligned: bool) -> Picture:
+def _departures(report: Report, found: Matched) -> list[Picture]:
+    """Draw how many depart in each hour, original and released; nothing without times."""
+    clock, times, account = clock_in(report), found.slid.times, report.get("times")
+    if clock is None or account is None or times is None or found.times is None:
+        return []
+    originals = by_hour(clock, hours_of(clock, clock.of(times)))
+    released = by_hour(clock, hours_of(clock, found.times), np.bincount(found.labels))
+    hours = len(originals)
+    weekly = hours > _DAY
+    figure, (ax,) = panels(1, 1, TWO_COLUMNS if weekly else ONE_COLUMN, 2.3)
+    ax.stairs(originals, fill=True, color=_PALE, label="originals")
+    ax.stairs(released, color=PALETTE[0], lw=1.2, baseline=None, label="released")
+    every = _DAY if weekly else 3
+    ax.set_xticks(range(0, hours + 1, every))
+    if weekly:
+        ax.set_xticks(range(_DAY // 2, hours, _DAY), WEEKDAYS, minor=True)
+        ax.tick_params("x", which="major", labelbottom=False)
+        ax.tick_params("x", which="minor", length=0)
+    ax.set_xlim(0, hours)
+    ax.set_xlabel(f"departure, local time ({clock.timezone})")
+    ax.set_ylabel(f"{_units(report)} an hour")
+    ax.set_title(_PRIVATE, fontsize=7)
+    legend_below(figure, 2, others=ax.get_legend_handles_labels()[0])
+    error = account["departure_error"]
+    caption = (
+        f"For the holder of the data, not for publication: it counts originals. {in_words(clock)} "
+        f"Departures of {len(found.labels):,} {_units(report)} and of their released lines; they "
+        f"are off by {span(error['mean'])} on average, {span(error['median'])} in the median."
+    )
+    return [Picture("departures", figure, caption, private=True)]
+
+
+def _group(report: Report, found: Matched, number: int | None) -> Picture:
     """Draw the members of a group and their centroid, in metres."""
-    labels, chosen = found.labels, ""
+    labels, chosen, when = found.labels, "", ""
     windows = found.slid.points
     points, lines = unrolled(windows, windows), unrolled(found.lines, windows)
     count = len(lines)
@@ -136,8 +178,12 @@ def _group(found: Matched, number: int | None, *, aligned: bool) -> Picture:
     few_ticks(ax.xaxis, 6)
     ax.set_xlabel("metres to the east")
     ax.set_ylabel("metres to the north")
-    ax.set_title("shows originals: for the holder of the data", fontsize=7)
+    ax.set_title(_PRIVATE, fontsize=7)
+    aligned = report.get("alignment") is not None
     named = f"{len(members)} members{' as slid' if aligned else ''}"
+    clock = clock_in(report)
+    if clock is not None and found.times is not None:
+        when = f" with its times ({told(clock, found.times[[number]])[0]})"
     entries = [
         Line2D([], [], color=_MEMBER, lw=0.7, label=named),
         Line2D([], [], color=_CENTROID, lw=3, label="released centroid"),
@@ -146,7 +192,7 @@ def _group(found: Matched, number: int | None, *, aligned: bool) -> Picture:
     legend_below(figure, 3, others=entries)
     caption = (
         f"For the holder of the data, not for publication: it shows originals. Group {number} of "
-        f"{count:,}{chosen}: its {named}, and the centroid that is released once for each of them; "
-        f"mean displacement {far[labels == number].mean():,.0f} m."
+        f"{count:,}{chosen}: its {named}, and the centroid that is released{when} once for "
+        f"each of them; mean displacement {far[labels == number].mean():,.0f} m."
     )
     return Picture("group", figure, caption, private=True)

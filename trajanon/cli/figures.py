@@ -7,36 +7,60 @@ from trajanon.cli.options import ANONYMIZED, BOTH, TRAJECTORIES, options
 from trajanon.cli.wording import say, tell
 from trajanon.errors import BadInput
 
+_TRADE_OFF = Path("trade-off-time")
+
 
 @options(
-    files=("The CSV of trajanon benchmark; or trajectories and release.", BOTH),
+    files=(
+        "The CSV of trajanon benchmark; or trajectories and release; or the word trade-off-time, "
+        "and trajectories with times.",
+        BOTH,
+    ),
+    k=("Of trade-off-time: least number of different subjects in a group.", "4"),
     group=("Number of the group of a release to draw in detail.", "that of median displacement"),
     out="Folder for the figures and their captions.",
 )
 def figures(
-    files: list[Path] | None = None, *, group: int | None = None, out: Path = Path("figures")
+    files: list[Path] | None = None,
+    *,
+    k: int | None = None,
+    group: int | None = None,
+    out: Path = Path("figures"),
 ) -> None:
     """Draw figures for a paper, each as SVG and PNG.
 
     Of a benchmark: loss by method and k, against path length, and against seconds. Of a release:
-    loss by stage, group sizes, and one group in detail.
+    loss by stage, group sizes, departures by hour, and one group in detail. trade-off-time: what
+    hours cost in metres; for this, trajectories are anonymized anew again and again.
     """
+    from trajanon.cli.screen import bars
     from trajanon.files.report import read_report, report_path
-    from trajanon.maps.figures import file_names, of_benchmark, of_release, save
+    from trajanon.maps.figures import file_names, of_benchmark, of_release, save, trade_off_time
 
     read = files or [TRAJECTORIES, ANONYMIZED]
     left_out: list[str] = []
-    of_two = len(read) == 2
-    if of_two:
+    of_times = read[0] == _TRADE_OFF
+    if k is not None and not of_times:
+        msg = f"-k {k} goes with trade-off-time: trajanon figures trade-off-time -k {k}"
+        raise BadInput(msg)
+    if len(read) > 2 or (len(read) == 1 and not of_times and read[0].suffix.lower() != ".csv"):
+        msg = (
+            "figures takes the CSV of trajanon benchmark, or two files, trajectories and release, "
+            "or trade-off-time and trajectories"
+        )
+        raise BadInput(msg)
+    if group is not None and (of_times or len(read) == 1):
+        msg = f"--group {group} goes with a release: name trajectories and release"
+        raise BadInput(msg)
+    if of_times:
+        read = read[1:] or [TRAJECTORIES]
+        with bars() as progress:
+            originals = trajanon.read_trajectories(read[0])
+            pictures = [trade_off_time(originals, 4 if k is None else k, progress=progress)]
+    elif len(read) == 2:
         originals, release = trajanon.read_trajectories(read[0]), trajanon.read_release(read[1])
         pictures = of_release(originals, release, read_report(read[1]), group=group)
         read = [*read, report_path(read[1])]
-    elif len(read) > 2 or read[0].suffix.lower() != ".csv":
-        msg = "figures takes the CSV of trajanon benchmark, or two files, trajectories and release"
-        raise BadInput(msg)
-    elif group is not None:
-        msg = f"--group {group} goes with a release: name trajectories and release"
-        raise BadInput(msg)
     else:
         pictures, left_out = of_benchmark(read[0])
     save(pictures, out, inputs=read)
@@ -44,6 +68,6 @@ def figures(
         say(f"left out: {sentence}")
     tell(f"Wrote {len(file_names(pictures))} files to {out}:")
     for picture in pictures:
-        tell(f"  {picture.name}.svg, .png")
-    if of_two:
-        tell("The group shows originals: it is for you alone.")
+        numbers = "" if picture.numbers is None else ", .csv"
+        alone = ": shows originals, it is for you alone" if picture.private else ""
+        tell(f"  {picture.name}.svg, .png{numbers}{alone}")
