@@ -100,6 +100,7 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
         "like_ids": [],
         "like_weights": [],
         "strata": None,
+        "weights": None,
         "rows_with_missing_values": 0,
         "groups": 3,
         "sizes": {"min": 3, "max": 3},

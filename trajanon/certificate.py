@@ -3,6 +3,7 @@
 import logging
 import os
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from trajanon.bound.lower_bound import lower_bound, nearest_bound
 from trajanon.loss import information_loss, standardise
 from trajanon.microaggregation import microaggregate
 from trajanon.progress import Progress, silent
+from trajanon.settings import Settings
 from trajanon.table_columns import read_columns
 
 _LOG = logging.getLogger(__name__)
@@ -28,7 +30,8 @@ def certify_table(
     table = read_columns(Path(path), columns, missing=missing)
     for warning in table.warnings:
         _LOG.warning(warning)
-    partition = microaggregate(table.records, k, progress=progress, **options)
+    settings = Settings(**options)  # and nothing else: the bound counts all columns alike
+    partition = microaggregate(table.records, k, progress=progress, **asdict(settings))
     stopped = partition.stopped
     try:
         bound = lower_bound(table.records, k, upper=partition.sse, progress=progress)

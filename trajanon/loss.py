@@ -9,6 +9,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.workers import in_parts
 
+HEAVIEST = 1_000_000_000  # weight of a column; far heavier ones make sums that no float holds
 _AT_ONCE = 10_000  # records that a thread sums up: of larger tables, in parts
 
 
@@ -72,8 +73,11 @@ def as_weights(weights: ArrayLike, columns: int) -> Floats:
     if given.shape != (columns,):
         msg = f"`weights` must be one number for each of {columns} columns; got {given.shape}"
         raise BadInput(msg)
-    if not (np.isfinite(given) & (given >= 0.0)).all() or not given.any():
-        msg = f"`weights` must be numbers from 0 on, one of them above 0 (got {given.tolist()})"
+    if not ((given >= 0.0) & (given <= HEAVIEST)).all() or not given.any():
+        msg = (
+            f"`weights` must be numbers from 0 to {HEAVIEST:,}, one of them above 0 "
+            f"(got {given.tolist()})"
+        )
         raise BadInput(msg)
     return given
 

@@ -144,9 +144,11 @@ def regrouped(
     )
 
 
-def measured(X: Floats, labels: Ints, step: str, since: float) -> Partition:
+def measured(
+    X: Floats, labels: Ints, step: str, since: float, weights: Floats | None = None
+) -> Partition:
     """Measure groups that no search gave; ``since`` is when the step to them began."""
-    records = loss.standardise(X)
+    records = loss.standardise(X, weights)
     lost, total = loss.sse(records, labels), float((records**2).sum())
     stage = Stage(step, loss.information_loss(lost, total), perf_counter() - since)
     return Partition(labels, loss.group_means(X, labels), lost, total, None, (stage,))

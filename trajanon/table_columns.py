@@ -3,8 +3,9 @@
 import difflib
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
+from numbers import Real
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ import pandas as pd
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.files import numeric_table
+from trajanon.loss import HEAVIEST
 from trajanon.subjects import numbered
 from trajanon.words import number_of
 
@@ -143,6 +145,26 @@ def looks_like_weight(name: str) -> bool:
 def _words(name: str) -> str:
     """Part the words of customerId as those of customer_id."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def weights_of(weights: Mapping[str, float], source: Columns, path: Path) -> dict[str, float]:
+    """Give the weight of each microaggregated column; those not named have 1."""
+    refuse_unknown(path, list(source.table), list(weights))
+    for name, weight in weights.items():
+        if name not in source.chosen:
+            msg = f"column {name!r} has a weight but is not averaged; name it in `columns`, too"
+            raise BadInput(msg)
+        if not isinstance(weight, Real) or not 0.0 <= weight <= HEAVIEST:
+            msg = (
+                f"the weight of {name!r} in `weights` must be a number from 0 to {HEAVIEST:,} "
+                f"(got {weight!r})"
+            )
+            raise BadInput(msg)
+    given = {name: float(weights.get(name, 1.0)) for name in source.chosen}
+    if not any(given.values()):
+        msg = f"all `weights` of {path} are 0; give a column more"
+        raise BadInput(msg)
+    return given
 
 
 def refuse_unknown(path: Path, names: Sequence[str], asked: Sequence[str]) -> None:

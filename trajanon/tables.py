@@ -1,7 +1,7 @@
 """Tables of numbers: a table in, a microaggregated table and its report out; and its check."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -19,7 +19,7 @@ from trajanon.partition import Partition, check_k, dense, measured, subjects_per
 from trajanon.progress import Progress, silent
 from trajanon.settings import Settings, takes_settings
 from trajanon.subjects import Numbered, numbered
-from trajanon.table_columns import ALL, read_columns, refuse_unknown
+from trajanon.table_columns import ALL, read_columns, refuse_unknown, weights_of
 
 NEAR = 0.05  # standard deviations: up to here sdcMicro counts a row as at risk
 
@@ -61,6 +61,7 @@ def microaggregate_table(
     subject: str | None = None,
     subjects_exact: bool = False,
     strata: str | None = None,
+    weights: Mapping[str, float] | None = None,
     missing: str = "refuse",
     progress: Progress = silent,
     **options: Any,
@@ -88,6 +89,11 @@ def microaggregate_table(
     strata
         The column within each of whose values groups are formed; it is dropped unless it is kept.
         Losses are those of the whole table.
+    weights
+        How much columns count in the search, by their names; those not named count 1. A weight
+        multiplies the squared deviation of its column, so one of 2 counts as if it stood there
+        twice. The information loss is that of the weighted columns then; ``loss_by_column`` in the
+        report stays that of each column by itself.
     missing
         ``refuse`` a table in which a value is missing where it is needed, or ``drop`` the rows.
     subjects_exact, progress, options
@@ -112,12 +118,15 @@ def microaggregate_table(
     table, X = source.table.reset_index(drop=True), source.records
     people = None if subject is None else numbered(table[subject], exact=subjects_exact)
     own = np.arange(len(table)) if people is None else people.number
+    weighted = None if weights is None else weights_of(weights, source, path)
+    counts = None if weighted is None else np.array(list(weighted.values()))
+    how: dict[str, Any] = {"weights": counts, "progress": progress}
     if strata is None:
-        partition = microaggregate(X, k, subjects=own, progress=progress, **asdict(settings))
+        partition = microaggregate(X, k, subjects=own, **how, **asdict(settings))
     else:
         stratum = numbered(table[strata], exact=True).number
         _refuse_small_strata(table[strata], stratum, own, k, counts_rows=people is None)
-        partition = _in_strata(X, k, own, stratum, settings, progress)
+        partition = _in_strata(X, k, own, stratum, settings, how)
     written = [name for name in table if name in {*source.chosen, *source.kept}]
     means = dict(zip(source.chosen, partition.aggregated.T, strict=True))
     report = {
@@ -130,6 +139,7 @@ def microaggregate_table(
         "like_ids": source.ids,
         "like_weights": source.weights,
         "strata": strata,
+        "weights": weighted,
         "rows_with_missing_values": source.dropped,
         **_account(X, partition, source.chosen, own),
         "notices": [*source.warnings, *_notices(path, source.kept, people)],
@@ -139,19 +149,20 @@ def microaggregate_table(
 
 
 def _in_strata(
-    X: Floats, k: int, own: Ints, stratum: Ints, settings: Settings, progress: Progress
+    X: Floats, k: int, own: Ints, stratum: Ints, settings: Settings, how: Mapping[str, Any]
 ) -> Partition:
     """Partition the records of each stratum by themselves."""
     since, groups, stopped = perf_counter(), 0, False
     labels = np.empty(len(X), dtype=np.int64)
     for one in range(stratum.max() + 1):
         rows = np.flatnonzero(stratum == one)
-        part = microaggregate(X[rows], k, subjects=own[rows], progress=progress, **asdict(settings))
+        part = microaggregate(X[rows], k, subjects=own[rows], **how, **asdict(settings))
         labels[rows] = groups + part.labels
         groups += len(part.sizes)
         if part.stopped:  # the strata that are left shall not take long
             stopped, settings = True, replace(settings, effort="fast")
-    return replace(measured(X, dense(labels), "all strata", since), stopped=stopped)
+    whole = measured(X, dense(labels), "all strata", since, how["weights"])
+    return replace(whole, stopped=stopped)
 
 
 def _refuse_small_strata(

@@ -5,6 +5,7 @@ from typing import Any
 
 from trajanon.cli.options import NUMBERS, names_of, options
 from trajanon.cli.wording import show_json, tell, with_flags
+from trajanon.errors import BadInput
 from trajanon.settings import Settings
 
 
@@ -15,6 +16,7 @@ from trajanon.settings import Settings
     keep=("Columns to keep as they are: a,b,c, or all. They can identify people.", "none"),
     subject="Column with the subject of each row; it is dropped.",
     strata="Form groups within each value of this column.",
+    weights=("How much columns count in the search: a=2,b=0.5. 0: not at all.", "1 for each"),
     out="Ends in .csv or .parquet.",
 )
 def microaggregate(
@@ -26,6 +28,7 @@ def microaggregate(
     subject: str | None = None,
     subjects_exact: bool = False,
     strata: str | None = None,
+    weights: str | None = None,
     missing: str = "refuse",
     out: Path = Path("microaggregated.csv"),
     as_json: bool = False,
@@ -44,6 +47,7 @@ def microaggregate(
     check_table_format(out)
     how |= {"subject": subject, "subjects_exact": subjects_exact, "strata": strata}
     how |= {"columns": None if columns is None else names_of(columns), "keep": names_of(keep)}
+    how["weights"] = None if weights is None else _weights_of(weights)
     with bars() as progress, replacing(out, inputs=[file], public=[out]) as (draft,):
         result = microaggregate_table(file, k, missing=missing, progress=progress, **how)
         result.write_draft(draft)
@@ -56,3 +60,19 @@ def microaggregate(
     for notice in report["notices"]:
         tell(notice)
     tell(f"Wrote {len(result.table):,} rows to {out}.")
+
+
+def _weights_of(text: str) -> dict[str, float]:
+    """Read weights by the names of columns, as a user gives them."""
+    weights: dict[str, float] = {}
+    for part in names_of(text):
+        name, _, number = (word.strip() for word in part.rpartition("="))
+        try:
+            weight = float(number)
+        except ValueError:
+            weight = None
+        if not name or name in weights or weight is None:
+            msg = f"`weights` {text!r} is not understood at {part!r}; write a=2,b=0.5, each once"
+            raise BadInput(msg)
+        weights[name] = weight
+    return weights

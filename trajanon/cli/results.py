@@ -199,6 +199,9 @@ def _of_table(report: Mapping[str, Any]) -> _Facts:
     yield _promised(report, "Rows")
     if report["strata"] is not None:
         yield "Groups lie within a value of", listed([report["strata"]])
+    if report["weights"] is not None:
+        weights = [f"{name}: {weight:g}" for name, weight in report["weights"].items()]
+        yield "Weights of columns", listed(weights)
     yield "Group sizes", f"{report['sizes']['min']} to {report['sizes']['max']}"
     yield from _stages(report)
     losses = sorted(report["loss_by_column"].items(), key=lambda each: -each[1])
@@ -219,6 +222,8 @@ def _promised(report: Mapping[str, Any], records: str) -> tuple[str, str]:
 
 def _stages(report: Mapping[str, Any]) -> _Facts:
     lost = "Loss of places and departures" if report.get("times") else "Information loss"
+    if report.get("weights"):
+        lost = "Weighted loss"
     for stage in report["stages"]:
         seconds, loss = f"({stage['seconds']:.2f} s)", stage["information_loss"]
         if loss is None:
