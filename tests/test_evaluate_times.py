@@ -1,0 +1,322 @@
+"""The evidence of releases of trips and of times: by hand, and the files that hold it."""
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from test_evaluate import released
+from toy import toy
+
+import trajanon
+from trajanon.clock import DAY, HOUR, Clock
+from trajanon.evaluation.cost import DEPARTURE_OFF, MDAV, NOTHING, RELEASE, cost
+from trajanon.evaluation.evidence import Evaluation
+from trajanon.releases import Release
+from trajanon.tracks import STEPS, Tracks
+from trajanon.trajectories import Trajectories
+from trajanon.utility.usefulness import Usefulness
+
+MONDAY = 4 * DAY  # of January 1970
+COLOURS = ("good", "caution", "bad")
+OF_TRAJECTORIES = r"traject|window|sli[dt]|spacing\b|\bruns\b"
+
+
+def timed(trips: bool = True, zone: str = "Etc/UTC") -> Trajectories:
+    """Two pairs: at 08:00 and 08:20 for 10 and 20 min, at 17:00 and 17:10 for 10 min."""
+    departure = MONDAY + np.array([8 * HOUR, 8 * HOUR + 1_200, 17 * HOUR, 17 * HOUR + 600])
+    took = np.array([600.0, 1_200.0, 600.0, 600.0])
+    times = departure[:, None] + took[:, None] * [0.0, 0.5, 1.0]
+    provenance = {"trips": True} if trips else {}
+    return replace(toy(), times=times, provenance=provenance)
+
+
+def town(n: int = 240, seed: int = 0) -> Trajectories:
+    """Trips across a town, in the hours of its peaks, and a few in the night."""
+    rng = np.random.default_rng(seed)
+    ends = rng.normal((40.4, -3.7), 0.015, (n, 2, 1, 2))
+    share = np.linspace(0.0, 1.0, 6)[:, None]
+    points = ends[:, 0] * (1 - share) + ends[:, 1] * share
+    hour = np.concatenate([rng.normal(8, 1, n // 2), rng.normal(18, 1.5, n - n // 2 - 8)])
+    hour = np.concatenate([hour, np.full(4, 3.1), np.full(4, 25.2)])
+    times = MONDAY + HOUR * hour[:, None] + rng.uniform(300, 2_000, (n, 1)) * share.T
+    subject = rng.integers(0, n // 2, n)
+    subject[-8:] = np.arange(8)
+    return Trajectories(points, subject, times=times, provenance={"trips": True, "points": 6})
+
+
+def evaluated(trajectories: Trajectories, k: int = 2, **options: Any) -> Evaluation:
+    asked = {"times": "of-day", "timezone": "Etc/UTC", "digits": 7} | options
+    return trajanon.evaluate(trajectories, *released(trajectories, k, **asked))
+
+
+@pytest.fixture(scope="module")
+def whole_town() -> Evaluation:
+    return evaluated(town(), 4)
+
+
+def test_pairs_are_measured_as_by_hand() -> None:
+    evaluation = evaluated(timed())
+    assert evaluation.holds
+    assert (evaluation.unit, evaluation.units) == ("trip", "trips")
+    # The means depart at 08:10 for 15 min and at 17:05 for 10 min; both are whole steps.
+    for way in (RELEASE, MDAV):
+        left = evaluation.usefulness[way].times
+        assert left is not None
+        assert left.departure_error == {"mean": 450.0, "median": 450.0, "p95": 600.0, "max": 600.0}
+        assert left.duration_error["mean"] == pytest.approx((300 + 300) / 4)
+        assert left.by_hour == np.bincount([8, 8, 17, 17], minlength=24).tolist()
+        assert (left.departures, left.flow_similarity) == (0.0, 1.0)
+        # 10, 20, 10 and 10 min became 15, 15, 10 and 10.
+        assert left.by_duration[:5] == [0, 0, 2, 2, 0]
+    nothing = evaluation.usefulness[NOTHING].times
+    assert nothing is not None
+    assert nothing.by_duration[:5] == [0, 0, 3, 0, 1]
+    assert nothing.departure_error["max"] == nothing.duration_error["max"] == 0.0
+    account = evaluation.account
+    assert account["times"] == Clock("of-day", "Etc/UTC", 300).sentence
+    assert account["utility"][RELEASE]["times"]["departure_error"]["mean"] == 450.0
+    assert account["unit"] == "trip"
+
+
+def test_the_release_is_off_by_what_its_report_says(whole_town: Evaluation) -> None:
+    left, told = whole_town.usefulness[RELEASE].times, whole_town.report["times"]
+    assert left is not None
+    assert told is not None
+    for name in ("departure_error", "duration_error"):
+        assert getattr(left, name) == pytest.approx(told[name])
+
+
+def test_mdav_sees_the_departure_too() -> None:
+    """Two go one way and two another; a day apart, only who leaves together goes together."""
+    points = np.repeat(toy().points[:1], 4, axis=0)
+    points[1::2] += 2e-4
+    times = MONDAY + HOUR * np.array([8.0, 8.1, 20.0, 20.1])[:, None] + [0.0, 300.0, 600.0]
+    trips = Trajectories(points, np.arange(4), times=times, provenance={"trips": True})
+    off = []
+    for worth in (0.0, 3.0):
+        left = evaluated(trips, minute_worth=worth).usefulness[MDAV].times
+        assert left is not None
+        off.append(left.departure_error["mean"])
+    assert off == pytest.approx([6 * HOUR, 180.0], abs=150.0)
+
+
+def test_an_hour_in_which_one_line_alone_departs_comes_first() -> None:
+    evaluation = evaluated(timed())
+    assert evaluation.alone is not None
+    assert (evaluation.alone.hours, evaluation.alone.of) == (("08:00", "17:00"), 2)
+    assert evaluation.account["alone"] == {"hours": ("08:00", "17:00"), "of": 2}
+    (colour, said), second, *_ = evaluation.verdict
+    assert colour == "caution"
+    assert said.startswith(
+        "The promise holds, but in 2 of the 2 hours of the day that have departures one line "
+        "departs alone, such as that from 08:00: "
+    )
+    assert "2 people stand behind it" in said
+    assert "--time-step" in said
+    assert "--times of-day" not in said
+    assert second == (
+        "good",
+        "At least 2 different subjects stand behind each released line (2 groups of 2 to 2 trips, "
+        "none with fewer).",
+    )
+
+
+@pytest.mark.parametrize(
+    ("times", "hour"), [("of-week", "Mon 08:00"), ("date", "1970-01-05 08:00")]
+)
+def test_hours_are_those_of_the_clock(times: str, hour: str) -> None:
+    evaluation = evaluated(timed(), times=times)
+    assert evaluation.alone is not None
+    assert evaluation.alone.hours[0] == hour
+    assert f"such as that from {hour}" in evaluation.verdict[0][1]
+    assert "--times of-day" in evaluation.verdict[0][1]
+
+
+def test_hours_of_dates_are_local() -> None:
+    evaluation = evaluated(timed(), times="date", timezone="Asia/Kolkata")  # 5 h 30 min ahead
+    assert evaluation.alone is not None
+    assert evaluation.alone.hours == ("1970-01-05 13:00", "1970-01-05 22:00")
+    left = evaluation.usefulness[RELEASE].times
+    assert left is not None
+    assert left.by_hour == np.bincount([13, 13, 22, 22], minlength=24).tolist()
+
+
+def test_lines_that_depart_in_one_hour_are_not_alone() -> None:
+    trips = timed()
+    assert trips.times is not None
+    late = replace(trips, times=trips.times - [[0], [0], [9 * HOUR], [9 * HOUR]])
+    evaluation = evaluated(late)
+    assert evaluation.alone is None
+    assert evaluation.account["alone"] is None
+    assert evaluation.verdict[0][1].startswith("The promise holds: at least 2")
+    # A step of four hours puts the lines of 08:10 and 09:50 into one hour.
+    coarse = evaluated(replace(trips, times=trips.times - [[0], [0], [25_500], [25_500]]))
+    assert coarse.alone is not None
+    coarse = evaluated(
+        replace(trips, times=trips.times - [[0], [0], [25_500], [25_500]]), time_step=4 * HOUR
+    )
+    assert coarse.alone is None
+
+
+def test_a_broken_promise_still_comes_first() -> None:
+    release, report = released(timed(), times="of-day", timezone="Etc/UTC")
+    evaluation = trajanon.evaluate(timed(), release, {**report, "k": 3})
+    assert evaluation.verdict[0] == ("bad", "This release must not be published.")
+    assert "departs alone" not in str(evaluation.verdict)
+
+
+def test_adversaries_know_hours_too(whole_town: Evaluation) -> None:
+    found = {(one.name, one.against): one for one in whole_town.attacks}
+    for name in ("2 known points", "4 known points", "both ends"):
+        for against in ("release", "originals"):
+            assert (f"{name} and their hours", against) in found
+    for name in ("2 known points", "both ends"):
+        without, told = (found[one, "originals"] for one in (name, f"{name} and their hours"))
+        assert told.expected >= without.expected
+        assert found[f"{name} and their hours", "release"].worst_case < 1.0
+    whole = found["2 known points and their hours", "release"].published
+    assert whole.cycle == DAY
+    assert whole.times is not None
+    assert whole.line_times is not None
+    assert whole.line_times.shape == (len(whole.lines), 6)
+
+
+def test_trips_are_called_trips(whole_town: Evaluation) -> None:
+    said = "\n".join(sentence for _, sentence in whole_town.verdict)
+    page = re.sub("<style>.*?</style>|<[^>]*>", " ", whole_town.html, flags=re.DOTALL)
+    for text in (said, page, whole_town.datasheet.replace("equal spacing", "")):
+        assert re.findall(OF_TRAJECTORIES, text) == []
+        assert "trip" in text
+    assert "whose real ends, origin and destination" in said
+    assert "by their real ends" in page
+
+
+def test_other_trajectories_are_not(madrid: Trajectories) -> None:
+    few = madrid.take(np.arange(0, len(madrid), 3))
+    release, report = released(few, 3)
+    evaluation = trajanon.evaluate(few, release, report)
+    assert (evaluation.unit, evaluation.clock, evaluation.alone) == ("trajectory", None, None)
+    assert evaluation.account["times"] is None
+    for text in (evaluation.html, evaluation.datasheet, str(evaluation.verdict)):
+        assert "real ends" not in text
+        assert "and their hours" not in text
+        assert "Departures" not in text
+    assert "times and everything else" in evaluation.datasheet
+    assert "say nothing of times or speeds" in evaluation.datasheet
+    assert all(way.times is None for way in evaluation.usefulness.values())
+
+
+def test_trips_without_times_say_nothing_of_hours() -> None:
+    trips = timed()
+    evaluation = trajanon.evaluate(trips, *released(trips))
+    assert evaluation.clock is None
+    assert "<h2>When" not in evaluation.html
+    assert "Trips by length" in evaluation.html
+    assert "times and everything else" in evaluation.datasheet
+    assert "Departures" not in str(evaluation.verdict)
+
+
+def test_the_page_shows_hours(whole_town: Evaluation) -> None:
+    page = whole_town.html
+    assert whole_town.clock is not None
+    assert f"The released {whole_town.clock.sentence}." in page
+    for caption in ("Trips by length", "Departures by hour of the day", "Trips by duration"):
+        start = page.index(f"<figcaption>{caption}")
+        figure = page[start : page.index("</figure>", start)]
+        heights = [float(one) for one in re.findall(r'height="([0-9.e-]+)"', figure)]
+        assert len(heights) == 2 * figure.count('class="before"')
+        assert 0.0 <= min(heights) <= max(heights) == 1.0
+    left = whole_town.usefulness[RELEASE].times
+    assert left is not None
+    start = page.index("<figcaption>Departures")
+    bars = re.findall(r'<rect x=.*? height="([0-9.e-]+)"', page[start : page.index("24:00", start)])
+    highest = max(left.by_hour)
+    before = whole_town.usefulness[NOTHING].times
+    assert before is not None
+    highest = max(highest, *before.by_hour)
+    assert [float(bar) for bar in bars] == [one / highest for one in left.by_hour]
+    for asking in ("src=", "href=", "url(", "<script"):
+        assert asking not in page
+
+
+def test_the_datasheet_says_what_times_are(whole_town: Evaluation) -> None:
+    text = whole_town.datasheet
+    assert whole_town.clock is not None
+    assert f"| Times | {whole_town.clock.sentence} |" in text
+    assert "| Departures are off by | " in text
+    assert "| Durations are off by | " in text
+    assert "everything else but the mean times" in text
+    assert "times and everything else\nwere" not in text
+    # Nothing of single trips: no hour but those of the clock's sentence.
+    assert re.findall(r"\d\d:\d\d", text) == ["00:00", "03:00"]
+
+
+def test_the_account_is_json(whole_town: Evaluation) -> None:
+    account = whole_town.account
+    assert json.loads(json.dumps(account)) == json.loads(json.dumps(account, allow_nan=False))
+    left = account["utility"][RELEASE]
+    for name in ("departures", "durations", "flow_similarity", "busiest", "query_error"):
+        assert 0.0 < left["times"][name] < 1.0
+    for name in ("length_distance", "busiest_flows", "busiest_cells"):
+        assert left[name] is None or -1.0 <= left[name] <= 1.0
+    assert sum(left["by_length"]) == sum(left["times"]["by_hour"]) == 240
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_departures_have_a_colour(whole_town: Evaluation, which: int) -> None:
+    left = whole_town.usefulness[RELEASE]
+    assert left.times is not None
+
+    def coloured(seconds: float) -> tuple[str, str]:
+        assert left.times is not None
+        times = replace(left.times, departure_error={**left.times.departure_error, "mean": seconds})
+        ways: dict[str, Usefulness] = {RELEASE: replace(left, times=times)}
+        found = [one for one in cost(ways, 1.0, "trip") if one[1].startswith("Departures are off")]
+        assert len(found) == 1
+        return found[0]
+
+    for more, colour in ((-1.0, COLOURS[which]), (1.0, COLOURS[which + 1])):
+        found, said = coloured(DEPARTURE_OFF[which] + more)
+        assert found == colour
+        assert ("--minute-worth" in said) == (colour != "good")
+
+
+def test_windows_that_slide_take_their_hours_along() -> None:
+    """Measured where they stand in the file, and where they were when they were averaged."""
+    rng, m, size = np.random.default_rng(3), 4, 60
+    n = 30
+    begin = rng.uniform((39.998, -3.002), (40.002, -2.998), (n, 1, 2))
+    points = (begin + np.arange(size)[:, None] * [0.0, 0.0003]).reshape(-1, 2)
+    times = MONDAY + HOUR * rng.uniform(7, 9, (n, 1)) + 60.0 * np.arange(size)
+    tracks = Tracks(
+        points=points,
+        first=size * np.arange(n + 1),
+        run=np.arange(n),
+        start=rng.integers(0, size - STEPS * (m - 1), n),
+        times=times.ravel(),
+    )
+    windows = Trajectories(
+        tracks.windows(m), np.arange(n), tracks=tracks, times=tracks.times_of_windows(m)
+    )
+    evaluation = evaluated(windows, 3)
+    assert evaluation.aligned
+    slid, told = evaluation.usefulness["this release, windows as slid"], evaluation.report["times"]
+    assert slid.times is not None
+    assert told is not None
+    assert slid.times.departure_error == pytest.approx(told["departure_error"])
+    names = [one.name for one in evaluation.attacks]
+    assert "2 known points and their hours, as slid" in names
+    assert "as slid" in next(s for _, s in evaluation.verdict if s.startswith("Departures"))
+
+
+def test_a_release_and_its_report_of_times_belong_together() -> None:
+    release = trajanon.anonymize(timed(), 2, times="of-day", timezone="Etc/UTC", effort="fast")
+    assert trajanon.evaluate(timed(), release).holds
+    told = release.report["times"]
+    for wrong in ({**told, "minute_worth": -1.0}, {**told, "times": "of-year"}, None):
+        odd = Release(release.trajectories, {**release.report, "times": wrong})
+        with pytest.raises(trajanon.errors.BadInput):
+            trajanon.evaluate(timed(), odd)
