@@ -1,5 +1,6 @@
 """Folders of parts, and what becomes of every row when they are anonymised."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
+from trajanon.files.release import read_release
 from trajanon.files.trajectories import write_trajectories
 from trajanon.parts import shards, workflow
 from trajanon.parts.plan import Plan
@@ -35,13 +37,25 @@ def walks(n: int, seed: int = 0, places: int = 5) -> Floats:
 
 def write_folder(folder: Path, points: Floats, subject: Ints | None = None, rows: int = 70) -> Path:
     """Write trajectories as parts of so many rows."""
+    return write_parts(folder, Trajectories(points=points, subject=subject, trace=subject), rows)
+
+
+def write_parts(folder: Path, trajectories: Trajectories, rows: int = 70) -> Path:
+    """Write trajectories with all that is known of them as parts of so many rows."""
     folder.mkdir()
-    for number, start in enumerate(range(0, len(points), rows)):
-        some = slice(start, start + rows)
-        own = None if subject is None else subject[some]
-        part = Trajectories(points=points[some], subject=own, trace=own)
-        write_trajectories(folder / f"part-{number:05d}.parquet", part)
+    for number, start in enumerate(range(0, len(trajectories), rows)):
+        some = np.arange(start, min(start + rows, len(trajectories)))
+        write_trajectories(folder / f"part-{number:05d}.parquet", trajectories.take(some))
     return folder
+
+
+def hours(points: Floats, seed: int = 0) -> Trajectories:
+    """Give trajectories times of two June days, local ones that begin before and after 03:00."""
+    random = np.random.default_rng(seed)
+    departure = 1_212_800_000 + random.uniform(0, 172_800, (len(points), 1))
+    hops = random.uniform(1, 200, (len(points), POINTS))
+    times = departure + np.cumsum(hops, axis=1)
+    return Trajectories(points, np.arange(len(points)) // 2, times=times)
 
 
 def released(folder: Path) -> list[bytes]:
@@ -54,6 +68,17 @@ def _lines(part: Path) -> list[bytes]:
     table = pq.read_table(part)
     assert table.column_names == ["id", "geometry"]
     return list(table["geometry"].to_pylist())
+
+
+def released_with_times(folder: Path) -> Counter[tuple[bytes, bytes]]:
+    """The lines of all parts and their times, and how often each occurs."""
+    lines = Counter[tuple[bytes, bytes]]()
+    for part in sorted(folder.iterdir()):
+        release = read_release(part)
+        assert release.times is not None
+        pairs = zip(release.points, release.times, strict=True)
+        lines += Counter((line.tobytes(), when.tobytes()) for line, when in pairs)
+    return lines
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from commands import Run
 from distributed import Client, LocalCluster
-from shards import released, shards_of, walks, write_folder
+from shards import hours, released, released_with_times, shards_of, walks, write_folder, write_parts
 
 from trajanon.errors import BadInput, FileProblem, ServerProblem
 from trajanon.parts import executors
@@ -55,6 +55,21 @@ def test_a_cluster_gives_what_one_process_does(tmp_path: Path, client: Client) -
         del report["stages"]
     assert alone == together
     assert ("Grouping shards", 5, 5) in told
+
+
+def test_a_cluster_gives_the_same_times(tmp_path: Path, client: Client) -> None:
+    source = write_parts(tmp_path / "trips", hours(walks(200)))
+    found, reports = [], []
+    for out, on in (("alone", None), ("together", client)):
+        with shards_of(60):
+            report = anonymize_parts(
+                str(source), str(tmp_path / out), 3, times="of-week", client=on, effort="fast"
+            )
+        del report["stages"]
+        found.append(released_with_times(tmp_path / out))
+        reports.append(report)
+    assert found[0] == found[1]
+    assert reports[0] == reports[1]
 
 
 def test_workers_may_stand_elsewhere(

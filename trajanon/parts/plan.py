@@ -205,7 +205,7 @@ def _summed_up(parts: Parts, origin: Floats, looks: Sequence[SliceSums]) -> tupl
         )
         raise BadInput(msg)
     if timing is not None:
-        _refuse_odd_times(timing, looks, n, low[-1:], high[-1:])
+        _refuse_odd_times(timing, looks, n, np.array([low[-1], high[-1]]))
     away = np.sum([look.sums for look in looks], axis=0) / n
     products = np.sum([look.products for look in looks], axis=0)
     products -= n * np.outer(away, away)
@@ -230,18 +230,18 @@ def _summed_up(parts: Parts, origin: Floats, looks: Sequence[SliceSums]) -> tupl
 
 
 def _refuse_odd_times(
-    timing: Timing, looks: Sequence[SliceSums], n: int, earliest: Floats, latest: Floats
+    timing: Timing, looks: Sequence[SliceSums], n: int, departures: Floats
 ) -> None:
-    """Refuse what `timing_of` does."""
+    """Refuse what `timing_of` does; the first and the last of all departures say enough."""
     clock = timing.clock
     asked = f"`times='{clock.times}'`"
     if untimed := sum(look.untimed for look in looks):
         raise BadInput(without_times(asked, untimed, n))
     if still := sum(look.still for look in looks):
         raise BadInput(clock_stands(asked, still, n))
-    first, last = clock.rounded(earliest), clock.rounded(latest)
+    first, last = clock.rounded(departures).tolist()
     if first == last:
-        raise BadInput(one_departure(asked, clock, float(first)))
+        raise BadInput(one_departure(asked, clock, first))
 
 
 def timed(executor: Executor, parts: Parts, settings: ReleaseSettings) -> Parts:
