@@ -220,7 +220,7 @@ class Cutter:
         """Say in one sentence where all points were dropped, and what to change."""
         counts, swapped = self.read + self.counts, self.swapped > 0
         why = why_nothing(counts, self.rules, self.area, longest=self.longest, swapped=swapped)
-        return f"no trajectories: {why}"
+        return f"no {'trips' if self.rules.trips else 'trajectories'}: {why}"
 
 
 def cut(

@@ -41,7 +41,7 @@ def why_nothing(
         )
     if rules.trips and counts[OUTSIDE] < max(1, counts[FOUND]):
         return _why_no_trip(counts, rules, longest)
-    if cut_out and short and not counts["points outside the area"]:
+    if cut_out and short and not rules.trips and not counts["points outside the area"]:
         return (
             f"of {read:,} points {' and '.join(cut_out)} were cut out, and the longest piece that "
             f"is left is {longest:,.0f} m of {rules.length:,.0f} m needed; lower `trim_ends`, "

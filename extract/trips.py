@@ -82,17 +82,16 @@ class Trips:
 
     def whole(self, points: Points) -> Points:
         """Of what is left of the points, give that of whole trips; count the others."""
-        first, _ = points.pieces
-        pieces = np.bincount(points.trace[first], minlength=len(self.trace))
+        n, trip, (first, _) = len(self.trace), points.trace, points.pieces
         spoilt = self._spoilt | {
-            "trips all near their ends or hidden places": pieces == 0,
-            "trips cut in their middle": pieces > 1,
+            "trips all near their ends or hidden places": np.bincount(trip, minlength=n) < 2,
+            "trips cut in their middle": np.bincount(trip[first], minlength=n) > 1,
         }
-        left = np.ones(len(self.trace), dtype=np.bool_)
+        left = np.ones(n, dtype=np.bool_)
         for why, trips in spoilt.items():
             self._counts[why] += int((left & trips).sum())
             left &= ~trips
-        return points.take(left[points.trace])
+        return points.take(left[trip])
 
 
 def _cut_at_stops(points: Points, rules: Rules, counts: Counter[str]) -> Points:

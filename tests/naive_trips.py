@@ -1,0 +1,105 @@
+"""Whole trips and their points, found one after another, obviously right."""
+
+from collections.abc import Iterator
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+import numpy as np
+from tracks import GEOD, distance
+
+from trajanon.arrays import Floats
+from trajanon.extract.earth.box import Box
+from trajanon.extract.rules import Rules
+from trajanon.extract.trace import Trace
+
+
+class Trip(NamedTuple):
+    """A trip of a recording, and why it is left out; "" if it is not."""
+
+    fixes: list[int]  # numbers of its fixes
+    why: str
+
+
+def places_of(recorded: Trace) -> Floats:
+    return np.stack([recorded.lat, recorded.lon], axis=1)
+
+
+def trips(recorded: Trace, rules: Rules, box: Box | None = None) -> list[Trip]:
+    """The trips of a recording whose fixes are in order, at different times and places."""
+    assert rules.max_pause is not None
+    time = recorded.time
+    piece: list[int] = []
+    found: list[list[int]] = []
+    for fix in range(len(recorded)):
+        if piece and time[fix] - time[piece[-1]] > rules.max_pause:
+            found += without_stays(recorded, piece, min(300.0, rules.max_pause))
+            piece = []
+        piece.append(fix)
+    found += without_stays(recorded, piece, min(300.0, rules.max_pause))
+    return [Trip(fixes, why_not(recorded, fixes, rules, box)) for fixes in found if len(fixes) > 1]
+
+
+def without_stays(recorded: Trace, piece: list[int], seconds: float) -> list[list[int]]:
+    """Each stay ends a trip where it begins, and begins one where it ends."""
+    at, time = places_of(recorded), recorded.time
+    stays = set[int]()
+    for fix in piece:
+        later = [
+            next((other for other in piece if time[other] >= time[fix] + share * seconds), None)
+            for share in (0.5, 1.0)
+        ]
+        if all(one is not None and distance(at[fix], at[one]) <= 100.0 for one in later):
+            assert later[1] is not None
+            stays.update(range(fix, later[1] + 1))
+    found: list[list[int]] = [[]]
+    for fix in piece:
+        is_last = fix in stays and fix - 1 in stays and fix - 1 in piece
+        goes_on = fix in stays and fix + 1 in stays and fix + 1 in piece
+        if is_last and goes_on:
+            continue
+        if is_last:
+            found.append([])
+        found[-1].append(fix)
+    return found
+
+
+def why_not(recorded: Trace, fixes: list[int], rules: Rules, box: Box | None) -> str:
+    at, time = places_of(recorded), recorded.time
+    inside = [
+        box is None or (box.west <= lon <= box.east and box.south <= lat <= box.north)
+        for lat, lon in at[fixes]
+    ]
+    hops = [(distance(at[i], at[j]), time[j] - time[i]) for i, j in pairwise(fixes)]
+    if not any(inside):
+        return "trips outside the area"
+    if not all(inside):
+        return "trips that leave the area"
+    if any(metres > rules.longest_hop for metres, _ in hops):
+        return "trips with a long hop"
+    if any(metres > 50.0 and metres / seconds > rules.max_speed for metres, seconds in hops):
+        return "trips with an impossible speed"
+    return "trips too short" if sum(metres for metres, _ in hops) < rules.length else ""
+
+
+def equal_shares(recorded: Trace, fixes: list[int], m: int) -> tuple[Floats, Floats]:
+    """Places (m, 2) and times (m,) at equal shares of a way from fix to fix."""
+    at, time = places_of(recorded)[fixes], recorded.time[fixes]
+    hops = [distance(one, other) for one, other in pairwise(at)]
+    total = sum(hops)
+    along = list(along_way(at, time, hops, [total * share / (m - 1) for share in range(m)]))
+    return np.array([place for place, _ in along]), np.array([second for _, second in along])
+
+
+def along_way(
+    at: Floats, time: Floats, hops: list[float], metres: list[float]
+) -> Iterator[tuple[Floats, float]]:
+    """The place and the time at each distance from the beginning of a way."""
+    walked = [0.0, *accumulate(hops)]
+    for far in metres:
+        hop = next((n for n, end in enumerate(walked[1:]) if far <= end), len(hops) - 1)
+        rest = min(far - walked[hop], hops[hop])
+        here, there = at[hop], at[hop + 1]
+        azimuth = GEOD.inv(here[1], here[0], there[1], there[0])[0]
+        lon, lat, _ = GEOD.fwd(here[1], here[0], azimuth, rest)
+        second = time[hop] + rest / hops[hop] * (time[hop + 1] - time[hop])
+        yield np.array([lat, lon]), second
