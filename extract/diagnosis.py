@@ -8,6 +8,7 @@ from typing import Any
 from trajanon.extract.earth.box import Area, Box
 from trajanon.extract.rules import Rules
 from trajanon.extract.trips import FOUND, LEFT_OUT, OUTSIDE, SHORT
+from trajanon.words import number_of
 
 _STILL, _LINES = "trajectories that stand still", "trajectories on lines nobody recorded"
 _WAYS_OUT = LEFT_OUT | {_STILL: "lower `min_displacement`", _LINES: "raise `max_fill`"}
@@ -77,10 +78,8 @@ def _why_no_trip(counts: Counter[str], rules: Rules, longest: float) -> str:
             "of their times with `columns` time=..., or leave the times out"
         )
     if counts[FOUND] == 0:
-        return (
-            f"{counts['recordings read']:,} recordings hold single points between pauses and "
-            "stays, and no trip; raise `max_pause`"
-        )
+        n = number_of(counts["recordings read"], "recording has", "recordings have")
+        return f"{n} no two points between pauses and stays, and so no trip; raise `max_pause`"
     out = {why: counts[why] for why in _WAYS_OUT if counts[why]}
     most = max(out, key=lambda why: out[why])
     said = ", ".join(f"{many:,} {why.partition(' ')[2]}" for why, many in out.items())

@@ -135,4 +135,4 @@ def test_all_at_one_hour_is_refused(run: Run, trips: Path, tmp_path: Path) -> No
 def test_trips_need_a_way(run: Run, tmp_path: Path) -> None:
     (tmp_path / "point.gpx").write_text(track(points=1))
     said = run("extract", "--trips", "point.gpx").sentence
-    assert "no trajectories" in said
+    assert "no trips" in said
