@@ -99,7 +99,8 @@ class Cutter:
         counts["points read"] += len(points)
         counts["recordings repeated"] += int(entered.repeated.sum())
         counts["points of repeated recordings"] += int(repeated.sum())
-        found = self._found(self._cleaned(points.take(~repeated)))
+        cut_off = np.array([one.cut_off for one in some])
+        found = self._found(self._cleaned(points.take(~repeated)), cut_off)
         subject, trace = entered.subject[found.trace], entered.trace[found.trace]
         part = Trajectories(
             found.points, subject=subject, trace=trace, tracks=found.tracks, times=found.times
@@ -116,17 +117,17 @@ class Cutter:
         points = kept("points merged (equal times)", points, average_equal_times(points))
         return kept("points repeated in place", points, drop_zero_hops(points))
 
-    def _found(self, points: Points) -> WindowBatch:
+    def _found(self, points: Points, cut_off: Bools) -> WindowBatch:
         """Find the windows, or the whole trips."""
-        rules, counts = self.rules, self.counts
+        rules, counts, area, boxes = self.rules, self.counts, self.area, self.boxes
         if rules.trips:
-            trips = Trips(points, rules, counts, area=self.area, boxes=self.boxes)
+            trips = Trips(points, rules, counts, area=area, boxes=boxes, cut_off=cut_off)
             points = self._shown(trips.points)
             points = self._kept("points of trips left out", points, trips.whole(points))
         else:
             points = self._shown(split_at_gaps(points, rules, counts))
-            if self.area is not None:
-                inside = clip(points, self.area)
+            if area is not None:
+                inside = clip(points, area)
                 points = self._kept("points outside the area", points, inside)
         counts["points used"] += len(points)
         if rules.trips:

@@ -23,6 +23,8 @@ class Trace:
         Seconds since 1970-01-01 UTC, shape (points,); NaN where there is none.
     spellings
         How the source writes the subject, if in several ways or not as above.
+    cut_off
+        Whether the source broke off, so that the recording may go on.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Trace:
     lon: Floats
     time: Floats
     spellings: tuple[str, ...] = ()
+    cut_off: bool = False
 
     def __len__(self) -> int:
         return len(self.lat)

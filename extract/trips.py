@@ -19,6 +19,7 @@ from trajanon.geodesy import radii
 
 FOUND = "trips found"
 OUTSIDE = "trips outside the area"
+BEYOND = "trips that may go on beyond what the server gave"
 SHORT = "trips too short"
 
 LEFT_OUT = {
@@ -26,7 +27,7 @@ LEFT_OUT = {
     "trips that leave the area": "give a larger `area`",
     "trips with a long hop": "raise `max_gap`",
     "trips with an impossible speed": "look whether their times are right",
-    "trips that may go on outside the box": "give a larger `area`",
+    BEYOND: "give a larger `area`, or raise `max_pages`",
     "trips all near their ends or hidden places": "lower `trim_ends` or `radius`",
     "trips cut in their middle": "lower `trim_ends` or `radius`",
     SHORT: "lower `min_length`",
@@ -56,6 +57,7 @@ class Trips:
         *,
         area: Area | None = None,
         boxes: Sequence[Box] = (),
+        cut_off: Bools | None = None,
     ) -> None:
         points = _cut_at_stops(points, rules, counts)
         first, size = points.pieces
@@ -71,9 +73,11 @@ class Trips:
             self._spoilt["trips that leave the area"] = self._any(trip[~inside | leaves])
         self._spoilt["trips with a long hop"] = self._any(trip[gaps.end[gaps.far]])
         self._spoilt["trips with an impossible speed"] = self._any(trip[gaps.end[gaps.fast]])
-        if boxes:
+        if boxes and cut_off is not None:
+            is_last = np.diff(self.trace, append=-1) != 0
+            ends_early = is_last & cut_off[self.trace]
             near = _near_sides(points, boxes, gaps)
-            self._spoilt["trips that may go on outside the box"] = self._any(trip[near])
+            self._spoilt[BEYOND] = self._any(trip[near]) | ends_early
         self.points = points.cut(gaps.begins(gaps.far | gaps.fast, len(points)))
 
     def _any(self, trips: Ints) -> Bools:

@@ -60,6 +60,47 @@ def test_tracks_are_kept_unless_they_are_not_wanted(run: Run, here: Path) -> Non
     assert kept.points.tobytes() == left.points.tobytes()
 
 
+def drives(folder: Path, name: str, metres: int) -> None:
+    """Eight drives of two people, a fix each 20 s, one of them too short for a trip."""
+    rows = [
+        f"{40.42 + drive / 1000},{-3.7 + fix * metres / 85_000},{drive},{drive % 2},"
+        f"{1_700_000_000 + 10_000 * drive + 20 * fix}\n"
+        for drive in range(8)
+        for fix in range(20 if drive else 2)
+    ]
+    (folder / name).write_text("lat,lon,trip_id,user_id,time\n" + "".join(rows))
+
+
+def test_trips_are_called_trips(run: Run, here: Path) -> None:
+    drives(here, "a.csv", 300)
+    answer = run("extract", "a.csv", "--trips")
+    assert answer.code == 0
+    assert "Wrote 7 trips to trajectories.parquet. Next: trajanon anonymize -k 2" in answer.out
+    assert "trips too short" in answer.out
+    assert "subjects of trips" in answer.out
+    assert "the spacing of their trip" not in answer.out
+    assert "trajectories " not in answer.out
+    written = read_trajectories(here / "trajectories.parquet")
+    assert written.times is not None
+    assert written.provenance["max_gap"] == 2000
+    answer = run("extract", "a.csv", "--trips", "--max-gap", "none", "--points", 90, "--json")
+    told = json.loads(answer.out)
+    assert (told["max_gap"], told["trips"], told["spacing"]) == (None, True, None)
+    assert told["fill"] > 0.2
+    answer = run("extract", "a.csv", "--trips", "--points", 90)
+    assert "farther than the spacing of their trip" in answer.out
+    assert "leaves out trips with many" in answer.out
+
+
+def test_what_leaves_out_most_trips_is_told_with_the_way_past(run: Run, here: Path) -> None:
+    drives(here, "a.csv", 300)
+    said = run("extract", "a.csv", "--trips", "--max-gap", 200).sentence
+    assert "of 8 trips none is left, 8 with a long hop; raise --max-gap" in said
+    drives(here, "b.csv", 2_100)
+    answer = run("extract", "a.csv", "b.csv", "--trips", "--max-pause", "1h")
+    assert "8 of 16 are trips with a long hop: raise --max-gap" in answer.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -80,6 +121,11 @@ def test_tracks_are_kept_unless_they_are_not_wanted(run: Run, here: Path) -> Non
         (["--bbox", "madrid", "--spacing", "-5"], "--spacing must be a positive"),
         (["--bbox", "madrid", "--spacing", "nan"], "--spacing must be a positive"),
         (["--bbox", "madrid", "--spacing", "x"], "--spacing"),
+        (["--bbox", "madrid", "--trips", "--spacing", "9"], "leave out --spacing or --trips"),
+        (["--bbox", "madrid", "--min-length", "500"], "is for whole trips: add --trips"),
+        (["--bbox", "madrid", "--trips", "--min-length", "-1"], "--min-length must be a number"),
+        (["--bbox", "madrid", "--trips", "--max-gap", "auto"], "number of metres, or none"),
+        (["--bbox", "madrid", "--trips", "--max-gap", "0"], "--max-gap must be a positive"),
         (["--bbox", "madrid", "--points", "1"], "--points must be at least 2"),
         (["--bbox", "madrid", "--points", "2.5"], "--points"),
         (["--bbox", "madrid", "--max-gap", "-5"], "--max-gap must be a positive"),

@@ -47,6 +47,18 @@ def test_a_trace_over_three_pages_is_one() -> None:
     assert [len(trace) for trace in joined_traces(pages)] == [3]
 
 
+def test_the_last_trace_of_the_last_page_asked_for_may_go_on() -> None:
+    pages = [page(segment(1, ANN, [1, 2]), segment(2, BOB, [3, 4])), page(segment(1, BOB, [5]))]
+    untimed = page(segment(1, None, [None]))
+    for given, saved, expected in (
+        (pages, False, [False, True]),
+        (pages, True, [False, False]),
+        ([*pages, untimed], False, [False, False]),
+        ([*pages, page()], False, [False, False]),
+    ):
+        assert [one.cut_off for one in joined_traces(given, saved=saved)] == expected
+
+
 def test_two_accounts_at_a_page_border_stay_apart() -> None:
     pages = [page(segment(1, ANN, [1, 2])), page(segment(1, BOB, [3, 4]))]
     assert [trace.subject for trace in joined_traces(pages)] == ["osm:ann", "osm:bob"]

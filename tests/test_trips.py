@@ -25,7 +25,7 @@ from trajanon.extract.earth.regions import Region
 from trajanon.extract.resample import windows
 from trajanon.extract.sources.source import Source, joined_pieces
 from trajanon.extract.trace import Trace
-from trajanon.extract.trips import FOUND, LEFT_OUT
+from trajanon.extract.trips import BEYOND, FOUND, LEFT_OUT
 from trajanon.files.trajectories import read_trajectories
 from trajanon.partition import dense
 from trajanon.trajectories import Trajectories
@@ -365,7 +365,7 @@ def test_a_trip_of_the_server_that_ends_near_its_box_may_go_on_outside(
     assert len(found([recorded], area=box)[0]) == 1
     whole, counts = found([recorded], area=box, boxes=[box])
     assert len(whole) == left
-    assert counts["trips that may go on outside the box"] == 1 - left
+    assert counts[BEYOND] == 1 - left
 
 
 def test_a_trip_of_the_server_that_may_have_been_outside_between_two_points() -> None:
@@ -378,6 +378,17 @@ def test_a_trip_of_the_server_that_may_have_been_outside_between_two_points() ->
     assert len(found([way], area=box, boxes=[box])[0]) == 0
     inner = replace(way, lon=way.lon + 0.02)
     assert len(found([inner], area=box, boxes=[box])[0]) == 1
+
+
+def test_the_last_trip_of_a_recording_that_the_server_cut_off_may_go_on() -> None:
+    box = Box(-3.8, 40.3, -3.5, 40.5)
+    recorded = replace(there_and_back_again(600.0), cut_off=True)
+    pieces = [replace(recorded, time=recorded.time - 1e5, cut_off=False), recorded]
+    whole, counts = found(pieces, area=box, boxes=[box])
+    assert times_of(whole)[:, 0].tolist() == [1e9 - 1e5, times_of(whole)[1, 0], 1e9]
+    assert counts[BEYOND] == 1
+    (joined,) = (one for _, one in joined_pieces(pieces))
+    assert joined.cut_off
 
 
 # From files, in parts, stopped, by several processes

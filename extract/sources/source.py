@@ -97,6 +97,7 @@ def _joined(pieces: Sequence[Trace]) -> Trace:
         lon=np.concatenate([piece.lon for piece in pieces]),
         time=np.concatenate([piece.time for piece in pieces]),
         spellings=tuple(dict.fromkeys(name for piece in pieces for name in piece.spellings)),
+        cut_off=pieces[-1].cut_off,
     )
 
 

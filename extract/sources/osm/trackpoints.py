@@ -34,12 +34,13 @@ def joined_traces(
     """Join the pieces of each trace; leave out what has no time or came before.
 
     A trace is held back until the next page has shown how it goes on. All saved pages are read; of
-    a server's, none after the first that brings nothing new or points without time.
+    a server's, none after the first that brings nothing new or points without time. If there is no
+    such page, the last trace is cut off.
     """
     dropped = Counter() if dropped is None else dropped
     first_pages = Owners()
     held: list[Segment] = []  # the pieces of one trace
-    name, trackables = "", 0
+    name, trackables, cut_off = "", 0, False
     for number, page in enumerate(pages):
         parts = _new_parts(page, number, first_pages, dropped)
         track = 0
@@ -67,7 +68,9 @@ def joined_traces(
             )
         if not saved and (untimed or not parts):
             break
-    yield from _whole(held, name)
+    else:
+        cut_off = not saved
+    yield from _whole(held, name, cut_off=cut_off)
 
 
 def _new_parts(
@@ -86,7 +89,7 @@ def _new_parts(
     return [part for part in parts if len(part.time)]
 
 
-def _whole(parts: Sequence[Segment], name: str) -> Iterator[Trace]:
+def _whole(parts: Sequence[Segment], name: str, *, cut_off: bool = False) -> Iterator[Trace]:
     """Join the pieces of a trace, if there are any."""
     if parts:
         url, subject = parts[0].url, None
@@ -95,4 +98,5 @@ def _whole(parts: Sequence[Segment], name: str) -> Iterator[Trace]:
             subject = f"osm:{found[1] if found else url}"
         lat = np.concatenate([part.lat for part in parts])
         lon = np.concatenate([part.lon for part in parts])
-        yield Trace(name, subject, lat, lon, np.concatenate([part.time for part in parts]))
+        time = np.concatenate([part.time for part in parts])
+        yield Trace(name, subject, lat, lon, time, cut_off=cut_off)
