@@ -81,6 +81,7 @@ def seeds(root: Path) -> list[Seed]:
     return [
         *found,
         *_of_releases(root / "releases", trajectories),
+        *_of_releases(root / "timed", _at_two_hours(trajectories), ("--times", "of-day")),
         *_of_tables(root / "tables"),
         *_of_folders(root / "folders", trajectories, sources),
     ]
@@ -174,10 +175,19 @@ def _areas(folder: Path) -> Path:
     return folder
 
 
-def _of_releases(root: Path, trajectories: Trajectories) -> list[Seed]:
-    release = anonymize(trajectories, 2, method="mdav", refine="none")
+def _at_two_hours(trajectories: Trajectories) -> Trajectories:
+    """The same without tracks, at times that are not those of their tracks."""
+    times = np.repeat([1_600_000_000.0, 1_600_036_000.0], len(trajectories) // 2)[:, None]
+    return Trajectories(
+        trajectories.points, trajectories.subject, times=times + 30 * np.arange(5), provenance={}
+    )
+
+
+def _of_releases(root: Path, trajectories: Trajectories, timed: Words = ()) -> list[Seed]:
+    times = timed[1] if timed else None
+    release = anonymize(trajectories, 2, method="mdav", refine="none", times=times)
     found = []
-    for suffix in ("parquet", "gpkg", "geojson", "csv", "gpx"):
+    for suffix in ("parquet", "gpkg", "geojson", "csv", "gpx", "mfjson")[: 6 if timed else 5]:
         folder = root / suffix
         folder.mkdir(parents=True)
         name, both = f"a.{suffix}", ("t.parquet", f"a.{suffix}")
@@ -190,7 +200,7 @@ def _of_releases(root: Path, trajectories: Trajectories) -> list[Seed]:
         looks += [("map", *both), ("figures", *both)]
         if suffix == "parquet":
             found += 4 * [Seed(folder, "a.report.json", looks)]
-            groups = ("anonymize", *QUICK, "t.parquet")
+            groups = ("anonymize", *QUICK, *timed, "t.parquet")
             found += 4 * [Seed(folder, "t.parquet", [groups, *looks])]
     return found
 

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from trajanon.arrays import Ints
 from trajanon.clock import WEEKDAYS
 from trajanon.errors import BadInput
-from trajanon.files.report import Report, clock_in, unit_in
+from trajanon.files.report import NOT_TOGETHER, Report, clock_in, unit_in
 from trajanon.maps.colours import PALETTE
 from trajanon.maps.departures import by_hour, hours_of, in_words, told
 from trajanon.maps.drawing import match
@@ -68,6 +68,8 @@ def of_release(
         If there is nothing to draw, the three do not belong together, or there is no such group.
     """
     found, typed = match(trajectories, release, report)
+    if not stages_with_loss(typed):
+        raise BadInput(NOT_TOGETHER)
     with styled():
         return [
             _stages(typed),

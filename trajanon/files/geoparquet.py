@@ -200,9 +200,10 @@ def _times(file: Any, n: int) -> Sequence[Any]:
     if not arrow.holds_lists(column.type):
         return [None] * n
     lists = arrow.lists_of(column, "times")
+    ends = np.cumsum(lists.size).tolist()
     if n and (lists.size == lists.size[0]).all():
         return lists.values.reshape(n, -1)  # type: ignore[return-value]
-    return np.split(lists.values, np.cumsum(lists.size)[:-1])
+    return [lists.values[end - size : end] for size, end in zip(lists.size, ends, strict=True)]
 
 
 def _contents(path: Path) -> tuple[str, dict[str, Any]]:

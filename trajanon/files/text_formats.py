@@ -104,7 +104,7 @@ def _read_csv(path: Path) -> Lines:
             "check columns of a table, name them with trajanon check --columns"
         )
         raise FileProblem(msg)
-    if not isinstance(table.index, pd.RangeIndex):
+    if not table.index.equals(pd.RangeIndex(len(table))):
         msg = f"{path} has rows with more values than its header has names"
         raise FileProblem(msg)
     first = [

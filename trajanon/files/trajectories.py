@@ -170,6 +170,9 @@ def _tracks_and_times(
         along = read("track_times") if "track_times" in names else None
         pieces = partial(read, "track")
         tracks = track_rows.read_tracks(column("run"), column("start"), pieces, points, along)
+    if names.count("times") > 1:
+        msg = "it has two columns times"
+        raise BadInput(msg)
     if "times" in names and arrow.holds_lists(file.schema_arrow.field("times").type):
         lists = [arrow.lists_of(batch, "times") for batch in read("times")]
         size = np.concatenate([np.empty(0, np.int64), *(some.size for some in lists)])
