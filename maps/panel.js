@@ -130,7 +130,7 @@ const trajanonPanel = (() => {
     if (release.drawn) body.append(node("p", { className: "drawn" }, release.drawn));
     const last = release.total.groups - 1;
     body.append(search(last, acts.find, acts.said), table(release.facts, "The release"));
-    if (release.stages.length) body.append(table(release.stages, "Information loss after"));
+    if (release.stages.length) body.append(table(release.stages, release.lost));
     if (counts.displacement) {
       body.append(histogram(counts.displacement, "Groups by mean displacement"));
     }

@@ -33,6 +33,7 @@ def panel_of(report: Report, sizes: Ints) -> dict[str, Any]:
         "headline": f"k = {report['k']} {counted(report)}",
         "facts": _facts(report, sizes),
         "stages": [[stage, percent(loss / 100.0)] for stage, loss in stages_with_loss(report)],
+        "lost": f"{lost_in_stages(report)} after",
         "glossary": _glossary(report),
         "summary": [
             percent(report["information_loss"] / 100.0),
@@ -80,6 +81,11 @@ def stages_with_loss(report: Report) -> list[tuple[str, float]]:
     """Name and information loss (percent) of the stages after which there were groups."""
     losses = ((stage["name"], stage["information_loss"]) for stage in report["stages"])
     return [(name, loss) for name, loss in losses if loss is not None]
+
+
+def lost_in_stages(report: Report) -> str:
+    """Name what the search lost in its stages: with times, it saw departures as well."""
+    return "Loss of places and departures" if report.get("times") else "Information loss"
 
 
 def _glossary(report: Report) -> list[list[str]]:

@@ -144,7 +144,8 @@ def test_departures_are_drawn_of_a_release_with_times(tmp_path: Path) -> None:
 def test_the_group_tells_its_times_and_all_speak_of_trips() -> None:
     stages, sizes, _, group = of_release(*timed(), group=1)
     assert "released with its times (09:00, 15 min) once for each" in group.caption
-    assert "11 trips" in stages.caption
+    assert stages.caption.startswith("Loss of places and departures after each stage: 11 trips")
+    assert stages.figure.axes[0].get_xlabel() == "loss of places and departures (%)"
     assert "of 11 trips" in sizes.caption
     assert sizes.figure.axes[0].get_xlabel() == "trips in a group"
     for picture in (stages, sizes, group):

@@ -92,6 +92,7 @@ def test_the_panel_speaks_of_trips_and_of_times() -> None:
         ["Duration off by, mean", "1.2 min"],
         ["Duration off by, median", "1 min"],
     ]
+    assert said["lost"] == "Loss of places and departures after"
     words = str([said[part] for part in ("headline", "facts", "glossary", "stages")]).lower()
     for word in ("window", "slid", "track", "trajector"):
         assert word not in words

@@ -23,7 +23,7 @@ from trajanon.maps.figures.pictures import (
     styled,
 )
 from trajanon.maps.layers import unrolled
-from trajanon.maps.panel import by_size, counted, stages_with_loss
+from trajanon.maps.panel import by_size, counted, lost_in_stages, stages_with_loss
 from trajanon.privacy.originals import Matched
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
@@ -89,9 +89,10 @@ def _stages(report: Report) -> Picture:
     ax.invert_yaxis()
     ax.margins(x=0.2)  # room for the numbers
     ax.yaxis.grid(visible=False)
-    ax.set_xlabel("information loss, IL (%)")
+    lost = lost_in_stages(report)
+    ax.set_xlabel(f"{lost.lower()}{'' if report.get('times') else ', IL'} (%)")
     caption = (
-        f"Information loss after each stage: {report['n']:,} {_units(report)}, at least "
+        f"{lost} after each stage: {report['n']:,} {_units(report)}, at least "
         f"{report['k']} {counted(report)} in each group."
     )
     if report.get("alignment") is not None:
