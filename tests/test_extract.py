@@ -313,6 +313,14 @@ def test_the_sample_is_as_its_readme_says(madrid: Trajectories) -> None:
     assert MADRID.contains(madrid.points[..., 0], madrid.points[..., 1]).all()
 
 
+def test_the_trips_of_the_sample_are_as_its_readme_says() -> None:
+    trips = extract(sample(), "madrid", trips=True)
+    assert trips.subject is not None
+    assert (len(trips), len(set(trips.subject.tolist()))) == (270, 111 + 27)
+    counts = trips.provenance["counts"]
+    assert counts["trips with a long hop"] + counts["trips with an impossible speed"] == 43
+
+
 def test_the_same_source_gives_the_same_trajectories(madrid: Trajectories) -> None:
     again = extract([sample()], Box(*MADRID.sides), spacing=150)
     np.testing.assert_array_equal(again.points, madrid.points)

@@ -152,6 +152,33 @@ def test_cabs_give_as_many_trajectories_as_were_counted(
     assert found == pytest.approx(expected, rel=0.02, abs=2)
 
 
+def test_cabs_give_the_trips_that_were_counted(cabs: list[Trace]) -> None:
+    trips = cut(cabs, Rules(trips=True), area=Box(*map(float, CITY.split(","))))
+    counts = trips.provenance["counts"]
+    assert len(trips) == near(20_267)
+    assert counts["subjects of trajectories"] == 495
+    assert trips.times is not None
+    assert np.isfinite(trips.times).all()
+    left_out = {
+        "trips outside the area": 391,
+        "trips that leave the area": 1_591,
+        "trips with a long hop": 333,
+        "trips with an impossible speed": 153,
+        "trips too short": 998,
+    }
+    assert {why: counts[why] for why in left_out} == left_out
+    assert counts["trips found"] == len(trips) + sum(left_out.values())
+
+
+def test_people_in_beijing_make_trips_between_stays() -> None:
+    trips = extract(REAL / "geolife_plt", trips=True)
+    counts = trips.provenance["counts"]
+    assert (len(trips), counts["trips found"], counts["stays"]) == (193, 294, 123)
+    trimmed = extract(REAL / "geolife_plt", trips=True, trim_ends=200.0)
+    assert 40 < len(trimmed) < 100
+    assert trimmed.provenance["counts"]["trips found"] == 294
+
+
 def test_tracks_of_cabs_are_read_as_they_were_cut(cabs: list[Trace], tmp_path: Path) -> None:
     """Runs are a third longer than their windows: so much room there is to slide."""
     box = Box(*map(float, CITY.split(",")))
@@ -197,6 +224,21 @@ def test_san_francisco_is_the_same_from_disk_and_from_the_server(
     for counts in (found.provenance["counts"], san_francisco.provenance["counts"]):
         assert counts["points read"] + counts["points repeated by a shifted page"] == (180_000)
         assert counts["subjects read"] == 1
+
+
+def test_trips_of_the_server_that_may_go_on_outside_are_left_out(
+    replay: Callable[[list[Path]], OsmServer],
+) -> None:
+    pages = sorted(SAN_FRANCISCO.glob("*.gpx.gz"))
+    saved = extract(pages, REQUESTED, trips=True)
+    assert len(saved) == 50
+    for asked, out in ((100, 21), (36, 22)):  # the last page is known for it, or is not
+        server = replay(pages)
+        asked_for = extract(
+            area=REQUESTED, trips=True, api_url=server.url, max_pages=asked, refresh=True
+        )
+        beyond = asked_for.provenance["counts"]["trips that may go on beyond what the server gave"]
+        assert (beyond, len(asked_for)) == (out, 50 - out)
 
 
 @pytest.mark.parametrize(("spacing", "expected"), [(5, 1650), (50, 137), (100, 57), (150, 23)])
