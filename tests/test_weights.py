@@ -102,7 +102,7 @@ def test_a_heavier_column_loses_less() -> None:
 
 @pytest.mark.parametrize(
     "weights",
-    [[1], [1, 2, 3], [[1, 2]], 1, [1, -1], [1, np.nan], [1, np.inf], [1, 1e300], [0, 0], ["x", 1]],
+    [[1], [1, 2, 3], [[1, 2]], 1, [1, -1], [1, np.nan], [1, np.inf], [1, 1e31], [0, 0], ["x", 1]],
 )
 def test_what_are_no_weights_is_refused(weights: Any) -> None:
     with pytest.raises(BadInput, match=r"^`weights` must be .*number"):
@@ -161,9 +161,9 @@ REFUSED: list[tuple[Callable[[], dict[str, Any]], str]] = [
         lambda: {"region": 2},
         "column 'region' has a weight but is not averaged; name it in `columns`",
     ),
-    (lambda: {"a": -1}, "weight of 'a' in `weights` must be a number from 0 to 1,000,000,000"),
-    (lambda: {"a": float("nan")}, r"must be a number from 0 to 1,000,000,000 \(got nan\)"),
-    (lambda: {"a": "2"}, r"must be a number from 0 to 1,000,000,000 \(got '2'\)"),
+    (lambda: {"a": -1}, r"weight of 'a' in `weights` must be a number from 0 to 1e\+30"),
+    (lambda: {"a": float("nan")}, r"must be a number from 0 to 1e\+30 \(got nan\)"),
+    (lambda: {"a": "2"}, r"must be a number from 0 to 1e\+30 \(got '2'\)"),
     (lambda: dict.fromkeys(("a", "b", "c,d"), 0), "all `weights` of .* are 0; give a column more"),
 ]
 

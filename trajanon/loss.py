@@ -9,7 +9,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.workers import in_parts
 
-HEAVIEST = 1_000_000_000  # weight of a column; far heavier ones make sums that no float holds
+HEAVIEST = 1e30  # weight of a column; the squares of far heavier ones are no 32-bit floats
 _AT_ONCE = 10_000  # records that a thread sums up: of larger tables, in parts
 
 
@@ -75,7 +75,7 @@ def as_weights(weights: ArrayLike, columns: int) -> Floats:
         raise BadInput(msg)
     if not ((given >= 0.0) & (given <= HEAVIEST)).all() or not given.any():
         msg = (
-            f"`weights` must be numbers from 0 to {HEAVIEST:,}, one of them above 0 "
+            f"`weights` must be numbers from 0 to {HEAVIEST:g}, one of them above 0 "
             f"(got {given.tolist()})"
         )
         raise BadInput(msg)

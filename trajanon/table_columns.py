@@ -156,7 +156,7 @@ def weights_of(weights: Mapping[str, float], source: Columns, path: Path) -> dic
             raise BadInput(msg)
         if not isinstance(weight, Real) or not 0.0 <= weight <= HEAVIEST:
             msg = (
-                f"the weight of {name!r} in `weights` must be a number from 0 to {HEAVIEST:,} "
+                f"the weight of {name!r} in `weights` must be a number from 0 to {HEAVIEST:g} "
                 f"(got {weight!r})"
             )
             raise BadInput(msg)
