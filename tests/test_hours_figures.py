@@ -16,6 +16,7 @@ from trajanon.benchmark.trade_off import MINUTE_WORTHS, SLOTS, HoursCost, hours_
 from trajanon.errors import BadInput
 from trajanon.files.trajectories import write_trajectories
 from trajanon.maps.figures import of_release, save, trade_off_time
+from trajanon.releases import Release
 from trajanon.trajectories import Trajectories
 
 FIELDS = HoursCost._fields
@@ -85,6 +86,19 @@ def test_windows_are_measured_as_they_slid(madrid: Trajectories) -> None:
     report = trajanon.anonymize(known, 3).report
     assert report["alignment"] is not None
     assert alone.displacement_mean == pytest.approx(report["displacement"]["mean"])
+
+
+def test_ctrl_c_in_a_search_ends_them_all(
+    rides: Trajectories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One search would take its best groups so far; a curve of such tells nothing."""
+
+    def stopped(*_: object, **__: object) -> Release:
+        return Release(rides, {"stopped": True})
+
+    monkeypatch.setattr("trajanon.benchmark.trade_off.anonymize", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        hours_costs(rides, 3)
 
 
 def test_the_curve_is_drawn_of_its_numbers(rides: Trajectories, costs: list[HoursCost]) -> None:
