@@ -77,7 +77,7 @@ def _of_file(
     from trajanon.files.trajectories import read_trajectories
     from trajanon.outputs import replacing
 
-    check_release_format(out, timed=how["times"] is not None)
+    check_release_format(out, timed=how.get("times") is not None)
     report = report_path(out)
     replaced = replacing(out, report, inputs=[trajectories], public=[out])
     with bars() as progress, replaced as drafts:
