@@ -4,6 +4,7 @@
     python benchmarks/shards.py run trips --memory 6GB
     python benchmarks/shards.py run trips --memory 6GB --cluster local:2
     python benchmarks/shards.py run trips --shards 10     ten shards, whatever the memory
+    python benchmarks/shards.py run cabs --times of-day   parts that have times
 
 Drawing takes as much memory as the table: it is done once. Kernels are compiled before the clock
 starts. Prints a line of JSON; the peak is that of this process and of the largest of the workers,
@@ -46,6 +47,7 @@ def run(
     cluster: str | None = None,
     count: str = "subjects",
     shards: int | None = None,
+    times: str | None = None,
 ) -> None:
     """Anonymise the parts, and say what it took."""
     with ExitStack() as closing:
@@ -57,8 +59,9 @@ def run(
         if shards is not None:
             closing.enter_context(patch.object(workflow, "shards_for", lambda *_: shards))
         out = folder.with_name(f"{folder.name}-anonymized")
-        run = spent(job, str(folder), str(out), K, count=count, memory=memory, client=client)
-    told = ("n", "k", "counted", "shards", "information_loss", "displacement", "stages")
+        how = {"count": count, "memory": memory, "client": client, "times": times}
+        run = spent(job, str(folder), str(out), K, **how)
+    told = ("n", "k", "counted", "shards", "information_loss", "displacement", "times", "stages")
     report = {name: run.found[name] for name in told}
     worker = peak_gb(resource.RUSAGE_CHILDREN) if cluster else None
     asked = {"memory": memory, "cluster": cluster, "peak_gb_of_a_worker": worker}
