@@ -12,6 +12,7 @@ from toy import toy
 
 import trajanon
 from trajanon.clock import DAY, HOUR, Clock
+from trajanon.errors import BadInput
 from trajanon.evaluation.cost import DEPARTURE_OFF, MDAV, NOTHING, RELEASE, cost
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.releases import Release
@@ -106,8 +107,8 @@ def test_mdav_sees_the_departure_too() -> None:
 def test_an_hour_in_which_one_line_alone_departs_comes_first() -> None:
     evaluation = evaluated(timed())
     assert evaluation.alone is not None
-    assert (evaluation.alone.hours, evaluation.alone.of) == (("08:00", "17:00"), 2)
-    assert evaluation.account["alone"] == {"hours": ("08:00", "17:00"), "of": 2}
+    assert (evaluation.alone.hours, evaluation.alone.of) == (["08:00", "17:00"], 2)
+    assert evaluation.account["alone"] == {"hours": ["08:00", "17:00"], "of": 2}
     (colour, said), second, *_ = evaluation.verdict
     assert colour == "caution"
     assert said.startswith(
@@ -138,7 +139,7 @@ def test_hours_are_those_of_the_clock(times: str, hour: str) -> None:
 def test_hours_of_dates_are_local() -> None:
     evaluation = evaluated(timed(), times="date", timezone="Asia/Kolkata")  # 5 h 30 min ahead
     assert evaluation.alone is not None
-    assert evaluation.alone.hours == ("1970-01-05 13:00", "1970-01-05 22:00")
+    assert evaluation.alone.hours == ["1970-01-05 13:00", "1970-01-05 22:00"]
     left = evaluation.usefulness[RELEASE].times
     assert left is not None
     assert left.by_hour == np.bincount([13, 13, 22, 22], minlength=24).tolist()
@@ -256,7 +257,7 @@ def test_the_datasheet_says_what_times_are(whole_town: Evaluation) -> None:
 
 def test_the_account_is_json(whole_town: Evaluation) -> None:
     account = whole_town.account
-    assert json.loads(json.dumps(account)) == json.loads(json.dumps(account, allow_nan=False))
+    assert json.loads(json.dumps(account, allow_nan=False)) == account
     left = account["utility"][RELEASE]
     for name in ("departures", "durations", "flow_similarity", "busiest", "query_error"):
         assert 0.0 < left["times"][name] < 1.0
@@ -310,6 +311,13 @@ def test_windows_that_slide_take_their_hours_along() -> None:
     names = [one.name for one in evaluation.attacks]
     assert "2 known points and their hours, as slid" in names
     assert "as slid" in next(s for _, s in evaluation.verdict if s.startswith("Departures"))
+    assert "Ends kept with their hour" in evaluation.html
+    assert "from the windows as slid" in evaluation.datasheet
+    assert "Trips by length" not in evaluation.html
+    # Tracks without times have lost what the windows were when they were averaged.
+    still = replace(windows, tracks=replace(tracks, times=None))
+    with pytest.raises(BadInput, match="do not belong together"):
+        trajanon.evaluate(still, *released(windows, 3, times="of-day", timezone="Etc/UTC"))
 
 
 def test_a_release_and_its_report_of_times_belong_together() -> None:
@@ -318,5 +326,5 @@ def test_a_release_and_its_report_of_times_belong_together() -> None:
     told = release.report["times"]
     for wrong in ({**told, "minute_worth": -1.0}, {**told, "times": "of-year"}, None):
         odd = Release(release.trajectories, {**release.report, "times": wrong})
-        with pytest.raises(trajanon.errors.BadInput):
+        with pytest.raises(BadInput):
             trajanon.evaluate(timed(), odd)

@@ -57,7 +57,8 @@ def evaluate(
 
     Everything is measured against the trajectories as they stand in the file. Where they slid on
     their tracks before they were averaged, everything is also measured against the windows as slid:
-    these are what the released lines tell of.
+    these are what the released lines tell of. Where times were released, other groups are also made
+    with the departure as one column more, and adversaries also know hours.
 
     Parameters
     ----------
@@ -207,7 +208,7 @@ def _alone(clock: Clock, found: Matched) -> Alone | None:
     """Name the hours in which one released line alone departs; None if there is none."""
     assert found.times is not None
     hours, lines = np.unique(clock.whole_hour(found.times[:, 0]), return_counts=True)
-    alone = tuple(clock.text(hour) for hour in hours[lines == 1].tolist())
+    alone = [clock.text(hour) for hour in hours[lines == 1].tolist()]
     return Alone(alone, len(hours)) if alone else None
 
 

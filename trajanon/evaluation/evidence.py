@@ -170,7 +170,8 @@ class Evaluation:
     def too_few(self) -> str:
         """Say how many groups are too small; empty if none is."""
         records, people = self.violations["records"], self.violations["subjects"]
-        return too_few(self.k, len(self.sizes), records=records, people=people)
+        said = too_few(self.k, len(self.sizes), records=records, people=people)
+        return said.replace("trajectories", self.units)
 
     @property
     def aligned(self) -> bool:

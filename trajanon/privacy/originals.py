@@ -49,13 +49,15 @@ def matched(trajectories: Trajectories, release: Trajectories, report: Report) -
     labels, slid, clock = labels_in(report), trajectories, clock_of(release)
     if len(labels) != len(trajectories) or trajectories.points.shape != release.points.shape:
         raise BadInput(NOT_TOGETHER)
-    if clock != clock_in(report) or (clock is not None and trajectories.times is None):
+    if clock != clock_in(report):
         raise BadInput(NOT_TOGETHER)
     if (alignment := report.get("alignment")) is not None:
         try:
             slid = trajectories.slid(np.array(alignment["starts"], dtype=np.int64))
         except BadInput as error:
             raise BadInput(NOT_TOGETHER) from error
+    if clock is not None and slid.times is None:
+        raise BadInput(NOT_TOGETHER)
     digits = digits_in(report)
     means, released = rounded(group_means(slid.records, labels), digits), release.records
     if clock is not None and slid.times is not None and release.times is not None:
