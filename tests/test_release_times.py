@@ -381,6 +381,38 @@ def test_a_column_that_holds_no_lists_is_found(tmp_path: Path, column: Any) -> N
     assert "20 of 20 trajectories do not have a time at each of their points" in problems(path)
 
 
+def test_an_empty_file_does_not_hold(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.parquet")
+    in_parquet(lambda table: table[:0])(path)
+    assert problems(path) == "the file holds no trajectory"
+    in_sql("DELETE FROM anonymized")(written(tmp_path / "r.gpkg"))
+    assert problems(tmp_path / "r.gpkg") == "the file holds no trajectory"
+    empty = {"type": "FeatureCollection", "times": CLOCK.sentence, "features": []}
+    (tmp_path / "r.mfjson").write_text(json.dumps(empty), encoding="utf-8")
+    assert problems(tmp_path / "r.mfjson") == "the file holds no trajectory"
+
+
+def test_two_columns_of_times_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.parquet")
+    in_parquet(lambda table: table.append_column("times", table["times"]))(path)
+    with pytest.raises(trajanon.TrajanonError, match="two columns of the same name"):
+        problems(path)
+    held = tmp_path / "t.parquet"
+    trajanon.write_trajectories(held, released())
+    in_parquet(lambda table: table.append_column("times", table["times"]))(held)
+    with pytest.raises(BadInput, match="it has two columns times"):
+        trajanon.read_trajectories(held)
+
+
+def test_rows_with_a_value_too_many_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.csv")
+    rows = path.read_text(encoding="utf-8").splitlines()
+    more = [f"{number},{row}" for number, row in enumerate(rows[1:], start=1)]
+    path.write_text("\n".join([rows[0], *more]), encoding="utf-8")
+    with pytest.raises(trajanon.TrajanonError, match="more values than"):
+        problems(path)
+
+
 FIRST_DATE = re.compile(r"1970-01-05T\d\d:\d\d:\d\d")
 
 
