@@ -124,16 +124,16 @@ class Cutter:
             trips = Trips(points, rules, counts, area=area, boxes=boxes, cut_off=cut_off)
             points = self._shown(trips.points)
             points = self._kept("points of trips left out", points, trips.whole(points))
+            found = whole_trips(points, rules)
+            found = replace(found, trace=trips.trace[found.trace])
         else:
             points = self._shown(split_at_gaps(points, rules, counts))
             if area is not None:
                 inside = clip(points, area)
                 points = self._kept("points outside the area", points, inside)
+            found = windows(points, rules, keep_tracks=self.tracks)
         counts["points used"] += len(points)
-        if rules.trips:
-            found = whole_trips(points, rules)
-            return self._chosen(replace(found, trace=trips.trace[found.trace]))
-        return self._chosen(windows(points, rules, keep_tracks=self.tracks))
+        return self._chosen(found)
 
     def _shown(self, points: Points) -> Points:
         """Cut out the surroundings of ends and of hidden places."""

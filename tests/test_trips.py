@@ -34,7 +34,7 @@ RULES = Rules(trips=True, points=7)
 BOX = Box(-3.74, 40.375, -3.66, 40.425)
 
 _METRES = st.sampled_from([3.717, 19.951, 57.309, 211.733, 733.117, 1_511.391, 2_711.173])
-_SECONDS = st.sampled_from([7, 20, 45, 61, 140, 299, 301, 2_000])
+_SECONDS = st.sampled_from([7, 20, 45, 61, 140, 299, 300, 301, 2_000])
 
 
 @st.composite
@@ -85,13 +85,14 @@ def test_trips_are_those_that_are_found_one_by_one(
         assert times_of(whole)[row] == pytest.approx(seconds, abs=0.01 * slowest.max(), rel=0)
 
 
-@given(st.lists(drives(), min_size=1, max_size=5), st.sampled_from([1, 20, 10_000]))
-def test_trips_do_not_depend_on_batches(some: list[Trace], size: int) -> None:
-    together, counts = found(some)
-    cutter = Cutter(RULES, key=12345)
+@given(st.lists(drives(), min_size=1, max_size=5), st.sampled_from([1, 20, 10_000]), st.booleans())
+def test_trips_do_not_depend_on_batches(some: list[Trace], size: int, trims: bool) -> None:
+    rules = replace(RULES, trim_ends=60.0 * trims)
+    together, counts = found(some, rules)
+    cutter = Cutter(rules, key=12345)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cutting, "BATCH", size)
-        parts = [cutter.cut(batch)[0] for batch in cutting.batches(some, RULES)]
+        parts = [cutter.cut(batch)[0] for batch in cutting.batches(some, rules)]
     assert cutter.counts == counts
     for name in ("points", "times"):
         joined = np.concatenate([getattr(part, name) for part in parts])
@@ -171,6 +172,13 @@ def test_a_stay_ends_a_trip_and_begins_the_next(noise: float) -> None:
     assert distance(whole.points[0, -1], whole.points[1, 0]) <= 100.0
     assert whole.trace is not None
     assert whole.trace.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(("metres", "many"), [(97.0, 2), (103.0, 1)])
+def test_a_stay_is_within_a_hundred_metres(metres: float, many: int) -> None:
+    ways = [0, 1_000, 2_000, 2_000 + metres, 3_000 + metres, 4_000 + metres]
+    whole, _ = found([east(ways, [0, 60, 120, 420, 480, 540])])
+    assert len(whole) == many
 
 
 def test_who_stops_for_less_has_not_arrived() -> None:
