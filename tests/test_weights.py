@@ -100,6 +100,16 @@ def test_a_heavier_column_loses_less() -> None:
     assert lost[-1] < lost[0] / 10
 
 
+@pytest.mark.parametrize("heuristic", ["or-opt", "two-opt", "mdav-lk"])
+@pytest.mark.parametrize("weight", [1e13, HEAVIEST])
+def test_a_search_with_heavy_columns_ends(heuristic: str, weight: float) -> None:
+    """Gains of rounding alone are no gains, though the weighted ways are long."""
+    X = np.random.default_rng(0).normal(size=(150, 4))
+    found = trajanon.microaggregate(X, 3, weights=[weight, 1, 1, 1], heuristic=heuristic)
+    alone = trajanon.microaggregate(X[:, :1], 3)
+    assert found.information_loss == pytest.approx(alone.information_loss, rel=0.1)
+
+
 @pytest.mark.parametrize(
     "weights",
     [[1], [1, 2, 3], [[1, 2]], 1, [1, -1], [1, np.nan], [1, np.inf], [1, 1e31], [0, 0], ["x", 1]],
