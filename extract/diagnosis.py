@@ -86,7 +86,7 @@ def _why_no_trip(counts: Counter[str], rules: Rules, longest: float) -> str:
     if counts[SHORT]:
         said = said.replace("too short", f"shorter than {rules.length:,.0f} m")
         said += f" (the longest is {longest:,.0f} m)"
-    return f"of {counts[FOUND]:,} trips none is left, {said}; {_WAYS_OUT[most]}"
+    return f"none of {number_of(counts[FOUND], 'trip')} is left: {said}; {_WAYS_OUT[most]}"
 
 
 def cut_most(counts: Mapping[str, int], rules: Mapping[str, Any]) -> str:

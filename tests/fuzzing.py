@@ -31,6 +31,7 @@ from trajanon.trajectories import Trajectories
 
 QUICK = ("-k", "2", *FAST)
 EXTRACT = ("extract", "--points", "5", "--spacing", "50", "--out", "out.parquet")
+TRIPS = ("extract", "--points", "5", "--trips", "--out", "out.parquet")
 BOX = "-3.71,40.4,-3.69,40.44"
 SERVER = ("--bbox=" + BOX, "--api-url", "http://127.0.0.1:9", "--max-pages", "1")
 
@@ -64,7 +65,7 @@ def seeds(root: Path) -> list[Seed]:
     whole = (*EXTRACT, "--source")
     loose = ("--max-gap", "none", "--strict")
     found = [
-        Seed(sources, path.name, [(*whole, of), (*whole, of, *loose)])
+        Seed(sources, path.name, [(*whole, of), (*whole, of, *loose), (*TRIPS, "--source", of)])
         for path in sorted(sources.iterdir())
         if path.suffix not in (".prj", ".cpg")
         for of in (re.sub("(dbf|shx)$", "shp", path.name),)

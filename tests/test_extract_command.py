@@ -95,7 +95,7 @@ def test_trips_are_called_trips(run: Run, here: Path) -> None:
 def test_what_leaves_out_most_trips_is_told_with_the_way_past(run: Run, here: Path) -> None:
     drives(here, "a.csv", 300)
     said = run("extract", "a.csv", "--trips", "--max-gap", 200).sentence
-    assert "of 8 trips none is left, 8 with a long hop; raise --max-gap" in said
+    assert "none of 8 trips is left: 8 with a long hop; raise --max-gap" in said
     drives(here, "b.csv", 2_100)
     answer = run("extract", "a.csv", "b.csv", "--trips", "--max-pause", "1h")
     assert "8 of 16 are trips with a long hop: raise --max-gap" in answer.out
