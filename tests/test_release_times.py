@@ -313,10 +313,7 @@ def test_times_of_another_sentence_are_found(
 ) -> None:
     path = written(tmp_path / f"r{suffix}")
     with_sentence(sentence)[suffix](path)
-    found = problems(path)
-    assert says in found
-    if "finer" not in says:
-        assert len(found.splitlines()) == 1
+    assert says in problems(path).splitlines()[0]
 
 
 def replaced(change: Callable[[list[list[Any]]], Any]) -> Callable[[pa.Table], pa.Table]:
@@ -451,7 +448,7 @@ def test_rows_without_a_date_are_found(tmp_path: Path) -> None:
     path.write_text(re.sub("<time>.*?</time>", "", text, count=1), encoding="utf-8")
     assert "1 of 20 trajectories do not have a time" in problems(path)
     path.write_text(re.sub("<time>.*?</time>", "", text), encoding="utf-8")
-    assert problems(path) == "the file says what its times are, and it has none"
+    assert problems(path).splitlines()[0] == "the file says what its times are, and it has none"
 
 
 @pytest.mark.parametrize("other", ["time9", "lat9"])

@@ -45,4 +45,4 @@ def _read(path: Path) -> Lines:
     )
 
 
-MF_JSON = ReleaseFormat(_write, _read)
+MF_JSON = ReleaseFormat(_write, _read, only_timed=True)

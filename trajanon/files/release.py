@@ -32,7 +32,7 @@ def check_release_format(path: Path, *, timed: bool = True) -> None:
     if suffix not in RELEASE_FORMATS:
         msg = f"{path} does not end like a release; choose one of {', '.join(RELEASE_FORMATS)}"
         raise BadInput(msg)
-    if RELEASE_FORMATS[suffix] is MF_JSON and not timed:
+    if RELEASE_FORMATS[suffix].only_timed and not timed:
         msg = (
             f"{path} would be of moving features, which have times: make the release with "
             "`times`, or choose another format"

@@ -167,6 +167,7 @@ class ReleaseFormat(NamedTuple):
     read: Callable[[Path], Lines]
     # Who wrote a file whose bytes depend on versions of libraries, and all that these read in it.
     contents: Callable[[Path], tuple[str, Mapping[str, Any]]] | None = None
+    only_timed: bool = False  # whether it holds no release without times
 
 
 def known_attribution(text: str | None) -> str | None:

@@ -3,6 +3,7 @@
 import hashlib
 import logging
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +16,12 @@ from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.comparison import NOTHING_ELSE, Compared, compared
 from trajanon.files.geoparquet import write_geoparquet
-from trajanon.files.release import check_release_format, read_as_found, write_release
+from trajanon.files.release import (
+    RELEASE_FORMATS,
+    check_release_format,
+    read_as_found,
+    write_release,
+)
 from trajanon.files.release_lines import (
     DIGITS,
     Lines,
@@ -149,16 +155,18 @@ def _inspected(path: Path, digits: int, write: Writer | None = None) -> _Inspect
     if problems := not_trajectories(found):
         problems += find_order(groups, None)
         return _Inspected(problems, "", keys, 0, np.empty((0, 2), np.float32), None)
-    places, amiss = found.places, amiss_in_times(found)
-    times = None if amiss else found.times
-    # What is amiss cannot be written anew, to compare.
-    beside = Compared(amiss, "") if amiss else compared(path, found, write)
-    problems = [*too_fine(found, digits), *too_fine_times(found), *beside.differences]
-    problems += find_order(groups, places, times)
+    problems = [*too_fine(found, digits), *too_fine_times(found)]
+    if amiss := amiss_in_times(found):
+        problems += amiss
+        found = replace(found, times=None, clock=None)
+    # What is amiss in times is not written anew, to compare.
+    needed = amiss and RELEASE_FORMATS[path.suffix.lower()].only_timed
+    beside = Compared([], "") if needed else compared(path, found, write)
+    places, times = found.places, found.times
+    problems += [*beside.differences, *find_order(groups, places, times)]
     measures = [places.mean(axis=1), *([] if times is None else [times[:, :1]])]
     told = np.hstack(measures).astype(np.float32)
-    sentence = None if times is None else found.clock
-    return _Inspected(problems, beside.claim, keys, places.shape[1], told, sentence)
+    return _Inspected(problems, beside.claim, keys, places.shape[1], told, found.clock)
 
 
 def _parts(folder: Path, digits: int) -> tuple[list[_Inspected], list[str]]:
