@@ -54,7 +54,7 @@ def hours(points: Floats, seed: int = 0) -> Trajectories:
     random = np.random.default_rng(seed)
     departure = 1_212_800_000 + random.uniform(0, 172_800, (len(points), 1))
     hops = random.uniform(1, 200, (len(points), POINTS))
-    times = departure + np.cumsum(hops, axis=1)
+    times = np.round(departure + np.cumsum(hops, axis=1))
     return Trajectories(points, np.arange(len(points)) // 2, times=times)
 
 

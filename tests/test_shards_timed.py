@@ -39,7 +39,8 @@ def write_tables(folder: Path, trajectories: Trajectories, rows: int) -> Path:
     for point in range(m):
         columns[f"lat{point + 1}"] = trajectories.points[:, point, 0]
         columns[f"lon{point + 1}"] = trajectories.points[:, point, 1]
-        columns[f"time{point + 1}"] = trajectories.times[:, point]
+        kind = np.float64 if point % 2 else np.int64
+        columns[f"time{point + 1}"] = trajectories.times[:, point].astype(kind)
     folder.mkdir()
     for number, start in enumerate(range(0, n, rows)):
         pq.write_table(pa.table(columns).slice(start, rows), folder / f"{number:03d}.parquet")

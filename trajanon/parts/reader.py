@@ -289,9 +289,13 @@ def _columns_of_times(fields: Any, schema: PartSchema) -> tuple[str, ...]:
     """Find the times of a part: lists beside lines, or a column beside the two of each point."""
     import pyarrow as pa
 
+    def holds(kind: Any) -> bool:
+        if lines:
+            return arrow.holds_lists(kind)
+        return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
     lines = len(schema.coordinates) == 1
     names = ("times",) if lines else tuple(f"time{place + 1}" for place in range(schema.points))
-    holds = arrow.holds_lists if lines else pa.types.is_floating
     there = all(name in fields.names and holds(fields.field(name).type) for name in names)
     return names if there else ()
 
