@@ -3,6 +3,7 @@
 import gzip
 import json
 import warnings
+from datetime import datetime
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,12 +18,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from point_tables import without_columns
 
+from trajanon import anonymize
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import extract, traces
 from trajanon.extract.sources.formats import format_of
 from trajanon.extract.sources.geo import moving_features, moving_points
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
+from trajanon.trajectories import Trajectories
 
 PLACES = [[2.0, 41.0], [2.5, 41.5], [3.0, 41.25]]
 TIMES = ["2020-01-01T00:00:10Z", "2020-01-01T00:00:20.5Z", "2020-01-01T01:00:30+01:00"]
@@ -303,6 +306,27 @@ def test_what_movingpandas_writes_is_read_back(
         assert places([one]) == [list(zip(own.x, own.y, strict=True))]
         assert one.time.tolist() == own.seconds.tolist()
     assert len(back.trajectories) == len(found)
+
+
+@pytest.mark.parametrize("times", ["of-day", "date"])
+def test_a_release_is_read_as_any_other_file(tmp_path: Path, times: str) -> None:
+    """Its times of day lie on a documented day; what they mean is not asked."""
+    rng = np.random.default_rng(0)
+    given = Trajectories(
+        np.array([40.4, -3.7]) + np.cumsum(rng.normal(0, 1e-3, (12, 4, 2)), axis=1),
+        subject=np.arange(12),
+        times=1.6e9 + rng.uniform(0, 80_000, (12, 1)) + 400.0 * np.arange(4),
+    )
+    release = anonymize(given, 3, times=times, method="mdav", refine="none")
+    release.write(tmp_path / "x.mfjson")
+    found, lines = list(traces(tmp_path / "x.mfjson")), release.trajectories
+    assert lines.times is not None
+    begin = (
+        0.0 if times == "date" else (datetime(1970, 1, 5) - datetime(1970, 1, 1)).total_seconds()
+    )
+    for one, points, seconds in zip(found, lines.points, lines.times, strict=True):
+        assert np.allclose(np.column_stack([one.lat, one.lon]), points, atol=1e-9)
+        assert np.allclose(one.time - begin, seconds, atol=1e-4)
 
 
 def test_a_file_gives_trajectories(path: Path) -> None:
