@@ -99,6 +99,15 @@ def test_no_worth_is_no_weight_and_constant_columns_count_nothing() -> None:
     assert half == pytest.approx(whole / 2)
 
 
+def test_equal_tracks_are_grouped_by_their_hours() -> None:
+    same = timed(6, people=6)
+    assert same.times is not None
+    hours = SUNDAY + 3_600.0 * np.array([[0], [12], [0], [12], [0], [12]]) + np.arange(4.0)
+    points = np.repeat(same.points[:1], 6, axis=0)
+    release = trajanon.anonymize(replace(same, points=points, times=hours), 3, times="of-day")
+    assert release.report["labels"] == [0, 1, 0, 1, 0, 1]
+
+
 @given(
     seed=seeds,
     k=st.integers(2, 5),

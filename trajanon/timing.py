@@ -97,6 +97,8 @@ def departure_weight(middle: Floats, spread: Floats, minute_worth: float) -> flo
     """
     degree = np.radians(np.column_stack(radii(np.radians(middle[:, 0])))).ravel()  # in metres
     metres = spread[:-1] * degree
+    if not metres.any():  # all go the same way: hours alone tell them apart
+        return 1.0
     squares = (minute_worth / metres[metres > 0.0]) ** 2
     return float(0.5 * squares.sum() * (spread[-1] / MINUTE) ** 2)
 
