@@ -223,7 +223,7 @@ def _of_tables(folder: Path) -> list[Seed]:
     found = []
     for name in ("x.csv", "x.parquet"):
         means = ("microaggregate", name, *QUICK)
-        more = (*means, "--columns", "a,b", "--subject", "name")
+        more = (*means, "--columns", "a,b", "--subject", "name", "--weights", "a=2,b=0.5")
         bound = ("bound", name, "-k", "2", "--effort", "fast")
         found += 3 * [Seed(folder, name, [means, more, bound])]
     return [*found, Seed(folder, "m.csv", [("figures", "m.csv")])]

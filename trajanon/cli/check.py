@@ -20,8 +20,9 @@ from trajanon.errors import BadInput
     against="An earlier release of the same trajectories, to check what both together reveal; "
     "needs both reports.",
     digits="Decimals of degrees that the release claims to have, 4 to 7.",
-    rewrite="Write only the lines, with times that are told rightly, into this new file, rounded "
-    "and shuffled, if each occurs at least k times; the exit code is for that file.",
+    rewrite="Write only the lines, and their times if the file says what they count from, into "
+    "this new file, rounded and shuffled, if each occurs at least k times; the exit code is for "
+    "that file.",
     columns="Check these columns of a table, .csv or .parquet: a,b,c, or all.",
 )
 def check(

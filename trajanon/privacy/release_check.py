@@ -61,10 +61,10 @@ def check(
     """Check a released file: from the file alone, unless the holder gives more.
 
     Each trajectory, in the coordinates and times as written, must occur at least k times, and the
-    file may hold nothing that a release may not: columns, ids or metadata of the source, times that
-    it does not tell rightly, or trajectories in the order of their groups or of the source. A file
-    in the order of a source that itself shows no order looks shuffled, unless the originals are
-    given.
+    file may hold nothing that a release may not: columns, ids or metadata of the source, times
+    without the sentence that explains them, or trajectories in the order of their groups or of the
+    source. A file in the order of a source that itself shows no order looks shuffled, unless the
+    originals are given.
 
     A release does not show whether k different *people* stand behind each group, nor what two
     releases of the same data reveal together. With the holder's report beside each release, both
@@ -146,7 +146,7 @@ class _Inspected(NamedTuple):
     keys: NDArray[np.bytes_]  # 128 bits of each line, equal where lines are equal as written
     width: int  # points of a trajectory; 0 where some are no trajectories
     measures: NDArray[np.float32]  # mean longitude and latitude of each, and perhaps departure
-    clock: str | None  # what times count from, if it is told rightly
+    clock: str | None  # what times count from, if the file says so in a known sentence
 
 
 def _inspected(path: Path, digits: int, write: Writer | None = None) -> _Inspected:
@@ -218,8 +218,8 @@ def rewrite(
     """Write the lines of a released file into a new one, and nothing else of it.
 
     They are rounded, shuffled with the operating system's randomness and numbered from 1; the
-    attribution to OpenStreetMap goes with them, and so do times if the file tells rightly what they
-    are, rounded to their step.
+    attribution to OpenStreetMap goes with them, and so do times, rounded to their step, if the file
+    says what they count from.
 
     Parameters
     ----------
