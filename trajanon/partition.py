@@ -43,7 +43,8 @@ class Partition:
     centroids
         Mean record of each group in the units of the input, shape (g, p).
     sse, sst
-        Within-group and total sum of squares of the standardised records.
+        Within-group and total sum of squares of the standardised records, and of weighted columns
+        if there were weights.
     path_length
         Length of the Hamiltonian path on standardised records; None if the method has no path.
     stages

@@ -11,7 +11,7 @@ from trajanon.errors import FileProblem
 from trajanon.extract.sources.streams import DAMAGED
 
 LONGEST = 1 << 26
-"""Characters of a value that is read as one; a feature of a million points is shorter."""
+"""Characters of a value that is read as one; a trip of MDS of 400,000 points is shorter."""
 
 _CHUNK = 1 << 20
 _BLANKS = re.compile(r"[ \t\n\r]*")

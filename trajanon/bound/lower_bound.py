@@ -62,7 +62,7 @@ class Bound:
 def lower_bound(
     X: ArrayLike, k: int, *, upper: float | None = None, progress: Progress = silent
 ) -> Bound:
-    """Bound the SSE of every partition into groups of at least k from below.
+    """Bound the SSE of every partition into groups of at least k from below; columns count alike.
 
     An optimal partition has groups of k to 2k - 1 records. Each of these is a column of a
     set-partitioning programme, and costs its SSE; the optimum of the linear relaxation is a bound.
