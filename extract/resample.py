@@ -85,7 +85,9 @@ def whole_trips(points: Points, rules: Rules) -> WindowBatch:
     """Take each piece as a trip: points at equal shares of its way, exact at both ends."""
     ways = _Ways(points)
     size = np.full(len(ways.total), rules.points)
-    places, times, filled = ways.walk(size, ways.total / (rules.points - 1))
+    # Who moved by less than a grain went no way at all.
+    step = np.maximum(ways.total, _GRAIN) / (rules.points - 1)
+    places, times, filled = ways.walk(size, step)
     places = places.reshape(-1, rules.points, 2)
     times = times.reshape(-1, rules.points)
     for place, fix in ((0, ways.first), (-1, ways.last)):

@@ -113,6 +113,11 @@ def test_days_and_weeks_begin_at_three(
     assert departure(Clock("of-week", zone, 300), second) == of_week
 
 
+def test_there_is_one_zero() -> None:
+    rounded = Clock("date", "UTC", 300).rounded(np.array([-1.0, 1.0]))
+    assert rounded[0].tobytes() == rounded[1].tobytes()
+
+
 def test_no_rows_are_no_times() -> None:
     for kind in ("of-day", "of-week", "date"):
         assert Clock(kind, "Europe/Madrid", 300).of(np.empty((0, 5))).shape == (0, 5)

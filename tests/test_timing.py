@@ -17,7 +17,7 @@ from trajanon.align.sliding import build_rows_in_single
 from trajanon.align.windows import build_windows, records_at
 from trajanon.arrays import Floats
 from trajanon.clock import Clock
-from trajanon.errors import BadInput
+from trajanon.errors import BadInput, TooFewRecords
 from trajanon.settings import ReleaseSettings
 from trajanon.timing import Timing, departure_weight, timing_of
 from trajanon.tracks import STEPS, Tracks
@@ -97,6 +97,14 @@ def test_no_worth_is_no_weight_and_constant_columns_count_nothing() -> None:
     half = departure_weight(np.zeros((2, 2)), spread, 1.0)
     whole = departure_weight(np.zeros((2, 2)), np.append(np.ones(4), 60.0), 1.0)
     assert half == pytest.approx(whole / 2)
+
+
+def test_tracks_that_are_equal_but_for_rounding_are_released_with_any_worth() -> None:
+    walks = timed()
+    noise = np.random.default_rng(1).normal(0, 1e-13, walks.points.shape)
+    same = replace(walks, points=walks.points[:1] + noise)
+    release = trajanon.anonymize(same, 3, times="of-day", minute_worth=1e6)
+    assert len(release.trajectories) == len(same)
 
 
 def test_equal_tracks_are_grouped_by_their_hours() -> None:
@@ -257,6 +265,7 @@ def at_once() -> Trajectories:
         (standing(), {}, "30 of 30 bear one time from start to end"),
         (at_once(), {}, "all depart at 21:40, within 300 s"),
         (timed(), {"timezone": "Mars/Base"}, "`timezone` 'Mars/Base' is not known"),
+        (timed(), {"timezone": ""}, "`timezone` '' is not known"),
         (timed(), {"minute_worth": -1.0}, "`minute_worth` must be a number from 0"),
         (timed(), {"minute_worth": np.nan}, "`minute_worth` must be a number from 0"),
         (timed(), {"time_step": 0}, "`time_step` must be a whole number from 1 to 86400"),
@@ -285,6 +294,29 @@ def test_what_times_cannot_be_of(
 def test_odd_times_are_refused(times: Floats, said: str) -> None:
     with pytest.raises(BadInput, match=re.escape(said)):
         replace(timed(), times=times)
+
+
+def test_of_nothing_no_times_are_released() -> None:
+    with pytest.raises(TooFewRecords, match="0 records cannot form a group"):
+        trajanon.anonymize(timed().take(np.arange(0)), 3, times="of-day")
+
+
+@pytest.mark.parametrize(
+    ("some", "said"),
+    [
+        ([np.nan] * 3, "run 1 of the tracks has times at some points only"),
+        ([9e18] * 3, "run 1 of the tracks has a time beyond the years 1 to 9999"),
+        ([0.0] * 3, "run 1 of the tracks has times that run back"),
+    ],
+)
+def test_odd_times_are_refused_where_windows_may_slide(some: list[float], said: str) -> None:
+    tracks = windows_with_times(0).tracks
+    assert tracks is not None
+    assert tracks.times is not None
+    times, end = tracks.times.copy(), tracks.first[2]
+    times[end - 3 : end] = some
+    with pytest.raises(BadInput, match=re.escape(said)):
+        replace(tracks, times=times)
 
 
 def test_tracks_without_times_cannot_slide_with_them() -> None:

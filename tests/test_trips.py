@@ -250,6 +250,14 @@ def test_clocks_that_stand_still_or_run_back() -> None:
     assert counts["points alone between pauses and stays"] == 1
 
 
+def test_a_way_too_short_to_be_measured_is_a_trip_of_no_length() -> None:
+    short = trace([(START[0], START[1]), (np.nextafter(START[0], 90.0), START[1])], [0.0, 10.0])
+    trip, _ = found([short], replace(RULES, min_length=0.0))
+    assert np.abs(trip.points - START).max() < 1e-9
+    assert times_of(trip)[0, [0, -1]].tolist() == [0.0, 10.0]
+    assert len(found([short], RULES)[0]) == 0
+
+
 def test_two_points_are_the_ends() -> None:
     whole, _ = found([there_and_back_again(600.0)], replace(RULES, points=2))
     assert whole.points.shape == (2, 2, 2)

@@ -12,7 +12,7 @@ from trajanon.align.alignment import align as slide_to_groups
 from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.files.release_lines import DIGITS, line_numbers, unknown_attribution
 from trajanon.microaggregation import microaggregate
-from trajanon.partition import regrouped, subjects_per_group
+from trajanon.partition import check_enough, regrouped, subjects_per_group
 from trajanon.privacy.outliers import wide_groups
 from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, Release, versions
@@ -90,6 +90,7 @@ def anonymize(
     )
     searched = Settings(**options)
     _refuse_unreleasable(trajectories, align)
+    check_enough(len(trajectories), k)
     timing = timing_of(trajectories, settings)
     search = partial(_group_and_slide, k, settings, searched, timing, progress)
 

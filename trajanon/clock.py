@@ -108,8 +108,8 @@ class Clock:
         return departure[:, None] + (times - times[:, :1])
 
     def rounded(self, seconds: Floats) -> Floats:
-        """Round seconds to the step."""
-        return np.round(seconds / self.step) * self.step
+        """Round seconds to the step; there is one zero."""
+        return np.round(seconds / self.step) * self.step + 0.0
 
     def hour(self, seconds: Floats) -> Ints:
         """The local hour of the day, 0 to 23, of seconds of this clock."""

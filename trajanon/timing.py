@@ -9,7 +9,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.clock import Clock, zone_of
 from trajanon.errors import BadInput
 from trajanon.geodesy import radii
-from trajanon.loss import group_means
+from trajanon.loss import HEAVIEST, group_means
 from trajanon.settings import ReleaseSettings
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
@@ -100,7 +100,7 @@ def departure_weight(middle: Floats, spread: Floats, minute_worth: float) -> flo
     if not metres.any():  # all go the same way: hours alone tell them apart
         return 1.0
     squares = (minute_worth / metres[metres > 0.0]) ** 2
-    return float(0.5 * squares.sum() * (spread[-1] / MINUTE) ** 2)
+    return min(float(0.5 * squares.sum() * (spread[-1] / MINUTE) ** 2), HEAVIEST)
 
 
 def timing_of(trajectories: Trajectories, settings: ReleaseSettings) -> Timing | None:
@@ -124,7 +124,9 @@ def timing_of(trajectories: Trajectories, settings: ReleaseSettings) -> Timing |
         raise BadInput(msg)
     if still := int((times[:, -1] <= times[:, 0]).sum()):
         raise BadInput(clock_stands(asked, still, len(trajectories)))
-    zone = settings.timezone or zone_of(*trajectories.points.mean(axis=(0, 1)))
+    zone = settings.timezone
+    if zone is None:
+        zone = zone_of(*trajectories.points.mean(axis=(0, 1)))
     clock = Clock(settings.times, zone, settings.time_step)
     departures = clock.rounded(clock.of(times)[:, 0])
     if np.ptp(departures) == 0.0:

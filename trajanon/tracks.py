@@ -12,6 +12,12 @@ from trajanon.errors import BadInput
 STEPS = 4
 """Steps of a track between two points of a trajectory."""
 
+_CALENDAR = (-62_135_510_400.0, 253_402_214_400.0)
+"""Seconds since 1970 of the years 1 to 9999, which calendars know, without their outermost days."""
+
+_CALENDAR = (-62_135_510_400.0, 253_402_214_400.0)
+"""Seconds since 1970 of the years 1 to 9999, which calendars know, without their outermost days."""
+
 
 def refuse_off_earth(points: NDArray[np.floating], row: str) -> None:
     """Refuse points (lat, lon), shape (..., 2), that are no places on Earth.
@@ -30,6 +36,42 @@ def refuse_off_earth(points: NDArray[np.floating], row: str) -> None:
         raise BadInput(msg)
 
 
+def refuse_odd_times(times: Floats, row: Ints, what: str) -> None:
+    """Refuse times, (t,), of rows one after another that no trajectory or run has.
+
+    ``what`` has a place for the number of a row.
+    """
+    unknown, alike = np.isnan(times), row[1:] == row[:-1]
+    first, last = _CALENDAR
+    for odd, said in (
+        (alike & (unknown[1:] != unknown[:-1]), "has times at some points only"),
+        ((times < first) | (times > last), "has a time beyond the years 1 to 9999"),
+        (alike & (times[1:] < times[:-1]), "has times that run back"),
+    ):
+        if odd.any():
+            msg = f"{what.format(row[np.argmax(odd)])} {said}: mend its times, or leave them out"
+            raise BadInput(msg)
+
+
+def refuse_odd_times_along(times: Floats, begins: Bools, what: str) -> None:
+    """Refuse times, (t,), that nobody has who moves.
+
+    ``begins`` marks the first of each trajectory or run; ``what`` has a place for its number.
+    """
+    unknown, goes_on = np.isnan(times), ~begins[1:]
+    first, last = _CALENDAR
+    for odd, said in (
+        (goes_on & (unknown[1:] != unknown[:-1]), "has times at some points only"),
+        ((times < first) | (times > last), "has a time beyond the years 1 to 9999"),
+        (goes_on & (times[1:] < times[:-1]), "has times that run back"),
+    ):
+        if odd.any():
+            # Where the odd one is the second of two, the first is of the same one.
+            number = np.count_nonzero(begins[: np.argmax(odd) + 1]) - 1
+            msg = f"{what.format(number)} {said}: mend its times, or leave them out"
+            raise BadInput(msg)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Tracks:
     """The runs that trajectories were cut from, and where on them each one lies.
@@ -42,7 +84,9 @@ class Tracks:
     first: Ints  # place in `points` of each run's first point, shape (r + 1,); the last is t
     run: Ints  # the run of each trajectory, shape (n,)
     start: Ints  # place within its run of each trajectory's first point, shape (n,)
-    times: Floats | None = None  # seconds since 1970 UTC at each point, shape (t,); NaN unknown
+    times: Floats | None = (
+        None  # seconds since 1970 UTC at each point, shape (t,); NaN in a whole run
+    )
 
     def __post_init__(self) -> None:
         if self.points.ndim != 2 or self.points.shape[1] != 2:
@@ -66,6 +110,10 @@ class Tracks:
             if values.dtype.kind not in "iu":
                 msg = f"{name} must hold whole numbers; got {values.dtype}"
                 raise BadInput(msg)
+        if self.times is not None:
+            begins = np.zeros(len(self.times), dtype=np.bool_)
+            begins[self.first[:-1]] = True
+            refuse_odd_times_along(self.times, begins, "run {} of the tracks")
         runs = len(self.first) - 1
         stray = np.flatnonzero((self.run < 0) | (self.run >= runs))
         if len(stray):

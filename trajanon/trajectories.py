@@ -10,15 +10,12 @@ import numpy as np
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.subjects import column_of, identities, numbered
-from trajanon.tracks import STEPS, Tracks, joined_tracks, refuse_off_earth
+from trajanon.tracks import STEPS, Tracks, joined_tracks, refuse_odd_times_along, refuse_off_earth
 from trajanon.words import UNITS
 
 _LOG = logging.getLogger(__name__)
 
 OSM_ATTRIBUTION = "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.org/copyright"
-
-_CALENDAR = (-62_135_510_400.0, 253_402_214_400.0)
-"""Seconds since 1970 of the years 1 to 9999, which calendars know, without their outermost days."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -191,17 +188,9 @@ class Trajectories:
 
 def refuse_odd_times(times: Floats, what: str) -> None:
     """Refuse times, (n, m), that no trajectory has; ``what`` has a place for its number."""
-    unknown = np.isnan(times)
-    first, last = _CALENDAR
-    for odd, said in (
-        (unknown.any(axis=1) & ~unknown.all(axis=1), "has times at some points only"),
-        ((times < first) | (times > last), "has a time beyond the years 1 to 9999"),
-        (times[:, 1:] < times[:, :-1], "has times that run back"),
-    ):
-        if odd.any():
-            row = what.format(np.argwhere(odd)[0, 0])
-            msg = f"{row} {said}: mend its times, or leave them out"
-            raise BadInput(msg)
+    begins = np.zeros(times.shape, dtype=np.bool_)
+    begins[:, :1] = True
+    refuse_odd_times_along(times.ravel(), begins.ravel(), what)
 
 
 def _is_whole(values: object) -> bool:
