@@ -112,8 +112,8 @@ def test_an_hour_in_which_one_line_alone_departs_comes_first() -> None:
     (colour, said), second, *_ = evaluation.verdict
     assert colour == "caution"
     assert said.startswith(
-        "The promise holds, but in 2 of the 2 hours of the day that have departures one line "
-        "departs alone, such as that from 08:00: "
+        "The promise holds, but in each of the 2 hours of the day that have departures one "
+        "line departs alone, such as that from 08:00: "
     )
     assert "2 people stand behind it" in said
     assert "--time-step" in said

@@ -129,6 +129,18 @@ def test_the_curve_is_drawn_of_its_numbers(rides: Trajectories, costs: list[Hour
     assert not picture.private
 
 
+def test_numbers_of_points_that_lie_together_are_not_on_each_other(
+    rides: Trajectories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    off = [160.0, 154.0, 148.0, 120.0, 100.0, 66.0, 49.0, 30.0]
+    ways = zip([None, *MINUTE_WORTHS], off, strict=True)
+    near = [HoursCost(worth, None, 90, 500.0, 400.0, one, one, 2.0, 2.0) for worth, one in ways]
+    monkeypatch.setattr("trajanon.maps.figures.trade_off.hours_costs", lambda *_, **__: near)
+    (ax,) = trade_off_time(rides, 3).figure.axes
+    above = [text.get_text() for text in ax.texts if text.get_position()[1] > 0]
+    assert above == ["1", "1"]  # it is 4 % from 0.5, and 2 is 19 % from it
+
+
 def test_trajectories_without_times_have_no_curve(rides: Trajectories) -> None:
     with pytest.raises(BadInput, match="needs times, and 90 of 90 have none"):
         trade_off_time(Trajectories(rides.points), 3)

@@ -173,6 +173,16 @@ def test_the_screen_names_the_command_that_mends_wide_groups(run: Run) -> None:
     assert "farther apart" not in said
 
 
+def test_wide_groups_of_trips_are_of_trips(run: Run) -> None:
+    trips = replace(one_far_away(), provenance={"trips": True})
+    write_trajectories("trajectories.parquet", trips)
+    said = run("anonymize", "-k", "4", "--effort", "fast").out
+    assert "trips that are farther apart than they are long" in said
+    assert "due to 7 trips of 1 subject" in said
+    said = run("check", "-k", "4", "--trajectories", "trajectories.parquet").out
+    assert "different trips occurs at least 4 times" in said
+
+
 def test_a_tight_group_is_left_out_with_all_its_members() -> None:
     points = walks(40).points.copy()
     points[3:9] = points[3] + np.random.default_rng(0).normal(0, 1e-6, (6, 4, 2))

@@ -46,6 +46,20 @@ def both(request: pytest.FixtureRequest) -> tuple[Trajectories, trajanon.Release
     return held(), anonymized(held(), request.param)
 
 
+def test_times_of_a_release_are_not_released_again(tmp_path: Path, run: Run) -> None:
+    """Its seconds count from a day or a week, and would be taken for seconds since 1970."""
+    anonymized(held()).write(tmp_path / "r.parquet")
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (tmp_path / "r.parquet").rename(folder / "part-00000.parquet")
+    for taken in (folder, folder / "part-00000.parquet"):
+        out = tmp_path / "again"
+        options = ["-k", K, "--times", "of-day", "--out", out if taken == folder else f"{out}.csv"]
+        answer = run("anonymize", taken, *options)
+        assert "these are the times of a release: name what trajanon extract" in answer.sentence
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", "r.report.json"]
+
+
 @every_format
 def test_a_release_is_found_beside_its_originals(
     tmp_path: Path, suffix: str, both: tuple[Trajectories, trajanon.Release]

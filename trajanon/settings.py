@@ -161,13 +161,13 @@ class ReleaseSettings(_Checked):
         all other tracks can tell more easily who is in a group. Displacements are measured to the
         lines as written.
     times
-        Release times: of-day, of-week or date. Each line then bears the mean times of its group at
+        Release the mean times of each group: of-day, of-week or date. Each line then bears them at
         each of its points, and the search sees the departure as well. A day begins at 03:00.
     minute_worth
-        Metres, at every point, that a minute between departures counts as in the search. With 0
-        only places count.
+        Metres of displacement at every point that count as much as a minute between departures:
+        more brings departures nearer, and moves points farther. With 0 only places count.
     time_step
-        Seconds; released times are rounded to this.
+        Released times are rounded to this many seconds.
     timezone
         Local time zone of times, such as Europe/Madrid. None takes that of the middle of the area.
     """

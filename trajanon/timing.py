@@ -116,6 +116,8 @@ def timing_of(trajectories: Trajectories, settings: ReleaseSettings) -> Timing |
         return None
     times, tracks = trajectories.times, trajectories.tracks
     asked = f"`times='{settings.times}'`"
+    if "times" in trajectories.provenance:
+        raise BadInput(of_a_release(asked))
     unknown = len(trajectories) if times is None else int(np.isnan(times[:, 0]).sum())
     if times is None or unknown:
         raise BadInput(without_times(asked, unknown, len(trajectories)))
@@ -148,6 +150,14 @@ def without_times(asked: str, unknown: int, of_all: int) -> str:
     return (
         f"{asked} needs times, and {unknown:,} of {of_all:,} have none: leave traces without times "
         "out with trajanon extract --untimed reject, or release without times"
+    )
+
+
+def of_a_release(asked: str) -> str:
+    """Say that times do not count from 1970."""
+    return (
+        f"{asked} needs the times of originals, and these are the times of a release: name what "
+        "trajanon extract wrote"
     )
 
 

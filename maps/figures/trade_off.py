@@ -1,5 +1,6 @@
 """The figure of what hours cost in metres."""
 
+import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
@@ -11,6 +12,7 @@ from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
 
 _SMALL = 6  # points of letters beside marks
+_NEAR = 1.16  # ratio of minutes: two labels on one side would lie on each other
 
 
 def trade_off_time(
@@ -51,11 +53,15 @@ def trade_off_time(
             ax.plot(x[along], y[along], "o-", color=colour)
             ax.plot(x[:1], y[:1], "D", color=colour, markerfacecolor="white")
             ax.plot(x[slots], y[slots], "s", color=colour)
+            labelled = np.inf
             for cost, right, up in zip(found, x, y, strict=True):
                 if cost.slot_hours is not None:
                     name, away, side = f"{cost.slot_hours} h", (5, -2), "left"
                 elif cost.minute_worth is not None:
                     name, away, side = f"{cost.minute_worth:g}", (-3, -9), "right"
+                    if labelled < _NEAR * right and right < _NEAR * labelled:
+                        away, side = (0, 5), "center"
+                    labelled = right
                 else:
                     continue
                 ax.annotate(

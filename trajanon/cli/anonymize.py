@@ -18,6 +18,7 @@ from trajanon.words import UNITS, number_of
     trajectories="What extract wrote: a file, or a folder of parts.",
     k="Least number of different subjects in a group.",
     suppress="Leave out the trajectories that cost most: at most this share of all, such as 1%.",
+    time_step="Released times are rounded to this: seconds, or a time such as 5min.",
     memory=("Memory limit for a folder of parts, such as 4GB; on a cluster, per worker.", "4GB"),
     cluster="Dask scheduler to use for a folder of parts, such as tcp://10.0.0.1:8786, or local:4 "
     "for four local processes.",

@@ -78,7 +78,8 @@ def check(
                 released, k, trajectories=originals, against=against, digits=digits
             )
             holds = f"{released} holds for {found.answered}: "
-        holds += f"{_each(found, found.trajectories, 'trajectories')}, and {found.claim}"
+        units = "trajectories" if originals is None else originals.units
+        holds += f"{_each(found, found.trajectories, units)}, and {found.claim}"
         holds += "." if rewrite is not None else _counted(released, originals, against, k)
         problems = list(map(with_flags, found.problems))
         account = {**asdict(found), "problems": problems, "holds": found.holds}

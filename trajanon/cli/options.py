@@ -44,9 +44,10 @@ def options(*settings: type, **helps: Help) -> Callable[[Command], Command]:
 
     def declare(command: Command) -> Command:
         own = signature(command)
-        taken = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
-        of_kinds = [one for kind in settings for one in parameters_of(kind)]
-        taken += [one for one in of_kinds if one.name not in own.parameters]
+        of_kinds = {one.name: one for kind in settings for one in parameters_of(kind)}
+        named = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+        taken = [one for one in named if one.name not in of_kinds]
+        taken += [own.parameters.get(name, one) for name, one in of_kinds.items()]
         taken.sort(key=lambda one: _LAST.index(one.name) if one.name in _LAST else -1)
         command.__signature__ = own.replace(  # type: ignore[attr-defined]
             parameters=[

@@ -100,7 +100,7 @@ def show_release(report: Mapping[str, Any]) -> None:
             "cost most, the others would not have moved less."
         )
     if (wide := report.get("wide")) is not None:
-        tell(_of_wide_groups(wide))
+        tell(_of_wide_groups(wide, report["unit"]))
     if "shards" in report and report["unit"] != "trip":
         tell("Windows stay as they were cut: only files are aligned.")
     if report["stopped"]:
@@ -145,14 +145,14 @@ def _of_release(report: Mapping[str, Any]) -> _Facts:
         yield within, f"{suppressed['in_tight_groups']:,}"
 
 
-def _of_wide_groups(wide: Mapping[str, Any]) -> str:
+def _of_wide_groups(wide: Mapping[str, Any], unit: str) -> str:
     found = (
-        f"{number_of(wide['groups'], 'group holds', 'groups hold')} trajectories that "
+        f"{number_of(wide['groups'], 'group holds', 'groups hold')} {UNITS[unit]} that "
         f"are farther apart than they are long, by up to {wide['span'] / 1e3:,.1f} km"
     )
     if wide["share"] is None:
         return f"{found}: lower -k, or release areas one by one."
-    out = number_of(wide["trajectories"], "trajectory", "trajectories")
+    out = number_of(wide["trajectories"], unit, UNITS[unit])
     if wide["subjects"] is not None:
         out += f" of {number_of(wide['subjects'], 'subject')}"
     return (

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from trajanon.arrays import Floats
+from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow, geoparquet, track_rows
 from trajanon.files.json_types import parsed
@@ -145,6 +146,8 @@ def read_trajectories(
             provenance = parsed(geoparquet.text_of(file, "trajanon") or "{}", dict[str, Any])
         except BadInput:  # what another program wrote under this name
             provenance = {}
+        if Clock.told(said := geoparquet.text_of(file, "times")) is not None:
+            provenance["times"] = said  # of a release: they do not count from 1970
         try:
             tracks, times = _tracks_and_times(file, geo, column, points)
         except BadInput as error:

@@ -11,15 +11,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.arrays import Floats
+from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
-from trajanon.files.geoparquet import described, expecting_geometries, refuse_other_system
+from trajanon.files.geoparquet import described, expecting_geometries, refuse_other_system, text_of
 from trajanon.files.json_types import parsed
 from trajanon.files.wkb import read_lines
 from trajanon.folder import Folder
 from trajanon.parts.row_ids import ID_COLUMNS, NO_VALUES, RowIds, kind_of, row_ids
 from trajanon.subjects import Merged
-from trajanon.timing import Timing, without_times
+from trajanon.timing import Timing, of_a_release, without_times
 from trajanon.tracks import refuse_off_earth
 from trajanon.trajectories import refuse_odd_times
 
@@ -196,6 +197,8 @@ def survey_parts(folder: Folder, times: str | None = None) -> Parts:
                 continue
             mine = _schema_of(where, part)
             if times is not None:
+                if Clock.told(text_of(part, "times")) is not None:
+                    raise BadInput(of_a_release(f"`times='{times}'`"))
                 mine = mine._replace(times=_columns_of_times(part.schema_arrow, mine))
                 untimed += sum(rows) * (not mine.times)
         if schema is not None:

@@ -40,9 +40,9 @@ class Diversity:
         """What came out, in a few sentences."""
         told = self.account
         return (
-            f"In {told['one_origin']} of {told['groups']} groups all members begin in one cell of "
-            f"{self.cell:g} m, in {told['one_destination']} all end in one. In "
-            f"{told['alarms']} groups every member stays within {self.tight:g} m of "
+            f"In {told['one_origin']:,} of {told['groups']:,} groups all members begin in one cell "
+            f"of {self.cell:g} m, in {told['one_destination']:,} all end in one. In "
+            f"{told['alarms']:,} groups every member stays within {self.tight:g} m of "
             "the released line all along: that line is as good as the original."
         )
 

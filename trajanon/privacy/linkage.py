@@ -52,7 +52,8 @@ def other_tracks(published: Published, *, share: float = 0.5) -> Attack:
     rates, worst = chances.reshape(-1, 2)[which.ravel()].T
     line_rates = (linked.home / linked.rows)[targets]
     knows = f"{100.0 * share:.3g} % of the {published.units} of the target's subject"
-    return Attack("other tracks", knows, published, targets, rates, line_rates, worst)
+    name = "other trips" if published.unit == "trip" else "other tracks"
+    return Attack(name, knows, published, targets, rates, line_rates, worst)
 
 
 def _chances(rows: int, own: int, tracks: int, share: float) -> tuple[float, float]:
