@@ -147,7 +147,8 @@ def lists_of(column: Any, name: str) -> Lists:
         raise BadInput(msg)
     column = sound(column)
     size = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
-    values = pc.list_flatten(column).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    flat = pc.list_flatten(column).cast(pa.float64(), safe=False)  # also from 2**53 on
+    values = flat.to_numpy(zero_copy_only=False)
     return Lists(values, size.astype(np.int64))
 
 
