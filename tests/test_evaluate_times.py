@@ -191,8 +191,8 @@ def test_trips_are_called_trips(whole_town: Evaluation) -> None:
     for text in (said, page, whole_town.datasheet.replace("equal spacing", "")):
         assert re.findall(OF_TRAJECTORIES, text) == []
         assert "trip" in text
-    assert "whose real ends, origin and destination" in said
-    assert "by their real ends" in page
+    assert "whose two ends, origin and destination" in said
+    assert "by both ends" in page
 
 
 def test_other_trajectories_are_not(madrid: Trajectories) -> None:
@@ -202,7 +202,7 @@ def test_other_trajectories_are_not(madrid: Trajectories) -> None:
     assert (evaluation.unit, evaluation.clock, evaluation.alone) == ("trajectory", None, None)
     assert evaluation.account["times"] is None
     for text in (evaluation.html, evaluation.datasheet, str(evaluation.verdict)):
-        assert "real ends" not in text
+        assert "two ends" not in text
         assert "and their hours" not in text
         assert "Departures" not in text
     assert "times and everything else" in evaluation.datasheet
