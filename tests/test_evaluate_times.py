@@ -113,7 +113,7 @@ def test_an_hour_in_which_one_line_alone_departs_comes_first() -> None:
     assert colour == "caution"
     assert said.startswith(
         "The promise holds, but in each of the 2 hours of the day that have departures one "
-        "line departs alone, such as that from 08:00: "
+        "line departs alone, such as the hour from 08:00: "
     )
     assert "2 people stand behind it" in said
     assert "--time-step" in said
@@ -132,7 +132,7 @@ def test_hours_are_those_of_the_clock(times: str, hour: str) -> None:
     evaluation = evaluated(timed(), times=times)
     assert evaluation.alone is not None
     assert evaluation.alone.hours[0] == hour
-    assert f"such as that from {hour}" in evaluation.verdict[0][1]
+    assert f"the hour from {hour}" in evaluation.verdict[0][1]
     assert "--times of-day" in evaluation.verdict[0][1]
 
 

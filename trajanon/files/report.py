@@ -93,8 +93,9 @@ def read_report(release: Path) -> Report:
         return parsed(path.read_bytes(), Report)
     except FileNotFoundError as error:
         msg = (
-            f"there is no {path}, the report with the groups of {release}: run trajanon "
-            "anonymize again, or show the release alone with trajanon map --view public"
+            f"there is no {path}, the report with the groups of {release}: name trajectories "
+            "first and then their release, run trajanon anonymize again, or show the release alone "
+            "with trajanon map --view public"
         )
         raise FileProblem(msg) from error
     except OSError as error:
