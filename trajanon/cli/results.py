@@ -221,7 +221,7 @@ def _promised(report: Mapping[str, Any], records: str) -> tuple[str, str]:
 
 
 def _stages(report: Mapping[str, Any]) -> _Facts:
-    lost = "Loss of places and departures" if report.get("times") else "Information loss"
+    lost = "Loss with departures" if report.get("times") else "Information loss"
     if report.get("weights"):
         lost = "Weighted loss"
     for stage in report["stages"]:
