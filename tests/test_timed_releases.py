@@ -71,7 +71,8 @@ def test_a_release_is_found_beside_its_originals(
         found = trajanon.check(path, K, trajectories=originals, against=against)
         assert found.holds, found
     assert trajanon.check(path, K, against=path).holds
-    assert trajanon.evaluate(originals, read_release(path), release.report).holds
+    if suffix == ".parquet":  # once read, all are the same
+        assert trajanon.evaluate(originals, read_release(path), release.report).holds
 
 
 def test_the_line_of_each_group_has_the_mean_of_its_times(
