@@ -71,7 +71,7 @@ def problems(path: Path, k: int = K) -> str:
     times=st.sampled_from(["of-day", "of-week", "date"]),
     attribution=st.sampled_from([None, OSM_ATTRIBUTION]),
 )
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_a_release_is_read_as_it_was_written(
     tmp_path: Path, suffix: str, seed: int, n: int, m: int, step: int, times: str, attribution: Any
 ) -> None:

@@ -27,7 +27,7 @@ def trips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("times", ["of-day", "of-week", "date"])
+@pytest.mark.parametrize("times", ["of-day", "date"])
 def test_from_traces_to_a_page(run: Run, tmp_path: Path, times: str) -> None:
     extracted = run("extract", "--trips", sample(), "--bbox", "madrid")
     assert extracted.code == 0
