@@ -36,23 +36,6 @@ def refuse_off_earth(points: NDArray[np.floating], row: str) -> None:
         raise BadInput(msg)
 
 
-def refuse_odd_times(times: Floats, row: Ints, what: str) -> None:
-    """Refuse times, (t,), of rows one after another that no trajectory or run has.
-
-    ``what`` has a place for the number of a row.
-    """
-    unknown, alike = np.isnan(times), row[1:] == row[:-1]
-    first, last = _CALENDAR
-    for odd, said in (
-        (alike & (unknown[1:] != unknown[:-1]), "has times at some points only"),
-        ((times < first) | (times > last), "has a time beyond the years 1 to 9999"),
-        (alike & (times[1:] < times[:-1]), "has times that run back"),
-    ):
-        if odd.any():
-            msg = f"{what.format(row[np.argmax(odd)])} {said}: mend its times, or leave them out"
-            raise BadInput(msg)
-
-
 def refuse_odd_times_along(times: Floats, begins: Bools, what: str) -> None:
     """Refuse times, (t,), that nobody has who moves.
 

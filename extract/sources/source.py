@@ -64,7 +64,7 @@ class Source:
 
 
 def joined_pieces(traces: Iterable[Trace]) -> Iterator[tuple[int, Trace]]:
-    """Join the pieces of a recording that follow each other in time; a stop is told by its time.
+    """Join the pieces of a recording that follow each other in time; later steps find its stops.
 
     With each recording comes the number of pieces up to its last.
     """

@@ -94,17 +94,8 @@ def evaluate(
     found = matched(kept, release, told)
     subjects = None if kept.subject is None else dense(kept.subject)
     people = None if subjects is None else int(subjects.max()) + 1
-    as_cut = Published(
-        kept.points, found.lines, found.labels, k, subjects, unit=kept.unit, units=kept.units
-    )
     timing = _timing(told)
-    if timing is not None:
-        clock, seconds = timing.clock, timing.seconds(kept)
-        as_cut = replace(as_cut, times=seconds, line_times=found.times, cycle=clock.round)
-    as_slid = None
-    if found.slid is not kept:
-        slid_seconds = None if timing is None else timing.seconds(found.slid)
-        as_slid = replace(as_cut, points=found.slid.points, times=slid_seconds)
+    as_cut, as_slid = _published(kept, found, k, subjects, timing)
     seen, weights = seen_by(kept, timing)
 
     @cache
@@ -118,18 +109,15 @@ def evaluate(
     diverse = diversity(as_cut)
     diverse_as_slid = diverse if as_slid is None else diversity(as_slid)
     step(3, 5, "MDAV")
-    released, when = as_cut.lines[as_cut.labels], None
-    if as_cut.line_times is not None:
-        when = as_cut.line_times[as_cut.labels]
-    ways = {RELEASE: _Way(kept.points, released, as_cut.times, when)}
+    ways = {RELEASE: _Way.of(as_cut)}
     if as_slid is not None:
-        ways[AS_SLID] = _Way(as_slid.points, released, as_slid.times, when)
+        ways[AS_SLID] = _Way.of(as_slid)
     if k <= (people if people is not None and counted == "subjects" else len(kept)):
         mdav = grouped(MDAV, counted == "subjects")
         lines = mdav.aggregated[:, : kept.records.shape[1]].reshape(kept.points.shape)
         mean = None if timing is None else timing.released(kept, mdav.labels)[mdav.labels]
         ways[MDAV] = _Way(kept.points, lines, as_cut.times, mean)
-    ways[NOTHING] = _Way(kept.points, kept.points, as_cut.times, as_cut.times)
+    ways[NOTHING] = _Way.of(as_cut.originals)
     step(4, 5, "utility")
     problems = None
     if findings is not None:
@@ -189,11 +177,34 @@ class _Way(NamedTuple):
     times: Floats | None  # seconds of the release's clock, (n, m)
     line_times: Floats | None
 
+    @classmethod
+    def of(cls, published: Published) -> "_Way":
+        """Take the line that stands for each original."""
+        labels, when = published.labels, published.line_times
+        times = None if when is None else when[labels]
+        return cls(published.points, published.lines[labels], published.times, times)
+
     def seconds(self, timing: Timing | None) -> Seconds | None:
         """The times of both; None where none are published."""
         if timing is None or self.times is None or self.line_times is None:
             return None
         return Seconds(self.times, self.line_times, timing.clock)
+
+
+def _published(
+    kept: Trajectories, found: Matched, k: int, subjects: Ints | None, timing: Timing | None
+) -> tuple[Published, Published | None]:
+    """The release beside trajectories as they were cut, and as they slid, if they did."""
+    as_cut = Published(
+        kept.points, found.lines, found.labels, k, subjects, unit=kept.unit, units=kept.units
+    )
+    if timing is not None:
+        seconds, cycle = timing.seconds(kept), timing.clock.round
+        as_cut = replace(as_cut, times=seconds, line_times=found.times, cycle=cycle)
+    if found.slid is kept:
+        return as_cut, None
+    times = None if timing is None else timing.seconds(found.slid)
+    return as_cut, replace(as_cut, points=found.slid.points, times=times)
 
 
 def _timing(report: Report) -> Timing | None:

@@ -26,7 +26,7 @@ class Compared(NamedTuple):
 
 
 def compared(path: Path, found: Lines, write: Writer | None = None) -> Compared:
-    """Write the lines of a release anew, with times if they are told right; compare the files."""
+    """Write the lines of a release anew, with times that it explains, and compare the two files."""
     kind = RELEASE_FORMATS[path.suffix.lower()]
     said = {"attribution": known_attribution(found.attribution), "times": found.clock}
     release = Trajectories(found.places[:, :, ::-1], provenance=said, times=found.times)

@@ -17,7 +17,7 @@ from trajanon.utility.grid import (
     query_errors,
 )
 
-DURATION_CLASS = 300.0  # seconds: a release's own step, unless another is asked for
+DURATION_CLASS = 300.0  # seconds: the usual step of released times
 CLASSES = 40  # of lengths and of durations that are counted one by one; the last holds the rest
 HOURS = 24
 
