@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 from hypothesis import strategies as st
 
 from trajanon.arrays import Floats
 from trajanon.privacy.attack import Published
+from trajanon.tracks import Tracks
 from trajanon.utility import displacement
+from trajanon.utility.displacements import metres_of_degrees
 
 
 @st.composite
@@ -174,3 +176,79 @@ def other_tracks(city: Published, target: int, share: float) -> tuple[float, flo
         right = [row for row in left if city.owners[row] == city.owners[target]]
         chances.append(len(right) / len(left) if left else 0.0)
     return float(np.mean(chances)), max(chances)
+
+
+def steps(city: Published, tracks: Tracks) -> list[list[tuple[int, int]]]:
+    """From window to next window of each drive that has some on several lines."""
+    drives = []
+    for run in dict.fromkeys(tracks.run.tolist()):
+        on_run = np.flatnonzero(tracks.run == run).tolist()
+        windows = sorted(on_run, key=lambda one: int(tracks.start[one]))
+        pairs = [(a, b) for a, b in pairwise(windows) if city.labels[a] != city.labels[b]]
+        drives += [pairs] if pairs else []
+    return drives
+
+
+def subjects_left(city: Published, tracks: Tracks) -> list[int]:
+    """Drives, those of fewer than k subjects, and of one; and the same of steps."""
+    people = tracks.run if city.subjects is None else city.subjects
+    of_lines = [set(people[city.labels == line]) for line in range(len(city.lines))]
+    drives = steps(city, tracks)
+    counts = []
+    for cells in (drives, [[step] for pairs in drives for step in pairs]):
+        left = [
+            len(set.intersection(*(of_lines[city.labels[one]] for step in pairs for one in step)))
+            for pairs in cells
+        ]
+        counts += [len(left), sum(few < city.k for few in left), left.count(1)]
+    return counts
+
+
+def followed(city: Published, tracks: Tracks, known: Published | None) -> list[float]:
+    """Chances of the first and the first three, of drives, of long ones, and share of steps.
+
+    ``known`` has the windows that are known; None: the adversary starts from their lines.
+    """
+
+    def apart(onward: Floats, entry: Floats) -> float:
+        """Metres between two places with hops, and minutes as metres."""
+        off = (entry - onward) * [*metres_of_degrees(city.lines[..., 0].mean()), 3.0 / 60.0]
+        place = off[0]
+        if np.isfinite(city.cycle):  # the chord of the circle of the clock
+            around = city.cycle * 3.0 / 60.0 / (2.0 * np.pi)
+            place[2] = 2.0 * around * np.sin(place[2] / around / 2.0)
+        return float(np.sqrt((place**2).sum() + ((4.0 * off[1]) ** 2).sum()))
+
+    def goes_on(way: Floats) -> Floats:
+        return np.array([way[-1] + way[-1] - way[-2], way[-1] - way[-2]])
+
+    lines = with_times(city.lines, city.line_times)
+    entries = [np.array([line[0], line[1] - line[0]]) for line in lines]
+
+    def chances(onward: Floats, own: int, right: int) -> tuple[float, float]:
+        far = [apart(onward, entry) for entry in entries]
+        others = [one for one in range(len(lines)) if one != own]
+        if right == own:
+            return 0.0, 0.0
+        nearer = sum(far[one] < far[right] - 1e-6 for one in others)
+        alike = sum(abs(far[one] - far[right]) <= 1e-6 for one in others)
+        return float(nearer == 0) / alike, min(max(3 - nearer, 0), alike) / alike
+
+    told, shares, ends, long = [], [], [], []
+    if known is not None:
+        linked, windows = nearest_lines(known), with_times(known.points, known.times)
+    for pairs in steps(city, tracks):
+        on = [
+            chances(goes_on(lines[city.labels[a]]), city.labels[a], city.labels[b])
+            for a, b in pairs
+        ]
+        begin = on
+        if known is not None:
+            begin = [chances(goes_on(windows[a]), linked[a][0], city.labels[b]) for a, b in pairs]
+        told += begin
+        reached = np.cumprod([begin[0][0], *(first for first, _ in on[1:])])
+        shares.append(reached.mean())
+        ends.append(reached[-1])
+        long += [reached[-1]] if len(pairs) > 1 else []
+    first, three = np.mean(told, axis=0)
+    return [first, three, np.mean(ends), np.mean(long) if long else 0.0, np.mean(shares)]

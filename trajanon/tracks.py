@@ -15,9 +15,6 @@ STEPS = 4
 _CALENDAR = (-62_135_510_400.0, 253_402_214_400.0)
 """Seconds since 1970 of the years 1 to 9999, which calendars know, without their outermost days."""
 
-_CALENDAR = (-62_135_510_400.0, 253_402_214_400.0)
-"""Seconds since 1970 of the years 1 to 9999, which calendars know, without their outermost days."""
-
 
 def refuse_off_earth(points: NDArray[np.floating], row: str) -> None:
     """Refuse points (lat, lon), shape (..., 2), that are no places on Earth.

@@ -83,7 +83,7 @@ class _Linked(NamedTuple):
 def _link(published: Published) -> _Linked:
     """Count the rows that each original is linked to."""
     n, g = len(published.points), len(published.lines)
-    found = _nearest_lines(published)
+    found = nearest_lines(published)
     original = np.repeat(np.arange(n), [len(lines) for lines in found])
     line = np.concatenate(found).astype(np.int64)
     # How many rows a subject has on a line: a pair as one number.
@@ -97,7 +97,7 @@ def _link(published: Published) -> _Linked:
     return _Linked(*(np.bincount(original, each, n).astype(np.int64) for each in (rows, own, home)))
 
 
-def _nearest_lines(published: Published) -> Any:
+def nearest_lines(published: Published) -> Any:
     """Find the lines at the smallest distance from each original, exactly: lists, (n,)."""
     originals, lines = _standardised(published)
     axes = principal_axes(originals)
