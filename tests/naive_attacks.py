@@ -31,12 +31,16 @@ def cities(draw: st.DrawFn, most: int = 7, points: int = 4) -> Published:
         away: Floats = np.array([40.0, -3.0]) + steps * 0.0005
         return away
 
+    subjects = [random.randrange(-1, 3) for _ in range(n)]
+    pairs = list(zip(labels, subjects, strict=True))
+    one_each = np.array([pair not in pairs[:row] for row, pair in enumerate(pairs)])
     return Published(
         somewhere(n),
         somewhere(g),
         np.array(labels),
         2,
-        np.array([random.randrange(-1, 3) for _ in range(n)]),
+        np.array(subjects),
+        own_row=one_each if draw(st.booleans()) else None,
     )
 
 
@@ -81,9 +85,18 @@ def passes(line: Floats, known: Floats, near: Near, order: bool) -> bool:
     )
 
 
+def rows_on(city: Published, lines: list[int]) -> list[int]:
+    """The released rows of lines, each as a trajectory that has a row of its own."""
+    return [
+        row
+        for row, label in enumerate(city.labels)
+        if label in lines and (city.own_row is None or city.own_row[row])
+    ]
+
+
 def picked(city: Published, target: int, compatible: list[int]) -> tuple[float, float]:
     """The chance that a row of these lines is of the subject, and of the own line."""
-    rows = [row for row, label in enumerate(city.labels) if label in compatible]
+    rows = rows_on(city, compatible)
     if not rows:
         return 0.0, 0.0
     subject, label = city.owners[target], city.labels[target]
@@ -158,7 +171,8 @@ def nearest_record(city: Published) -> Floats:
 def other_tracks(city: Published, target: int, share: float) -> tuple[float, float]:
     """Mean and highest chance to find more of a subject, from one trajectory on.
 
-    All that the adversary may know besides is tried, and rows are counted one by one.
+    All that the adversary may know besides is tried. Rows of the subject that he need not keep for
+    a trajectory that he does not know are set aside one by one.
     """
     rest = [
         row
@@ -167,14 +181,15 @@ def other_tracks(city: Published, target: int, share: float) -> tuple[float, flo
     ]
     besides = min(max(round(share * (len(rest) + 1)), 1), len(rest)) - 1
     lines = nearest_lines(city)[target]
+    rows = rows_on(city, lines)
+    own = sum(city.owners[row] == city.owners[target] for row in rows)
     chances = []
     for known in combinations(rest, besides):
-        known_rows = {target, *known}
-        left = [
-            row for row, label in enumerate(city.labels) if label in lines and row not in known_rows
-        ]
-        right = [row for row in left if city.owners[row] == city.owners[target]]
-        chances.append(len(right) / len(left) if left else 0.0)
+        unknown = [row for row in rest if row not in known and city.labels[row] in lines]
+        left, right = len(rows), own
+        while right > len(unknown):
+            left, right = left - 1, right - 1
+        chances.append(right / left if right else 0.0)
     return float(np.mean(chances)), max(chances)
 
 

@@ -15,9 +15,10 @@ from planted import UNTIMED
 import trajanon
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem, TooFewRecords, TooFewSubjects
-from trajanon.files.report import read_report, report_path
+from trajanon.files.report import checked, read_report, report_path
 from trajanon.microaggregation import METHODS
-from trajanon.partition import dense
+from trajanon.partition import dense, subjects_per_group
+from trajanon.privacy.originals import matched
 from trajanon.refine import REFINEMENTS
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -59,6 +60,7 @@ def lines(release: Trajectories) -> Counter[bytes]:
     refine=st.sampled_from(["none", *REFINEMENTS]),
     where=st.sampled_from([(40.4, -3.7), (0.0, 0.0), (-89.9, 179.9), (89.9, -179.9)]),
     spread=st.sampled_from([0.0, 1e-8, 1e-4, 0.05]),
+    rows=st.sampled_from(["subjects", "trajectories"]),
 )
 @settings(max_examples=25)
 def test_what_is_released_passes_the_check(
@@ -73,6 +75,7 @@ def test_what_is_released_passes_the_check(
     refine: str,
     where: tuple[float, float],
     spread: float,
+    rows: str,
 ) -> None:
     rng = np.random.default_rng(seed)
     subject = None if people is None else dense(rng.integers(0, people, n))
@@ -83,12 +86,15 @@ def test_what_is_released_passes_the_check(
         trace=None if subject is None else np.arange(n),
         provenance={"attribution": OSM_ATTRIBUTION} if seed % 2 else {},
     )
-    release = trajanon.anonymize(original, k, method=method, refine=refine)
+    release = trajanon.anonymize(original, k, method=method, refine=refine, rows=rows)
     path = tmp_path / f"release{suffix}"
     release.write(path)
     findings = trajanon.check(path, k)
     assert findings.holds, findings.problems
-    assert findings.trajectories == n
+    line = matched(original, release.trajectories, checked(release.report)).labels
+    people_of = np.arange(n) if subject is None or rows == "trajectories" else subject
+    pairs_of = set(zip(line.tolist(), people_of.tolist(), strict=True))
+    assert findings.trajectories == len(pairs_of)
     assert findings.groups <= release.report["groups"]  # means may round to the same
     assert findings.smallest >= k
     assert lines(trajanon.read_release(path)) == lines(release.trajectories)
@@ -109,7 +115,9 @@ def test_each_released_trajectory_is_the_mean_of_its_group() -> None:
     assert naive.holds(labels, original.subject, 4)
     means = np.array([original.points[labels == g].mean(axis=0) for g in labels])
     released = release.trajectories.points
-    for mean, times in zip(means, np.bincount(labels)[labels], strict=True):
+    for mean, times in zip(
+        means, subjects_per_group(labels, original.subject)[labels], strict=True
+    ):
         equal = np.abs(released - mean).max(axis=(1, 2)) < 0.51e-4
         assert equal.sum() == times
 

@@ -39,6 +39,7 @@ def records_of(points: Floats) -> Floats:
     rows=st.integers(5, 60),
     seed=st.integers(0, 2**32 - 1),
     counted=st.booleans(),
+    way=st.sampled_from(["subjects", "trajectories"]),
 )
 def test_every_group_holds_k_and_every_row_is_released_once(
     tmp_path_factory: pytest.TempPathFactory,
@@ -49,6 +50,7 @@ def test_every_group_holds_k_and_every_row_is_released_once(
     rows: int,
     seed: int,
     counted: bool,
+    way: str,
 ) -> None:
     folder = tmp_path_factory.mktemp("run")
     points = np.round(walks(n, seed, places), 4)
@@ -62,6 +64,7 @@ def test_every_group_holds_k_and_every_row_is_released_once(
             k,
             count="subjects" if counted else "records",
             digits=7,
+            rows=way,
             effort="fast",
         )
     labels = groups.labels
@@ -69,7 +72,8 @@ def test_every_group_holds_k_and_every_row_is_released_once(
     held = subjects_per_group(labels, subject if counted else np.arange(n))
     assert held.min() >= k
     lines = Counter(released(folder / "out"))
-    assert lines.total() == n
+    people_of = subject if counted and way == "subjects" else np.arange(n)
+    assert lines.total() == subjects_per_group(labels, people_of).sum()
     assert min(lines.values()) >= k
     sizes = np.bincount(labels)
     assert report["groups"] == len(sizes)

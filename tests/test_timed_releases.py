@@ -19,7 +19,7 @@ from trajanon.files.frames import to_collection, to_frame
 from trajanon.files.geoparquet import write_released
 from trajanon.files.release import RELEASE_FORMATS, read_release
 from trajanon.files.report import checked, clock_in, unit_in
-from trajanon.privacy.originals import by_line, matched
+from trajanon.privacy.originals import matched
 from trajanon.trajectories import Trajectories
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)
@@ -89,8 +89,6 @@ def test_the_line_of_each_group_has_the_mean_of_its_times(
     for group, times in enumerate(found.times):
         mean = clock.rounded(seconds[found.labels == group].mean(axis=0, keepdims=True))
         assert np.array_equal(mean[0], times)
-    rows, lines = by_line(release.trajectories, found)
-    assert np.array_equal(np.bincount(rows), np.bincount(lines))
 
 
 def twins() -> tuple[Trajectories, trajanon.Release]:

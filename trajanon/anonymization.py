@@ -1,6 +1,5 @@
 """Anonymisation: trajectories -> a release and its report, on one page."""
 
-import random
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -10,12 +9,13 @@ import numpy as np
 from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
 from trajanon.errors import BadInput, TooFewSubjects
-from trajanon.files.release_lines import DIGITS, line_numbers, unknown_attribution
+from trajanon.files.release_lines import DIGITS, unknown_attribution
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import check_enough, regrouped, subjects_per_group
 from trajanon.privacy.outliers import wide_groups
 from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, Release, versions
+from trajanon.rows import Rows
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings, takes_settings
 from trajanon.subjects import Merged, count_of, nameless
 from trajanon.suppression import (
@@ -45,6 +45,7 @@ def anonymize(
     minute_worth: float = ReleaseSettings.minute_worth,
     time_step: int = ReleaseSettings.time_step,
     timezone: str | None = None,
+    rows: str = ReleaseSettings.rows,
     progress: Progress = silent,
     **options: Any,
 ) -> Release:
@@ -57,9 +58,9 @@ def anonymize(
     k
         Least number of different subjects behind each released trajectory; of records if nothing is
         known of subjects.
-    count, align, suppress, min_radius, digits, times, minute_worth, time_step, timezone
-        What k counts, what is left out, how it is written and whether with times: see
-        `trajanon.settings.ReleaseSettings`.
+    count, align, suppress, min_radius, digits, times, minute_worth, time_step, timezone, rows
+        What k counts, what is left out, how it is written, whether with times and with which rows:
+        see `trajanon.settings.ReleaseSettings`.
     progress, options
         As in `trajanon.microaggregate`. The seed repeats the groups and centroids; the order of the
         release comes from the operating system and never repeats.
@@ -67,7 +68,7 @@ def anonymize(
     Returns
     -------
     Release
-        Each of its trajectories occurs at least k times, with the same times if it has any.
+        Each of its lines has at least k rows, with the same times if it has any.
 
     Raises
     ------
@@ -87,6 +88,7 @@ def anonymize(
         minute_worth=minute_worth,
         time_step=time_step,
         timezone=timezone,
+        rows=rows,
     )
     searched = Settings(**options)
     _refuse_unreleasable(trajectories, align)
@@ -101,6 +103,7 @@ def anonymize(
     tight[~costly] = among_kept
 
     lines, when, labels = kept.released, kept.released_times, kept.partition.labels
+    written = Rows(rows, kept.line_numbers[labels], kept.trajectories.counted_by(count))
     alignment = account(found.cut, found.slid)
     if alignment is not None and kept.trajectories.tracks is not None:
         alignment["as_cut"] = as_cut(trajectories.points[~(costly | tight)], lines, labels)
@@ -109,14 +112,15 @@ def anonymize(
     report = _report(
         kept,
         k,
-        by_subjects=trajectories.counted_by(count) is not None,
+        written,
         alignment=alignment,
         alignment_skipped=skipped,
         suppressed=suppression_account(costly, tight, first.slid, settings, declined),
     )
-    order = labels.tolist()
-    random.SystemRandom().shuffle(order)
+    order = labels[written.shuffled()]
     provenance = {"attribution": trajectories.attribution}
+    if written.way == "lines":
+        provenance["rows"] = "lines"
     if timing is not None:
         provenance["times"] = timing.clock.sentence
     released = Trajectories(
@@ -176,13 +180,12 @@ def _group_and_slide(
     return Found(cut, TrajectoryGroups(*slid, settings.digits, timing))
 
 
-def _report(kept: TrajectoryGroups, k: int, *, by_subjects: bool, **told: Any) -> dict[str, Any]:
+def _report(kept: TrajectoryGroups, k: int, rows: Rows, **told: Any) -> dict[str, Any]:
     """Say what was released and what it costs; ``told`` has three entries ready for JSON."""
     trajectories, partition, digits, timing = kept
     released, labels, subjects = kept.released, partition.labels, trajectories.subject
     tracks, provenance = trajectories.tracks, trajectories.provenance
-    when = kept.released_times
-    line = line_numbers(released if when is None else np.dstack([released, when]))
+    by_subjects, line = rows.subject is not None, kept.line_numbers
     together = [np.flatnonzero(line == one) for one in np.flatnonzero(np.bincount(line) > 1)]
     per_group = None if subjects is None else subjects_per_group(labels, subjects)
     counted = Counted(
@@ -202,6 +205,7 @@ def _report(kept: TrajectoryGroups, k: int, *, by_subjects: bool, **told: Any) -
         "digits": digits,
         "groups": counted.groups,
         "lines": int(line.max()) + 1,
+        "rows": rows.account,
         "information_loss": partition.information_loss,
         "stages": [stage.account for stage in partition.stages],
         "stopped": partition.stopped,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from trajanon import loss
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.words import number_of
 
@@ -124,6 +124,14 @@ def subjects_per_group(labels: Ints, subjects: Ints) -> Ints:
     pairs = np.sort(labels * count + subjects)
     first = np.diff(pairs, prepend=-1) > 0
     return np.bincount(pairs[first] // count)
+
+
+def first_of_each(labels: Ints, subjects: Ints) -> Bools:
+    """Tell whether a record is the first of its subject in its group, shape (n,)."""
+    pairs = dense(labels) * len(labels) + dense(subjects)
+    first = np.zeros(len(labels), dtype=np.bool_)
+    first[np.unique(pairs, return_index=True)[1]] = True
+    return first
 
 
 def broken_promises(labels: Ints, subjects: Ints, k: int) -> int:

@@ -25,6 +25,7 @@ EXPANSIONS = ("distance", "row")
 REFINEMENT_NAMES = ("none", "anneal", "descent", "swap", "rcs")
 COUNTS = ("subjects", "records")
 TIMES = ("of-day", "of-week", "date")
+ROWS = ("subjects", "trajectories", "lines")
 FEWEST_DIGITS, MOST_DIGITS = 4, 7
 """Decimals of a degree that a release may have; each location to 11 m, or to 1 cm."""
 
@@ -170,6 +171,10 @@ class ReleaseSettings(_Checked):
         Released times are rounded to this many seconds.
     timezone
         Local time zone of times, such as Europe/Madrid. None takes that of the middle of the area.
+    rows
+        Rows of each released line: one for each of its different subjects, or of its trajectories;
+        or one row a line, with a column count of its subjects. Where k counts records, or no
+        subjects are known, each trajectory has one, or counts as one.
     """
 
     count: str = _option("subjects", choices=COUNTS)
@@ -181,6 +186,7 @@ class ReleaseSettings(_Checked):
     minute_worth: float = _option(3.0, least=0, most=10**6)
     time_step: int = _option(300, least=1, most=86_400)
     timezone: str | None = _option(None, "that of the area's middle")
+    rows: str = _option("subjects", choices=ROWS)
 
 
 def parameters_of(kind: type) -> list[Parameter]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.files.release_lines import rounded
+from trajanon.files.release_lines import line_numbers, rounded
 from trajanon.loss import standardise
 from trajanon.methods.remaining import mended
 from trajanon.partition import Partition, check_enough, dense, measured
@@ -41,6 +41,12 @@ class TrajectoryGroups(NamedTuple):
         if self.timing is None:
             return None
         return self.timing.released(self.trajectories, self.partition.labels)
+
+    @property
+    def line_numbers(self) -> Ints:
+        """Number the lines of groups as they are written, (g,); equal ones alike."""
+        lines, times = self.released, self.released_times
+        return line_numbers(lines if times is None else np.dstack([lines, times]))
 
     @property
     def moved(self) -> Floats:

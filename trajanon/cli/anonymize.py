@@ -9,7 +9,6 @@ from trajanon.cli.options import ANONYMIZED, RELEASE, TRAJECTORIES, options, sec
 from trajanon.cli.wording import INTERRUPTED, say, say_written, show_json, tell
 from trajanon.errors import BadInput
 from trajanon.settings import ReleaseSettings, Settings
-from trajanon.words import UNITS, number_of
 
 
 @options(
@@ -42,7 +41,7 @@ def anonymize(
     **how: Any,
 ) -> None:
     """Replace each trajectory by the centroid of a group of at least k."""
-    from trajanon.cli.results import show_release, without_lists
+    from trajanon.cli.results import rows_of, show_release, without_lists
 
     in_parts = "://" in trajectories or Path(trajectories).is_dir()
     if out is None:
@@ -63,8 +62,7 @@ def anonymize(
         return
     show_release(report)
     tell(f"{beside}: {report['notice']}")
-    what = number_of(report["n"], report["unit"], UNITS[report["unit"]])
-    say_written(what, out, str(ANONYMIZED), "check", k, report["digits"])
+    say_written(rows_of(report), out, str(ANONYMIZED), "check", k, report["digits"])
 
 
 def _of_file(

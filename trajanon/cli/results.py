@@ -24,6 +24,7 @@ _ALWAYS = (  # steps that are worth a row even if they dropped nothing
     "points near hidden places",
     "trajectories",
 )
+_ROWS = {"subjects": "one for each subject of a line", "lines": "one for each line, with its count"}
 _Facts = Iterator[tuple[str, str]]
 
 
@@ -117,6 +118,8 @@ def _of_release(report: Mapping[str, Any]) -> _Facts:
     yield "Groups", f"{report['groups']:,}"
     if report["lines"] < report["groups"]:
         yield "(as different lines)", f"{report['lines']:,}"
+    if (way := report["rows"]["way"]) in _ROWS:
+        yield "Rows", f"{report['rows'][way]:,}, {_ROWS[way]}"
     yield "Decimals of degrees", f"{report['digits']}"
     yield _promised(report, units)
     yield "Group sizes", f"{min(sizes)} to {max(sizes)}"
@@ -143,6 +146,15 @@ def _of_release(report: Mapping[str, Any]) -> _Facts:
     if suppressed["min_radius"]:
         within = f"Left out in groups within {suppressed['min_radius']:g} m"
         yield within, f"{suppressed['in_tight_groups']:,}"
+
+
+def rows_of(report: Mapping[str, Any]) -> str:
+    """Say how many rows a release has, and for what."""
+    rows, of = report["rows"], number_of(report["n"], report["unit"], UNITS[report["unit"]])
+    if rows[rows["way"]] == report["n"]:
+        return of
+    what = "row" if rows["way"] == "subjects" else "line"
+    return f"{number_of(rows[rows['way']], what)} for {of}"
 
 
 def _of_wide_groups(wide: Mapping[str, Any], unit: str) -> str:

@@ -19,8 +19,7 @@ from trajanon.partition import Partition, broken_promises, dense
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.diversity import diversity
 from trajanon.privacy.findings import Findings
-from trajanon.privacy.order import find_source_order
-from trajanon.privacy.originals import Matched, by_line, matched
+from trajanon.privacy.originals import Matched, matched, shows_source_order
 from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
 from trajanon.releases import Release, with_report
@@ -121,8 +120,7 @@ def evaluate(
     step(4, 5, "utility")
     problems = None
     if findings is not None:
-        rows = by_line(release, found)
-        problems = [*findings.problems, *find_source_order(*rows)]
+        problems = [*findings.problems, *shows_source_order(release, found)]
     return Evaluation(
         file=file,
         date=date.today(),
@@ -196,7 +194,14 @@ def _published(
 ) -> tuple[Published, Published | None]:
     """The release beside trajectories as they were cut, and as they slid, if they did."""
     as_cut = Published(
-        kept.points, found.lines, found.labels, k, subjects, unit=kept.unit, units=kept.units
+        kept.points,
+        found.lines,
+        found.labels,
+        k,
+        subjects,
+        unit=kept.unit,
+        units=kept.units,
+        own_row=found.own_row,
     )
     if timing is not None:
         seconds, cycle = timing.seconds(kept), timing.clock.round

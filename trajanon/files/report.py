@@ -54,6 +54,11 @@ class _Suppressed(TypedDict):
     rows: list[int]  # of the trajectories, left out
 
 
+class _Rows(TypedDict):
+    way: str
+    without: NotRequired[list[int]]  # released trajectories that have no row of their own
+
+
 class Report(TypedDict):
     """What is read of a report; there may be more in it."""
 
@@ -74,6 +79,7 @@ class Report(TypedDict):
     subjects_per_group: NotRequired[list[int] | None]
     digits: NotRequired[int]
     groups_of_equal_lines: NotRequired[list[list[int]]]
+    rows: NotRequired[_Rows]
 
 
 def report_path(release: Path) -> Path:
@@ -145,6 +151,21 @@ def clock_in(report: Report) -> Clock | None:
 def digits_in(report: Report) -> int:
     """Take the decimals of a release from its report; all had 7 before one said so."""
     return ReleaseSettings(digits=report.get("digits", MOST_DIGITS)).digits
+
+
+def rows_in(report: Report) -> str:
+    """Take from a report what has a row each; all trajectories had before one said so."""
+    return ReleaseSettings(rows=report["rows"]["way"] if "rows" in report else "trajectories").rows
+
+
+def own_rows_in(report: Report) -> Bools:
+    """Tell which of the released trajectories have a row of their own, shape (n,)."""
+    without = report["rows"].get("without", []) if "rows" in report else []
+    own = np.ones(len(report["labels"]), dtype=np.bool_)
+    if without and not 0 <= min(without) <= max(without) < len(own):
+        raise BadInput(NOT_TOGETHER)
+    own[without] = False
+    return own
 
 
 def labels_in(report: Report) -> Ints:

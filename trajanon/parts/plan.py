@@ -134,6 +134,7 @@ class Plan:
     split: Split  # how it is split into shards
     k: int  # least number of different subjects in a group
     digits: int  # decimals of a degree in the release
+    rows: str  # what has a row each in the release
     counts_subjects: bool  # whether subjects are counted, or records
     settings: Settings  # of the search
     progress: Progress  # of the search: silent where it runs elsewhere

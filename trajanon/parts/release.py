@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import TrajanonError
 from trajanon.files.geoparquet import write_released
-from trajanon.files.release_lines import rounded
+from trajanon.files.release_lines import line_numbers, rounded
 from trajanon.files.trajectories import part_name
 from trajanon.loss import group_means, sse
 from trajanon.partition import broken_promises, dense
@@ -29,6 +29,7 @@ from trajanon.parts.scratch import (
     removal,
     write_by_target,
 )
+from trajanon.rows import Rows
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 
@@ -93,14 +94,15 @@ class Tally(NamedTuple):
     lost_in_space: float  # SSE of their coordinates alone
     errors: dict[str, Histogram]  # of points, in metres; of times, in seconds
     lines: list[tuple[int, Stored]]  # released: number of the part, and where they are
-    hashes: NDArray[np.uint64]  # of the line of each group
+    hashes: NDArray[np.uint64]  # of the line of each group, keyed with a secret
+    of_subjects: int  # rows, where each subject of a line has one
     waiting: list[Waiting]
     searched: float  # SSE of all groups of a shard, also those that wait
 
 
 def joined_tallies(tallies: Sequence[Tally]) -> Tally:
     """Put tallies together, in their order."""
-    sizes, few, lost, in_space, errors, lines, hashes, waiting, searched = zip(
+    sizes, few, lost, in_space, errors, lines, hashes, of_subjects, waiting, searched = zip(
         *tallies, strict=True
     )
     return Tally(
@@ -111,6 +113,7 @@ def joined_tallies(tallies: Sequence[Tally]) -> Tally:
         {name: joined_histograms([each[name] for each in errors]) for name in errors[0]},
         [*chain(*lines)],
         np.concatenate(hashes),
+        sum(of_subjects),
         [*chain(*waiting)],
         sum(searched),
     )
@@ -120,7 +123,7 @@ def finish(plan: Plan, rows: NDArray[np.void], key: str) -> Tally:
     """Replace each row by its group's centroid, and write it for a part of the release.
 
     The part is drawn with a secret. A random part, and a random place in it, is a random place in
-    the whole (Rao 1961; Sandelius 1962).
+    the whole (Rao 1961; Sandelius 1962). With a row a line, all rows of a line go to one part.
     """
     labels = dense(rows["mark"])
     if broken_promises(labels, plan.counted(rows["subject"]), plan.k):
@@ -139,17 +142,22 @@ def finish(plan: Plan, rows: NDArray[np.void], key: str) -> Tally:
         off = timing.errors(rows["times"][:, ends], times[:, ends][labels])
         errors |= {name: Histogram.of([each]) for name, each in off.items()}
         lines = np.dstack([lines, times])
-    word = hashlib.shake_256(plan.secret + key.encode()).digest(8 * len(labels))
+    words = (hashlib.blake2b(line, digest_size=8, key=plan.secret).digest() for line in lines)
+    hashes = np.frombuffer(b"".join(words), dtype=np.uint64)
+    subject = rows["subject"] if plan.counts_subjects else None
+    release = Rows(plan.rows, line_numbers(lines)[labels], subject)
+    line = labels[release.own]
+    word = hashlib.shake_256(plan.secret + key.encode()).digest(8 * len(line))
+    drawn = hashes[line] if plan.rows == "lines" else np.frombuffer(word, dtype=np.uint64)
     # With 64 bits no part is favoured by more than a billionth.
-    part = np.frombuffer(word, dtype=np.uint64) % np.uint64(plan.released)
+    part = drawn % np.uint64(plan.released)
     written = write_by_target(
         plan.scratch,
         f"released-{{:06d}}-{key}.npy",
         part.astype(np.int64),
         files_per_task(plan.released, 2 * plan.split.shards),  # there are as many borders
-        lambda some: lines[labels[some]],
+        lambda some: lines[line[some]],
     )
-    words = (hashlib.blake2b(line, digest_size=8).digest() for line in lines)
     records = plan.records(rows)
     lost = sse(records, labels) if len(labels) else 0.0
     return Tally(
@@ -159,7 +167,8 @@ def finish(plan: Plan, rows: NDArray[np.void], key: str) -> Tally:
         lost=lost,
         lost_in_space=lost if timing is None or not lost else sse(records[:, :-1], labels),
         errors=errors,
-        hashes=np.frombuffer(b"".join(words), dtype=np.uint64),
+        hashes=hashes,
+        of_subjects=int(release.of_subjects.sum()),
         waiting=[],
         searched=0.0,
     )
@@ -175,7 +184,9 @@ def write_part(scratch: Scratch, provenance: dict[str, str | None], part: Task) 
     """Write a part of the release, in an order that comes from the operating system."""
     lines = np.concatenate([scratch.read_array(place) for place in part.places])
     keys = np.frombuffer(os.urandom(8 * len(lines)), dtype=np.uint64)
-    lines = lines[np.argsort(keys)]
+    if "rows" in provenance:  # line by line
+        keys = keys[line_numbers(lines)]
+    lines = lines[np.argsort(keys, kind="stable")]
     times = lines[..., 2] if "times" in provenance else None
     release = Trajectories(points=lines[..., :2], provenance=provenance, times=times)
     with scratch.writing(f"{DRAFT}/{part_name(part.number)}") as file:
@@ -188,14 +199,23 @@ def write_release_parts(executor: Executor, plan: Plan, tally: Tally) -> None:
     places: dict[int, list[Stored]] = defaultdict(list)
     for number, place in tally.lines:
         places[number].append(place)
+    provenance = {"attribution": plan.parts.schema.attribution}
+    different = np.unique(tally.hashes)
+    expected = {
+        "subjects": tally.of_subjects,
+        "trajectories": plan.parts.n,
+        "lines": len(different),
+    }[plan.rows]
+    if plan.rows == "lines":
+        provenance["rows"] = "lines"
+    lines = np.bincount((different % np.uint64(plan.released)).astype(np.int64))
     parts, first = [], 1
     for number in sorted(places):
         parts.append(Task(number, places[number], first=first))
-        first += parts[-1].rows
-    if first != plan.parts.n + 1:
-        msg = f"{first - 1} of {plan.parts.n} trajectories came to the release; please report it"
+        first += int(lines[number]) if plan.rows == "lines" else parts[-1].rows
+    if first != expected + 1:
+        msg = f"{first - 1} of {expected} rows came to the release; please report it"
         raise TrajanonError(msg)
-    provenance = {"attribution": plan.parts.schema.attribution}
     if (timing := plan.parts.timing) is not None:
         provenance["times"] = timing.clock.sentence
     task = partial(write_part, plan.scratch, provenance)

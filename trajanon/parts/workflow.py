@@ -37,6 +37,7 @@ from trajanon.parts.scratch import (
 from trajanon.parts.shards import borders, scatter, search, shards_of
 from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, versions
+from trajanon.rows import way_of
 from trajanon.settings import ReleaseSettings, Settings, takes_settings
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def anonymize_parts(
     minute_worth: float = ReleaseSettings.minute_worth,
     time_step: int = ReleaseSettings.time_step,
     timezone: str | None = None,
+    rows: str = ReleaseSettings.rows,
     subjects_exact: bool = False,
     memory: str | float = "4GB",
     client: "Client | None" = None,
@@ -78,8 +80,9 @@ def anonymize_parts(
     out
         Folder for the release: parts of shuffled lines, with a report beside it. An existing
         release is replaced.
-    k, count, digits, times, minute_worth, time_step, timezone
-        As in `trajanon.anonymize`.
+    k, count, digits, times, minute_worth, time_step, timezone, rows
+        As in `trajanon.anonymize`. Where groups of two shards have one line, a subject of both has
+        two of its rows.
     subjects_exact
         Whether subjects whose names differ only in upper and lower case are different ones.
     memory
@@ -114,6 +117,7 @@ def anonymize_parts(
         minute_worth=minute_worth,
         time_step=time_step,
         timezone=timezone,
+        rows=rows,
     )
     check_k(k)
     settings = Settings(**options)
@@ -152,6 +156,7 @@ def anonymize_parts(
                 split=split_table(sample, shards_for(parts.n, capacity)),
                 k=k,
                 digits=digits,
+                rows=rows,
                 counts_subjects=count == "subjects" and bool(parts.schema.kinds),
                 settings=settings,
                 progress=progress if client is None else silent,  # workers cannot show bars
@@ -181,6 +186,7 @@ def _report(plan: Plan, tally: Tally, stages: list[Stage], shards: int) -> dict[
     form, timing = plan.parts.schema, plan.parts.timing
     errors = {name: histogram.summary for name, histogram in tally.errors.items()}
     moved = errors.pop("displacement")
+    different = len(np.unique(tally.hashes))
     counted = Counted(
         k=plan.k,
         by_subjects=plan.counts_subjects,
@@ -197,7 +203,13 @@ def _report(plan: Plan, tally: Tally, stages: list[Stage], shards: int) -> dict[
         "counted": counted.word,
         "digits": plan.digits,
         "groups": counted.groups,
-        "lines": len(np.unique(tally.hashes)),
+        "lines": different,
+        "rows": {
+            "way": way_of(plan.rows, by_subjects=plan.counts_subjects),
+            "trajectories": plan.parts.n,
+            "subjects": tally.of_subjects if plan.counts_subjects else None,
+            "lines": different,
+        },
         "information_loss": information_loss(tally.lost_in_space, plan.survey.sst_in_space),
         "stages": [stage.account for stage in stages],
         "stopped": False,

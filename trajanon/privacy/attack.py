@@ -34,6 +34,7 @@ class Published:
     cycle: float = np.inf  # seconds after which that clock begins anew
     unit: str = "trajectory"  # what an original is called
     units: str = "trajectories"  # and several
+    own_row: Bools | None = None  # whether each original has a row of its own; None: all have
 
     def __post_init__(self) -> None:
         check_k(self.k)
@@ -53,10 +54,12 @@ class Published:
         elif self.labels.shape != shape[:1] or self.owners.shape != shape[:1]:
             name = "labels" if self.labels.shape != shape[:1] else "subjects"
             msg = f"{name} must be one number for each of the {shape[0]} trajectories"
-        elif not np.array_equal(np.unique(self.labels), np.arange(len(self.lines))):
+        elif self.own_row is not None and self.own_row.shape != shape[:1]:
+            msg = f"own_row must tell of each of the {shape[0]} trajectories"
+        elif not np.array_equal(np.unique(self.labels[self.of_rows]), np.arange(len(self.lines))):
             msg = (
                 f"labels must number the {len(self.lines)} released lines from 0, and each line "
-                "stand for a trajectory"
+                "stand for a trajectory with a row"
             )
         elif not all(
             times is None or (times.shape == given.shape[:2] and np.isfinite(times).all())
@@ -68,8 +71,19 @@ class Published:
 
     @cached_property
     def sizes(self) -> Ints:
-        """Rows of each line, (g,)."""
+        """Trajectories behind each line, (g,)."""
         return np.bincount(self.labels)
+
+    @cached_property
+    def of_rows(self) -> Ints:
+        """The originals that have a row of their own, line by line, (r,)."""
+        order = np.argsort(self.labels, kind="stable")
+        return order if self.own_row is None else order[self.own_row[order]]
+
+    @cached_property
+    def rows(self) -> Ints:
+        """Released rows of each line, (g,)."""
+        return np.bincount(self.labels[self.of_rows], minlength=len(self.lines))
 
     @property
     def owners(self) -> Ints:
@@ -81,7 +95,12 @@ class Published:
         """The originals as if they were published: each a group of one."""
         own = np.arange(len(self.points))
         return replace(
-            self, lines=self.points, labels=own, against="originals", line_times=self.times
+            self,
+            lines=self.points,
+            labels=own,
+            against="originals",
+            line_times=self.times,
+            own_row=None,
         )
 
 

@@ -165,6 +165,6 @@ def _in_cells(
         corner=corner,
         side=side,
         columns=columns,
-        first=np.concatenate([[0], np.cumsum(published.sizes)]),
-        subjects=subjects[np.argsort(published.labels, kind="stable")],
+        first=np.concatenate([[0], np.cumsum(published.rows)]),
+        subjects=subjects[published.of_rows],
     )

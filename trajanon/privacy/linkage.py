@@ -36,7 +36,8 @@ def other_tracks(published: Published, *, share: float = 0.5) -> Attack:
 
     Of a subject with t trajectories the adversary knows some: ``share`` of t, rounded, but at least
     one and at most all but one. From each of them he goes to the nearest released line, sets aside
-    the rows of all that he knows, and picks among the rows left there. All choices are counted.
+    the rows of all that he knows, and picks among the rows left there. A row that also stands for
+    one that he does not know stays. All choices are counted.
     """
     if not 0.0 < share < 1.0:
         msg = f"share must lie above 0 and below 1 (got {share})"
@@ -45,10 +46,12 @@ def other_tracks(published: Published, *, share: float = 0.5) -> Attack:
     at_home = linked.home > 0
     _, subject, tracks = np.unique(published.owners, return_inverse=True, return_counts=True)
     targets = np.flatnonzero(tracks[subject] > 1)
-    place = np.column_stack([linked.rows - at_home, linked.own - at_home, tracks[subject]])[targets]
+    place = np.column_stack([linked.rows, linked.own, linked.held, at_home, tracks[subject]])[
+        targets
+    ]
     # Most subjects are alike in this: each kind is worked out once.
     kinds, which = np.unique(place, axis=0, return_inverse=True)
-    chances = np.array([_chances(a, b, t, share) for a, b, t in kinds.tolist()])
+    chances = np.array([_chances(share, *kind) for kind in kinds.tolist()])
     rates, worst = chances.reshape(-1, 2)[which.ravel()].T
     line_rates = (linked.home / linked.rows)[targets]
     knows = f"{100.0 * share:.3g} % of the {published.units} of the target's subject"
@@ -56,28 +59,34 @@ def other_tracks(published: Published, *, share: float = 0.5) -> Attack:
     return Attack(name, knows, published, targets, rates, line_rates, worst)
 
 
-def _chances(rows: int, own: int, tracks: int, share: float) -> tuple[float, float]:
+def _chances(
+    share: float, rows: int, own: int, held: int, at_home: int, tracks: int
+) -> tuple[float, float]:
     """The mean chance and the highest, for one known trajectory from which he starts.
 
-    ``rows`` are those nearest to it, and ``own`` those of its subject among them, without itself.
+    ``rows`` are those nearest to it, ``own`` its subject's; these stand for ``held`` trajectories,
+    and for itself if it is ``at_home``. ``tracks`` are all that its subject has.
     """
-    if own == 0:
+    others = held - at_home
+    if others == 0:
         return 0.0, 0.0
     besides = min(max(round(share * tracks), 1), tracks - 1) - 1
-    # How many of these rows are of other trajectories that he knows.
-    fewest = max(0, besides - (tracks - 1 - own))
-    set_aside = np.arange(fewest, min(own, besides) + 1)
+    # How many of these others he knows, and the rows that stand for none that he does not know.
+    fewest = max(0, besides - (tracks - 1 - others))
+    known = np.arange(fewest, min(others, besides) + 1)
+    set_aside = np.maximum(known + at_home - (held - own), 0)
     chance = (own - set_aside) / np.maximum(rows - set_aside, 1)
-    likely = hypergeom.pmf(set_aside, tracks - 1, own, besides)
+    likely = hypergeom.pmf(known, tracks - 1, others, besides)
     return float(likely @ chance), float(chance.max())
 
 
 class _Linked(NamedTuple):
-    """Rows of all the lines nearest to each original, (n,)."""
+    """All the lines nearest to each original, (n,)."""
 
     rows: Ints
-    own: Ints  # of its subject
-    home: Ints  # on the line of its group; 0 if that is not among the nearest
+    own: Ints  # rows of its subject
+    held: Ints  # trajectories of its subject
+    home: Ints  # rows of the line of its group; 0 if that is not among the nearest
 
 
 def _link(published: Published) -> _Linked:
@@ -86,15 +95,19 @@ def _link(published: Published) -> _Linked:
     found = nearest_lines(published)
     original = np.repeat(np.arange(n), [len(lines) for lines in found])
     line = np.concatenate(found).astype(np.int64)
-    # How many rows a subject has on a line: a pair as one number.
+    # What a subject has on a line: a pair as one number.
     subject = dense(published.owners)
-    pairs, held = np.unique(subject * g + published.labels, return_counts=True)
+    pairs, pair, held = np.unique(
+        subject * g + published.labels, return_inverse=True, return_counts=True
+    )
+    owned = np.bincount(pair.reshape(-1)[published.of_rows], minlength=len(pairs))
     asked = subject[original] * g + line
     place = np.minimum(np.searchsorted(pairs, asked), len(pairs) - 1)
-    rows = published.sizes[line]
-    own = np.where(pairs[place] == asked, held[place], 0)
+    there = pairs[place] == asked
+    rows = published.rows[line]
     home = rows * (line == published.labels[original])
-    return _Linked(*(np.bincount(original, each, n).astype(np.int64) for each in (rows, own, home)))
+    counts = rows, owned[place] * there, held[place] * there, home
+    return _Linked(*(np.bincount(original, each, n).astype(np.int64) for each in counts))
 
 
 def nearest_lines(published: Published) -> Any:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import KDTree
 
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.files.release import read_as_found, read_release
 from trajanon.files.release_lines import clock_of, rounded
@@ -19,6 +19,7 @@ from trajanon.files.report import (
     clock_in,
     digits_in,
     labels_in,
+    own_rows_in,
     read_report,
     released_of,
     report_path,
@@ -41,13 +42,15 @@ class Matched(NamedTuple):
     labels: Ints  # group of each original, (n,), numbered 0..g-1
     lines: Floats  # released latitude and longitude of each group, (g, m, 2)
     slid: Trajectories  # the originals where they were when they were averaged
+    own_row: Bools  # whether each original has a row of its own, (n,); else its subject has one
     times: Floats | None = None  # released times of each group, (g, m), if there are any
 
 
 def matched(trajectories: Trajectories, release: Trajectories, report: Report) -> Matched:
-    """Find each group's line in the release, which holds it once for each member."""
+    """Find each group's line in the release, whose rows are those that the report tells."""
     labels, slid, clock = labels_in(report), trajectories, clock_of(release)
-    if len(labels) != len(trajectories) or trajectories.points.shape != release.points.shape:
+    alike = trajectories.points.shape[1:] == release.points.shape[1:]
+    if len(labels) != len(trajectories) or not alike:
         raise BadInput(NOT_TOGETHER)
     if clock != clock_in(report):
         raise BadInput(NOT_TOGETHER)
@@ -72,17 +75,31 @@ def matched(trajectories: Trajectories, release: Trajectories, report: Report) -
     _, nearest = KDTree(lines).query(means, p=np.inf, distance_upper_bound=off)
     if (nearest == len(lines)).any():  # what the tree answers where there is none
         raise BadInput(NOT_TOGETHER)
-    line = nearest[labels]
-    if not np.array_equal(np.bincount(line, minlength=len(lines)), copies):
+    line, own_row = nearest[labels], own_rows_in(report)
+    if not np.array_equal(np.bincount(line[own_row], minlength=len(lines)), copies):
         raise BadInput(NOT_TOGETHER)
     labels, found = dense(line), np.empty_like(copies)
     found[labels] = line
     once = release.take(first[found])
-    return Matched(labels, once.points, slid, once.times)
+    return Matched(labels, once.points, slid, own_row, once.times)
 
 
-def by_line(release: Trajectories, found: Matched) -> tuple[Ints, Ints]:
-    """Number the lines of rows and of originals as `find_source_order` takes them."""
+def shows_source_order(release: Trajectories, found: Matched) -> list[str]:
+    """Say whether rows stand where their trajectories stand among the originals.
+
+    With a row a line, the first trajectory of each line counts.
+    """
+    rows, lines = _by_line(release, found)
+    lines = lines[found.own_row]
+    if release.provenance.get("rows") == "lines":
+        rows, lines = (
+            each[np.sort(np.unique(each, return_index=True)[1])] for each in (rows, lines)
+        )
+    return find_source_order(rows, lines)
+
+
+def _by_line(release: Trajectories, found: Matched) -> tuple[Ints, Ints]:
+    """Number the lines of rows and of originals; equal ones alike."""
     both = np.concatenate([release.points, found.lines]).reshape(-1, release.records.shape[1])
     if release.times is not None and found.times is not None:
         both = np.hstack([both, np.concatenate([release.times, found.times])])
@@ -99,15 +116,14 @@ def with_originals(
         msg = "these trajectories name no subjects, so none can be counted: check the release alone"
         raise BadInput(msg)
     subjects = dense(trajectories.subject)
-    rows, lines = _held(release, trajectories)
+    lines, problems = _held(release, trajectories)
     kept = lines >= 0
     sizes = np.bincount(lines[kept])
-    problems = find_source_order(rows, lines[kept])
     if people := broken_promises(lines[kept], subjects[kept], k):
         records = int((sizes < k).sum())
         problems.insert(0, too_few(k, len(sizes), records=records, people=people))
     if against is not None:
-        _, earlier = _held(Path(against), trajectories)
+        earlier, _ = _held(Path(against), trajectories)
         problems += _together(lines, earlier, k, subjects)
     return problems
 
@@ -126,8 +142,8 @@ def beside_earlier(release: Path, sizes: Ints, k: int, against: Path) -> list[st
     return _together(labels, earlier, k, None)
 
 
-def _held(release: Path, trajectories: Trajectories) -> tuple[Ints, Ints]:
-    """Find the line of each row of a release, and that of each original; -1: left out."""
+def _held(release: Path, trajectories: Trajectories) -> tuple[Ints, list[str]]:
+    """Find the line of each original, -1 where left out; and whether rows show their order."""
     report, rows_read = read_report(release), read_release(release)
     try:
         found = matched(released_of(trajectories, report), rows_read, report)
@@ -136,14 +152,15 @@ def _held(release: Path, trajectories: Trajectories) -> tuple[Ints, Ints]:
         raise BadInput(msg) from error
     labels = all_labels_in(report)
     lines = np.full_like(labels, -1)
-    rows, lines[labels >= 0] = by_line(rows_read, found)
-    return rows, lines
+    lines[labels >= 0] = found.labels
+    return lines, shows_source_order(rows_read, found)
 
 
 def _labels(release: Path, sizes: Ints) -> Ints:
     """Take lines from a report, if it is that of a release whose lines occur as often."""
-    labels = all_lines_in(read_report(release))
-    reported = np.bincount(labels[labels >= 0])
+    report = read_report(release)
+    labels = all_lines_in(report)
+    reported = np.bincount(labels[labels >= 0][own_rows_in(report)])
     if not np.array_equal(np.sort(reported[reported > 0]), np.sort(sizes)):
         msg = (
             f"{report_path(release)} is not the report of {release}: their lines occur "
