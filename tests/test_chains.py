@@ -5,11 +5,15 @@ from dataclasses import replace
 import naive_attacks as naive
 import numpy as np
 import pytest
+from commands import FAST, Run
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_attacks import cities, timed_cities
+from toy import crossing
 
+import trajanon
 from trajanon.arrays import Floats, Ints
+from trajanon.files.trajectories import write_trajectories
 from trajanon.privacy.attack import Published
 from trajanon.privacy.chains import LINE, WINDOW, WINDOW_AS_SLID, Chained, chains, subjects_left
 from trajanon.tracks import Tracks
@@ -122,3 +126,21 @@ def test_a_window_that_is_known_shows_the_way_that_its_line_hides() -> None:
     assert found is not None
     assert found.followed[LINE].first == pytest.approx(0.5)  # two lines are equally near
     assert found.followed[WINDOW].first == 1.0
+
+
+@pytest.mark.parametrize("align", [False, True])
+def test_anonymize_counts_who_is_left_along_drives(align: bool) -> None:
+    release = trajanon.anonymize(crossing(), 2, align=align, effort="fast")
+    counted = (4, 4, 4) * 2
+    assert tuple(release.report["chains"].values()) == counted
+    ways = replace(crossing(), tracks=None)
+    assert trajanon.anonymize(ways, 2, align=align, effort="fast").report["chains"] is None
+
+
+def test_the_screen_warns_of_chains_and_names_the_ways_out(run: Run) -> None:
+    write_trajectories("drives.parquet", crossing())
+    said = run("anonymize", "drives.parquet", "-k", "2", *FAST).out
+    assert "left with fewer than 2 subjects in 4 of 4 drives on several lines" in said
+    assert "with one alone in 4: trajanon extract --windows first takes one window" in said
+    write_trajectories("windows.parquet", crossing().take(np.arange(0, 8, 2)))
+    assert "follows a drive" not in run("anonymize", "windows.parquet", "-k", "2", *FAST).out

@@ -12,6 +12,7 @@ from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.files.release_lines import DIGITS, unknown_attribution
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import check_enough, regrouped, subjects_per_group
+from trajanon.privacy.chains import subjects_left
 from trajanon.privacy.outliers import wide_groups
 from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, Release, versions
@@ -186,6 +187,7 @@ def _report(kept: TrajectoryGroups, k: int, rows: Rows, **told: Any) -> dict[str
     released, labels, subjects = kept.released, partition.labels, trajectories.subject
     tracks, provenance = trajectories.tracks, trajectories.provenance
     by_subjects, line = rows.subject is not None, kept.line_numbers
+    chained = subjects_left(line[labels], tracks, subjects, k)
     together = [np.flatnonzero(line == one) for one in np.flatnonzero(np.bincount(line) > 1)]
     per_group = None if subjects is None else subjects_per_group(labels, subjects)
     counted = Counted(
@@ -214,6 +216,7 @@ def _report(kept: TrajectoryGroups, k: int, rows: Rows, **told: Any) -> dict[str
         "from_runs": None if tracks is None else summary(from_runs(tracks, released, labels)),
         **told,
         "subject_names_merged": Merged.told_by(provenance)._asdict(),
+        "chains": None if chained is None else chained._asdict(),
         "wide": wide_groups(trajectories.points, labels, k, subjects, counts_subjects=by_subjects),
         "attribution": trajectories.attribution,
         "versions": versions(),

@@ -16,6 +16,11 @@ STOPPED = (
 )
 NOT_ALIGNED = "Alignment was skipped: the windows stay as they were cut."
 
+_ONE_PIECE = (
+    "trajanon extract --windows first takes one window of each recording, and --trips takes whole "
+    "trips."
+)
+
 _MOST_LOSSES = 8  # columns whose losses are listed
 _HEADERS = 5  # kinds of tables whose columns are listed
 _ALWAYS = (  # steps that are worth a row even if they dropped nothing
@@ -102,8 +107,14 @@ def show_release(report: Mapping[str, Any]) -> None:
         )
     if (wide := report.get("wide")) is not None:
         tell(_of_wide_groups(wide, report["unit"]))
+    if (chained := report.get("chains")) is not None and chained["drives_below"]:
+        tell(_of_chains(chained, report["k"]))
     if "shards" in report and report["unit"] != "trip":
-        tell("Windows stay as they were cut: only files are aligned.")
+        tell(
+            "Windows stay as they were cut: only files are aligned. Somebody who follows a drive "
+            "from line to line may be left with fewer than k subjects, which is counted for files "
+            f"only: {_ONE_PIECE}"
+        )
     if report["stopped"]:
         tell(STOPPED)
     if report.get("alignment_skipped"):
@@ -170,6 +181,15 @@ def _of_wide_groups(wide: Mapping[str, Any], unit: str) -> str:
     return (
         f"{found}. The widest are due to {out}: to leave these out, "
         f"repeat the command with --suppress {100 * wide['share']:.12g}%"
+    )
+
+
+def _of_chains(chained: Mapping[str, Any], k: int) -> str:
+    drives = number_of(chained["drives"], "drive")
+    return (
+        "Windows of one drive lie end to end. Somebody who follows a drive from line to line is "
+        f"left with fewer than {k} subjects in {chained['drives_below']:,} of {drives} on several "
+        f"lines, and with one alone in {chained['drives_alone']:,}: {_ONE_PIECE}"
     )
 
 
