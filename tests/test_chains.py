@@ -81,7 +81,8 @@ def test_a_heading_tells_the_lines_of_a_crossing_apart() -> None:
     assert found.followed[LINE] == found.followed[WINDOW] == (1.0, 1.0, 1.0, 0.0, 1.0)
     assert found.left == (4, 0, 0, 4, 0, 0)
     assert found.long_drives == 0
-    assert "Fewer than 2 subjects are on all lines of 0 of these drives" in found.words
+    assert "the first of all 4 lines in 100 % of the steps" in found.words
+    assert "left with fewer than 2 subjects in 0 of 4 drives on several lines" in found.words
 
 
 def test_companions_who_turn_off_leave_one_alone() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from trajanon.benchmark.measurement import Measurement
 from trajanon.cli.screen import listed, show_table
 from trajanon.cli.wording import tell
+from trajanon.privacy.chains import SubjectsLeft
 from trajanon.subjects import Merged
 from trajanon.words import UNITS, number_of, span
 
@@ -108,7 +109,8 @@ def show_release(report: Mapping[str, Any]) -> None:
     if (wide := report.get("wide")) is not None:
         tell(_of_wide_groups(wide, report["unit"]))
     if (chained := report.get("chains")) is not None and chained["drives_below"]:
-        tell(_of_chains(chained, report["k"]))
+        left = SubjectsLeft(**chained).words(report["k"])
+        tell(f"Windows of one drive lie end to end. {left}: {_ONE_PIECE}")
     if "shards" in report and report["unit"] != "trip":
         tell(
             "Windows stay as they were cut: only files are aligned. Somebody who follows a drive "
@@ -181,15 +183,6 @@ def _of_wide_groups(wide: Mapping[str, Any], unit: str) -> str:
     return (
         f"{found}. The widest are due to {out}: to leave these out, "
         f"repeat the command with --suppress {100 * wide['share']:.12g}%"
-    )
-
-
-def _of_chains(chained: Mapping[str, Any], k: int) -> str:
-    drives = number_of(chained["drives"], "drive")
-    return (
-        "Windows of one drive lie end to end. Somebody who follows a drive from line to line is "
-        f"left with fewer than {k} subjects in {chained['drives_below']:,} of {drives} on several "
-        f"lines, and with one alone in {chained['drives_alone']:,}: {_ONE_PIECE}"
     )
 
 

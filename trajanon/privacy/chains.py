@@ -36,6 +36,14 @@ class SubjectsLeft(NamedTuple):
     steps_below: int
     steps_alone: int
 
+    def words(self, k: int) -> str:
+        """What this means, a sentence without its end."""
+        return (
+            "Somebody who follows a drive from line to line is left with fewer than "
+            f"{k} subjects in {self.drives_below:,} of {number_of(self.drives, 'drive')} on "
+            f"several lines, and with one alone in {self.drives_alone:,}"
+        )
+
 
 class Followed(NamedTuple):
     """How well an adversary follows drives; mean chances, if he decides ties at random."""
@@ -71,24 +79,26 @@ class Chained:
     @property
     def words(self) -> str:
         """What came out, in a few sentences."""
-        left, found = self.left, self.followed[LINE]
-        known = max(one for start, one in self.followed.items() if start != LINE)
-        drives = max(one.drives for one in self.followed.values())
+        found, known = self.followed[LINE], self.known
         return (
-            f"{number_of(left.drives, 'drive has', 'drives have')} windows on several lines, with "
-            f"{number_of(left.steps, 'step')} from one line to the next. By place and heading the "
-            f"next line is the first of all {self.lines:,} in {percent(found.first)} of the steps, "
-            f"and among the first three in {percent(found.among_three)}; for somebody who knows "
-            f"the window before, in {percent(known.first)} and {percent(known.among_three)}. At "
-            f"best, {percent(drives)} of the drives are followed to their end. {_few(left, self.k)}"
+            f"There are {number_of(self.left.steps, 'step')} from the line of a window to that of "
+            f"the next window of its drive. By place and heading that is the first of all "
+            f"{self.lines:,} lines in {percent(found.first)} of the steps, and among the first "
+            f"three in {percent(found.among_three)}; for somebody who knows the window before, in "
+            f"{percent(known.first)} and {percent(known.among_three)}. At best, "
+            f"{percent(self.to_end)} of the drives are followed to their end. "
+            f"{self.left.words(self.k)}."
         )
 
+    @property
+    def known(self) -> Followed:
+        """The best that somebody finds who knows a window."""
+        return max(found for start, found in self.followed.items() if start != LINE)
 
-def _few(left: SubjectsLeft, k: int) -> str:
-    return (
-        f"Fewer than {k} subjects are on all lines of {left.drives_below:,} of these drives, and "
-        f"one alone on those of {left.drives_alone:,}."
-    )
+    @property
+    def to_end(self) -> float:
+        """Mean chance that a drive is followed to its end, from the best start."""
+        return max(found.drives for found in self.followed.values())
 
 
 def chains(
