@@ -59,15 +59,19 @@ def hours(points: Floats, seed: int = 0) -> Trajectories:
 
 
 def released(folder: Path) -> list[bytes]:
-    """The lines of all parts, as they are written, sorted."""
+    """The lines of all rows of all parts, as they are written, sorted."""
     lines = [line for part in sorted(folder.iterdir()) for line in _lines(part)]
     return sorted(lines)
 
 
 def _lines(part: Path) -> list[bytes]:
     table = pq.read_table(part)
+    lines = table["geometry"].to_pylist()
+    if table.column_names == ["id", "count", "geometry"]:
+        pairs = zip(lines, table["count"].to_pylist(), strict=True)
+        return [line for line, count in pairs for _ in range(count)]
     assert table.column_names == ["id", "geometry"]
-    return list(table["geometry"].to_pylist())
+    return list(lines)
 
 
 def released_with_times(folder: Path) -> Counter[tuple[bytes, bytes]]:

@@ -20,6 +20,7 @@ from trajanon.microaggregation import METHODS
 from trajanon.partition import dense, subjects_per_group
 from trajanon.privacy.originals import matched
 from trajanon.refine import REFINEMENTS
+from trajanon.settings import ROWS
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_moves")
@@ -60,7 +61,7 @@ def lines(release: Trajectories) -> Counter[bytes]:
     refine=st.sampled_from(["none", *REFINEMENTS]),
     where=st.sampled_from([(40.4, -3.7), (0.0, 0.0), (-89.9, 179.9), (89.9, -179.9)]),
     spread=st.sampled_from([0.0, 1e-8, 1e-4, 0.05]),
-    rows=st.sampled_from(["subjects", "trajectories"]),
+    rows=st.sampled_from(ROWS),
 )
 @settings(max_examples=25)
 def test_what_is_released_passes_the_check(

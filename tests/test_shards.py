@@ -24,6 +24,7 @@ from trajanon.parts.release import Waiting
 from trajanon.parts.scratch import Stored, Task
 from trajanon.parts.shards import borders
 from trajanon.parts.workflow import anonymize_parts
+from trajanon.settings import ROWS
 from trajanon.utility import displacement
 
 
@@ -39,7 +40,7 @@ def records_of(points: Floats) -> Floats:
     rows=st.integers(5, 60),
     seed=st.integers(0, 2**32 - 1),
     counted=st.booleans(),
-    way=st.sampled_from(["subjects", "trajectories"]),
+    way=st.sampled_from(ROWS),
 )
 def test_every_group_holds_k_and_every_row_is_released_once(
     tmp_path_factory: pytest.TempPathFactory,
@@ -72,9 +73,10 @@ def test_every_group_holds_k_and_every_row_is_released_once(
     held = subjects_per_group(labels, subject if counted else np.arange(n))
     assert held.min() >= k
     lines = Counter(released(folder / "out"))
-    people_of = subject if counted and way == "subjects" else np.arange(n)
+    people_of = subject if counted and way != "trajectories" else np.arange(n)
     assert lines.total() == subjects_per_group(labels, people_of).sum()
     assert min(lines.values()) >= k
+    assert trajanon.check(folder / "out", k, digits=7).holds
     sizes = np.bincount(labels)
     assert report["groups"] == len(sizes)
     assert report["groups_of_size"] == {

@@ -93,10 +93,10 @@ def check(
 
 
 def _each(found: "trajanon.Findings | trajanon.TableFindings", n: int, what: str) -> str:
-    return (
-        f"each of its {found.groups:,} different {what} occurs at least {found.k} "
-        f"times ({n:,} in all)"
-    )
+    times = f"occurs at least {found.k} times"
+    if getattr(found, "counted", False):
+        times = f"has a count of at least {found.k}"
+    return f"each of its {found.groups:,} different {what} {times} ({n:,} in all)"
 
 
 def _counted(

@@ -29,7 +29,10 @@ def compared(path: Path, found: Lines, write: Writer | None = None) -> Compared:
     """Write the lines of a release anew, with times that it explains, and compare the two files."""
     kind = RELEASE_FORMATS[path.suffix.lower()]
     said = {"attribution": known_attribution(found.attribution), "times": found.clock}
-    release = Trajectories(found.places[:, :, ::-1], provenance=said, times=found.times)
+    if found.counts is not None:
+        said["rows"] = "lines"
+    once = Trajectories(found.places[:, :, ::-1], provenance=said, times=found.times)
+    release = once.take(found.of_rows)
     try:
         with TemporaryDirectory() as folder:
             anew = Path(folder) / f"anew{path.suffix}"

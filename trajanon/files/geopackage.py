@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from trajanon.errors import FileProblem
-from trajanon.files.release_lines import Lines, ReleaseFormat, told_in, words_of
+from trajanon.files.release_lines import Lines, ReleaseFormat, once_each, told_in, words_of
 from trajanon.trajectories import Trajectories
 
 _LAYER = "anonymized"
@@ -36,7 +36,10 @@ def _write(path: Path, release: Trajectories) -> None:
     import geopandas
     import shapely
 
+    release, counts = once_each(release)
     columns: dict[str, Any] = {"id": np.arange(1, len(release) + 1)}
+    if counts is not None:
+        columns["count"] = counts
     if release.times is not None:
         columns["times"] = list(map(json.dumps, release.times.astype(np.int64).tolist()))
     table = geopandas.GeoDataFrame(
@@ -72,11 +75,13 @@ def _read(path: Path) -> Lines:
             layer = _LAYER if _LAYER in layers else layers[0]
             info = pyogrio.read_info(path, layer=layer)
             about = info.get("layer_metadata") or {}
-            names = [name for name in info["fields"] if name == "times"]
-            _, _, shapes, columns = pyogrio.raw.read(path, layer=layer, columns=names)
-            words = told_in(about.get("DESCRIPTION") or None, timed=bool(names))
-            times = [_list(text) for text in columns[0]] if names else None
-            return Lines.of(shapely.from_wkb(shapes), shapes, words[0], times, words[1])
+            names = [name for name in info["fields"] if name in ("count", "times")]
+            _, _, shapes, values = pyogrio.raw.read(path, layer=layer, columns=names)
+            columns = dict(zip(names, values, strict=True))
+            words = told_in(about.get("DESCRIPTION") or None, timed="times" in columns)
+            times = [_list(text) for text in columns["times"]] if "times" in columns else None
+            lines = shapely.from_wkb(shapes)
+            return Lines.of(lines, shapes, words[0], times, words[1], columns.get("count"))
     # The base of pyogrio's errors is RuntimeError.
     except (
         *(OSError, ValueError, IndexError, TypeError, AttributeError),

@@ -17,7 +17,7 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
 from trajanon.files.json_types import parsed, typed
-from trajanon.files.release_lines import Lines, ReleaseFormat, sentence_of
+from trajanon.files.release_lines import Lines, ReleaseFormat, once_each, sentence_of
 from trajanon.trajectories import Trajectories
 
 _MAGIC = 4  # bytes at the beginning and the end, before which the footer's length stands
@@ -165,10 +165,11 @@ def write_released(file: IO[bytes], release: Trajectories, first: int = 1) -> No
     """Write a release, or a part of one: then ids go on where the last part ended."""
     import pyarrow as pa
 
-    columns = {
-        "id": np.arange(first, first + len(release)),
-        "geometry": column_of_points(release.points),
-    }
+    release, counts = once_each(release)
+    columns = {"id": np.arange(first, first + len(release))}
+    if counts is not None:
+        columns["count"] = counts
+    columns["geometry"] = column_of_points(release.points)
     if (times := release.times) is not None:
         whole = times.astype(np.int64)
         columns["times"] = arrow.column_of_lists(whole.ravel(), np.full(len(whole), whole.shape[1]))
@@ -191,7 +192,8 @@ def _read(path: Path) -> Lines:
             geometries = shapely.from_wkb(written)
         words = text_of(file, "attribution"), text_of(file, "times")
         times = _times(file, len(written)) if "times" in names else None
-        return Lines.of(geometries, written, words[0], times, words[1])
+        counts = written_column(path, file, "count")
+        return Lines.of(geometries, written, words[0], times, words[1], counts)
 
 
 def _times(file: Any, n: int) -> Sequence[Any]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from trajanon.arrays import Floats
 from trajanon.files.instants import apart, instants, seconds_in
-from trajanon.files.release_lines import Lines, ReleaseFormat, clock_of
+from trajanon.files.release_lines import Lines, ReleaseFormat, clock_of, once_each
 from trajanon.files.text_formats import collection_head, collection_of, write_rows
 from trajanon.trajectories import Trajectories
 
@@ -17,6 +17,7 @@ def _write(path: Path, release: Trajectories) -> None:
     Points of one time are a microsecond apart: the format wants dates that rise, and movingpandas
     drops a point that has the date of another.
     """
+    release, counts = once_each(release)
     clock = clock_of(release)
 
     def told(times: Floats) -> list[str]:
@@ -25,8 +26,9 @@ def _write(path: Path, release: Trajectories) -> None:
 
     def feature(number: int, line: str, times: str) -> str:
         comma = "," if number < len(release) else ""
+        count = "" if counts is None else f', "count": {counts[number - 1]}'
         return (
-            f'{{"type": "Feature", "properties": {{"id": {number}}}, "temporalGeometry": '
+            f'{{"type": "Feature", "properties": {{"id": {number}{count}}}, "temporalGeometry": '
             f'{{"type": "MovingPoint", "datetimes": [{times}], "coordinates": [{line}]}}}}{comma}\n'
         )
 

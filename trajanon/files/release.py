@@ -11,7 +11,7 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.files.geopackage import GEOPACKAGE
 from trajanon.files.geoparquet import GEOPARQUET
 from trajanon.files.mf_json import MF_JSON
-from trajanon.files.release_lines import Lines, ReleaseFormat, clock_of
+from trajanon.files.release_lines import Lines, ReleaseFormat, amiss_in_counts, clock_of
 from trajanon.files.text_formats import CSV, GEOJSON, GPX
 from trajanon.inputs import named_rightly
 from trajanon.trajectories import Trajectories
@@ -41,7 +41,10 @@ def check_release_format(path: Path, *, timed: bool = True) -> None:
 
 
 def write_release(path: str | os.PathLike[str], release: Trajectories) -> None:
-    """Write released trajectories: lines, ids from 1, times, the words on them; no more."""
+    """Write released trajectories: lines, ids from 1, times, the words on them; no more.
+
+    If provenance["rows"] is ``lines``, each different line is written once, with its count.
+    """
     path, times = Path(path), release.times
     check_release_format(path, timed=times is not None)
     if times is not None:
@@ -67,12 +70,15 @@ def read_as_found(path: Path) -> Lines:
 def read_release(path: str | os.PathLike[str]) -> Trajectories:
     """Read the trajectories of a release, with their times if it says what these are.
 
+    A line with a count is read as so many rows.
+
     Raises
     ------
     FileProblem
         If it cannot be read.
     BadInput
-        If it is empty, its lines are not trajectories of equally many points, or times are amiss.
+        If it is empty, its lines are not trajectories of equally many points, or times or counts
+        are amiss.
     """
     lines = read_as_found(Path(path))
     if not len(lines):
@@ -82,12 +88,18 @@ def read_release(path: str | os.PathLike[str]) -> Trajectories:
     if not alike or lines.coordinates.shape[1] != 2:
         msg = f"{path} does not hold lines of equally many points"
         raise BadInput(msg)
+    if amiss := amiss_in_counts(lines):
+        msg = f"{path}: {amiss[0]}"
+        raise BadInput(msg)
     said, times = {"attribution": lines.attribution}, None
+    if lines.counts is not None:
+        said["rows"] = "lines"
     if lines.times is not None and Clock.told(lines.clock) is not None:
         said["times"], times = lines.clock, lines.times
         if np.isnan(times).any():
             msg = f"{path} has times in some rows only: run trajanon anonymize again"
             raise BadInput(msg)
-    return Trajectories(
+    once = Trajectories(
         points=np.ascontiguousarray(lines.places[:, :, ::-1]), provenance=said, times=times
     )
+    return once if lines.counts is None else once.take(lines.of_rows)

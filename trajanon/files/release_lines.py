@@ -1,6 +1,6 @@
 """What a release is made of: lines, with so many decimals, perhaps times, and an attribution."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,9 @@ DIGITS = ReleaseSettings.digits
 
 LINE = "LineString"
 
+MOST_ROWS = 10**7
+"""Rows that the lines of a file may count: all of them have to fit into memory."""
+
 _BEYOND = 253_402_300_800.0  # seconds from 1970 to the year 10000
 
 
@@ -30,6 +33,15 @@ def rounded(degrees: Floats, digits: int) -> Floats:
 def line_numbers(lines: Floats) -> Ints:
     """Number lines, (n, m, 2) or with times (n, m, 3), from 0 as they appear; equal ones alike."""
     return _numbers(_bytes(lines))
+
+
+def once_each(release: Trajectories) -> tuple[Trajectories, Ints | None]:
+    """Take each different line once, and count its rows, if a release is written so."""
+    if release.provenance.get("rows") != "lines":
+        return release, None
+    points, times = release.points, release.times
+    line = line_numbers(points if times is None else np.dstack([points, times]))
+    return release.take(np.unique(line, return_index=True)[1]), np.bincount(line)
 
 
 def _bytes(rows: Floats) -> NDArray[np.object_]:
@@ -58,6 +70,7 @@ class Lines:
     attribution: str | None  # the words that go with the data
     times: Floats | None  # (n, m); NaN in a row without one for each point; None: no row has any
     clock: str | None  # the words that say what times count from
+    counts: Ints | None = None  # rows of each, (n,); 0 for what is no count; None: each has one
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -66,6 +79,12 @@ class Lines:
     def places(self) -> Floats:
         """Longitude and latitude, (n, m, 2), of lines of equally many points."""
         return self.coordinates.reshape(len(self), -1, 2)
+
+    @property
+    def of_rows(self) -> Ints:
+        """The line of each row, (r,)."""
+        lines = np.arange(len(self))
+        return lines if self.counts is None else np.repeat(lines, self.counts)
 
     @property
     def groups(self) -> Ints:
@@ -86,6 +105,7 @@ class Lines:
         attribution: str | None,
         times: Sequence[Any] | None = None,
         clock: str | None = None,
+        counts: Collection[Any] | None = None,
     ) -> "Lines":
         """Take shapely geometries, some of them None, and their bytes; times are anything."""
         import shapely
@@ -107,6 +127,7 @@ class Lines:
             attribution,
             _times(times, sizes),
             clock,
+            _counts(counts),
         )
 
     @classmethod
@@ -116,6 +137,7 @@ class Lines:
         attribution: str | None,
         times: Sequence[Any] | None = None,
         clock: str | None = None,
+        counts: Collection[Any] | None = None,
     ) -> "Lines":
         """Take the longitude and latitude of each line's points, and what else; any times."""
         flat = [a if a.ndim == 2 and a.shape[1] > 1 else np.empty((0, 2)) for a in lines]
@@ -133,6 +155,7 @@ class Lines:
             attribution,
             _times(times, sizes),
             clock,
+            _counts(counts),
         )
 
 
@@ -154,6 +177,28 @@ def _times(rows: Sequence[Any] | None, sizes: Ints) -> Floats | None:
     with np.errstate(invalid="ignore"):  # NaN is no time either
         times[~(np.abs(times) < _BEYOND).all(axis=1)] = np.nan
     return times
+
+
+def _counts(values: Collection[Any] | None) -> Ints | None:
+    """Take the count of each line from anything; 0 for what is no whole number from 1 on."""
+    if values is None:
+        return None
+    known = [isinstance(one, int | float | np.number) and 1 <= one <= MOST_ROWS for one in values]
+    counts = np.array(
+        [one if good and one == int(one) else 0 for one, good in zip(values, known, strict=True)]
+    )
+    return counts.astype(np.int64)
+
+
+def amiss_in_counts(lines: Lines) -> list[str]:
+    """Say why lines cannot be as many rows as they count."""
+    if lines.counts is None:
+        return []
+    if odd := int((lines.counts == 0).sum()):
+        return [f"{odd} lines have a count that is no whole number from 1 to {MOST_ROWS:,}"]
+    if (rows := int(lines.counts.sum())) > MOST_ROWS:
+        return [f"lines count {rows:,} rows, more than the {MOST_ROWS:,} that a file may have"]
+    return []
 
 
 Writer = Callable[[Path, Trajectories], None]

@@ -1,6 +1,7 @@
 """A release as text: CSV, GeoJSON (RFC 7946) or GPX 1.1."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,14 @@ from trajanon.files.release_lines import (
     Lines,
     ReleaseFormat,
     clock_of,
+    once_each,
     sentence_of,
     told_in,
     words_of,
 )
 from trajanon.trajectories import Trajectories
 
+_COUNT = re.compile("count ([0-9]{1,12})")
 _GPX = """\
 <?xml version="1.0" encoding="UTF-8"?>
 <gpx version="1.1" creator="trajanon" xmlns="http://www.topografix.com/GPX/1/1">
@@ -73,6 +76,7 @@ def _as_text(degrees: float) -> str:
 
 def _write_csv(path: Path, release: Trajectories) -> None:
     """Write id, lat1, lon1, and with times time1, ...; words are columns, so none can get lost."""
+    release, counts = once_each(release)
     axes = ("lat", "lon") if release.times is None else ("lat", "lon", "time")
     names = [f"{axis}{i}" for i in range(1, release.points.shape[1] + 1) for axis in axes]
     more = last = ""
@@ -80,9 +84,14 @@ def _write_csv(path: Path, release: Trajectories) -> None:
         if text is not None:
             doubled = text.replace('"', '""')
             more, last = f"{more},{name}", f'{last},"{doubled}"'
-    head = f"id,{','.join(names)}{more}\n"
+    head = f"id,{'' if counts is None else 'count,'}{','.join(names)}{more}\n"
     point = ",".join(["{}"] * len(axes))
-    write_rows(path, release, head, point, ",", lambda n, line, _: f"{n},{line}{last}\n")
+
+    def row(number: int, line: str, _: str) -> str:
+        count = "" if counts is None else f"{counts[number - 1]},"
+        return f"{number},{count}{line}{last}\n"
+
+    write_rows(path, release, head, point, ",", row)
 
 
 def _read_csv(path: Path) -> Lines:
@@ -95,7 +104,7 @@ def _read_csv(path: Path) -> Lines:
         moments = [f"time{i}" for i in range(1, m + 1)]
         table = pd.read_csv(
             path,
-            usecols=[*names, *header & {"attribution", "times", *moments}],
+            usecols=[*names, *header & {"attribution", "count", "times", *moments}],
             dtype=dict.fromkeys([*names, *moments], np.float64),
         )
     if m == 0:
@@ -114,7 +123,8 @@ def _read_csv(path: Path) -> Lines:
     lines = list(table[names].to_numpy().reshape(-1, m, 2))
     timed = not header.isdisjoint(moments)
     times = table.reindex(columns=moments).to_numpy() if timed else None
-    return Lines.of_points(lines, first[0], times, first[1])
+    counts = table["count"].tolist() if "count" in header else None
+    return Lines.of_points(lines, first[0], times, first[1], counts)
 
 
 def collection_head(release: Trajectories) -> str:
@@ -146,6 +156,7 @@ def collection_of(
             for text in map(collection.get, ("attribution", "times"))
         )
         times = [times_of(one) for one in features]
+        counts = [(one.get("properties") or {}).get("count") for one in features]
     except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         msg = f"cannot read {path} as a {kind} feature collection of {of}"
         raise FileProblem(msg) from error
@@ -154,15 +165,18 @@ def collection_of(
         raise FileProblem(msg) from error
     timed = any(some is not None for some in times)
     found = seconds(times, sentence) if timed else None
-    return Lines.of_points(lines, attribution, found, sentence)
+    counted = any(count is not None for count in counts)
+    return Lines.of_points(lines, attribution, found, sentence, counts if counted else None)
 
 
 def _write_geojson(path: Path, release: Trajectories) -> None:
     """Write a collection of lines; the words on them are members of it."""
+    release, counts = once_each(release)
 
     def feature(number: int, line: str, times: str) -> str:
         comma = "," if number < len(release) else ""
-        more = "" if release.times is None else f', "times": [{times}]'
+        more = "" if counts is None else f', "count": {counts[number - 1]}'
+        more += "" if release.times is None else f', "times": [{times}]'
         return (
             f'{{"type": "Feature", "properties": {{"id": {number}{more}}}, "geometry": '
             f'{{"type": "LineString", "coordinates": [{line}]}}}}{comma}\n'
@@ -183,7 +197,11 @@ def _read_geojson(path: Path) -> Lines:
 
 
 def _write_gpx(path: Path, release: Trajectories) -> None:
-    """Write a track for each line, without a name; the metadata describe the whole."""
+    """Write a track for each line, without a name; the metadata describe the whole.
+
+    The format has no place for a count but a comment.
+    """
+    release, counts = once_each(release)
     clock, said = clock_of(release), ""
     if (words := words_of(release)) is not None:
         said = f" <metadata>\n  <desc>{escape(words)}</desc>\n </metadata>\n"
@@ -194,7 +212,8 @@ def _write_gpx(path: Path, release: Trajectories) -> None:
 
     def track(number: int, line: str, _: str) -> str:
         segment = f"  <trkseg>\n{line}  </trkseg>\n"
-        return f" <trk>\n  <number>{number}</number>\n{segment} </trk>\n"
+        count = "" if counts is None else f"  <cmt>count {counts[number - 1]}</cmt>\n"
+        return f" <trk>\n{count}  <number>{number}</number>\n{segment} </trk>\n"
 
     more = " />" if clock is None else "><time>{}</time></trkpt>"
     point = f'   <trkpt lat="{{}}" lon="{{}}"{more}\n'
@@ -209,6 +228,7 @@ def _read_gpx(path: Path) -> Lines:
             for track in root.iterfind("{*}trk")
         ]
         lines = [np.array(track, dtype=np.float64) for track in tracks]
+        comments = [track.findtext("{*}cmt") for track in root.iterfind("{*}trk")]
         timed = root.find(".//{*}trkpt/{*}time") is not None
         words = told_in(root.findtext(".//{*}desc"), timed=timed)
         dates = None
@@ -225,7 +245,11 @@ def _read_gpx(path: Path) -> Lines:
         msg = f"{path} is not GPX: it begins with <{kind}>"
         raise FileProblem(msg)
     times = None if dates is None else seconds_in(dates, words[1])
-    return Lines.of_points(lines, words[0], times, words[1])
+    counts = None
+    if any(comments):
+        told = [_COUNT.fullmatch(comment or "") for comment in comments]
+        counts = [None if one is None else int(one[1]) for one in told]
+    return Lines.of_points(lines, words[0], times, words[1], counts)
 
 
 CSV = ReleaseFormat(_write_csv, _read_csv)

@@ -8,7 +8,7 @@ import numpy as np
 
 from trajanon.arrays import Ints
 from trajanon.clock import BEGINS, Clock
-from trajanon.files.release_lines import LINE, Lines, rounded
+from trajanon.files.release_lines import LINE, Lines, amiss_in_counts, rounded
 from trajanon.settings import MOST_DIGITS
 
 
@@ -21,7 +21,7 @@ class Findings:
     k
         The group size checked against.
     trajectories
-        Trajectories in the file.
+        Trajectories in the file; where each line has a count, as many as all counts add up to.
     groups
         Different trajectories among them.
     smallest
@@ -33,6 +33,8 @@ class Findings:
     answered
         ``rows``: whether each trajectory occurs k times. ``people``: also whether k different
         subjects stand behind each, counted in the originals.
+    counted
+        Whether each line stands in the file once, with a count of its rows.
     """
 
     k: int
@@ -42,6 +44,7 @@ class Findings:
     problems: Sequence[str]
     claim: str = ""
     answered: str = "rows"
+    counted: bool = False
 
     @property
     def holds(self) -> bool:
@@ -50,9 +53,11 @@ class Findings:
 
 
 def not_trajectories(lines: Lines) -> list[str]:
-    """Name what is no line of points on Earth, as many in each."""
+    """Name what is no line of points on Earth, as many in each, nor rows of such a line."""
     if not len(lines):
         return ["the file holds no trajectory"]
+    if amiss := amiss_in_counts(lines):
+        return amiss
     line = lines.kinds == LINE
     problems = [
         f"{count} geometries are {kind}, not {LINE}"

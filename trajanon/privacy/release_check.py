@@ -60,11 +60,11 @@ def check(
 ) -> Findings:
     """Check a released file: from the file alone, unless the holder gives more.
 
-    Each trajectory, in the coordinates and times as written, must occur at least k times, and the
-    file may hold nothing that a release may not: columns, ids or metadata of the source, times
-    without the sentence that explains them, or trajectories in the order of their groups or of the
-    source. A file in the order of a source that itself shows no order looks shuffled, unless the
-    originals are given.
+    Each trajectory, in the coordinates and times as written, must occur at least k times, or have a
+    count of at least k, and the file may hold nothing that a release may not: columns, ids or
+    metadata of the source, times without the sentence that explains them, or trajectories in the
+    order of their groups or of the source. A file in the order of a source that itself shows no
+    order looks shuffled, unless the originals are given.
 
     A release does not show whether k different *people* stand behind each group, nor what two
     releases of the same data reveal together. With the holder's report beside each release, both
@@ -135,6 +135,7 @@ def check(
         problems=[*problems, *too_rare(sizes, k)],
         claim=max((file.claim for file in files), key=lambda claim: claim != NOTHING_ELSE),
         answered="rows" if trajectories is None else "people",
+        counted=any(file.counted for file in files),
     )
 
 
@@ -143,10 +144,12 @@ class _Inspected(NamedTuple):
 
     problems: list[str]
     claim: str  # what can be said of all that is in it beside its lines
-    keys: NDArray[np.bytes_]  # 128 bits of each line, equal where lines are equal as written
+    keys: NDArray[np.bytes_]  # 128 bits of each row, equal where lines are equal as written
     width: int  # points of a trajectory; 0 where some are no trajectories
     measures: NDArray[np.float32]  # mean longitude and latitude of each, and perhaps departure
     clock: str | None  # what times count from, if the file says so in a known sentence
+    lines: int  # that stand in the file
+    counted: bool  # whether these have counts
 
 
 def _inspected(path: Path, digits: int, write: Writer | None = None) -> _Inspected:
@@ -154,7 +157,8 @@ def _inspected(path: Path, digits: int, write: Writer | None = None) -> _Inspect
     groups, keys = found.groups, _keys(found)
     if problems := not_trajectories(found):
         problems += find_order(groups, None)
-        return _Inspected(problems, "", keys, 0, np.empty((0, 2), np.float32), None)
+        nothing = np.empty((0, 2), np.float32)
+        return _Inspected(problems, "", keys, 0, nothing, None, len(found), counted=False)
     problems = [*too_fine(found, digits), *too_fine_times(found)]
     if amiss := amiss_in_times(found):
         problems += amiss
@@ -166,7 +170,9 @@ def _inspected(path: Path, digits: int, write: Writer | None = None) -> _Inspect
     problems += [*beside.differences, *find_order(groups, places, times)]
     measures = [places.mean(axis=1), *([] if times is None else [times[:, :1]])]
     told = np.hstack(measures).astype(np.float32)
-    return _Inspected(problems, beside.claim, keys, places.shape[1], told, found.clock)
+    rows, counted = keys[found.of_rows], found.counts is not None
+    width, lines = places.shape[1], len(found)
+    return _Inspected(problems, beside.claim, rows, width, told, found.clock, lines, counted)
 
 
 def _parts(folder: Path, digits: int) -> tuple[list[_Inspected], list[str]]:
@@ -188,7 +194,7 @@ def _parts(folder: Path, digits: int) -> tuple[list[_Inspected], list[str]]:
         file = _inspected(path, digits, partial(write_geoparquet, first=first))
         problems += [f"{path.name}: {problem}" for problem in file.problems]
         files.append(file)
-        first += len(file.keys)
+        first += file.lines
     if len({file.width for file in files if file.width}) > 1:
         problems.append("parts have trajectories of different numbers of points")
     alike = [file for file in files if file.width]
@@ -219,7 +225,7 @@ def rewrite(
 
     They are rounded, shuffled with the operating system's randomness and numbered from 1; the
     attribution to OpenStreetMap goes with them, and so do times, rounded to their step, if the file
-    says what they count from.
+    says what they count from. A file of lines with counts stays one.
 
     Parameters
     ----------
@@ -262,11 +268,18 @@ def rewrite(
     points = rounded(found.places[:, :, ::-1], digits)
     times = _times_told_rightly(release, found)
     check_release_format(clean, timed=times is not None)
-    sizes = np.bincount(line_numbers(points if times is None else np.dstack([points, times])))
+    line, rows = (
+        line_numbers(points if times is None else np.dstack([points, times])),
+        found.of_rows,
+    )
+    sizes = np.bincount(line[rows])
     if rare := too_rare(sizes, k):
-        return Findings(k, len(points), len(sizes), int(sizes.min()), rare)
-    order = np.argsort(np.frombuffer(os.urandom(8 * len(points)), dtype=np.uint64))
+        return Findings(k, len(rows), len(sizes), int(sizes.min()), rare)
+    keys = np.frombuffer(os.urandom(8 * len(points)), dtype=np.uint64)
+    order = rows[np.argsort(keys[rows], kind="stable")]  # rows of one line stay together
     said = {"attribution": known_attribution(found.attribution), "times": found.clock}
+    if found.counts is not None:
+        said["rows"] = "lines"
     written_anew = Trajectories(points, provenance=said, times=times).take(order)
     with replacing(clean, public=[clean]) as (draft,):
         write_release(draft, written_anew)

@@ -1,0 +1,301 @@
+"""Rows of a release: one for each subject of a line, or each trajectory; or lines with counts."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from commands import Run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from planted import K, groups, written
+
+import trajanon
+from trajanon.arrays import Floats
+from trajanon.errors import BadInput, FileProblem
+from trajanon.evaluation.evaluation import evaluate
+from trajanon.files.comparison import NOTHING_ELSE, compared
+from trajanon.files.release import RELEASE_FORMATS, read_as_found, read_release, write_release
+from trajanon.files.release_lines import MOST_ROWS
+from trajanon.files.report import checked, report_path
+from trajanon.privacy.attack import Published
+from trajanon.privacy.originals import matched
+from trajanon.privacy.suite import attacks
+from trajanon.rows import Rows
+from trajanon.settings import ROWS
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+
+every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)
+
+
+def crowd(seed: int = 0, n: int = 60, people: int = 9) -> Trajectories:
+    """Walks in one place, several of each subject, so that groups hold some of them twice."""
+    rng = np.random.default_rng(seed)
+    steps = rng.normal(0.0, 3e-4, (n, 4, 2)).cumsum(axis=1)
+    subject = np.concatenate([np.arange(people), rng.integers(0, people, n - people)])
+    begin = 1_212_883_200 + rng.integers(0, 80_000, (n, 1))
+    return Trajectories(
+        np.array([40.4, -3.7]) + rng.normal(0.0, 2e-3, (n, 1, 2)) + steps,
+        subject=subject,
+        provenance={"attribution": OSM_ATTRIBUTION},
+        times=(begin + np.arange(4) * 60).astype(np.float64),
+    )
+
+
+def lines_of(release: Trajectories) -> Counter[bytes]:
+    """How many rows each line has."""
+    return Counter(line.tobytes() for line in release.points)
+
+
+def test_by_hand() -> None:
+    line, subject = np.array([0, 0, 1, 0, 1, 0]), np.array([7, 7, 7, 8, 8, 7])
+    own = {"subjects": [0, 2, 3, 4], "trajectories": [*range(6)], "lines": [0, 2, 3, 4]}
+    for way, rows in own.items():
+        found = Rows(way, line, subject)
+        assert sorted(found.shuffled().tolist()) == rows
+        left_out = sorted({*range(6)} - {*rows})
+        told = {"way": way, "trajectories": 6, "subjects": 4, "lines": 2, "without": left_out}
+        assert found.account == told
+        nobody = Rows(way, line, None)
+        assert sorted(nobody.shuffled().tolist()) == [*range(6)]
+        assert nobody.account["subjects"] is None
+        assert nobody.way == ("lines" if way == "lines" else "trajectories")
+    together = line[Rows("lines", line, subject).shuffled()]
+    assert (np.diff(together) != 0).sum() == 1
+
+
+@given(seed=st.integers(0, 2**32 - 1), k=st.integers(2, 5), people=st.integers(5, 12))
+@settings(max_examples=12)
+def test_no_row_is_found_more_often_than_1_in_k(seed: int, k: int, people: int) -> None:
+    """One row a subject of a line; a row a trajectory is found more often, if rarely for few."""
+    original = crowd(seed, people=people)
+    assert original.subject is not None
+    release = trajanon.anonymize(original, k, effort="fast")
+    found = matched(original, release.trajectories, checked(release.report))
+    published = Published(
+        original.points, found.lines, found.labels, k, original.subject, own_row=found.own_row
+    )
+    for attack in attacks(published):
+        if attack.against == "release":
+            assert attack.worst_case <= 1 / k + 1e-12
+            assert not len(attack.at_fault)
+    copies = lines_of(release.trajectories)
+    assert published.rows.tolist() == [copies[line.tobytes()] for line in found.lines]
+    held = [set(original.subject[found.labels == group]) for group in range(len(found.lines))]
+    assert published.rows.tolist() == [len(subjects) for subjects in held]
+    assert (published.sizes >= published.rows).all()
+
+
+def test_several_rows_of_one_subject_are_only_left_where_they_are_asked_for() -> None:
+    original, worst = crowd(people=5), {}
+    for way in ROWS:
+        release = trajanon.anonymize(original, K, effort="fast", rows=way)
+        evidence = evaluate(original, release)
+        worst[way] = max(one.worst_case for one in evidence.attacks if one.against == "release")
+        assert evidence.holds
+    assert worst["subjects"] == worst["lines"] <= 1 / K < worst["trajectories"]
+
+
+# Lines with counts
+
+
+def counted(points: Floats | None = None, times: Floats | None = None) -> Trajectories:
+    said = {"attribution": OSM_ATTRIBUTION, "rows": "lines"}
+    return Trajectories(groups() if points is None else points, provenance=said, times=times)
+
+
+def written_counted(folder: Path, suffix: str) -> tuple[Path, Trajectories]:
+    """A file of lines with counts, and what was released in it."""
+    times = "of-day" if suffix == ".mfjson" else None
+    release = trajanon.anonymize(crowd(), K, effort="fast", rows="lines", times=times)
+    path = folder / f"r{suffix}"
+    release.write(path)
+    return path, release.trajectories
+
+
+@every_format
+def test_a_line_is_written_once_with_its_count(tmp_path: Path, suffix: str) -> None:
+    path, release = written_counted(tmp_path, suffix)
+    found = read_as_found(path)
+    assert found.counts is not None
+    copies = lines_of(release)
+    assert len(found) == len(copies)
+    kept = {line.tobytes(): n for line, n in zip(found.places, found.counts, strict=True)}
+    assert sorted(kept.values()) == sorted(copies.values())
+    got = read_release(path)
+    assert lines_of(got) == copies
+    assert got.provenance == release.provenance
+    assert np.array_equal(got.points, release.points)  # rows of one line stand together
+    assert compared(path, found) == ([], NOTHING_ELSE)
+    holds = trajanon.check(path, K, trajectories=crowd(), against=path)
+    assert holds.holds, holds.problems
+    assert (holds.trajectories, holds.groups) == (len(release), len(copies))
+    assert holds.counted
+    assert holds.smallest == min(copies.values())
+    few = trajanon.check(path, 1 + min(copies.values())).problems
+    assert len(few) == 1
+    assert "occur fewer than" in few[0]
+
+
+@every_format
+def test_a_clean_copy_keeps_the_form(tmp_path: Path, suffix: str, run: Run) -> None:
+    path, release = written_counted(tmp_path, suffix)
+    clean = tmp_path / f"clean{suffix}"
+    answer = run("check", path, "-k", K, "--rewrite", clean)
+    assert "has a count of at least 4" in answer.out
+    assert lines_of(read_release(clean)) == lines_of(release)
+    assert clean.read_bytes() != path.read_bytes()
+    assert trajanon.check(clean, K).counted
+
+
+def edited(path: Path, count: Any) -> Path:
+    """Put another count into the first line of a GeoJSON file."""
+    collection = json.loads(path.read_text())
+    collection["features"][0]["properties"]["count"] = count
+    path.write_text(json.dumps(collection))
+    return path
+
+
+@pytest.mark.parametrize("odd", [0, -4, 4.5, "4", None, [4], 1e300, MOST_ROWS + 1, 10**30])
+def test_odd_counts_are_a_problem_of_the_file(tmp_path: Path, odd: Any) -> None:
+    path = edited(written_counted(tmp_path, ".geojson")[0], odd)
+    says = "1 lines have a count that is no whole number from 1 to 10,000,000"
+    assert trajanon.check(path, K).problems[0] == says
+    assert trajanon.rewrite(path, tmp_path / "clean.csv", K).problems == [says]
+    assert not (tmp_path / "clean.csv").exists()
+    with pytest.raises(BadInput, match="no whole number"):
+        read_release(path)
+
+
+def test_counts_that_no_memory_holds_are_refused_before_they_are_rows(tmp_path: Path) -> None:
+    path = edited(written_counted(tmp_path, ".geojson")[0], MOST_ROWS)
+    says = "more than the 10,000,000 that a file may have"
+    assert says in trajanon.check(path, K).problems[0]
+    with pytest.raises(BadInput, match="more than the 10,000,000"):
+        read_release(path)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".gpx", ".gpkg", ".parquet"])
+def test_odd_counts_are_found_in_every_format(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"r{suffix}"
+    write_release(path, counted())
+    if suffix == ".csv":
+        head, first, *rest = path.read_text().splitlines()
+        number, _, others = first.split(",", 2)
+        path.write_text("\n".join([head, f"{number},many,{others}", *rest]))
+    elif suffix == ".gpx":
+        path.write_text(path.read_text().replace("<cmt>count 4<", "<cmt>count 4 or so<", 1))
+    elif suffix == ".gpkg":
+        import geopandas
+
+        table = geopandas.read_file(path)
+        table["count"] = table["count"].astype(float) + 0.5
+        table.to_file(path, driver="GPKG", layer="anonymized")
+    else:
+        import pyarrow.parquet as pq
+
+        table = pq.read_table(path)
+        names = table.schema.names
+        where = names.index("count")
+        table = table.set_column(where, "count", table["id"].cast("string"))
+        pq.write_table(table, path)
+    assert "no whole number" in trajanon.check(path, K).problems[0]
+
+
+def test_one_line_twice_is_not_as_trajanon_writes_it(tmp_path: Path) -> None:
+    path = written_counted(tmp_path, ".geojson")[0]
+    collection = json.loads(path.read_text())
+    collection["features"].append(collection["features"][0])
+    path.write_text(json.dumps(collection))
+    assert not trajanon.check(path, K).holds
+
+
+def test_counts_in_the_order_of_the_originals_are_found_by_the_holder(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    points = rng.uniform((40, -4), (41, -3), (200, 3, 2))
+    held = Trajectories(points, subject=np.arange(200))
+    release = trajanon.anonymize(held, K, rows="lines", effort="fast")
+    path = tmp_path / "r.csv"
+    release.write(path)
+    assert trajanon.check(path, K, trajectories=held).holds
+    found = matched(held, release.trajectories, checked(release.report))
+    _, first = np.unique(found.labels, return_index=True)
+    order = found.labels[np.sort(first)]
+    said = release.trajectories.provenance
+    in_order = Trajectories(np.repeat(found.lines[order], 4, axis=0), provenance=said)
+    sizes = np.bincount(found.labels)[order]
+    in_order = in_order.take(np.repeat(4 * np.arange(len(order)), sizes))
+    write_release(path, in_order)
+    problems = trajanon.check(path, K, trajectories=held).problems
+    assert (
+        "trajectories stand in the order of the originals, or nearly so: shuffle them" in problems
+    )
+
+
+# The report
+
+
+def test_rows_follow_from_the_report(tmp_path: Path) -> None:
+    original = crowd()
+    release = trajanon.anonymize(original, K, effort="fast")
+    told = release.report["rows"]
+    assert told["subjects"] == len(release.trajectories) == 60 - len(told["without"]) < 60
+    rows = release.trajectories
+    assert matched(original, rows, checked(release.report)).own_row.sum() == len(rows)
+    for odd in ([], told["without"][1:], [60], [-1]):
+        report = checked(release.report | {"rows": told | {"without": odd}})
+        with pytest.raises(BadInput, match="do not belong together"):
+            matched(original, rows, report)
+    # Before a report told of rows, each trajectory had one.
+    everyone = trajanon.anonymize(original, K, effort="fast", rows="trajectories")
+    old = {name: value for name, value in everyone.report.items() if name != "rows"}
+    found = matched(original, everyone.trajectories, checked(old))
+    assert found.own_row.all()
+    path = tmp_path / "r.csv"
+    trajanon.Release(everyone.trajectories, old).write(path)
+    assert trajanon.check(path, K, trajectories=original, against=path).holds
+    report_path(path).write_text(json.dumps(old | {"rows": {"way": 7}}))
+    with pytest.raises(FileProblem, match="way"):
+        trajanon.check(path, K, trajectories=original)
+
+
+def test_records_have_a_row_each(tmp_path: Path) -> None:
+    original = crowd()
+    nobody = replace(original, subject=None)
+    for source, count in ((nobody, "subjects"), (original, "records")):
+        release = trajanon.anonymize(source, K, effort="fast", count=count)
+        assert len(release.trajectories) == len(original)
+        assert release.report["rows"]["way"] == "trajectories"
+        lines = trajanon.anonymize(source, K, effort="fast", rows="lines", count=count)
+        assert len(lines.trajectories) == len(original)
+    with pytest.raises(BadInput, match="`rows` 'people' is not known"):
+        trajanon.anonymize(original, K, rows="people")
+
+
+def test_the_screen_says_how_many_rows_are_written(tmp_path: Path, run: Run) -> None:
+    trajectories = tmp_path / "t.parquet"
+    trajanon.write_trajectories(trajectories, crowd())
+    rows = {}
+    for way in ROWS:
+        out = tmp_path / f"{way}.csv"
+        answer = run(
+            "anonymize", trajectories, "-k", K, "--effort", "fast", "--rows", way, "--out", out
+        )
+        assert answer.code == 0
+        rows[way] = len(out.read_text().splitlines()) - 1
+        what = {
+            "subjects": f"{rows[way]} rows for 60 trajectories",
+            "trajectories": "60 trajectories",
+            "lines": f"{rows[way]} lines for 60 trajectories",
+        }[way]
+        assert f"Wrote {what} to {out}" in answer.out
+        assert ("one for each" in answer.out) is (way != "trajectories")
+    assert rows["lines"] < rows["subjects"] < rows["trajectories"] == 60
+
+
+def test_files_of_rows_are_checked_as_before(tmp_path: Path) -> None:
+    found = trajanon.check(written(tmp_path / "r.csv"), K)
+    assert (found.holds, found.counted) == (True, False)
