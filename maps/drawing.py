@@ -60,9 +60,9 @@ def released_alone(release: Trajectories) -> Drawing:
     drawn = np.sort(np.random.default_rng(0).permutation(len(sizes))[:most])
     about = {
         "headline": "the release",
-        "units": "trajectories",
+        "units": "rows",
         "facts": [
-            ["Trajectories, n", f"{len(points):,}"],
+            ["Rows, n", f"{len(points):,}"],
             ["Groups", f"{len(lines):,}"],
             ["Smallest group", f"{sizes.min():,}"],
         ],

@@ -52,6 +52,8 @@ def _facts(report: Report, sizes: Ints) -> list[list[str]]:
         ["Groups", f"{len(sizes):,}"],
         [f"{counted(report).capitalize()} in each group", f"at least {k}"],
     ]
+    if without := report["rows"].get("without") if "rows" in report else None:
+        rows.insert(1, ["Rows of these", f"{int(sizes.sum()) - len(without):,}"])
     if few:
         rows.append([f"Groups of fewer than {k} subjects", f"{few:,}"])
     rows.append(["Information loss, IL", percent(report["information_loss"] / 100.0)])

@@ -151,10 +151,10 @@ def test_the_public_map_counts_the_release_alone(see: Open) -> None:
     seen = see(public(release, tiles=None))
     hour(seen, 9)
     assert shown(seen) == (0, 1)
-    assert status(seen) == "Hours chosen: 3 released trajectories, 1 group."
+    assert status(seen) == "Hours chosen: 3 released rows, 1 group."
     seen.hover(means(trajectories().points, LABELS)[1, 15])
     said = seen.page.locator(".leaflet-tooltip").inner_text()
-    assert said == "Group 1 · 3 trajectories · 09:00, 15 min"
+    assert said == "Group 1 · 3 rows · 09:00, 15 min"
     assert "original" not in seen.page.locator("body").inner_text().lower()
 
 

@@ -328,7 +328,7 @@ def test_the_public_map_draws_each_group_once_with_its_size() -> None:
     assert len(layer(page, "released")) == 3
     assert sorted(about(page)["groups"]["size"]) == [3, 4, 4]
     assert about(page)["facts"] == [
-        ["Trajectories, n", "11"],
+        ["Rows, n", "11"],
         ["Groups", "3"],
         ["Smallest group", "3"],
     ]

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from trajanon.arrays import Ints
 from trajanon.clock import WEEKDAYS
 from trajanon.errors import BadInput
-from trajanon.files.report import NOT_TOGETHER, Report, clock_in, unit_in
+from trajanon.files.report import NOT_TOGETHER, Report, clock_in, rows_in, unit_in
 from trajanon.maps.colours import PALETTE
 from trajanon.maps.departures import by_hour, hours_of, in_words, told
 from trajanon.maps.drawing import match
@@ -33,6 +33,11 @@ from trajanon.words import UNITS, percent, span
 _MEMBER, _CENTROID, _PALE = PALETTE[0], PALETTE[1], "#BBBBBB"
 _PRIVATE = "shows originals: for the holder of the data"
 _DAY = 24  # hours
+_ONCE = {
+    "subjects": "once for each of their subjects",
+    "trajectories": "once for each of them",
+    "lines": "once, with their count",
+}
 
 
 def _units(report: Report) -> str:
@@ -195,7 +200,7 @@ def _group(report: Report, found: Matched, number: int | None) -> Picture:
     legend_below(figure, 3, others=entries)
     caption = (
         f"For the holder of the data, not for publication: it shows originals. Group {number} of "
-        f"{count:,}{chosen}: its {named}, and the centroid that is released{when} once for "
-        f"each of them; mean displacement {far[labels == number].mean():,.0f} m."
+        f"{count:,}{chosen}: its {named}, and the centroid that is released{when} "
+        f"{_ONCE[rows_in(report)]}; mean displacement {far[labels == number].mean():,.0f} m."
     )
     return Picture("group", figure, caption, private=True)
