@@ -287,7 +287,8 @@ def test_the_datasheet_holds_nothing_that_a_release_may_not(
     evaluation, report = sample
     text = evaluation.datasheet
     assert "k-anonymity is not differential privacy" in text
-    assert f"| Trajectories | {report['n']} |" in text
+    rows = f"{report['rows']['subjects']:,}"
+    assert f"| Rows | {rows}, one for each different subject of a line |" in text
     assert "madrid" not in text.lower()
     # No places: no number of a degree beyond hundredths, no hour, no day but one.
     assert not re.findall(r"\d+\.\d{4,}|\d\d:\d\d", text)

@@ -327,11 +327,7 @@ def test_the_public_map_draws_each_group_once_with_its_size() -> None:
     page = html(public(release(trajectories())))
     assert len(layer(page, "released")) == 3
     assert sorted(about(page)["groups"]["size"]) == [3, 4, 4]
-    assert about(page)["facts"] == [
-        ["Rows, n", "11"],
-        ["Groups", "3"],
-        ["Smallest group", "3"],
-    ]
+    assert about(page)["facts"] == [["Rows, n", "11"], ["Groups", "3"], ["Smallest group", "3"]]
 
 
 def test_the_public_map_holds_nothing_but_the_release() -> None:

@@ -96,6 +96,23 @@ def test_several_rows_of_one_subject_are_only_left_where_they_are_asked_for() ->
         evidence = evaluate(original, release)
         worst[way] = max(one.worst_case for one in evidence.attacks if one.against == "release")
         assert evidence.holds
+        sheet = evidence.datasheet.splitlines()
+        told = release.report["rows"]
+        sizes = evidence.sizes if way == "trajectories" else evidence.rows
+        expected = {
+            "subjects": f"| Rows | {told['subjects']}, one for each different subject of a line |",
+            "trajectories": "| Trajectories | 60 |",
+            "lines": f"| Rows | {told['lines']}, one for each line; their counts of subjects add "
+            f"up to {told['subjects']} |",
+        }
+        assert expected[way] in sheet
+        assert any(
+            line.startswith(f"| Groups | {told['lines']}, of {sizes.min()} to {sizes.max()} ")
+            for line in sheet
+        )
+        # Beside the rows nobody is told how many trajectories are of somebody with a row.
+        assert ("| Trajectories |" in evidence.datasheet) is (way == "trajectories")
+        assert evidence.account["rows"] == {"way": way, "released": len(release.trajectories)}
     assert worst["subjects"] == worst["lines"] <= 1 / K < worst["trajectories"]
 
 

@@ -135,6 +135,7 @@ def evaluate(
         left_out=len(trajectories) - len(kept),
         nameless=nameless(kept.provenance),
         sizes=as_cut.sizes,
+        rows=as_cut.rows,
         violations={
             "records": int((as_cut.sizes < k).sum()),
             "subjects": None if subjects is None else broken_promises(found.labels, subjects, k),

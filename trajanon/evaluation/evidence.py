@@ -12,7 +12,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.clock import Clock
 from trajanon.evaluation.cost import AS_SLID, RELEASE, cost
 from trajanon.evaluation.templates import coloured, rendered
-from trajanon.files.report import Report, digits_in
+from trajanon.files.report import Report, digits_in, rows_in
 from trajanon.privacy.attack import Attack
 from trajanon.privacy.diversity import Diversity
 from trajanon.releases import too_few
@@ -92,6 +92,8 @@ class Evaluation:
         Recordings that name no subject, and count as one each.
     sizes
         Trajectories in each group, shape (g,).
+    rows
+        Released rows of each line, shape (g,); where a line is written with a count, that count.
     violations
         Groups of fewer than k ``records``, and of fewer than k ``subjects`` (None if nothing is
         known of them).
@@ -135,6 +137,7 @@ class Evaluation:
     left_out: int
     nameless: int
     sizes: Ints
+    rows: Ints
     violations: Mapping[str, int | None]
     problems: Sequence[str] | None
     clock: Clock | None
@@ -153,6 +156,11 @@ class Evaluation:
     def units(self) -> str:
         """What several of the trajectories are."""
         return UNITS[self.unit]
+
+    @property
+    def way(self) -> str:
+        """What has a row each: ``subjects``, ``trajectories``, or ``lines`` with a count."""
+        return rows_in(self.report)
 
     @property
     def holds(self) -> bool:
@@ -206,6 +214,7 @@ class Evaluation:
             **{name: getattr(self, name) for name in _AS_THEY_ARE},
             "area": list(self.area),
             "groups": len(self.sizes),
+            "rows": {"way": self.way, "released": int(self.rows.sum())},
             "sizes": {"min": int(least), "median": median, "max": int(most)},
             "violations": dict(self.violations),
             "problems": None if self.problems is None else list(self.problems),
