@@ -26,7 +26,7 @@ from trajanon.files.geoparquet import write_released
 from trajanon.partition import dense, subjects_per_group
 from trajanon.parts import plan, workflow
 from trajanon.parts.workflow import anonymize_parts
-from trajanon.settings import ReleaseSettings
+from trajanon.settings import ROWS, ReleaseSettings
 from trajanon.timing import timing_of
 from trajanon.trajectories import Trajectories
 
@@ -57,6 +57,7 @@ def write_tables(folder: Path, trajectories: Trajectories, rows: int) -> Path:
     step=st.sampled_from([1, 60, 300, 3_600]),
     worth=st.sampled_from([0.0, 3.0, 100.0]),
     tables=st.booleans(),
+    way=st.sampled_from(ROWS),
 )
 def test_every_group_bears_its_mean_times(
     tmp_path_factory: pytest.TempPathFactory,
@@ -69,6 +70,7 @@ def test_every_group_bears_its_mean_times(
     step: int,
     worth: float,
     tables: bool,
+    way: str,
 ) -> None:
     folder = tmp_path_factory.mktemp("run")
     subject = np.random.default_rng(seed).integers(0, people, n)
@@ -77,8 +79,9 @@ def test_every_group_bears_its_mean_times(
     write = write_tables if tables else write_parts
     source = write(folder / "trips", trajectories, 70)
     asked: dict[str, Any] = {"times": times, "time_step": step, "minute_worth": worth}
+    how: dict[str, Any] = {"rows": way, "effort": "fast", **asked}
     with shards_of(rows), groups_told() as groups:
-        report = anonymize_parts(str(source), str(folder / "out"), k, effort="fast", **asked)
+        report = anonymize_parts(str(source), str(folder / "out"), k, **how)
     labels = dense(groups.labels)
     assert len(labels) == n
     assert subjects_per_group(labels, subject).min() >= k
@@ -89,9 +92,10 @@ def test_every_group_bears_its_mean_times(
     mine = timing.seconds(trajectories)
     lines = np.round(loss.group_means(trajectories.records, labels), 4) + 0.0
     when = np.round(loss.group_means(mine, labels) / step) * step
+    whose = np.arange(n) if way == "trajectories" else subject
     pairs = [
         (lines[group].tobytes(), when[group].tobytes())
-        for group, _ in set(zip(labels.tolist(), subject.tolist(), strict=True))
+        for group, _ in set(zip(labels.tolist(), whose.tolist(), strict=True))
     ]
     found = released_with_times(folder / "out")
     assert found == Counter(pairs)

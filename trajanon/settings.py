@@ -172,9 +172,9 @@ class ReleaseSettings(_Checked):
     timezone
         Local time zone of times, such as Europe/Madrid. None takes that of the middle of the area.
     rows
-        Rows of each released line: one for each of its different subjects, or of its trajectories;
-        or one row a line, with a column count of its subjects. Where k counts records, or no
-        subjects are known, each trajectory has one, or counts as one.
+        Rows of each released line: subjects (one for each different subject behind it),
+        trajectories (one for each), or lines (a single row, with a column count of the subjects).
+        Where k counts records, or no subjects are known, trajectories take the place of subjects.
     """
 
     count: str = _option("subjects", choices=COUNTS)

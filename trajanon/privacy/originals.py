@@ -10,7 +10,7 @@ from scipy.spatial import KDTree
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.files.release import read_as_found, read_release
-from trajanon.files.release_lines import clock_of, rounded
+from trajanon.files.release_lines import amiss_in_counts, clock_of, rounded
 from trajanon.files.report import (
     NOT_TOGETHER,
     Report,
@@ -131,7 +131,11 @@ def with_originals(
 def beside_earlier(release: Path, sizes: Ints, k: int, against: Path) -> list[str]:
     """Count the trajectories that two releases hide among fewer than k, from their reports."""
     labels = _labels(release, sizes)
-    earlier = _labels(against, np.bincount(read_as_found(against).groups))
+    found = read_as_found(against)
+    if amiss := amiss_in_counts(found):
+        msg = f"{against}: {amiss[0]}"
+        raise BadInput(msg)
+    earlier = _labels(against, np.bincount(found.groups[found.of_rows]))
     if len(earlier) != len(labels):
         msg = (
             f"{against} was made of {len(earlier)} trajectories and {release} of "
