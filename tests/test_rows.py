@@ -310,7 +310,8 @@ def test_the_screen_says_how_many_rows_are_written(tmp_path: Path, run: Run) -> 
             "lines": f"{rows[way]} lines for 60 trajectories",
         }[way]
         assert f"Wrote {what} to {out}" in answer.out
-        assert ("one for each" in answer.out) is (way != "trajectories")
+        assert "one for each" in answer.out
+        assert ("Rows beyond one for each subject" in answer.out) is (way == "trajectories")
     assert rows["lines"] < rows["subjects"] < rows["trajectories"] == 60
 
 

@@ -131,8 +131,11 @@ def _of_release(report: Mapping[str, Any]) -> _Facts:
     yield "Groups", f"{report['groups']:,}"
     if report["lines"] < report["groups"]:
         yield "(as different lines)", f"{report['lines']:,}"
-    if (way := report["rows"]["way"]) in _ROWS:
-        yield "Rows", f"{report['rows'][way]:,}, {_ROWS[way]}"
+    rows = report["rows"]
+    if (way := rows["way"]) in _ROWS:
+        yield "Rows", f"{rows[way]:,}, {_ROWS[way]}"
+    elif rows["subjects"] is not None and (more := report["n"] - rows["subjects"]):
+        yield "Rows beyond one for each subject", f"{more:,}"
     yield "Decimals of degrees", f"{report['digits']}"
     yield _promised(report, units)
     yield "Group sizes", f"{min(sizes)} to {max(sizes)}"
