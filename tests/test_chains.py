@@ -145,3 +145,19 @@ def test_the_screen_warns_of_chains_and_names_the_ways_out(run: Run) -> None:
     assert "with one alone in 4: trajanon extract --windows first takes one window" in said
     write_trajectories("windows.parquet", crossing().take(np.arange(0, 8, 2)))
     assert "follows a drive" not in run("anonymize", "windows.parquet", "-k", "2", *FAST).out
+
+
+def test_evaluate_begins_with_drives_that_leave_fewer_than_k() -> None:
+    release = trajanon.anonymize(crossing(), 2, align=False, effort="fast")
+    found = trajanon.evaluate(crossing(), release)
+    assert found.holds
+    colour, first = found.verdict[0]
+    assert colour == "caution"
+    assert "with fewer than 2 subjects in 4 of 4 drives on several lines" in first
+    assert found.verdict[1][1].startswith("At least 2 different subjects")
+    assert found.account["chains"]["drives_alone"] == 4
+    for told in (replace(crossing(), tracks=None), crossing().take(np.arange(0, 8, 2))):
+        few = trajanon.anonymize(told, 2, align=False, effort="fast")
+        found = trajanon.evaluate(told, few)
+        assert found.account["chains"] is None
+        assert found.verdict[0][1].startswith("The promise holds: at least 2")

@@ -17,6 +17,7 @@ from trajanon.loss import group_means, loss_to
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, broken_promises, dense
 from trajanon.privacy.attack import Attack, Published
+from trajanon.privacy.chains import chains
 from trajanon.privacy.diversity import diversity
 from trajanon.privacy.findings import Findings
 from trajanon.privacy.originals import Matched, matched, shows_source_order
@@ -104,6 +105,7 @@ def evaluate(
 
     step(1, 5, "attacks")
     attacked = _attacks(as_cut, as_slid)
+    chained = chains(as_cut, kept.tracks, as_slid)
     step(2, 5, "diversity")
     diverse = diversity(as_cut)
     diverse_as_slid = diverse if as_slid is None else diversity(as_slid)
@@ -161,6 +163,7 @@ def evaluate(
         length_kept=_length_kept(found),
         price=None if subjects is None else _price(grouped, k, subjects),
         attacks=attacked,
+        chained=chained,
         diversity=diverse,
         diversity_as_slid=diverse_as_slid,
         roads_before=None if to_road is None else share_on_roads(kept.points, to_road, ROAD),

@@ -14,6 +14,7 @@ from trajanon.evaluation.cost import AS_SLID, RELEASE, cost
 from trajanon.evaluation.templates import coloured, rendered
 from trajanon.files.report import Report, digits_in, rows_in
 from trajanon.privacy.attack import Attack
+from trajanon.privacy.chains import Chained
 from trajanon.privacy.diversity import Diversity
 from trajanon.releases import too_few
 from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
@@ -115,6 +116,9 @@ class Evaluation:
         What counting subjects costs; None where nothing is known of them.
     attacks
         In the order in which to show them.
+    chained
+        What the windows of a drive give away together; None of trips, and where tracks are not
+        known or no drive has windows on two lines.
     diversity, diversity_as_slid
         What the members of the groups have in common: in the file, and as they slid; the same, if
         none did.
@@ -147,6 +151,7 @@ class Evaluation:
     length_kept: float
     price: Sequence[Price] | None
     attacks: Sequence[Attack]
+    chained: Chained | None
     diversity: Diversity
     diversity_as_slid: Diversity
     roads_before: float | None
@@ -223,6 +228,7 @@ class Evaluation:
             "information_loss": dict(self.loss),
             "price": None if self.price is None else [paid._asdict() for paid in self.price],
             "attacks": [attack.account for attack in self.attacks],
+            "chains": None if self.chained is None else self.chained.account,
             "diversity": self.diversity.account,
             "diversity_as_slid": self.diversity_as_slid.account,
             "utility": {name: asdict(one) for name, one in self.usefulness.items()},
