@@ -222,7 +222,8 @@ def subjects_left(city: Published, tracks: Tracks) -> list[int]:
 def followed(city: Published, tracks: Tracks, known: Published | None) -> list[float]:
     """Chances of the first and the first three, of drives, of long ones, and share of steps.
 
-    ``known`` has the windows that are known; None: the adversary starts from their lines.
+    And of a line that drives leave, to be linked to a next line of any of these. ``known`` has the
+    windows that are known; None: the adversary starts from their lines.
     """
 
     def apart(onward: Floats, entry: Floats) -> float:
@@ -250,6 +251,7 @@ def followed(city: Published, tracks: Tracks, known: Published | None) -> list[f
         return float(nearer == 0) / alike, min(max(3 - nearer, 0), alike) / alike
 
     told, shares, ends, long = [], [], [], []
+    linked_lines: dict[int, dict[int, float]] = {}
     if known is not None:
         linked, windows = nearest_lines(known), with_times(known.points, known.times)
     for pairs in steps(city, tracks):
@@ -261,9 +263,12 @@ def followed(city: Published, tracks: Tracks, known: Published | None) -> list[f
         if known is not None:
             begin = [chances(goes_on(windows[a]), linked[a][0], city.labels[b]) for a, b in pairs]
         told += begin
+        for (a, b), (first, _) in zip(pairs, begin, strict=True):
+            linked_lines.setdefault(city.labels[a], {})[city.labels[b]] = first
         reached = np.cumprod([begin[0][0], *(first for first, _ in on[1:])])
         shares.append(reached.mean())
         ends.append(reached[-1])
         long += [reached[-1]] if len(pairs) > 1 else []
     first, three = np.mean(told, axis=0)
-    return [first, three, np.mean(ends), np.mean(long) if long else 0.0, np.mean(shares)]
+    anybody = np.mean([sum(chances.values()) for chances in linked_lines.values()])
+    return [first, three, np.mean(ends), np.mean(long) if long else 0.0, np.mean(shares), anybody]

@@ -41,7 +41,9 @@ def same(found: Chained | None, city: Published, tracks: Tracks, slid: Published
     starts = {LINE: None, WINDOW: city, WINDOW_AS_SLID: slid}
     assert set(found.followed) == {start for start in starts if start != WINDOW_AS_SLID or slid}
     for start, followed in found.followed.items():
-        np.testing.assert_allclose(followed, naive.followed(city, tracks, starts[start]))
+        *told, linked = naive.followed(city, tracks, starts[start])
+        np.testing.assert_allclose(followed, told)
+        assert start != LINE or found.linked == pytest.approx(linked)
 
 
 @given(cities(most=12), st.data())
@@ -93,6 +95,7 @@ def test_companions_who_turn_off_leave_one_alone() -> None:
     assert found is not None
     assert found.left == (4, 4, 4, 4, 4, 4)
     assert found.followed[LINE].first == 0.5
+    assert found.linked == 1.0
     assert found.account["drives_alone"] == 4
     # Where k counts nobody's name, drives are counted, and these are as many.
     assert subjects_left(turned.labels, tracks, None, 2) == found.left

@@ -61,6 +61,7 @@ class Chained:
 
     k: int
     lines: int  # released
+    linked: float  # chance that the first line after one that drives leave is next of one of these
     long_drives: int  # drives of two steps or more
     left: SubjectsLeft
     followed: Mapping[str, Followed]  # by what the adversary starts from
@@ -71,6 +72,7 @@ class Chained:
         return {
             "k": self.k,
             "lines": self.lines,
+            "linked": self.linked,
             "long_drives": self.long_drives,
             **self.left._asdict(),
             "followed": {start: found._asdict() for start, found in self.followed.items()},
@@ -86,8 +88,9 @@ class Chained:
             f"{self.lines:,} lines in {percent(found.first)} of the steps, and among the first "
             f"three in {percent(found.among_three)}; for somebody who knows the window before, in "
             f"{percent(known.first)} and {percent(known.among_three)}. At best, "
-            f"{percent(self.to_end)} of the drives are followed to their end. "
-            f"{self.left.words(self.k)}."
+            f"{percent(self.to_end)} of the drives are followed to their end. Somebody who knows "
+            f"nobody links {percent(self.linked)} of the lines that drives leave to a line where "
+            f"one of these goes on. {self.left.words(self.k)}."
         )
 
     @property
@@ -130,8 +133,14 @@ def chains(
             linked = np.array([nearest[0] for nearest in nearest_lines(seen)])
             from_window = _chances(tree, onward[step.window], linked[step.window], there)
             followed[start] = _followed(step, from_window, from_line)
-    long_drives = int((step.of_drives > 1).sum())
-    return Chained(published.k, len(published.lines), long_drives, left, followed)
+    return Chained(
+        k=published.k,
+        lines=len(published.lines),
+        linked=_linked(here, there, from_line.first),
+        long_drives=int((step.of_drives > 1).sum()),
+        left=left,
+        followed=followed,
+    )
 
 
 def subjects_left(
@@ -221,6 +230,12 @@ def _chances(tree: cKDTree, onward: Floats, own: Ints, right: Ints) -> _Chances:
     alike = np.maximum(others(away + tied) - nearer, 1)
     among = np.clip(np.array([[1], [3]]) - nearer, 0, alike) / alike
     return _Chances(*np.where(own == right, 0.0, among))
+
+
+def _linked(here: Ints, there: Ints, first: Floats) -> float:
+    """Mean chance, over lines that drives leave, that a next line of any of these ranks first."""
+    _, once = np.unique(np.column_stack([here, there]), axis=0, return_index=True)
+    return float(first[once].sum()) / len(np.unique(here))
 
 
 def _followed(step: _Steps, begin: _Chances, on: _Chances) -> Followed:
