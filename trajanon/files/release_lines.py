@@ -127,7 +127,7 @@ class Lines:
             attribution,
             _times(times, sizes),
             clock,
-            _counts(counts),
+            _counts(counts, len(sizes)),
         )
 
     @classmethod
@@ -155,7 +155,7 @@ class Lines:
             attribution,
             _times(times, sizes),
             clock,
-            _counts(counts),
+            _counts(counts, len(sizes)),
         )
 
 
@@ -179,15 +179,17 @@ def _times(rows: Sequence[Any] | None, sizes: Ints) -> Floats | None:
     return times
 
 
-def _counts(values: Collection[Any] | None) -> Ints | None:
-    """Take the count of each line from anything; 0 for what is no whole number from 1 on."""
+def _counts(values: Collection[Any] | None, n: int) -> Ints | None:
+    """Take the count of each of n lines from anything; 0 for what is no whole number from 1 on."""
     if values is None:
         return None
-    known = [isinstance(one, int | float | np.number) and 1 <= one <= MOST_ROWS for one in values]
-    counts = np.array(
-        [one if good and one == int(one) else 0 for one, good in zip(values, known, strict=True)]
-    )
-    return counts.astype(np.int64)
+    if len(values) != n:  # a broken file may hold fewer of them than lines
+        return np.zeros(n, dtype=np.int64)
+    known = (isinstance(one, int | float | np.number) and 1 <= one <= MOST_ROWS for one in values)
+    whole = [
+        one if good and one == int(one) else 0 for one, good in zip(values, known, strict=True)
+    ]
+    return np.array(whole).astype(np.int64)
 
 
 def amiss_in_counts(lines: Lines) -> list[str]:
