@@ -83,9 +83,9 @@ class Chained:
         """What came out, in a few sentences."""
         found, known = self.followed[LINE], self.known
         return (
-            f"There are {number_of(self.left.steps, 'step')} from the line of a window to that of "
-            f"the next window of its drive. By place and heading that is the first of all "
-            f"{self.lines:,} lines in {percent(found.first)} of the steps, and among the first "
+            f"{number_of(self.left.steps, 'step leads', 'steps lead')} from the line of a window "
+            "to that of the next window of its drive. By place and heading that is the first of "
+            f"all {self.lines:,} lines in {percent(found.first)} of the steps, and among the first "
             f"three in {percent(found.among_three)}; for somebody who knows the window before, in "
             f"{percent(known.first)} and {percent(known.among_three)}. At best, "
             f"{percent(self.to_end)} of the drives are followed to their end. Somebody who knows "
