@@ -27,6 +27,7 @@ from measures import command_line, first_rows, load, peak_gb, spent
 
 import trajanon
 from trajanon.arrays import Floats, Ints
+from trajanon.partition import first_of_each
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.diversity import diversity
 from trajanon.privacy.known_points import known_ends, known_points
@@ -59,7 +60,8 @@ def released(name: str, table: Trajectories) -> Published:
     known_points(Published(points, points, np.arange(2), K))  # compiles
     groups = trajanon.microaggregate(table.records, K, subjects=table.subject)
     lines = np.round(groups.lines(table.points), 7)
-    return Published(table.points, lines, groups.labels, K, table.subject)
+    own_row = None if table.subject is None else first_of_each(groups.labels, table.subject)
+    return Published(table.points, lines, groups.labels, K, table.subject, own_row=own_row)
 
 
 def known(file: Annotated[Path | None, typer.Argument()] = None) -> None:
