@@ -186,7 +186,8 @@ def _at_two_hours(trajectories: Trajectories) -> Trajectories:
 
 def _of_releases(root: Path, trajectories: Trajectories, timed: Words = ()) -> list[Seed]:
     times = timed[1] if timed else None
-    release = anonymize(trajectories, 2, method="mdav", refine="none", times=times)
+    rows = "lines" if timed else "subjects"
+    release = anonymize(trajectories, 2, method="mdav", refine="none", times=times, rows=rows)
     found = []
     for suffix in ("parquet", "gpkg", "geojson", "csv", "gpx", "mfjson")[: 6 if timed else 5]:
         folder = root / suffix
