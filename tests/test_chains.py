@@ -159,8 +159,11 @@ def test_evaluate_begins_with_drives_that_leave_fewer_than_k() -> None:
     assert "with fewer than 2 subjects in 4 of 4 drives on several lines" in first
     assert found.verdict[1][1].startswith("At least 2 different subjects")
     assert found.account["chains"]["drives_alone"] == 4
+    assert found.chained is not None
+    assert found.chained.words in found.html
     for told in (replace(crossing(), tracks=None), crossing().take(np.arange(0, 8, 2))):
         few = trajanon.anonymize(told, 2, align=False, effort="fast")
         found = trajanon.evaluate(told, few)
         assert found.account["chains"] is None
+        assert "Windows of one drive" not in found.html
         assert found.verdict[0][1].startswith("The promise holds: at least 2")
