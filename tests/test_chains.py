@@ -158,7 +158,7 @@ def test_evaluate_begins_with_drives_that_leave_fewer_than_k() -> None:
     assert colour == "caution"
     assert "with fewer than 2 subjects in 4 of 4 drives on several lines" in first
     assert found.verdict[1][1].startswith("At least 2 different subjects")
-    assert found.account["chains"]["drives_alone"] == 4
+    assert found.account["chains"].items() >= release.report["chains"].items()
     assert found.chained is not None
     assert found.chained.words in found.html
     for told in (replace(crossing(), tracks=None), crossing().take(np.arange(0, 8, 2))):
