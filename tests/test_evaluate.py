@@ -18,6 +18,7 @@ from trajanon.errors import BadInput
 from trajanon.evaluation.cost import AS_SLID, MDAV, NOTHING, RELEASE
 from trajanon.evaluation.evidence import NOTICE, SLID, Evaluation
 from trajanon.files.release import write_release
+from trajanon.privacy.attack import QUESTIONS
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import displacement
 from trajanon.words import metres, percent
@@ -233,14 +234,34 @@ def test_large_numbers_have_no_exponent_and_far_is_in_kilometres() -> None:
     assert far == ["9.9 m", "10 m", "9,999 m", "10.0 km", "1,006.3 km"]
 
 
-def test_attacks_are_rows_of_one_table(sample: tuple[Evaluation, Mapping[str, Any]]) -> None:
+def section_of(page: str, heading: str) -> str:
+    start = page.index(f"<h2>{heading}</h2>")
+    return page[start : page.index("</section>", start)]
+
+
+def test_each_question_has_a_table_of_its_attacks(
+    sample: tuple[Evaluation, Mapping[str, Any]],
+) -> None:
     evaluation, _ = sample
-    start = evaluation.html.index("<h2>Attacks")
-    section = evaluation.html[start : evaluation.html.index("</section>", start)]
-    assert section.count("<table>") == section.count("<p>") == 1
-    for attack in evaluation.attacks:
-        assert f'colspan="6"><div>{attack.name.removesuffix(SLID)} <small>' in section
-    assert section.count('<th scope="row">') == len(evaluation.attacks)
+    assert {one.question for one in evaluation.attacks} == {"singling out", "linkability"}
+    for question in QUESTIONS:
+        section = section_of(evaluation.html, question.capitalize())
+        tried = [one for one in evaluation.attacks if one.question == question]
+        for attack in tried:
+            assert f'colspan="6"><div>{attack.name.removesuffix(SLID)} <small>' in section
+        table = section.partition(f"<caption>Attacks: {question}</caption>")[2]
+        table = table.partition("</table>")[0]
+        assert table.count('<th scope="row">') == len(tried)
+        assert ("No attack of this kind is tried" in section) == (not tried)
+
+
+def test_what_members_have_in_common_is_inference(
+    sample: tuple[Evaluation, Mapping[str, Any]],
+) -> None:
+    evaluation, _ = sample
+    said = evaluation.diversity.words
+    assert said in section_of(evaluation.html, "Inference")
+    assert evaluation.html.count(said) == 1
 
 
 def test_the_page_asks_for_no_network(sample: tuple[Evaluation, Mapping[str, Any]]) -> None:

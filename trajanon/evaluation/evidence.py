@@ -13,7 +13,7 @@ from trajanon.clock import Clock
 from trajanon.evaluation.cost import AS_SLID, RELEASE, cost
 from trajanon.evaluation.templates import coloured, rendered
 from trajanon.files.report import Report, digits_in, rows_in
-from trajanon.privacy.attack import Attack
+from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.chains import Chained
 from trajanon.privacy.diversity import Diversity
 from trajanon.releases import too_few
@@ -238,21 +238,24 @@ class Evaluation:
     @property
     def html(self) -> str:
         """A page for the holder, whose first line says so; it asks for no network."""
-        tried = (one for one in self.attacks if len(one.targets))
-        # By name: on the release, from windows as slid, and on the originals.
-        alike = groupby(tried, lambda one: one.name.removesuffix(SLID))
         return rendered(
             "page.html",
             notice=NOTICE,
             evaluation=self,
             median=float(np.median(self.sizes)),
-            attacks=[(name, list(group)) for name, group in alike],
+            attacks={question: self._tried(question) for question in QUESTIONS},
             histogram=_histogram,
             beside=_beside,
             measures=measures,
             busiest=BUSIEST,
             minutes=DURATION_CLASS / 60.0,
         )
+
+    def _tried(self, question: str) -> list[tuple[str, list[Attack]]]:
+        """Attacks by name: each on the release, from windows as slid, and on the originals."""
+        tried = (one for one in self.attacks if len(one.targets) and one.question == question)
+        alike = groupby(tried, lambda one: one.name.removesuffix(SLID))
+        return [(name, list(group)) for name, group in alike]
 
     @property
     def datasheet(self) -> str:

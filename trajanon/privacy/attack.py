@@ -11,10 +11,13 @@ from trajanon.errors import BadInput
 from trajanon.partition import check_k
 
 _AS_THEY_ARE = (
-    *("name", "knows", "against", "expected", "worst_case", "baseline", "line_found", "exposed"),
-    "sampled",
+    *("name", "question", "knows", "against", "expected", "worst_case", "baseline"),
+    *("line_found", "exposed", "sampled"),
 )
 """What an account repeats."""
+
+QUESTIONS = ("singling out", "linkability", "inference")
+"""What the Article 29 Working Party asks of anonymised data (Opinion 05/2014)."""
 
 _ROUNDING = 1e-9  # a chance that exceeds 1/k by less is 1/k
 
@@ -119,6 +122,7 @@ class Attack:
     line_rates: Floats  # the chance that the row lies on the line of the target's group, (t,)
     worst: Floats  # the same as `rates`, for what betrays the target most, (t,)
     sampled: bool = False  # whether only some of what he may know was tried
+    question: str = "singling out"  # which of the QUESTIONS this answers
 
     @property
     def against(self) -> str:

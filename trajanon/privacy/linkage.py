@@ -56,7 +56,8 @@ def other_tracks(published: Published, *, share: float = 0.5) -> Attack:
     line_rates = (linked.home / linked.rows)[targets]
     knows = f"{100.0 * share:.3g} % of the {published.units} of the target's subject"
     name = "other trips" if published.unit == "trip" else "other tracks"
-    return Attack(name, knows, published, targets, rates, line_rates, worst)
+    found = rates, line_rates, worst
+    return Attack(name, knows, published, targets, *found, question="linkability")
 
 
 def _chances(
