@@ -113,6 +113,9 @@ def test_several_rows_of_one_subject_are_only_left_where_they_are_asked_for() ->
         # Beside the rows nobody is told how many trajectories are of somebody with a row.
         assert ("| Trajectories |" in evidence.datasheet) is (way == "trajectories")
         assert ("have no row in the release" in evidence.html) is (way != "trajectories")
+        several = "several rows" in evidence.html
+        assert several is (way == "trajectories")
+        assert any("--rows subjects" in said for _, said in evidence.verdict) is several
         assert evidence.account["rows"] == {"way": way, "released": len(release.trajectories)}
     assert worst["subjects"] == worst["lines"] <= 1 / K < worst["trajectories"]
 
