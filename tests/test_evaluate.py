@@ -15,8 +15,9 @@ from toy import NORTH, toy
 import trajanon
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
+from trajanon.evaluation.adversaries import SLID
 from trajanon.evaluation.cost import AS_SLID, MDAV, NOTHING, RELEASE
-from trajanon.evaluation.evidence import NOTICE, SLID, Evaluation
+from trajanon.evaluation.evidence import NOTICE, Evaluation
 from trajanon.files.release import write_release
 from trajanon.privacy.attack import QUESTIONS
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories

@@ -14,6 +14,8 @@ _AROUND = 0.01  # degrees: a kilometre, beyond which no road counts
 
 @options(
     files=("Trajectories and release.", BOTH),
+    curve="Numbers k, as 2,3,4,5,8,10,20: anonymize with each anew, as this release was, and draw "
+    "metres moved against the chance of the best attack. Takes minutes.",
     pbf="An .osm.pbf file, to measure whether points still lie on roads.",
     out="Page to write, with a .json beside it. The datasheet stands beside the release, as "
     "RELEASE.datasheet.md.",
@@ -21,6 +23,7 @@ _AROUND = 0.01  # degrees: a kilometre, beyond which no road counts
 def evaluate(
     files: list[Path] | None = None,
     *,
+    curve: str | None = None,
     pbf: Path | None = None,
     out: Path = Path("evaluation.html"),
     subjects_exact: bool = False,
@@ -39,6 +42,7 @@ def evaluate(
     if len(given) != 2:
         msg = "evaluate takes two files: trajectories and release"
         raise BadInput(msg)
+    ks = [] if curve is None else _numbers(curve)
     check_page(out, "an evaluation")
     originals, released = given
     outputs = (out, out.with_suffix(".json"), reports.datasheet_path(released))
@@ -61,6 +65,7 @@ def evaluate(
             file=released.name,
             findings=trajanon.check(released, k, digits=reports.digits_in(report)),
             to_road=to_road,
+            curve=ks,
             progress=progress,
         )
         page.write_text(evaluation.html, encoding="utf-8")
@@ -71,9 +76,20 @@ def evaluate(
     else:
         for kind, sentence in evaluation.verdict:
             tell({"good": "+ ", "caution": "! ", "bad": "X "}[kind] + sentence)
+        if evaluation.curve is not None:
+            tell(evaluation.curve.words)
         sheet_is = "to be published with the release"
         if not evaluation.holds:
             sheet_is = "which says why there is none to publish"
         tell(f"Wrote {outputs[0]} and {outputs[1]}, for you alone, and {outputs[2]}, {sheet_is}.")
     if not evaluation.holds:
         raise typer.Exit(1)
+
+
+def _numbers(text: str) -> list[int]:
+    """Read each k between commas."""
+    try:
+        return [int(word) for word in text.split(",")]
+    except ValueError as error:
+        msg = f"`curve` takes whole numbers between commas, as 2,3,4,5,8,10,20 (got {text!r})"
+        raise BadInput(msg) from error

@@ -7,13 +7,13 @@ from trajanon.cli.options import ANONYMIZED, BOTH, TRAJECTORIES, options
 from trajanon.cli.wording import say, tell
 from trajanon.errors import BadInput
 
-_TRADE_OFF = Path("trade-off-time")
+_TRADE_OFF, _WHICH_K = Path("trade-off-time"), Path("which-k")
 
 
 @options(
     files=(
-        "The CSV of trajanon benchmark; or trajectories and release; or the word trade-off-time, "
-        "and trajectories with times.",
+        "The CSV of trajanon benchmark; or trajectories and release; or the word trade-off-time "
+        "or which-k, and trajectories (with times for trade-off-time).",
         BOTH,
     ),
     k=("Of trade-off-time: least number of different subjects in a group.", "4"),
@@ -31,32 +31,45 @@ def figures(
 
     Of a benchmark: loss by method and k, against path length, and against seconds. Of a release:
     loss by stage, group sizes, departures by hour, and one group in detail. trade-off-time: what
-    hours cost in metres; for this, trajectories are anonymized anew again and again.
+    hours cost in metres. which-k: metres moved and the chance of the best attack, for k = 2 to 20.
+    For the last two, trajectories are anonymized anew again and again.
     """
     from trajanon.cli.screen import bars
     from trajanon.files.report import read_report, report_path
-    from trajanon.maps.figures import file_names, of_benchmark, of_release, save, trade_off_time
+    from trajanon.maps.figures import (
+        file_names,
+        of_benchmark,
+        of_release,
+        save,
+        trade_off_time,
+        which_k,
+    )
 
     read = files or [TRAJECTORIES, ANONYMIZED]
     left_out: list[str] = []
-    of_times = read[0] == _TRADE_OFF
+    of_times, of_ks = read[0] == _TRADE_OFF, read[0] == _WHICH_K
     if k is not None and not of_times:
         msg = f"-k {k} goes with trade-off-time: trajanon figures trade-off-time -k {k}"
         raise BadInput(msg)
-    if len(read) > 2 or (len(read) == 1 and not of_times and read[0].suffix.lower() != ".csv"):
+    anew = of_times or of_ks
+    if len(read) > 2 or (len(read) == 1 and not anew and read[0].suffix.lower() != ".csv"):
         msg = (
             "figures takes the CSV of trajanon benchmark, or two files, trajectories and release, "
-            "or trade-off-time and trajectories"
+            "or trade-off-time or which-k and trajectories"
         )
         raise BadInput(msg)
-    if group is not None and (of_times or len(read) == 1):
+    if group is not None and (anew or len(read) == 1):
         msg = f"--group {group} goes with a release: name trajectories and release"
         raise BadInput(msg)
-    if of_times:
+    if anew:
         read = read[1:] or [TRAJECTORIES]
         with bars() as progress:
             originals = trajanon.read_trajectories(read[0])
-            pictures = [trade_off_time(originals, 4 if k is None else k, progress=progress)]
+            if of_times:
+                picture = trade_off_time(originals, 4 if k is None else k, progress=progress)
+            else:
+                picture = which_k(originals, progress=progress)
+            pictures = [picture]
     elif len(read) == 2:
         originals, release = trajanon.read_trajectories(read[0]), trajanon.read_release(read[1])
         pictures = of_release(originals, release, read_report(read[1]), group=group)

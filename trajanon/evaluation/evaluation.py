@@ -1,7 +1,6 @@
 """Evaluation: originals, release and report -> the evidence, on one page."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -10,12 +9,15 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.clock import Clock
+from trajanon.evaluation.adversaries import SLID, attacked, published, timing_in
 from trajanon.evaluation.cost import AS_SLID, MDAV, NOTHING, RELEASE
-from trajanon.evaluation.evidence import SLID, Alone, Evaluation, Price
-from trajanon.files.report import Report, checked, clock_in, promise_in, released_of
+from trajanon.evaluation.curve import curve as curve_of
+from trajanon.evaluation.curve import options_in
+from trajanon.evaluation.evidence import Alone, Evaluation, Price
+from trajanon.files.report import checked, promise_in, released_of
 from trajanon.loss import group_means, loss_to
 from trajanon.microaggregation import microaggregate
-from trajanon.partition import Partition, broken_promises, dense
+from trajanon.partition import Partition, broken_promises, check_k, dense
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.chains import chains
 from trajanon.privacy.diversity import diversity
@@ -24,7 +26,6 @@ from trajanon.privacy.originals import Matched, matched, shows_source_order
 from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
 from trajanon.releases import Release, with_report
-from trajanon.settings import ReleaseSettings
 from trajanon.subjects import nameless
 from trajanon.timing import Timing, seen_by
 from trajanon.trajectories import Trajectories
@@ -51,6 +52,7 @@ def evaluate(
     findings: Findings | None = None,
     to_road: ToRoad | None = None,
     seed: int = 0,
+    curve: Sequence[int] = (),
     progress: Progress = silent,
 ) -> Evaluation:
     """Measure what a release protects, and what it costs.
@@ -77,15 +79,20 @@ def evaluate(
         ``trajanon.extract.roads(pbf).distance``.
     seed
         Repeats the random boxes.
+    curve
+        Each k to anonymize with anew, as the report tells, to set metres beside the chance of the
+        best attack.
     progress
         Told what is being done.
 
     Raises
     ------
     BadInput
-        If the three do not belong together.
+        If the three do not belong together, or a k of the curve is below 2.
     """
     release, report = with_report(release, report)
+    for each in curve:
+        check_k(each)
     told = checked(report)
     k, counted = promise_in(told)
     step = partial(progress, "Evaluating")
@@ -94,8 +101,8 @@ def evaluate(
     found = matched(kept, release, told)
     subjects = None if kept.subject is None else dense(kept.subject)
     people = None if subjects is None else int(subjects.max()) + 1
-    timing = _timing(told)
-    as_cut, as_slid = _published(kept, found, k, subjects, timing)
+    timing = timing_in(told)
+    as_cut, as_slid = published(kept, found, k, subjects, timing)
     seen, weights = seen_by(kept, timing)
 
     @cache
@@ -104,7 +111,7 @@ def evaluate(
         return microaggregate(seen, k, subjects=of, weights=weights, **_METHODS[method])
 
     step(1, 5, "attacks")
-    attacked = _attacks(as_cut, as_slid)
+    tried = [*attacked(as_cut, as_slid), *attacks(as_cut.originals)]
     chained = chains(as_cut, kept.tracks, as_slid)
     step(2, 5, "diversity")
     diverse = diversity(as_cut)
@@ -162,8 +169,9 @@ def evaluate(
         },
         length_kept=_length_kept(found),
         price=None if subjects is None else _price(grouped, k, subjects),
-        attacks=attacked,
+        attacks=_by_name(tried),
         chained=chained,
+        curve=curve_of(kept, curve, progress=progress, **options_in(told)) if curve else None,
         diversity=diverse,
         diversity_as_slid=diverse_as_slid,
         roads_before=None if to_road is None else share_on_roads(kept.points, to_road, ROAD),
@@ -193,37 +201,6 @@ class _Way(NamedTuple):
         return Seconds(self.times, self.line_times, timing.clock)
 
 
-def _published(
-    kept: Trajectories, found: Matched, k: int, subjects: Ints | None, timing: Timing | None
-) -> tuple[Published, Published | None]:
-    """The release beside trajectories as they were cut, and as they slid, if they did."""
-    as_cut = Published(
-        kept.points,
-        found.lines,
-        found.labels,
-        k,
-        subjects,
-        unit=kept.unit,
-        units=kept.units,
-        own_row=found.own_row,
-    )
-    if timing is not None:
-        seconds, cycle = timing.seconds(kept), timing.clock.round
-        as_cut = replace(as_cut, times=seconds, line_times=found.times, cycle=cycle)
-    if found.slid is kept:
-        return as_cut, None
-    times = None if timing is None else timing.seconds(found.slid)
-    return as_cut, replace(as_cut, points=found.slid.points, times=times)
-
-
-def _timing(report: Report) -> Timing | None:
-    """How the report says that times were released."""
-    clock, told = clock_in(report), report.get("times")
-    if clock is None or told is None:
-        return None
-    return Timing(clock, ReleaseSettings(minute_worth=told["minute_worth"]).minute_worth)
-
-
 def _alone(clock: Clock, found: Matched) -> Alone | None:
     """Name the hours in which one released line alone departs; None if there is none."""
     assert found.times is not None
@@ -243,17 +220,10 @@ def _price(grouped: Grouped, k: int, subjects: Ints) -> list[Price]:
     return prices
 
 
-def _attacks(as_cut: Published, as_slid: Published | None) -> list[Attack]:
-    """Run all attacks: on the release, there also from windows as slid, and on the originals."""
-    done = attacks(as_cut)
-    order = [one.name for one in done]
-    if as_slid is not None:
-        done += [
-            replace(one, name=one.name + SLID, knows=f"{one.knows}, as windows slid")
-            for one in attacks(as_slid)
-        ]
-    done += attacks(as_cut.originals)
-    return sorted(done, key=lambda one: order.index(one.name.removesuffix(SLID)))
+def _by_name(tried: Sequence[Attack]) -> list[Attack]:
+    """Sort attacks: each on the release, then from windows as slid, then on the originals."""
+    order = list(dict.fromkeys(one.name.removesuffix(SLID) for one in tried))
+    return sorted(tried, key=lambda one: order.index(one.name.removesuffix(SLID)))
 
 
 def _length_kept(found: Matched) -> float:

@@ -10,7 +10,9 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.clock import Clock
+from trajanon.evaluation.adversaries import SLID
 from trajanon.evaluation.cost import AS_SLID, RELEASE, cost
+from trajanon.evaluation.curve import Curve
 from trajanon.evaluation.templates import coloured, rendered
 from trajanon.files.report import Report, digits_in, rows_in
 from trajanon.privacy.attack import QUESTIONS, Attack
@@ -25,9 +27,6 @@ from trajanon.utility.times import DURATION_CLASS
 from trajanon.words import STAGES, UNITS
 
 NOTICE = "For the holder of the data, not for publication."
-
-SLID = ", as slid"
-"""Ends the name of an attack from windows as slid."""
 
 _BINS = 30
 
@@ -119,6 +118,8 @@ class Evaluation:
     chained
         What the windows of a drive give away together; None of trips, and where tracks are not
         known or no drive has windows on two lines.
+    curve
+        Metres moved and chances of the best attack by k; None if nobody asked.
     diversity, diversity_as_slid
         What the members of the groups have in common: in the file, and as they slid; the same, if
         none did.
@@ -152,6 +153,7 @@ class Evaluation:
     price: Sequence[Price] | None
     attacks: Sequence[Attack]
     chained: Chained | None
+    curve: Curve | None
     diversity: Diversity
     diversity_as_slid: Diversity
     roads_before: float | None
@@ -229,6 +231,7 @@ class Evaluation:
             "price": None if self.price is None else [paid._asdict() for paid in self.price],
             "attacks": [attack.account for attack in self.attacks],
             "chains": None if self.chained is None else self.chained.account,
+            "curve": None if self.curve is None else self.curve.account,
             "diversity": self.diversity.account,
             "diversity_as_slid": self.diversity_as_slid.account,
             "utility": {name: asdict(one) for name, one in self.usefulness.items()},

@@ -1,0 +1,109 @@
+"""Which k: for each, how far points move, and how often the best attack finds its target."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from trajanon.anonymization import anonymize
+from trajanon.errors import TooFewRecords, TooFewSubjects
+from trajanon.evaluation.adversaries import attacked, published, timing_in
+from trajanon.files.report import Report, checked, digits_in, rows_in
+from trajanon.partition import check_k, dense
+from trajanon.privacy.originals import matched
+from trajanon.progress import Progress, silent
+from trajanon.trajectories import Trajectories
+from trajanon.words import metres, percent
+
+KS = (2, 3, 4, 5, 8, 10, 20)
+
+
+class Choice(NamedTuple):
+    """What one k costs, and what it protects."""
+
+    k: int
+    moved: float  # metres, the mean; of windows as slid where they slid
+    chance: float  # of the attack with the highest mean chance to find a row of its target
+    attack: str  # its name
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Metres moved beside the mean chance of the best attack, for several k."""
+
+    choices: Sequence[Choice]  # by k
+    left_out: Sequence[int]  # each k for which there are too few
+
+    @property
+    def words(self) -> str:
+        """What came out, in a few sentences."""
+        said = []
+        if self.choices:
+            first, last = self.choices[0], self.choices[-1]
+            best = " or ".join(dict.fromkeys(one.attack for one in self.choices))
+            said.append(
+                f"With k = {first.k} points move by {metres(first.moved)} on average, and the best "
+                f"attack ({best}) finds a row of its target in {percent(first.chance)} of all "
+                f"cases; 1/k is {percent(1 / first.k)}."
+            )
+            if last is not first:
+                said.append(
+                    f"With k = {last.k} they move by {metres(last.moved)}, and it finds one in "
+                    f"{percent(last.chance)}; 1/k is {percent(1 / last.k)}."
+                )
+        said += [f"k = {k} is left out: there are too few for a group." for k in self.left_out]
+        return " ".join(said)
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """Ready for JSON: nothing of single trajectories."""
+        return {
+            "choices": [one._asdict() | {"baseline": 1.0 / one.k} for one in self.choices],
+            "left_out": list(self.left_out),
+        }
+
+
+def curve(
+    trajectories: Trajectories,
+    ks: Sequence[int] = KS,
+    *,
+    progress: Progress = silent,
+    **options: Any,
+) -> Curve:
+    """Anonymize with each k anew and run all attacks; ``options`` are those of `anonymize`."""
+    ks = sorted(set(ks))
+    for k in ks:
+        check_k(k)
+    choices, left_out = [], []
+    for done, k in enumerate(ks):
+        progress("which k", done, len(ks), f"k = {k}")
+        try:
+            choices.append(_choice(trajectories, k, options))
+        except (TooFewRecords, TooFewSubjects):
+            left_out.append(k)
+    return Curve(choices, left_out)
+
+
+def options_in(report: Report) -> dict[str, Any]:
+    """How a release was made, as far as its report tells: options of `anonymize`."""
+    options = {
+        "count": report["counted"],
+        "align": report.get("alignment") is not None,
+        "rows": rows_in(report),
+        "digits": digits_in(report),
+    }
+    if told := report.get("times"):
+        options |= {name: told[name] for name in ("times", "timezone", "minute_worth")}
+        options["time_step"] = told["step"]
+    return options
+
+
+def _choice(trajectories: Trajectories, k: int, options: Mapping[str, Any]) -> Choice:
+    release = anonymize(trajectories, k, **options)
+    if release.report["stopped"]:
+        raise KeyboardInterrupt
+    report = checked(release.report)
+    subjects = None if trajectories.subject is None else dense(trajectories.subject)
+    found = matched(trajectories, release.trajectories, report)
+    tried = attacked(*published(trajectories, found, k, subjects, timing_in(report)))
+    best = max(tried, key=lambda one: one.expected)
+    return Choice(k, report["displacement"]["mean"], best.expected, best.name)
