@@ -256,6 +256,42 @@ def test_each_question_has_a_table_of_its_attacks(
         assert ("No attack of this kind is tried" in section) == (not tried)
 
 
+def test_the_verdict_names_the_best_attack_of_each_question(
+    sample: tuple[Evaluation, Mapping[str, Any]],
+) -> None:
+    evaluation, _ = sample
+    said = [sentence for _, sentence in evaluation.verdict]
+    starts = [sentence.partition(": of ")[0] for sentence in said if ": of " in sentence]
+    assert starts == ["Singling out", "Linkability"]
+    for start in starts:
+        on_release = [
+            one
+            for one in evaluation.attacks
+            if one.against == "release" and one.question == start.lower()
+        ]
+        best = max(on_release, key=lambda one: one.expected)
+        (told,) = (sentence for sentence in said if sentence.startswith(start))
+        assert f"of {len(on_release)} attacks the best ({best.name}) finds" in told
+        assert f"in {percent(best.expected)} of all cases on average; 1/k is 33.3 %" in told
+
+
+def test_ends_in_common_are_told_in_a_sentence_for_windows_as_cut_and_as_slid(
+    sample: tuple[Evaluation, Mapping[str, Any]],
+) -> None:
+    evaluation, _ = sample
+    said = "\n".join(sentence for _, sentence in evaluation.verdict)
+    for found, who in (
+        (evaluation.diversity.account, "members"),
+        (evaluation.diversity_as_slid.account, "windows as slid"),
+    ):
+        assert found["one_origin"] + found["one_destination"] > 0
+        assert said.count(f"groups all {who} begin") == 1
+        assert (
+            f"In {found['one_origin']} of {found['groups']} groups all {who} begin within one cell "
+            f"of 200 m, in {found['one_destination']} all end within one"
+        ) in said
+
+
 def test_what_members_have_in_common_is_inference(
     sample: tuple[Evaluation, Mapping[str, Any]],
 ) -> None:
