@@ -30,7 +30,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.partition import first_of_each
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.diversity import diversity
-from trajanon.privacy.known_points import known_ends, known_points
+from trajanon.privacy.known_points import Guesses, known_ends, known_points
 from trajanon.privacy.linkage import nearest_record, other_tracks
 from trajanon.privacy.suite import attacks
 from trajanon.trajectories import Trajectories
@@ -45,10 +45,13 @@ def timed(name: str, *job: Any, **options: Any) -> Any:
     """Do a job; print its name, its seconds and, of an attack, what it found."""
     found, seconds, cpu_seconds = spent(*job, **options)
     line = f"  {name:42} {seconds:8.2f} s {cpu_seconds:8.2f} s CPU"
-    if isinstance(found, Attack):
-        shares = (found.expected, found.worst_case, found.line_found, found.exposed)
-        line += "".join(f"  {100 * share:6.2f}" for share in shares)
-    print(line, flush=True)
+    done = [found] if isinstance(found, Attack) else found if isinstance(found, Guesses) else []
+    for one in done:
+        shares = (one.expected, one.worst_case, one.line_found, one.exposed)
+        print(line + "".join(f"  {100 * share:6.2f}" for share in shares), flush=True)
+        line = f"  {name + ', nearest':66}"
+    if not done:
+        print(line, flush=True)
     return found
 
 

@@ -106,46 +106,67 @@ def picked(city: Published, target: int, compatible: list[int]) -> tuple[float, 
     )
 
 
+def squares(line: Floats, known: Floats, near: Near, order: bool) -> float:
+    """Least sum of squared distances from the points known to those of a line that fit."""
+    fits = [
+        [displacement(p[:2], q[:2]) ** 2 if near(p, q) else np.inf for q in line] for p in known
+    ]
+    if not order:
+        return float(sum(min(of_point) for of_point in fits))
+    places = combinations(range(len(line)), len(known))
+    return float(
+        min((sum(fits[i][q] for i, q in enumerate(way)) for way in places), default=np.inf)
+    )
+
+
+def nearest_of(away: dict[int, float]) -> list[int]:
+    """The lines that are nearest, to a rounding."""
+    least = min(away.values(), default=0.0)
+    return [line for line, far in away.items() if far <= least + 1e-6 + 1e-9 * least]
+
+
 def known_points(
-    city: Published, known: int, tolerance: float, order: bool, hour: float | None = None
+    city: Published,
+    known: int,
+    tolerance: float,
+    order: bool,
+    hour: float | None = None,
+    *,
+    nearest: bool = False,
 ) -> Floats:
     """Mean chance, mean chance of the own line, and highest chance, (n, 3)."""
     told, near = [], nearness(city, tolerance, hour)
+    lines = with_times(city.lines, city.line_times)
     for target, points in enumerate(with_times(city.points, city.times)):
-        chances = [
-            picked(
-                city,
-                target,
-                [
-                    number
-                    for number, line in enumerate(with_times(city.lines, city.line_times))
-                    if passes(line, points[list(chosen)], near, order)
-                ],
-            )
-            for chosen in combinations(range(len(points)), known)
-        ]
+        chances = []
+        for chosen in combinations(range(len(points)), known):
+            seen = points[list(chosen)]
+            away = {
+                number: squares(line, seen, near, order) if nearest else 0.0
+                for number, line in enumerate(lines)
+                if passes(line, seen, near, order)
+            }
+            chances.append(picked(city, target, nearest_of(away)))
         mean = np.mean(chances, axis=0)
         told.append([mean[0], mean[1], max(chance for chance, _ in chances)])
     return np.array(told)
 
 
-def known_ends(city: Published, tolerance: float, hour: float | None = None) -> Floats:
+def known_ends(
+    city: Published, tolerance: float, hour: float | None = None, *, nearest: bool = False
+) -> Floats:
     """Chance of a row of the subject, and of the own line, (n, 2)."""
     near = nearness(city, tolerance, hour)
-    return np.array(
-        [
-            picked(
-                city,
-                target,
-                [
-                    number
-                    for number, line in enumerate(with_times(city.lines, city.line_times))
-                    if near(points[0], line[0]) and near(points[-1], line[-1])
-                ],
-            )
-            for target, points in enumerate(with_times(city.points, city.times))
-        ]
-    )
+    told = []
+    for target, points in enumerate(with_times(city.points, city.times)):
+        away = {}
+        for number, line in enumerate(with_times(city.lines, city.line_times)):
+            ends = [(points[0], line[0]), (points[-1], line[-1])]
+            if all(near(p, q) for p, q in ends):
+                far = sum(displacement(p[:2], q[:2]) ** 2 for p, q in ends)
+                away[number] = float(far) if nearest else 0.0
+        told.append(picked(city, target, nearest_of(away)))
+    return np.array(told)
 
 
 def nearest_lines(city: Published) -> list[list[int]]:

@@ -20,22 +20,24 @@ def told(found: Attack) -> Floats:
 
 @given(cities(), TOLERANCES)
 def test_against_a_release_it_is_the_slow_twin(city: Published, tolerance: float) -> None:
-    found = known_ends(city, tolerance=tolerance)
-    np.testing.assert_allclose(told(found), naive.known_ends(city, tolerance))
+    for form, nearest in zip(known_ends(city, tolerance=tolerance), (False, True), strict=True):
+        expected = naive.known_ends(city, tolerance, nearest=nearest)
+        np.testing.assert_allclose(told(form), expected)
 
 
 @given(cities(), TOLERANCES)
 def test_against_the_originals_it_is_the_slow_twin(city: Published, tolerance: float) -> None:
     found = known_ends(city.originals, tolerance=tolerance)
-    expected = naive.known_ends(city.originals, tolerance)
-    np.testing.assert_allclose(told(found), expected)
+    for form, nearest in zip(found, (False, True), strict=True):
+        expected = naive.known_ends(city.originals, tolerance, nearest=nearest)
+        np.testing.assert_allclose(told(form), expected)
 
 
 def test_by_hand() -> None:
     """From 0 to 9 two ways, back from 9 to 0, and from 0 to 5."""
     north = np.array([[0, 4, 9], [0, 7, 9], [9, 4, 0], [0, 4, 5]])
     points = np.stack([40.0 + 0.01 * north, 0.0 * north], axis=-1)
-    found = known_ends(Published(points, points, np.arange(len(points)), 2), tolerance=10.0)
+    found = known_ends(Published(points, points, np.arange(len(points)), 2), tolerance=10.0).evenly
     assert found.rates.tolist() == [0.5, 0.5, 1.0, 1.0]
     assert found.name == "both ends"
     assert found.account["exposed"] == 0.5
@@ -44,7 +46,7 @@ def test_by_hand() -> None:
 def test_both_ends_at_one_place() -> None:
     north = np.array([[0, 4, 0], [0, 7, 0], [0, 4, 5]])
     points = np.stack([40.0 + 0.01 * north, 0.0 * north], axis=-1)
-    found = known_ends(Published(points, points, np.arange(len(points)), 2), tolerance=10.0)
+    found = known_ends(Published(points, points, np.arange(len(points)), 2), tolerance=10.0).evenly
     assert found.rates.tolist() == [0.5, 0.5, 1.0]
 
 

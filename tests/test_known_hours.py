@@ -12,11 +12,20 @@ from naive_attacks import cities, timed_cities
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
+from trajanon.privacy import known_points as attack
 from trajanon.privacy.attack import Attack, Published
-from trajanon.privacy.known_points import known_ends, known_points
 from trajanon.privacy.suite import attacks
 
 HOUR, DAY, WEEK = 3_600.0, 86_400.0, 604_800.0
+
+
+def known_points(*asked: Any, **options: Any) -> Attack:
+    """The adversary who picks a row of any line that fits."""
+    return attack.known_points(*asked, **options).evenly
+
+
+def known_ends(*asked: Any, **options: Any) -> Attack:
+    return attack.known_ends(*asked, **options).evenly
 
 
 def told(found: Attack) -> Floats:
@@ -44,13 +53,14 @@ def test_it_is_the_slow_twin(
     city: Published, tolerance: float, hour: float, order: bool, known: int
 ) -> None:
     for seen in (city, city.originals):
-        found = known_points(seen, known, tolerance=tolerance, order=order, hour=hour)
-        expected = naive.known_points(seen, known, tolerance, order, hour)
-        np.testing.assert_allclose(told(found), expected, rtol=1e-12, atol=0.0)
-        ends = known_ends(seen, tolerance=tolerance, hour=hour)
-        expected = naive.known_ends(seen, tolerance, hour)
-        rates = np.column_stack([ends.rates, ends.line_rates])
-        np.testing.assert_allclose(rates, expected, rtol=1e-12, atol=0.0)
+        points = attack.known_points(seen, known, tolerance=tolerance, order=order, hour=hour)
+        both_ends = attack.known_ends(seen, tolerance=tolerance, hour=hour)
+        for found, ends, nearest in zip(points, both_ends, (False, True), strict=True):
+            expected = naive.known_points(seen, known, tolerance, order, hour, nearest=nearest)
+            np.testing.assert_allclose(told(found), expected, rtol=1e-12, atol=0.0)
+            expected = naive.known_ends(seen, tolerance, hour, nearest=nearest)
+            rates = np.column_stack([ends.rates, ends.line_rates])
+            np.testing.assert_allclose(rates, expected, rtol=1e-12, atol=0.0)
 
 
 @given(timed_cities(), st.booleans())
@@ -131,12 +141,10 @@ def test_the_suite_asks_for_hours_where_there_are_some(city: Published) -> None:
     for seen in (timed, timed.originals):
         found = [one.name for one in attacks(seen)]
         few = ["4 known points and their hours"] * (city.points.shape[1] >= 4)
-        assert found[-2 - len(few) :] == [
-            "2 known points and their hours",
-            *few,
-            "both ends and their hours",
-        ]
-        assert found[: -2 - len(few)] == [one.name for one in attacks(replace(seen, times=None))]
+        asked = ["2 known points and their hours", *few, "both ends and their hours"]
+        forms = [f"{name}{how}" for name in asked for how in ("", ", nearest")]
+        assert found[-len(forms) :] == forms
+        assert found[: -len(forms)] == [one.name for one in attacks(replace(seen, times=None))]
 
 
 @pytest.mark.parametrize(

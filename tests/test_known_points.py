@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from trajanon import workers
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
-from trajanon.privacy.attack import Published
-from trajanon.privacy.known_points import known_points
+from trajanon.privacy.attack import Attack, Published
+from trajanon.privacy.known_points import known_points as guesses
 
 STEP = 0.001
 """Degrees of latitude: 111 m."""
@@ -31,7 +31,21 @@ def alone(points: Floats, subjects: Any = None) -> Published:
     return Published(points, points, np.arange(len(points)), 2, subjects, "originals")
 
 
-def told(found: Any) -> Floats:
+def known_points(*asked: Any, **options: Any) -> Attack:
+    """The adversary who picks a row of any line that fits."""
+    return guesses(*asked, **options).evenly
+
+
+def is_the_slow_twin(
+    city: Published, known: int, tolerance: float, order: bool, **options: Any
+) -> None:
+    found = guesses(city, known, tolerance=tolerance, order=order, **options)
+    for form, nearest in zip(found, (False, True), strict=True):
+        expected = naive.known_points(city, known, tolerance, order, nearest=nearest)
+        np.testing.assert_allclose(told(form), expected, rtol=1e-12, atol=0.0)
+
+
+def told(found: Attack) -> Floats:
     return np.column_stack([found.rates, found.line_rates, found.worst])
 
 
@@ -39,10 +53,7 @@ def told(found: Any) -> Floats:
 def test_against_a_release_it_is_the_slow_twin(
     city: Published, tolerance: float, order: bool, data: st.DataObject
 ) -> None:
-    known = data.draw(st.integers(1, 2))
-    found = known_points(city, known=known, tolerance=tolerance, order=order)
-    expected = naive.known_points(city, known, tolerance, order)
-    np.testing.assert_allclose(told(found), expected, rtol=1e-12, atol=0.0)
+    is_the_slow_twin(city, data.draw(st.integers(1, 2)), tolerance, order)
 
 
 @given(cities(), TOLERANCES, st.booleans(), st.data())
@@ -50,10 +61,9 @@ def test_against_the_originals_it_is_the_slow_twin(
     city: Published, tolerance: float, order: bool, data: st.DataObject
 ) -> None:
     known = data.draw(st.integers(1, 2))
-    found = known_points(city.originals, known, tolerance=tolerance, order=order)
-    expected = naive.known_points(city.originals, known, tolerance, order)
-    np.testing.assert_allclose(told(found), expected, rtol=1e-12, atol=0.0)
-    assert (found.rates > 0.0).all(), "an original passes its own points"
+    is_the_slow_twin(city.originals, known, tolerance, order)
+    for found in guesses(city.originals, known, tolerance=tolerance, order=order):
+        assert (found.rates > 0.0).all(), "an original passes its own points, and none is nearer"
 
 
 @pytest.mark.parametrize("order", [False, True])
@@ -64,10 +74,8 @@ def test_longer_trajectories_are_those_of_the_slow_twin(known: int, order: bool)
     labels = np.arange(10) % 4
     lines = np.array([points[labels == group].mean(axis=0) for group in range(4)])
     city = Published(points, lines, labels, 2, np.arange(10) // 2)
-    found = known_points(city, known=known, tolerance=150.0, order=order)
-    expected = naive.known_points(city, known, 150.0, order)
-    assert 0.0 < found.expected < 1.0
-    np.testing.assert_allclose(told(found), expected, rtol=1e-12, atol=0.0)
+    assert 0.0 < known_points(city, known=known, tolerance=150.0, order=order).expected < 1.0
+    is_the_slow_twin(city, known, 150.0, order)
 
 
 def test_by_hand_without_order_and_with_it() -> None:
@@ -77,6 +85,18 @@ def test_by_hand_without_order_and_with_it() -> None:
     assert both_ways.rates.tolist() == [0.5, 0.5, 1.0]
     one_way = known_points(alone(points), tolerance=10.0, order=True)
     assert one_way.rates.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_who_takes_the_nearest_line_finds_more() -> None:
+    """The own line passes within 45 m, another within 60; in order it is the other that fits."""
+    points, back = street(0, 1, 2), street(2.4, 1.4, 0.4)
+    beside = street(0.5, 1.5, 2.5)
+    lines = np.array([back, beside])
+    city = Published(np.array([points, beside]), lines, np.arange(2), 2)
+    evenly, nearest = guesses(city, known=3, tolerance=60.0, sample=1)
+    assert (evenly.rates[0], nearest.rates[0]) == (0.5, 1.0)
+    assert guesses(city, known=3, tolerance=60.0, order=True, sample=1).nearest.rates[0] == 0.0
+    assert (evenly.name, nearest.name) == ("3 known points", "3 known points, nearest")
 
 
 def test_in_order_one_point_of_a_line_does_not_pass_two_that_are_known() -> None:
@@ -167,9 +187,7 @@ def test_where_one_choice_is_all_who_draws_is_the_slow_twin(
     city: Published, tolerance: float, order: bool
 ) -> None:
     known = city.points.shape[1]
-    found = known_points(city, known, tolerance=tolerance, order=order, sample=3)
-    expected = naive.known_points(city, known, tolerance, order)
-    np.testing.assert_allclose(told(found), expected, rtol=1e-12, atol=0.0)
+    is_the_slow_twin(city, known, tolerance, order, sample=3)
 
 
 def test_any_number_of_threads_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,6 +244,7 @@ def test_an_account_holds_nothing_of_single_trajectories() -> None:
     found = known_points(Published(points, points[:1], np.zeros(3, int), 2), tolerance=5.0)
     assert found.account == {
         "name": "2 known points",
+        "question": "singling out",
         "knows": "2 points of the target's trajectory, within 5 m",
         "against": "release",
         "k": 2,

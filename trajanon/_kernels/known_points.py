@@ -1,4 +1,4 @@
-"""Which lines pass near the points known of a trajectory, and whose rows they hold."""
+"""Which lines pass near the points known of a trajectory, how near, and whose rows they hold."""
 
 from typing import NamedTuple
 
@@ -41,25 +41,34 @@ class Passing(NamedTuple):
 
     number: NDArray[np.int64]  # place of a line in the arrays below; -1: passes no point, (g,)
     line: NDArray[np.int64]  # which line it is, (g,)
-    rows: NDArray[np.int64]  # its rows, (g,)
-    own: NDArray[np.int64]  # those of the target's subject, (g,)
-    # First and last position at which it passes each point of the target; -1: nowhere, (g, p).
-    # Without an order all is at position 0.
-    earliest: NDArray[np.int16]
-    latest: NDArray[np.int16]
+    rows: NDArray[np.int32]  # its rows, (g,)
+    own: NDArray[np.int32]  # those of the target's subject, (g,)
+    # First and last position at which it passes each point of the target, and the nearest of them;
+    # -1: nowhere, (g, p). Without an order all is at position 0.
+    earliest: NDArray[np.int32]
+    latest: NDArray[np.int32]
+    nearest: NDArray[np.int32]
+    away: NDArray[np.float64]  # squared metres to the nearest of them; infinity: nowhere, (g, p)
 
 
 @kernel
-def near(one, other, known):
-    """Whether two points are near enough, on the plane half way between them, and in time."""
+def apart(one, other, known):
+    """Squared metres between two points, on the plane half way; infinity if not near enough."""
     north = (other[0] - one[0]) * 0.5
     north *= other[2] + one[2]
     east = (other[1] - one[1]) * 0.5
     east *= other[3] + one[3]
-    if north * north + east * east > known.tolerance * known.tolerance:
-        return False
-    apart = abs(other[4] - one[4])
-    return min(apart, known.cycle - apart) <= known.hour
+    squared = north * north + east * east
+    if squared > known.tolerance * known.tolerance:
+        return np.inf
+    later = abs(other[4] - one[4])
+    return squared if min(later, known.cycle - later) <= known.hour else np.inf
+
+
+@kernel
+def rounding(squared):
+    """Difference up to which two sums of squared distances are equal, but for rounding."""
+    return 1e-6 + 1e-9 * squared
 
 
 @kernel
@@ -69,25 +78,30 @@ def find_passing(target, subject, lines, known, passing):
     for point in range(target.shape[0]):
         row = np.int64((target[point, 0] - lines.corner[0]) // lines.side[0])
         column = np.int64((target[point, 1] - lines.corner[1]) // lines.side[1])
-        left, right = max(column - 1, 0), min(column + 1, lines.columns - 1)
+        left, right = max(column - 2, 0), min(column + 2, lines.columns - 1)
         if left > right:
             continue
-        for beside in range(row - 1, row + 2):
+        for beside in range(row - 2, row + 3):
             place = np.searchsorted(lines.cell, beside * lines.columns + left)
             last = beside * lines.columns + right
             while place < lines.cell.shape[0] and lines.cell[place] <= last:
-                if near(target[point], lines.where[place], known):
+                away = apart(target[point], lines.where[place], known)
+                if away < np.inf:
                     line = lines.line[place]
                     if passing.number[line] < 0:
                         passing.number[line], passing.line[count] = count, line
                         passing.latest[count] = -1
+                        passing.away[count] = np.inf
                         count += 1
                     entry = passing.number[line]
-                    position = lines.position[place] * known.in_order
+                    position = np.int32(lines.position[place] * known.in_order)
                     if passing.latest[entry, point] < 0:
                         passing.earliest[entry, point] = position
                     passing.earliest[entry, point] = min(passing.earliest[entry, point], position)
                     passing.latest[entry, point] = max(passing.latest[entry, point], position)
+                    if away < passing.away[entry, point]:
+                        passing.away[entry, point] = away
+                        passing.nearest[entry, point] = position
                 place += 1
     for entry in range(count):
         first, end = lines.first[passing.line[entry]], lines.first[passing.line[entry] + 1]
@@ -97,90 +111,152 @@ def find_passing(target, subject, lines, known, passing):
 
 
 @kernel
-def all_choices(count, home, known, passing):
-    """Sums of chances over every choice of one point or of two, and the highest chance.
+def along(line, target, chosen, known):
+    """Least sum of squared distances at which a line, (p, 5), passes points one after another."""
+    sums = np.full(chosen.shape[0] + 1, np.inf)  # of so many of the points
+    sums[0] = 0.0
+    for position in range(line.shape[0]):
+        for have in range(chosen.shape[0] - 1, -1, -1):
+            away = sums[have] + apart(target[chosen[have]], line[position], known)
+            sums[have + 1] = min(sums[have + 1], away)
+    return sums[-1]
+
+
+@kernel
+def of_two(entry, first, second, target, lines, known, passing):
+    """The same of two points that an entry passes."""
+    if known.in_order and passing.nearest[entry, first] >= passing.nearest[entry, second]:
+        return along(lines.points[passing.line[entry]], target, np.array([first, second]), known)
+    return passing.away[entry, first] + passing.away[entry, second]
+
+
+@kernel
+def tally(chances, own, rows, home):
+    """Add the chances of one choice: of the own rows, of the target's line, and the highest."""
+    if own > 0:
+        chances[0] += own / rows
+        chances[1] += home / rows
+        chances[2] = max(chances[2], own / rows)
+
+
+@kernel
+def all_choices(count, home, target, lines, known, passing, out):
+    """Sums of chances over every choice of one point or of two, and the highest: (2, 3).
 
     For each first point, one pass over the lines that pass it counts the rows for all second ones.
     """
     points = passing.latest.shape[1]
-    rows, own = np.empty(points, dtype=np.int64), np.empty(points, dtype=np.int64)
-    chance, at_home, worst = 0.0, 0.0, 0.0
+    rows, own, tied, own_tied = np.empty((4, points), dtype=np.int32)
+    best = np.empty(points)  # least sum of a line with a row of the target's subject
+    mine = np.flatnonzero(passing.own[:count])
     for first in range(points):
         begin, end = first, first + 1  # one known point is its own second
         if known.points == 2:
             begin, end = first + 1, points
-        rows[:], own[:] = 0, 0
-        from_home = -1  # the position from which the target's own line may pass the second point
+        rows[:], own[:], tied[:], own_tied[:], best[:] = 0, 0, 0, 0, np.inf
+        farthest = -1.0
+        for entry in mine:
+            if passing.latest[entry, first] < 0:
+                continue
+            position = passing.earliest[entry, first] + np.int32(known.in_order)
+            for second in range(begin, end):
+                if passing.latest[entry, second] >= position:
+                    own[second] += passing.own[entry]
+                    away = of_two(entry, first, second, target, lines, known, passing)
+                    best[second] = min(best[second], away)
+        for second in range(begin, end):
+            if own[second] > 0:
+                farthest = max(farthest, best[second] + rounding(best[second]))
+        if farthest < 0.0:
+            continue  # what else passes has no row of the target's subject
+        at_home = np.zeros(points, dtype=np.bool_)
         for entry in range(count):
             if passing.latest[entry, first] < 0:
                 continue
-            position = passing.earliest[entry, first] + known.in_order
+            position = passing.earliest[entry, first] + np.int32(known.in_order)
+            of_entry = passing.rows[entry]
             for second in range(begin, end):
                 if passing.latest[entry, second] >= position:
-                    rows[second] += passing.rows[entry]
-                    own[second] += passing.own[entry]
-            if entry == home:
-                from_home = position
+                    rows[second] += of_entry
+            if passing.away[entry, first] > farthest:
+                continue
+            for second in range(begin, end):
+                limit = best[second] + rounding(best[second])
+                least = passing.away[entry, first] + passing.away[entry, second]
+                if least > limit or passing.latest[entry, second] < position:
+                    continue
+                away = of_two(entry, first, second, target, lines, known, passing)
+                if away < best[second] - rounding(best[second]):
+                    best[second] = -np.inf  # another line is nearer
+                elif away <= limit:
+                    tied[second] += of_entry
+                    own_tied[second] += passing.own[entry]
+                    at_home[second] |= entry == home
         for second in range(begin, end):
-            if own[second] > 0:
-                share = own[second] / rows[second]
-                chance += share
-                worst = max(worst, share)
-                if from_home >= 0 and passing.latest[home, second] >= from_home:
-                    at_home += passing.rows[home] / rows[second]
-    return chance, at_home, worst
+            passes = home >= 0 and passing.latest[home, first] >= 0
+            if passes:
+                position = passing.earliest[home, first] + np.int32(known.in_order)
+                passes = passing.latest[home, second] >= position
+            tally(out[0], own[second], rows[second], passing.rows[home] * passes)
+            if np.isfinite(best[second]):
+                of_home = passing.rows[home] * at_home[second]
+                tally(out[1], own_tied[second], tied[second], of_home)
 
 
 @kernel
-def passes(line, target, chosen, known):
-    """Whether a line, (p, 5), passes the points chosen of a target one after another."""
-    position = 0
+def of_choice(entry, chosen, target, lines, known, passing):
+    """Least sum of squared distances at which an entry passes the points chosen; or infinity."""
+    away = 0.0
     for point in chosen:
-        while position < line.shape[0] and not near(target[point], line[position], known):
-            position += 1
-        if position == line.shape[0]:
-            return False
-        position += 1
-    return True
+        away += passing.away[entry, point]
+        if away == np.inf:
+            return away
+    if known.in_order:
+        return along(lines.points[passing.line[entry]], target, chosen, known)
+    return away
 
 
 @kernel
-def some_choices(count, home, known, passing, target, lines, random):
+def some_choices(count, home, target, lines, known, passing, random, out):
     """The same for choices drawn at random, each as likely as any other."""
     points = passing.latest.shape[1]
     chosen = np.empty(known.points, dtype=np.int64)
-    chance, at_home, worst = 0.0, 0.0, 0.0
+    mine = np.flatnonzero(passing.own[:count])
     for _ in range(known.sample):
         have = 0
         for point in range(points):
             if below(random, points - point) < known.points - have:
                 chosen[have] = point
                 have += 1
-        rows, own, own_line = 0.0, 0.0, 0.0
+        best = np.inf
+        for entry in mine:
+            best = min(best, of_choice(entry, chosen, target, lines, known, passing))
+        if best == np.inf:
+            continue  # what else passes has no row of the target's subject
+        rows, own, of_home, tied, own_tied, tied_home = 0, 0, 0, 0, 0, 0
+        nearer = False
         for entry in range(count):
-            met = 0
-            while met < known.points and passing.latest[entry, chosen[met]] >= 0:
-                met += 1
-            if met < known.points:
-                continue
-            line = lines.points[passing.line[entry]]
-            if known.in_order and not passes(line, target, chosen, known):
+            away = of_choice(entry, chosen, target, lines, known, passing)
+            if away == np.inf:
                 continue
             rows += passing.rows[entry]
             own += passing.own[entry]
-            if entry == home:
-                own_line = passing.rows[entry]
-        if own > 0.0:
-            chance += own / rows
-            at_home += own_line / rows
-            worst = max(worst, own / rows)
-    return chance, at_home, worst
+            of_home += passing.rows[entry] * (entry == home)
+            nearer |= away < best - rounding(best)
+            if away <= best + rounding(best):
+                tied += passing.rows[entry]
+                own_tied += passing.own[entry]
+                tied_home += passing.rows[entry] * (entry == home)
+        tally(out[0], own, rows, of_home)
+        if not nearer:
+            tally(out[1], own_tied, tied, tied_home)
 
 
 @kernel
 def attack_targets(targets, own_lines, subjects, states, lines, known, out):
-    """Attack targets, (t, p, 5) as the points of lines: mean chances, and the worst, (t, 3).
+    """Attack targets, (t, p, 5) as the points of lines: mean chances, and the worst, (t, 2, 3).
 
+    First of somebody who picks among all lines that pass, then of one who picks the nearest.
     ``own_lines`` and ``subjects`` hold the line that stands for each and its subject, (t,);
     ``states``, (t, 1), the state of its chance.
     """
@@ -188,21 +264,24 @@ def attack_targets(targets, own_lines, subjects, states, lines, known, out):
     passing = Passing(
         np.full(g, -1, dtype=np.int64),
         np.empty(g, dtype=np.int64),
-        np.empty(g, dtype=np.int64),
-        np.empty(g, dtype=np.int64),
-        np.empty((g, points), dtype=np.int16),
-        np.empty((g, points), dtype=np.int16),
+        np.empty(g, dtype=np.int32),
+        np.empty(g, dtype=np.int32),
+        np.empty((g, points), dtype=np.int32),
+        np.empty((g, points), dtype=np.int32),
+        np.empty((g, points), dtype=np.int32),
+        np.empty((g, points)),
     )
+    choices = points * (points - 1) // 2 if known.points == 2 else points
+    if known.sample > 0:
+        choices = known.sample
+    out[:] = 0.0
     for target in range(targets.shape[0]):
-        count = find_passing(targets[target], subjects[target], lines, known, passing)
+        seen, found = targets[target], out[target]
+        count = find_passing(seen, subjects[target], lines, known, passing)
         home = passing.number[own_lines[target]]
         passing.number[passing.line[:count]] = -1
         if known.sample > 0:
-            choices = known.sample
-            random = states[target]
-            found = some_choices(count, home, known, passing, targets[target], lines, random)
+            some_choices(count, home, seen, lines, known, passing, states[target], found)
         else:
-            choices = points * (points - 1) // 2 if known.points == 2 else points
-            found = all_choices(count, home, known, passing)
-        out[target, :] = found
-        out[target, :2] /= choices
+            all_choices(count, home, seen, lines, known, passing, found)
+        found[:, :2] /= choices

@@ -1,6 +1,7 @@
 """An adversary who knows some points of the target's trajectory, or where it begins and ends."""
 
 from threading import Event
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,13 @@ _NEVER = 1e15  # seconds: a turn of a clock that does not go round
 _EXACT = 2  # known points up to which every choice is tried
 
 
+class Guesses(NamedTuple):
+    """Two adversaries who know the same, and come to the same lines."""
+
+    evenly: Attack  # picks a row of any of them
+    nearest: Attack  # picks a row of the one that passes nearest
+
+
 def known_points(
     published: Published,
     known: int = 2,
@@ -29,15 +37,18 @@ def known_points(
     hour: float | None = None,
     sample: int = 1_000,
     seed: int = 0,
-) -> Attack:
+) -> Guesses:
     """Attack with some points of each original trajectory.
 
     The adversary knows ``known`` of the target's original points. A released line is compatible if
     it has a point within ``tolerance`` metres of each of them; in order, if it passes them one
     after another, each at a later point of the line than the one before; with ``hour``, if it is
     there within so many seconds of the time known, by the release's clock. He picks one of the rows
-    of all compatible lines. Of one point or two, every choice is tried: the mean chance and the
-    highest are exact. Of more, ``sample`` choices are drawn for each target; ``seed`` repeats them.
+    of all compatible lines; or, as he knows no less, of the nearest of them: the line with the
+    smallest sum of squared distances from the known points to those of its points that fit. Lines
+    as near, to a rounding, share his choice. Of one point or two, every choice of points is tried:
+    the mean chance and the highest are exact. Of more, ``sample`` choices are drawn for each
+    target; ``seed`` repeats them.
 
     Raises
     ------
@@ -71,12 +82,12 @@ def known_points(
 
 def known_ends(
     published: Published, *, tolerance: float = 100.0, hour: float | None = None
-) -> Attack:
+) -> Guesses:
     """Attack with both ends of each original trajectory, as home and work.
 
     A released line is compatible if its first point lies within ``tolerance`` metres of the
     target's first point, and its last point as near to the target's last; with ``hour``, if it also
-    is there within so many seconds of the time known.
+    is there within so many seconds of the time known. The nearest line is as in `known_points`.
     """
     # Two points known in order, of lines that are their two ends: the first of these
     # has to be passed at the first.
@@ -100,7 +111,7 @@ def _when(published: Published, hour: float | None) -> tuple[float, float]:
 
 def _attack(
     published: Published, seen: slice | list[int], known: Known, seed: int, name: str, knows: str
-) -> Attack:
+) -> Guesses:
     """Attack every trajectory, by those points of it and of the lines that are seen."""
     if not (np.isfinite(known.tolerance) and known.tolerance >= 0.0):
         msg = f"tolerance must be 0 metres or more (got {known.tolerance})"
@@ -115,21 +126,25 @@ def _attack(
     def some(rows: Ints, stop: Event) -> Floats:
         if stop.is_set():
             raise KeyboardInterrupt
-        out = np.empty((len(rows), 3))
+        out = np.empty((len(rows), 2, 3))
         whose = published.labels[rows], subjects[rows], states[rows]
         attack_targets(points[rows], *whose, cells, known, out)
         return out
 
     choices = known.sample or p**known.points
     many = min(max(_CHOICES_AT_ONCE // choices, 1), _AT_ONCE)
-    rates, line_rates, worst = np.concatenate(in_parts(some, np.arange(n), many)).T
+    found = np.concatenate(in_parts(some, np.arange(n), many))
     within = f"within {known.tolerance:g} m"
     if np.isfinite(known.hour):
         name, knows = f"{name} and their hours", f"{knows}, and when it was there"
         within += f" and {known.hour / 60.0:g} min"
     knows = f"{knows}, {within}"
     everyone, sampled = np.arange(n), known.sample > 0
-    return Attack(name, knows, published, everyone, rates, line_rates, worst, sampled)
+    evenly, nearest = (
+        Attack(name + how, knows, published, everyone, rates, line_rates, worst, sampled)
+        for how, (rates, line_rates, worst) in (("", found[:, 0].T), (", nearest", found[:, 1].T))
+    )
+    return Guesses(evenly, nearest)
 
 
 def _as_columns(points: Floats, times: Floats | None, cycle: float) -> Floats:
@@ -142,13 +157,13 @@ def _as_columns(points: Floats, times: Floats | None, cycle: float) -> Floats:
 def _in_cells(
     points: Floats, lines: Floats, published: Published, subjects: Ints, tolerance: float
 ) -> SortedLines:
-    """Sort the points of lines into cells no smaller than the tolerance.
+    """Sort the points of lines into cells half as wide as the tolerance, or a little wider.
 
-    Two points within the tolerance of each other then lie in neighbouring cells.
+    Two points within the tolerance of each other then lie two cells apart at most.
     """
     where = lines.reshape(-1, 5)
     corner = where[:, :2].min(axis=0)
-    wide = max(tolerance, _LEAST_CELL) * 1.001  # for rounding
+    wide = 0.5 * max(tolerance, _LEAST_CELL) * 1.001  # for rounding
     smallest = np.minimum(points[..., 2:4].min(axis=(0, 1)), where[:, 2:4].min(axis=0))
     side = np.minimum(wide / np.maximum(smallest, 1e-9), 360.0)
     row, column = ((where[:, :2] - corner) // side).astype(np.int64).T

@@ -13,14 +13,15 @@ def attacks(published: Published) -> list[Attack]:
 
     Where there are times, also those that know the hour of what they know, to an hour.
     """
-    known = [known_points(published, order=order) for order in (False, True)]
-    known.append(known_ends(published))
+    guesses = [known_points(published, order=order) for order in (False, True)]
+    known = [attack for both in (*guesses, known_ends(published)) for attack in both]
     found = known
     if published.against == "release":
         others = [] if published.subjects is None else [other_tracks(published)]
         found = [nearest_record(published), *known, *others]
     if published.times is not None and published.line_times is not None:
         points = [m for m in (2, 4) if m <= published.points.shape[1]]
-        found += [known_points(published, m, hour=HOUR, sample=_CHOICES) for m in points]
-        found.append(known_ends(published, hour=HOUR))
+        guesses = [known_points(published, m, hour=HOUR, sample=_CHOICES) for m in points]
+        guesses.append(known_ends(published, hour=HOUR))
+        found += [attack for both in guesses for attack in both]
     return found
