@@ -195,7 +195,10 @@ def test_the_command_draws_the_curve(run: Run, rides: Trajectories, tmp_path: Pa
     [
         (["a.csv", "-k", "4"], "-k 4 goes with trade-off-time"),
         (["trade-off-time", "--group", "1"], "--group 1 goes with a release"),
-        (["trade-off-time", "a.parquet", "b.parquet"], "or trade-off-time or which-k and trajectories"),
+        (
+            ["trade-off-time", "a.parquet", "b.parquet"],
+            "or trade-off-time or which-k and trajectories",
+        ),
         (["trade-off-time"], "there is no trajectories.parquet"),
         (["trade-off-time", "-k", "91"], "there is no trajectories.parquet"),
     ],
