@@ -4,6 +4,8 @@
     python benchmarks/attacks.py known cabs.parquet        # trajectories of your own
     python benchmarks/attacks.py tolerances cabs.parquet
     python benchmarks/attacks.py companions cabs.parquet --spacing 100
+    python benchmarks/attacks.py steps cabs.parquet
+    python benchmarks/attacks.py cells cabs.parquet
 
 Without a file, 1,000 and 10,000 trajectories along made-up streets; with one, its first 1,000 and
 all of it. Groups are of k = 4, different subjects where the file knows them, on the windows as cut.
@@ -136,6 +138,104 @@ def companions(
         print(f"{digits:8}  {len(chosen):6}  {tried:5}  {len(off):5}  {median:.3f} m")
 
 
+def steps(file: Path, spacing: float = 100.0) -> None:
+    """Measure how many steps of both members of a pair follow from the spacing, at k = 2.
+
+    The step of a line is s = (u + v) / 2. With |u| = |v| = spacing, u and v are s and a vector at
+    right angles to it, which makes them as long as the spacing. Counted are the steps of both
+    members within 5 m of the spacing, and those of them told to 5 m.
+    """
+    trajectories = trajanon.read_trajectories(file)
+    release = trajanon.anonymize(trajectories, 2, count="records", align=False)
+    labels = np.array(release.report["labels"])
+    of_two = np.flatnonzero(np.bincount(labels) == 2)
+    members = np.argsort(labels, kind="stable")[np.isin(np.sort(labels), of_two)].reshape(-1, 2)
+    plane = metres_of_degrees(trajectories.points[..., 0].mean())
+    pairs = trajectories.points[members]
+    true = np.diff(pairs * plane, axis=2)
+    spaced = (np.abs(np.hypot(*np.moveaxis(true, -1, 0)) - spacing) < 5.0).all(axis=1)
+    print(f"{len(pairs)} pairs, {spaced.mean():.0%} of the steps within 5 m of {spacing:g} m")
+    for digits in (7, 5, 4, 3):
+        line = np.diff(np.round(pairs.mean(axis=1), digits) * plane, axis=1)
+        long = np.hypot(*np.moveaxis(line, -1, 0))
+        aside = np.sqrt(np.maximum(spacing**2 - long**2, 0.0)) / np.maximum(long, 1e-9)
+        across = np.stack([-line[..., 1], line[..., 0]], axis=-1) * aside[..., None]
+        off = [
+            np.hypot(*np.moveaxis(true - np.stack(guess, axis=1), -1, 0)).max(axis=1)
+            for guess in ((line + across, line - across), (line - across, line + across))
+        ]
+        told = np.minimum(*off)[spaced] < 5.0
+        print(f"{digits} decimals: both steps told to 5 m in {told.mean():.1%}")
+
+
+def cells(
+    file: Path, k: Annotated[int, typer.Option("-k")] = K, groups: int = 200, samples: int = 400
+) -> None:
+    """Estimate originals by where they must lie for no single move to pay (Hartigan).
+
+    A member x of a group of s rows stays as long as s / (s - 1) |x - c|^2 is no more than
+    r / (r + 1) |x - d|^2 for every other line d, of r rows. Groups of k may not lose a member, so
+    that this holds for larger ones only; it is taken for all. Points are drawn in that cell by hit
+    and run, within twice the mean distance of records from their lines. Printed is how far members
+    are from their line, from the mean of their cell, and from the nearer of two points on the
+    longest axis of it, which somebody would still have to choose between.
+    """
+    trajectories = trajanon.read_trajectories(file)
+    release = trajanon.anonymize(trajectories, k, count="records", align=False)
+    labels = np.array(release.report["labels"])
+    plane = metres_of_degrees(trajectories.points[..., 0].mean())
+    records = (trajectories.points * plane).reshape(len(labels), -1)
+    records = records - records.mean(axis=0)
+    sizes = np.bincount(labels)
+    lines = np.array([records[labels == one].mean(axis=0) for one in range(len(sizes))])
+    spread = np.sqrt(((records - lines[labels]) ** 2).sum(axis=1)).mean()
+    random = np.random.default_rng(0)
+    off = np.zeros((3, 0))
+    for group in random.choice(len(sizes), min(groups, len(sizes)), replace=False):
+        mean, size = lines[group], sizes[group]
+        near = np.argsort(((lines - mean) ** 2).sum(axis=1))[1:60]
+        drawn = _hit_and_run(lines[near], sizes[near], mean, size, spread, samples, random)
+        centre = drawn.mean(axis=0)
+        axis = np.linalg.svd(drawn - centre, full_matrices=False)[2][0]
+        wide = np.abs((drawn - centre) @ axis).mean() * axis
+        members = records[labels == group]
+        apart = [members - mean, members - centre]
+        ends = np.array([((members - mean - way) ** 2).sum(axis=1) for way in (wide, -wide)])
+        two = np.where((ends[0] < ends[1])[:, None], members - mean - wide, members - mean + wide)
+        each = [np.hypot(*way.reshape(size, -1, 2).T).mean(axis=0) for way in (*apart, two)]
+        off = np.hstack([off, np.array(each)])
+    print("off by (mean): line, centre of the cell, nearer of two points of its longest axis")
+    print("  ".join(f"{one:.1f} m" for one in off.mean(axis=1)))
+    print(f"the centre is nearer than the line for {(off[1] < off[0]).mean():.1%} of the members")
+
+
+def _hit_and_run(
+    others: Floats,
+    rows: Ints,
+    mean: Floats,
+    size: int,
+    spread: float,
+    samples: int,
+    random: np.random.Generator,
+) -> Floats:
+    """Draw points of a cell, one after another, each on a random line through the one before."""
+    own, theirs = size / (size - 1), rows / (rows + 1)
+    here, drawn = mean.copy(), []
+    way = np.linspace(-3.0 * spread, 3.0 * spread, 61)
+    for _ in range(samples):
+        direction = random.normal(size=mean.shape)
+        direction /= np.linalg.norm(direction)
+        # |x + t d - c|^2 along the line, for the own mean and the others'.
+        at, to = here - mean, here - others
+        mine = own * (at @ at + 2.0 * way * (at @ direction) + way**2)
+        far = (to**2).sum(axis=1)[:, None] + 2.0 * way * (to @ direction)[:, None] + way**2
+        inside = (mine <= theirs[:, None] * far).all(axis=0)
+        inside &= mine <= own * (2.0 * spread) ** 2
+        here = here + random.choice(way[inside] if inside.any() else np.zeros(1)) * direction
+        drawn.append(here)
+    return np.array(drawn)
+
+
 def _best(near: Floats, whole: Floats, k: int, spacing: float) -> tuple[Ints, Floats]:
     """Find the k - 1 of these windows that leave points nearest to equal spacing."""
     sets = np.array(list(combinations(range(len(near)), k - 1)))
@@ -150,4 +250,4 @@ def _best(near: Floats, whole: Floats, k: int, spacing: float) -> tuple[Ints, Fl
 
 
 if __name__ == "__main__":
-    command_line(__doc__, known, tolerances, companions)
+    command_line(__doc__, known, tolerances, companions, steps, cells)

@@ -65,6 +65,16 @@ def _with_help(kind: type) -> type:
     return kind
 
 
+PAIR = 2
+"""The k of which equal spacing tells more."""
+
+OF_PAIRS = (
+    "With k = 2, a step of a line and the known spacing tell both steps that it is the mean of: "
+    "a larger -k hides them."
+)
+"""Said where k is chosen: |u| = |v| and u + v leave two vectors."""
+
+
 @dataclass(frozen=True)
 class _Checked:
     """Options that are checked when they are made."""

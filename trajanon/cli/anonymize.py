@@ -15,7 +15,8 @@ from trajanon.settings import ReleaseSettings, Settings
     ReleaseSettings,
     Settings,
     trajectories="What extract wrote: a file, or a folder of parts.",
-    k="Least number of different subjects in a group.",
+    k="Least number of different subjects in a group. With 2, the spacing of windows helps to tell "
+    "the two apart.",
     suppress="Leave out the trajectories that cost most: at most this share of all, such as 1%.",
     time_step="Released times are rounded to this: seconds, or a time such as 5min.",
     memory=("Memory limit for a folder of parts, such as 4GB; on a cluster, per worker.", "4GB"),

@@ -8,6 +8,7 @@ from trajanon.benchmark.measurement import Measurement
 from trajanon.cli.screen import listed, show_table
 from trajanon.cli.wording import tell
 from trajanon.privacy.chains import SubjectsLeft
+from trajanon.settings import OF_PAIRS, PAIR
 from trajanon.subjects import Merged
 from trajanon.words import UNITS, number_of, span
 
@@ -111,6 +112,8 @@ def show_release(report: Mapping[str, Any]) -> None:
     if (chained := report.get("chains")) is not None and chained["drives_below"]:
         left = SubjectsLeft(**chained).words(report["k"])
         tell(f"Windows of one drive lie end to end. {left}: {_ONE_PIECE}")
+    if report["k"] == PAIR and report["unit"] != "trip":
+        tell(OF_PAIRS)
     if "shards" in report and report["unit"] != "trip":
         tell(
             "Windows stay as they were cut: only files are aligned. Somebody who follows a drive "

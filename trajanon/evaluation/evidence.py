@@ -19,7 +19,7 @@ from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.chains import Chained
 from trajanon.privacy.diversity import Diversity
 from trajanon.releases import too_few
-from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
+from trajanon.settings import METHOD_NAMES, OF_PAIRS, REFINEMENT_NAMES
 from trajanon.trajectories import OSM_ATTRIBUTION
 from trajanon.utility import usefulness as measures
 from trajanon.utility.grid import BUSIEST
@@ -203,6 +203,7 @@ class Evaluation:
         return coloured(
             "verdict.txt",
             evidence=self,
+            of_pairs=OF_PAIRS,
             tried=tried,
             worst=max(tried, key=lambda one: (one.worst_case, one.exposed), default=None),
             as_cut=self.diversity.account,

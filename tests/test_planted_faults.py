@@ -1,0 +1,100 @@
+"""Faults planted in a release are found by the command that should find them."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from toy import crossing, toy
+
+import trajanon
+from trajanon.cli.results import show_release
+from trajanon.errors import BadInput
+from trajanon.files.release import write_release
+from trajanon.settings import OF_PAIRS
+from trajanon.trajectories import Trajectories
+
+
+def released(tmp_path: Path, source: Trajectories) -> tuple[Path, dict[str, Any]]:
+    """A release of pairs, not aligned, with its report beside it."""
+    path = tmp_path / "anonymized.parquet"
+    release = trajanon.anonymize(source, 2, effort="fast")
+    release.write(path)
+    return path, release.report
+
+
+def planted(path: Path, points: Any) -> None:
+    """Write other lines into the file; the report stays as it was."""
+    order = np.random.default_rng(1).permutation(len(points))
+    write_release(path, Trajectories(points[order], provenance={"attribution": None}))
+
+
+def test_a_line_of_k_less_1_is_found_from_the_file_alone(tmp_path: Path) -> None:
+    path, _ = released(tmp_path, toy())
+    assert trajanon.check(path, 2).holds
+    planted(path, trajanon.read_release(path).points[1:])
+    findings = trajanon.check(path, 2)
+    assert not findings.holds
+    assert "occur fewer than 2 times (the rarest 1 times)" in findings.problems[-1]
+
+
+def test_an_original_inside_is_found_from_the_file_alone(tmp_path: Path) -> None:
+    """It is a line that nobody shares."""
+    path, _ = released(tmp_path, toy())
+    points = trajanon.read_release(path).points
+    own = np.round(toy().points[:1] + 0.0001, 4)
+    planted(path, np.concatenate([points, own]))
+    assert any("occur fewer than 2 times" in each for each in trajanon.check(path, 2).problems)
+
+
+def test_an_original_in_the_place_of_a_line_is_found_by_the_holder(tmp_path: Path) -> None:
+    """As often as its line: rows alone cannot tell, originals and report can."""
+    path, report = released(tmp_path, toy())
+    points = trajanon.read_release(path).points
+    line = (points == points[0]).all(axis=(1, 2))
+    points[line] = np.round(toy().points[0] + 0.0003, 4)
+    planted(path, points)
+    assert trajanon.check(path, 2).holds
+    with pytest.raises(BadInput):
+        trajanon.check(path, 2, trajectories=toy())
+    with pytest.raises(BadInput):
+        trajanon.evaluate(toy(), trajanon.read_release(path), report)
+
+
+def test_a_subject_twice_in_a_group_of_k_is_found_by_the_holder(tmp_path: Path) -> None:
+    path, report = released(tmp_path, toy())
+    labels = np.array(report["labels"])
+    people = np.arange(len(labels))
+    first, second = np.flatnonzero(labels == 0)[:2]
+    people[second] = people[first]
+    twice = Trajectories(toy().points, subject=people)
+    findings = trajanon.check(path, 2, trajectories=twice)
+    assert not findings.holds
+    assert "hold fewer than 2 different subjects" in " ".join(findings.problems)
+    evaluation = trajanon.evaluate(twice, trajanon.read_release(path), report)
+    assert not evaluation.holds
+    assert evaluation.violations["subjects"] == 1
+
+
+def test_a_chain_is_found_by_who_releases_and_by_who_evaluates(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Each line stands for two; a drive of two windows for one."""
+    release = trajanon.anonymize(crossing(), 2, align=False)
+    assert release.report["chains"]["drives_below"] == 4
+    show_release(release.report)
+    said = capfd.readouterr()
+    assert "Windows of one drive lie end to end" in " ".join((said.out + said.err).split())
+    colour, first = trajanon.evaluate(crossing(), release).verdict[0]
+    assert colour == "caution"
+    assert "but not for whole drives" in first
+
+
+def test_pairs_of_windows_are_spoken_of_where_k_is_2(capfd: pytest.CaptureFixture[str]) -> None:
+    for k, expected in ((2, True), (4, False)):
+        release = trajanon.anonymize(toy(), k)
+        show_release(release.report)
+        said = capfd.readouterr()
+        assert (OF_PAIRS in " ".join((said.out + said.err).split())) == expected
+        verdict = trajanon.evaluate(toy(), release).verdict
+        assert (("caution", OF_PAIRS) in verdict) == expected
