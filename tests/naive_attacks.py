@@ -169,6 +169,29 @@ def known_ends(
     return np.array(told)
 
 
+def nearest_ends(city: Published) -> Floats:
+    """Chances, and those of the own line, by the straight distances of both ends."""
+
+    def place(point: Floats) -> Floats:
+        lat, lon = np.radians(point)
+        away = np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)
+        return 6_371_000.0 * np.array(away)
+
+    def far(one: Floats, other: Floats) -> float:
+        return sum(float(((place(one[e]) - place(other[e])) ** 2).sum()) for e in (0, -1)) ** 0.5
+
+    return np.array(
+        [
+            picked(
+                city,
+                target,
+                nearest_of({n: far(points, line) for n, line in enumerate(city.lines)}),
+            )
+            for target, points in enumerate(city.points)
+        ]
+    )
+
+
 def nearest_lines(city: Published) -> list[list[int]]:
     """The lines nearest to each original, in standardised columns."""
     table = city.points.reshape(len(city.points), -1)

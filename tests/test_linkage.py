@@ -7,7 +7,7 @@ from naive_attacks import cities
 from trajanon import workers
 from trajanon.arrays import Floats
 from trajanon.privacy.attack import Published
-from trajanon.privacy.linkage import nearest_record
+from trajanon.privacy.linkage import nearest_ends, nearest_record
 
 
 def told(city: Published) -> Floats:
@@ -19,6 +19,22 @@ def told(city: Published) -> Floats:
 @given(cities(most=9))
 def test_it_is_the_slow_twin(city: Published) -> None:
     np.testing.assert_allclose(told(city), naive.nearest_record(city), rtol=1e-12)
+
+
+@given(cities())
+def test_by_ends_it_is_the_slow_twin(city: Published) -> None:
+    found = nearest_ends(city)
+    both = np.column_stack([found.rates, found.line_rates])
+    np.testing.assert_allclose(both, naive.nearest_ends(city))
+
+
+def test_nearest_ends_are_found_however_far() -> None:
+    lines = np.array([[[40.0, 0.0], [41.0, 9.0], [40.5, 0.0]], [[40.2, 0.0]] * 3])
+    points = lines + 0.01
+    points[:, 1] += 5.0  # nothing is known of the way between
+    found = nearest_ends(Published(points, lines, np.arange(2), 2))
+    assert found.rates.tolist() == [1.0, 1.0]
+    assert found.name == "both ends, nearest"
 
 
 def test_it_is_the_slow_twin_where_nothing_coincides() -> None:

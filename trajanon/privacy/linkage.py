@@ -1,4 +1,4 @@
-"""Record linkage: an adversary who knows whole trajectories, and takes the nearest released row."""
+"""Record linkage: an adversary who knows whole trajectories, or ends, and takes the nearest row."""
 
 from threading import Event
 from typing import Any, NamedTuple
@@ -10,13 +10,14 @@ from scipy.stats import hypergeom
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import principal_axes, turn
 from trajanon.errors import BadInput
+from trajanon.geodesy import in_space
 from trajanon.partition import dense
 from trajanon.privacy.attack import Attack, Published
 from trajanon.workers import in_parts
 
 _AT_ONCE = 500  # originals that a thread links
 _TIED = 1e-9  # distances that differ by less, as a share, are equal but for rounding
-_SAME = 1e-12  # a distance of 0 but for rounding, in standard deviations
+_SAME = 1e-12  # a distance of 0 but for rounding, in standard deviations or metres
 
 
 def nearest_record(published: Published) -> Attack:
@@ -25,10 +26,31 @@ def nearest_record(published: Published) -> Attack:
     The adversary knows the whole of the target's trajectory. He takes the released rows at the
     smallest Euclidean distance of the standardised records, and picks one.
     """
-    linked = _link(published)
+    knows = f"the target's whole {published.unit}"
+    return _picked("nearest record", knows, published, nearest_lines(published))
+
+
+def nearest_ends(published: Published) -> Attack:
+    """Link each original to the released row whose two ends are nearest to its own.
+
+    The adversary knows where the target's trajectory begins and where it ends, however far the
+    lines begin and end from there. He takes the rows at the smallest sum of the two squared
+    distances, through the Earth.
+    """
+    ends = (
+        np.hstack([in_space(each[:, end]) for end in (0, -1)])
+        for each in (published.points, published.lines)
+    )
+    knows = f"both ends of the target's {published.unit}"
+    return _picked("both ends, nearest", knows, published, _nearest(*ends))
+
+
+def _picked(name: str, knows: str, published: Published, found: Any) -> Attack:
+    """Pick a row of the lines found for each original, lists, (n,)."""
+    linked = _link(published, found)
     rates, line_rates = linked.own / linked.rows, linked.home / linked.rows
-    everyone, knows = np.arange(len(rates)), f"the target's whole {published.unit}"
-    return Attack("nearest record", knows, published, everyone, rates, line_rates, worst=rates)
+    everyone = np.arange(len(rates))
+    return Attack(name, knows, published, everyone, rates, line_rates, worst=rates)
 
 
 def other_tracks(published: Published, *, share: float = 0.5) -> Attack:
@@ -42,7 +64,7 @@ def other_tracks(published: Published, *, share: float = 0.5) -> Attack:
     if not 0.0 < share < 1.0:
         msg = f"share must lie above 0 and below 1 (got {share})"
         raise BadInput(msg)
-    linked = _link(published)
+    linked = _link(published, nearest_lines(published))
     at_home = linked.home > 0
     _, subject, tracks = np.unique(published.owners, return_inverse=True, return_counts=True)
     targets = np.flatnonzero(tracks[subject] > 1)
@@ -90,10 +112,9 @@ class _Linked(NamedTuple):
     home: Ints  # rows of the line of its group; 0 if that is not among the nearest
 
 
-def _link(published: Published) -> _Linked:
-    """Count the rows that each original is linked to."""
+def _link(published: Published, found: Any) -> _Linked:
+    """Count the rows that each original is linked to, by the lines found for it."""
     n, g = len(published.points), len(published.lines)
-    found = nearest_lines(published)
     original = np.repeat(np.arange(n), [len(lines) for lines in found])
     line = np.concatenate(found).astype(np.int64)
     # What a subject has on a line: a pair as one number.
@@ -115,12 +136,17 @@ def nearest_lines(published: Published) -> Any:
     """Find the lines at the smallest distance from each original, exactly: lists, (n,)."""
     originals, lines = _standardised(published)
     axes = principal_axes(originals)
-    tree = cKDTree(turn(lines, axes))
+    return _nearest(turn(originals, axes), turn(lines, axes))
+
+
+def _nearest(originals: Floats, lines: Floats) -> Any:
+    """Find the rows of the second at the smallest distance from each of the first: lists, (n,)."""
+    tree = cKDTree(lines)
 
     def link(rows: Ints, stop: Event) -> Any:
         if stop.is_set():
             raise KeyboardInterrupt
-        some = turn(originals[rows], axes)
+        some = originals[rows]
         away, _ = tree.query(some)
         return tree.query_ball_point(some, away * (1.0 + _TIED) + _SAME)
 
