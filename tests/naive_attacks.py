@@ -178,7 +178,7 @@ def nearest_ends(city: Published) -> Floats:
         return 6_371_000.0 * np.array(away)
 
     def far(one: Floats, other: Floats) -> float:
-        return sum(float(((place(one[e]) - place(other[e])) ** 2).sum()) for e in (0, -1)) ** 0.5
+        return float(np.linalg.norm([place(one[end]) - place(other[end]) for end in (0, -1)]))
 
     return np.array(
         [

@@ -155,14 +155,14 @@ def all_choices(count, home, target, lines, known, passing, out):
             begin, end = first + 1, points
         rows[:], own[:], tied[:], own_tied[:], best[:] = 0, 0, 0, 0, np.inf
         farthest = -1.0
-        for entry in mine:
-            if passing.latest[entry, first] < 0:
+        for holder in mine:
+            if passing.latest[holder, first] < 0:
                 continue
-            position = passing.earliest[entry, first] + np.int32(known.in_order)
+            position = passing.earliest[holder, first] + np.int32(known.in_order)
             for second in range(begin, end):
-                if passing.latest[entry, second] >= position:
-                    own[second] += passing.own[entry]
-                    away = of_two(entry, first, second, target, lines, known, passing)
+                if passing.latest[holder, second] >= position:
+                    own[second] += passing.own[holder]
+                    away = of_two(holder, first, second, target, lines, known, passing)
                     best[second] = min(best[second], away)
         for second in range(begin, end):
             if own[second] > 0:
@@ -229,8 +229,8 @@ def some_choices(count, home, target, lines, known, passing, random, out):
                 chosen[have] = point
                 have += 1
         best = np.inf
-        for entry in mine:
-            best = min(best, of_choice(entry, chosen, target, lines, known, passing))
+        for holder in mine:
+            best = min(best, of_choice(holder, chosen, target, lines, known, passing))
         if best == np.inf:
             continue  # what else passes has no row of the target's subject
         rows, own, of_home, tied, own_tied, tied_home = 0, 0, 0, 0, 0, 0
