@@ -169,7 +169,8 @@ class ReleaseSettings(_Checked):
         as good as any of them.
     digits
         Decimals of released degrees, 4 (11 m) to 7 (1 cm); with each one more, somebody who holds
-        all other tracks can tell more easily who is in a group. Displacements are measured to the
+        all other tracks can tell more easily who is in a group. None writes each line on a grid
+        about as coarse as its group is wide, which hides most. Displacements are measured to the
         lines as written.
     times
         Release the mean times of each group: of-day, of-week or date. Each line then bears them at
@@ -191,7 +192,9 @@ class ReleaseSettings(_Checked):
     align: bool = _option(True)
     suppress: float = _option(0.0, least=0, below=1)
     min_radius: float = _option(0.0, least=0)
-    digits: int = _option(FEWEST_DIGITS, least=FEWEST_DIGITS, most=MOST_DIGITS)
+    digits: int | None = _option(
+        None, "by each group's width", least=FEWEST_DIGITS, most=MOST_DIGITS
+    )
     times: str | None = _option(None, "no times", choices=TIMES)
     minute_worth: float = _option(3.0, least=0, most=10**6)
     time_step: int = _option(300, least=1, most=86_400)
@@ -205,6 +208,12 @@ def parameters_of(kind: type) -> list[Parameter]:
         Parameter(one.name, Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type)
         for one in fields(kind)
     ]
+
+
+def check_digits(digits: int) -> None:
+    """Refuse decimals that no release has."""
+    (option,) = (one for one in fields(ReleaseSettings) if one.name == "digits")
+    _check(option.name, digits, int, option.metadata)
 
 
 def takes_settings(function: Function) -> Function:

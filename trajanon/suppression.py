@@ -9,13 +9,14 @@ import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.files.release_lines import line_numbers, rounded
-from trajanon.loss import standardise
+from trajanon.files.release_lines import as_written, line_numbers
+from trajanon.loss import loss_to, standardise
 from trajanon.methods.remaining import mended
 from trajanon.partition import Partition, check_enough, dense, measured
 from trajanon.privacy.diversity import too_tight
 from trajanon.privacy.outliers import outliers
 from trajanon.problem import Problem
+from trajanon.rounding import grid_steps
 from trajanon.settings import ReleaseSettings
 from trajanon.timing import Timing, seen_by
 from trajanon.trajectories import Trajectories
@@ -27,13 +28,28 @@ class TrajectoryGroups(NamedTuple):
 
     trajectories: Trajectories
     partition: Partition  # its loss and its lines are of places alone
-    digits: int  # decimals of a degree that are released
+    digits: int | None  # decimals of a degree that are released; None: on the grid of each group
     timing: Timing | None = None  # of times that are released
+
+    @property
+    def steps(self) -> Ints | None:
+        """The grid of each group's line, as `grid_steps`; None if all have so many decimals."""
+        if self.digits is not None:
+            return None
+        points, partition = self.trajectories.points, self.partition
+        return grid_steps(points, partition.lines(points), partition.labels)
 
     @property
     def released(self) -> Floats:
         """The mean of each group as it is written, shape (g, m, 2)."""
-        return rounded(self.partition.lines(self.trajectories.points), self.digits)
+        means = self.partition.lines(self.trajectories.points)
+        return as_written(means, self.digits, self.steps)
+
+    @property
+    def information_loss(self) -> float:
+        """IL in percent of the lines as written; of places alone."""
+        records, lines = self.trajectories.records, self.released
+        return loss_to(records, lines.reshape(len(lines), -1)[self.partition.labels])
 
     @property
     def released_times(self) -> Floats | None:
@@ -153,7 +169,7 @@ def suppression_account(
     with_outliers = None
     if costly.any():
         with_outliers = {
-            "information_loss": before.partition.information_loss,
+            "information_loss": before.information_loss,
             "displacement": summary(before.moved),
             "displacement_of_others": summary(before.moved[~costly]),
         }

@@ -42,10 +42,7 @@ def account(before: TrajectoryGroups, after: TrajectoryGroups) -> dict[str, Any]
     under = len(tracks.run) * STEPS * (cut.shape[1] - 1)
     return {
         "measured": MEASURED,
-        "before": {
-            "information_loss": before.partition.information_loss,
-            "displacement": summary(moved),
-        },
+        "before": {"information_loss": before.information_loss, "displacement": summary(moved)},
         "slid": {
             "share": float((far > 0.0).mean()),
             **summary(far[far > 0.0] if far.any() else far[:1]),

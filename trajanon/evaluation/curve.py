@@ -89,7 +89,7 @@ def options_in(report: Report) -> dict[str, Any]:
         "count": report["counted"],
         "align": report.get("alignment") is not None,
         "rows": rows_in(report),
-        "digits": digits_in(report),
+        "digits": digits_in(report) if report.get("steps") is None else None,
     }
     if told := report.get("times"):
         options |= {name: told[name] for name in ("times", "timezone", "minute_worth")}

@@ -278,6 +278,7 @@ class Evaluation:
             steps=[step.replace("trajectories", self.units) for step in steps]
             or ["microaggregation"],
             digits=digits_in(self.report),
+            on_grids=self.report.get("steps") is not None,
             in_file=RELEASE,
             as_slid=AS_SLID,
             openstreetmap=OSM_ATTRIBUTION,

@@ -12,15 +12,24 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
 from trajanon.clock import Clock
-from trajanon.settings import ReleaseSettings
+from trajanon.settings import FEWEST_DIGITS
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
-DIGITS = ReleaseSettings.digits
+DIGITS = FEWEST_DIGITS
+"""Decimals of a release whose lines are written on grids, each on its own."""
+
+UNIT = 10.0**-DIGITS
+"""Degrees: each step of a grid is a whole power of two of it."""
+
+MOST_STEPS = (32, 64)
+"""Largest steps of latitude and longitude: 90 and 180 degrees are on these grids and finer ones."""
 
 LINE = "LineString"
 
 MOST_ROWS = 10**7
 """Rows that the lines of a file may count: all of them have to fit into memory."""
+
+_NOISE = 9  # decimals of a mean that count where it is put on a grid
 
 _BEYOND = 253_402_300_800.0  # seconds from 1970 to the year 10000
 
@@ -28,6 +37,19 @@ _BEYOND = 253_402_300_800.0  # seconds from 1970 to the year 10000
 def rounded(degrees: Floats, digits: int) -> Floats:
     """Round coordinates as they are written; there is one zero."""
     return np.round(degrees, digits) + 0.0
+
+
+def as_written(means: Floats, digits: int | None, steps: Ints | None = None) -> Floats:
+    """Round means of groups, (g, m, 2), to decimals, or each to a grid of so many units, (g, 2).
+
+    Means half way between two places of a grid are not rare, and may be computed otherwise the next
+    time: noise far below what is released decides nothing.
+    """
+    if steps is None:
+        return rounded(means, digits or DIGITS)
+    grid = UNIT * steps[:, None, :]
+    places: Floats = np.round(np.round(means, _NOISE) / grid) * grid
+    return rounded(places, DIGITS)
 
 
 def line_numbers(lines: Floats) -> Ints:

@@ -10,14 +10,19 @@ from trajanon.arrays import Bools, Ints
 from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.json_types import parsed, typed
+from trajanon.files.release_lines import MOST_STEPS
 from trajanon.inputs import regular
 from trajanon.partition import check_k
-from trajanon.settings import MOST_DIGITS, ReleaseSettings
+from trajanon.settings import MOST_DIGITS, ReleaseSettings, check_digits
 from trajanon.trajectories import Trajectories
 
 NOT_TOGETHER = (
     "these trajectories, release and report do not belong together: run trajanon anonymize again"
 )
+
+
+GRIDS = {2**doublings for doublings in range(max(MOST_STEPS).bit_length())}
+"""Steps that a grid may have."""
 
 
 class _Stage(TypedDict):
@@ -78,6 +83,7 @@ class Report(TypedDict):
     attribution: NotRequired[str | None]
     subjects_per_group: NotRequired[list[int] | None]
     digits: NotRequired[int]
+    steps: NotRequired[list[list[int]] | None]
     groups_of_equal_lines: NotRequired[list[list[int]]]
     rows: NotRequired[_Rows]
 
@@ -150,7 +156,19 @@ def clock_in(report: Report) -> Clock | None:
 
 def digits_in(report: Report) -> int:
     """Take the decimals of a release from its report; all had 7 before one said so."""
-    return ReleaseSettings(digits=report.get("digits", MOST_DIGITS)).digits
+    digits = report.get("digits", MOST_DIGITS)
+    check_digits(digits)
+    return digits
+
+
+def steps_in(report: Report, groups: int) -> Ints | None:
+    """Take from a report the grid of each group's line, (g, 2); None if it tells of none."""
+    if (told := report.get("steps")) is None:
+        return None
+    whole = {step for pair in told for step in pair}
+    if len(told) != groups or any(len(pair) != 2 for pair in told) or not whole <= GRIDS:
+        raise BadInput(NOT_TOGETHER)
+    return np.array(told, dtype=np.int64)
 
 
 def rows_in(report: Report) -> str:

@@ -133,7 +133,7 @@ class Plan:
     survey: Survey  # how the table is standardised
     split: Split  # how it is split into shards
     k: int  # least number of different subjects in a group
-    digits: int  # decimals of a degree in the release
+    digits: int | None  # decimals of a degree in the release; None: on the grid of each group
     rows: str  # what has a row each in the release
     counts_subjects: bool  # whether subjects are counted, or records
     settings: Settings  # of the search

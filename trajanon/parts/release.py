@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import TrajanonError
 from trajanon.files.geoparquet import write_released
-from trajanon.files.release_lines import line_numbers, rounded
+from trajanon.files.release_lines import as_written, line_numbers
 from trajanon.files.trajectories import part_name
 from trajanon.loss import group_means, sse
 from trajanon.partition import broken_promises, dense
@@ -29,6 +29,7 @@ from trajanon.parts.scratch import (
     removal,
     write_by_target,
 )
+from trajanon.rounding import grid_steps
 from trajanon.rows import Rows
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
@@ -89,9 +90,10 @@ class Tally(NamedTuple):
     """Figures of finished groups, where their lines are, and groups that are not finished."""
 
     sizes: Counter[int]  # how many groups there are of each size
+    steps: Counter[tuple[int, int]]  # how many lines lie on each grid, of latitude and longitude
     few: int  # groups of fewer than k different subjects
     lost: float  # SSE of the standardised records
-    lost_in_space: float  # SSE of their coordinates alone
+    lost_in_space: float  # SSE of their coordinates alone, to the lines as written
     errors: dict[str, Histogram]  # of points, in metres; of times, in seconds
     lines: list[tuple[int, Stored]]  # released: number of the part, and where they are
     hashes: NDArray[np.uint64]  # of the line of each group, keyed with a secret
@@ -102,11 +104,12 @@ class Tally(NamedTuple):
 
 def joined_tallies(tallies: Sequence[Tally]) -> Tally:
     """Put tallies together, in their order."""
-    sizes, few, lost, in_space, errors, lines, hashes, of_subjects, waiting, searched = zip(
+    sizes, steps, few, lost, in_space, errors, lines, hashes, of_subjects, waiting, searched = zip(
         *tallies, strict=True
     )
     return Tally(
         sum(sizes, Counter()),
+        sum(steps, Counter()),
         sum(few),
         sum(lost),
         sum(in_space),
@@ -131,7 +134,11 @@ def finish(plan: Plan, rows: NDArray[np.void], key: str) -> Tally:
         raise TrajanonError(msg)
     points = rows["points"].astype(np.float64, copy=False)
     means = group_means(points.reshape(len(points), 2 * points.shape[1]), labels)
-    lines = rounded(means, plan.digits).reshape(-1, *points.shape[1:])
+    lines = means.reshape(-1, *points.shape[1:])
+    steps = grid_steps(points, lines, labels) if plan.digits is None and len(labels) else None
+    lines = as_written(lines, plan.digits, steps)
+    away = (lines.reshape(means.shape) - means) / plan.survey.spread[: means.shape[1]]
+    by_rounding = float(np.bincount(labels) @ (away**2).sum(axis=1))
     pieces = [slice(start, start + _AT_ONCE) for start in range(0, len(points), _AT_ONCE)]
     moved = (displacement(points[some], lines[labels[some]]).ravel() for some in pieces)
     errors = {"displacement": Histogram.of(moved)}
@@ -159,13 +166,16 @@ def finish(plan: Plan, rows: NDArray[np.void], key: str) -> Tally:
         lambda some: lines[line[some]],
     )
     records = plan.records(rows)
-    lost = sse(records, labels) if len(labels) else 0.0
+    lost = in_space = sse(records, labels) if len(labels) else 0.0
+    if timing is not None and lost:
+        in_space = sse(records[:, :-1], labels)
     return Tally(
         lines=[(number, place) for number, _, place in written],
         sizes=+Counter(dict(enumerate(np.bincount(np.bincount(labels)).tolist()))),
+        steps=Counter() if steps is None else Counter(map(tuple, steps.tolist())),
         few=broken_promises(labels, dense(rows["subject"]), plan.k),
         lost=lost,
-        lost_in_space=lost if timing is None or not lost else sse(records[:, :-1], labels),
+        lost_in_space=in_space + by_rounding,
         errors=errors,
         hashes=hashes,
         of_subjects=int(release.of_subjects.sum()),

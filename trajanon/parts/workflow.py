@@ -51,7 +51,7 @@ def anonymize_parts(
     k: int,
     *,
     count: str = "subjects",
-    digits: int = DIGITS,
+    digits: int | None = ReleaseSettings.digits,
     times: str | None = None,
     minute_worth: float = ReleaseSettings.minute_worth,
     time_step: int = ReleaseSettings.time_step,
@@ -201,7 +201,10 @@ def _report(plan: Plan, tally: Tally, stages: list[Stage], shards: int) -> dict[
         "n": plan.parts.n,
         "k": plan.k,
         "counted": counted.word,
-        "digits": plan.digits,
+        "digits": plan.digits or DIGITS,
+        "groups_of_steps": {
+            f"{north} x {east}": tally.steps[north, east] for north, east in sorted(tally.steps)
+        },
         "groups": counted.groups,
         "lines": different,
         "rows": {

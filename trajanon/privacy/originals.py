@@ -10,7 +10,7 @@ from scipy.spatial import KDTree
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.files.release import read_as_found, read_release
-from trajanon.files.release_lines import amiss_in_counts, clock_of, rounded
+from trajanon.files.release_lines import amiss_in_counts, as_written, clock_of
 from trajanon.files.report import (
     NOT_TOGETHER,
     Report,
@@ -23,6 +23,7 @@ from trajanon.files.report import (
     read_report,
     released_of,
     report_path,
+    steps_in,
 )
 from trajanon.loss import group_means
 from trajanon.partition import broken_promises, dense, subjects_per_group
@@ -62,7 +63,9 @@ def matched(trajectories: Trajectories, release: Trajectories, report: Report) -
     if clock is not None and slid.times is None:
         raise BadInput(NOT_TOGETHER)
     digits = digits_in(report)
-    means, released = rounded(group_means(slid.records, labels), digits), release.records
+    lines = group_means(slid.records, labels).reshape(-1, *slid.points.shape[1:])
+    means = as_written(lines, digits, steps_in(report, len(lines))).reshape(len(lines), -1)
+    released = release.records
     if clock is not None and slid.times is not None and release.times is not None:
         if np.isnan(slid.times).any():
             raise BadInput(NOT_TOGETHER)

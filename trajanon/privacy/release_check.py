@@ -44,7 +44,7 @@ from trajanon.privacy.findings import (
 from trajanon.privacy.order import find_order, find_order_along
 from trajanon.privacy.originals import beside_earlier, with_originals
 from trajanon.releases import Release, written
-from trajanon.settings import ReleaseSettings
+from trajanon.settings import check_digits
 from trajanon.trajectories import Trajectories
 
 _LOG = logging.getLogger(__name__)
@@ -108,7 +108,7 @@ def check(
         with written(against) as path:
             return check(release, k, trajectories=trajectories, against=path, digits=digits)
     check_k(k)
-    ReleaseSettings(digits=digits)
+    check_digits(digits)
     release = Path(release)
     if release.is_dir():
         if trajectories is not None or against is not None:
@@ -253,7 +253,7 @@ def rewrite(
         If one cannot be read, or the other not be written.
     """
     check_k(k)
-    ReleaseSettings(digits=digits)
+    check_digits(digits)
     release, clean = Path(release), Path(clean)
     check_release_format(clean)
     if release.is_dir():
