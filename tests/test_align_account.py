@@ -79,7 +79,8 @@ def test_the_account_is_what_can_be_counted(seed: int, n: int, m: int) -> None:
 
     # Before: of windows as they were cut.
     moved = displacement(before.points, released(*pair[0]))
-    assert found["before"]["information_loss"] == pair[0][1].information_loss
+    lost = pair[0][1].information_loss
+    assert found["before"]["information_loss"] == pytest.approx(lost, rel=1e-4)
     told = found["before"]["displacement"]
     assert told["mean"] == pytest.approx(moved.mean(), rel=1e-6, abs=ROUNDING)
     assert told["max"] == pytest.approx(moved.max(), rel=1e-6, abs=ROUNDING)
@@ -182,7 +183,7 @@ def test_before_alignment_is_what_a_release_without_it_tells(refine: str) -> Non
 @pytest.mark.parametrize("min_radius", [0.0, 60.0])
 def test_a_report_has_both_faces_of_sliding(min_radius: float) -> None:
     before = town(5, 40, 4, people=12)
-    release = trajanon.anonymize(before, 3, effort="fast", min_radius=min_radius)
+    release = trajanon.anonymize(before, 3, effort="fast", min_radius=min_radius, digits=4)
     report = release.report
     kept = np.ones(len(before), dtype=np.bool_)
     kept[(report["suppressed"] or {"rows": []})["rows"]] = False
