@@ -461,10 +461,10 @@ def test_subjects_promised_of_trajectories_that_name_none_are_no_promise() -> No
 
 def test_the_order_of_the_originals_is_found_in_the_released_file(tmp_path: Path) -> None:
     forty = Trajectories(np.random.default_rng(0).uniform(40, 41, (40, 3, 2)))
-    release, report = released(forty)
+    release, report = released(forty, digits=7)
     path = tmp_path / "r.parquet"
     write_release(path, release)
-    findings = trajanon.check(path, 2)
+    findings = trajanon.check(path, 2, digits=7)
     assert trajanon.evaluate(forty, release, report, findings=findings).holds
     labels = np.array(report["labels"])
     means = [forty.points[labels == one].mean(axis=0) for one in range(max(labels) + 1)]

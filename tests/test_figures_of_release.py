@@ -33,7 +33,7 @@ def originals() -> Trajectories:
 
 @pytest.fixture(scope="module")
 def release(originals: Trajectories) -> tuple[Trajectories, dict[str, Any]]:
-    made = anonymize(originals, 3, method="mdav", refine="none")
+    made = anonymize(originals, 3, method="mdav", refine="none", digits=4)
     return made.trajectories, made.report
 
 

@@ -8,7 +8,7 @@ from trajanon.anonymization import anonymize
 from trajanon.arrays import Floats
 from trajanon.clock import BEGINS, HOUR
 from trajanon.errors import TooFewRecords, TooFewSubjects
-from trajanon.files.release_lines import DIGITS, rounded
+from trajanon.files.release_lines import as_written
 from trajanon.loss import group_means
 from trajanon.progress import Progress, silent
 from trajanon.settings import ReleaseSettings
@@ -82,8 +82,10 @@ def _errors(trajectories: Trajectories, k: int, timing: Timing, worth: float | N
     labels = np.array(report["labels"])
     if report["alignment"] is not None:
         trajectories = trajectories.slid(np.array(report["alignment"]["starts"]))
-    lines = rounded(group_means(trajectories.records, labels), DIGITS)
-    moved = displacement(trajectories.points, lines[labels].reshape(trajectories.points.shape))
+    points = trajectories.points
+    means = group_means(trajectories.records, labels).reshape(-1, *points.shape[1:])
+    lines = as_written(means, report["digits"], np.array(report["steps"]))
+    moved = displacement(points, lines[labels])
     times = timing.released(trajectories, labels)[labels]
     errors = timing.errors(timing.seconds(trajectories), times)
     return _Errors(moved, errors["departure_error"], errors["duration_error"])
