@@ -140,8 +140,8 @@ def hold_out(
 ) -> Holdout:
     """Anonymize one half of the subjects anew, as a report tells, and attack both halves.
 
-    Each trajectory counts as a subject of its own where nothing is known of subjects. Distances are
-    of places, also where times are released.
+    Where nothing is known of subjects, each drive counts as one, or each trajectory if drives are
+    not known. Distances are of places, also where times are released.
 
     Raises
     ------
@@ -149,8 +149,7 @@ def hold_out(
         If a half has fewer than k.
     """
     k, _ = promise_in(report)
-    own = np.arange(len(trajectories)) if trajectories.subject is None else trajectories.subject
-    subjects = dense(own)
+    subjects = dense(_owners(trajectories))
     people = int(subjects.max()) + 1
     if people < 2 * k:
         msg = f"a hold-out with k = {k} needs at least {2 * k} subjects, k in each half: {people}"
@@ -165,6 +164,13 @@ def hold_out(
     lines = np.unique(rows.records, axis=0).reshape(-1, *rows.points.shape[1:])
     slides = release.report.get("alignment") is not None
     return measured(trajectories, members, subjects, lines, k, slides=slides)
+
+
+def _owners(trajectories: Trajectories) -> Ints:
+    if trajectories.subject is not None:
+        return trajectories.subject
+    tracks = trajectories.tracks
+    return np.arange(len(trajectories)) if tracks is None else tracks.run
 
 
 def measured(
