@@ -24,8 +24,10 @@ RADII = (25.0, 50.0, 100.0, 200.0, 400.0)
 NEAR = 200.0
 """Metres from the true end within which a guess of it is right."""
 
-AS_CUT, AS_SLID, BY_SUBJECT = "one trajectory", "one drive, at any start", "all of one subject"
-"""Of what the adversary measures the distance."""
+AS_CUT, AS_SLID = "a trajectory", "a drive at its nearest start"
+BY_SUBJECT = "all trajectories of a subject"
+BY_SUBJECT_AS_SLID = "all drives of a subject at their nearest starts"
+"""Of what the adversary measures the distance to the nearest line: of several, the mean."""
 
 
 class Risk(NamedTuple):
@@ -112,9 +114,9 @@ class Holdout:
         """How well members are told from others, a sentence without its end."""
         what, (auc, low, high) = self.told
         return (
-            "Was somebody in it? By the distance to the nearest line a member is told from "
-            f"somebody who is not in {percent(auc)} of the pairs ({percent(low)} to "
-            f"{percent(high)}) where {what} is known; 50 % is chance"
+            f"Was somebody in it? By the distance of {what} to the nearest line, a member is told "
+            f"from somebody who is not in {percent(auc)} of the pairs ({percent(low)} to "
+            f"{percent(high)}); 50 % is chance"
         )
 
     @property
@@ -195,7 +197,7 @@ def measured(
         away = released.from_runs(trajectories.tracks, points.shape[1])[run]
         of_runs = members[first], subjects[first]
         membership[AS_SLID] = told_apart(away, *of_runs)
-        membership[BY_SUBJECT + ", at any start"] = _of_subjects(away, *of_runs)
+        membership[BY_SUBJECT_AS_SLID] = _of_subjects(away, *of_runs)
     linked = _linked(points, lines)
     inferred, guessed = _inferred(points, lines)
     predicates, isolated = _predicates(released, points, members, k)
