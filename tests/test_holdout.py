@@ -159,7 +159,7 @@ def test_a_release_that_is_no_better_than_the_originals_tells_all() -> None:
 
 def test_half_of_too_few_is_refused() -> None:
     report = checked(trajanon.anonymize(toy(), 4, effort="fast").report)
-    with pytest.raises(TooFewSubjects, match="k = 4 needs at least 8 subjects"):
+    with pytest.raises(TooFewSubjects, match="k = 4 needs 8 subjects, k for each half; there are 4"):
         hold_out(toy(), report)
 
 

@@ -151,13 +151,7 @@ def hold_out(
         If a half has fewer than k.
     """
     k, _ = promise_in(report)
-    subjects = dense(_owners(trajectories))
-    people = int(subjects.max()) + 1
-    if people < 2 * k:
-        msg = f"a hold-out with k = {k} needs at least {2 * k} subjects, k in each half: {people}"
-        raise TooFewSubjects(msg)
-    chosen = np.random.default_rng(seed).permutation(people)[: (people + 1) // 2]
-    members = np.isin(subjects, chosen)
+    members, subjects = drawn(trajectories, k, seed)
     asked = options_in(report) | options
     release = anonymize(trajectories.take(members), k, progress=progress, **asked)
     if release.report["stopped"]:
@@ -168,11 +162,18 @@ def hold_out(
     return measured(trajectories, members, subjects, lines, k, slides=slides)
 
 
-def _owners(trajectories: Trajectories) -> Ints:
-    if trajectories.subject is not None:
-        return trajectories.subject
-    tracks = trajectories.tracks
-    return np.arange(len(trajectories)) if tracks is None else tracks.run
+def drawn(trajectories: Trajectories, k: int, seed: int = 0) -> tuple[Bools, Ints]:
+    """Draw half of the subjects: whether each trajectory is a member's, and its subject."""
+    own, tracks = trajectories.subject, trajectories.tracks
+    if own is None:
+        own = np.arange(len(trajectories)) if tracks is None else tracks.run
+    subjects = dense(own)
+    people = int(subjects.max()) + 1
+    if people < 2 * k:
+        msg = f"a hold-out with k = {k} needs {2 * k} subjects, k for each half; there are {people}"
+        raise TooFewSubjects(msg)
+    chosen = np.random.default_rng(seed).permutation(people)[: (people + 1) // 2]
+    return np.isin(subjects, chosen), subjects
 
 
 def measured(
