@@ -1,6 +1,6 @@
 """Ask anonymeter the three questions that `trajanon evaluate --holdout` asks.
 
-    python benchmarks/anonymeter_beside.py halves cabs.parquet halves.npz
+    python benchmarks/anonymeter_beside.py halves cabs.parquet halves.npz [slide]
     ANONYMETER/bin/python benchmarks/anonymeter_beside.py questions halves.npz
 
 The first command, with trajanon, anonymizes half of the subjects (k = 4), and writes the originals
@@ -24,14 +24,14 @@ MOST = 2_000  # records attacked
 PREDICATES = 300
 
 
-def halves(trajectories: str, out: str) -> None:
-    """Anonymize one half, with windows that stay where they are."""
+def halves(trajectories: str, out: str, slide: str = "") -> None:
+    """Anonymize one half, with windows that stay where they are unless they shall slide."""
     import trajanon
     from trajanon.evaluation.holdout import drawn
 
     read = trajanon.read_trajectories(trajectories)
     members, _ = drawn(read, K)
-    lines = trajanon.anonymize(read.take(members), K, align=False).trajectories.records
+    lines = trajanon.anonymize(read.take(members), K, align=bool(slide)).trajectories.records
     np.savez(
         out,
         members=read.records[members],
@@ -42,11 +42,7 @@ def halves(trajectories: str, out: str) -> None:
 
 def questions(file: str) -> None:
     """Evaluate the three risks."""
-    from anonymeter.evaluators import (  # type: ignore[import-not-found]
-        InferenceEvaluator,
-        LinkabilityEvaluator,
-        SinglingOutEvaluator,
-    )
+    from anonymeter import evaluators  # type: ignore[import-not-found]
 
     warnings.filterwarnings("ignore")
     read = np.load(file)
@@ -59,12 +55,13 @@ def questions(file: str) -> None:
     half, known, n = len(columns) // 2, len(columns) // 6 * 4, min(MOST, len(read["others"]))
     linked = columns[:half], columns[half:]
     _tell(
-        "linkability", LinkabilityEvaluator(**metres, n_attacks=n, aux_cols=linked, n_neighbors=1)
+        "linkability",
+        evaluators.LinkabilityEvaluator(**metres, n_attacks=n, aux_cols=linked, n_neighbors=1),
     )
     inferred = {"aux_cols": columns[:known], "secret": "end", "regression": False}
-    _tell("inference", InferenceEvaluator(**tables, n_attacks=n, **inferred))
+    _tell("inference", evaluators.InferenceEvaluator(**tables, n_attacks=n, **inferred))
     for some in (3, 6):
-        evaluator = SinglingOutEvaluator(**metres, n_attacks=PREDICATES, n_cols=some)
+        evaluator = evaluators.SinglingOutEvaluator(**metres, n_attacks=PREDICATES, n_cols=some)
         _tell(f"singling out, {some} columns", evaluator, mode="multivariate")
 
 
@@ -90,4 +87,8 @@ def _tell(question: str, evaluator: Any, **how: Any) -> None:
 
 
 if __name__ == "__main__":
-    {"halves": halves, "questions": questions}[sys.argv[1]](*sys.argv[2:])
+    command, *given = sys.argv[1:]
+    if command == "halves":
+        halves(*given)
+    else:
+        questions(*given)

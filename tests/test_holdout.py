@@ -159,7 +159,7 @@ def test_a_release_that_is_no_better_than_the_originals_tells_all() -> None:
 
 def test_half_of_too_few_is_refused() -> None:
     report = checked(trajanon.anonymize(toy(), 4, effort="fast").report)
-    with pytest.raises(TooFewSubjects, match="k = 4 needs 8 subjects, k for each half; there are 4"):
+    with pytest.raises(TooFewSubjects, match="needs 8 subjects, k for each half; there are 4"):
         hold_out(toy(), report)
 
 
@@ -178,7 +178,7 @@ def test_page_and_verdict_say_what_came_out(run: Run, tmp_path: Path) -> None:
     assert answer.code == 0
     found = trajanon.evaluate(some, release, holdout=True)
     assert found.holdout is not None
-    assert found.holdout.words in answer.out
+    assert found.holdout.beside in answer.out
     account = found.account["holdout"]
     assert account == json.loads(json.dumps(account))
     told = json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))
@@ -186,6 +186,7 @@ def test_page_and_verdict_say_what_came_out(run: Run, tmp_path: Path) -> None:
     sentences = [sentence for _, sentence in found.verdict]
     assert found.holdout.was_in + "." in sentences
     assert found.holdout.singled_out + "." in sentences
+    assert found.holdout.words.startswith(found.holdout.beside)
     section = found.html.partition("<h2>Beside people who are not in it</h2>")[2]
     assert section.partition("</section>")[0].count('<th scope="row">') == 3 + 2 + len(RADII)
     none = trajanon.evaluate(some, release)

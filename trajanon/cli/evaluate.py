@@ -83,7 +83,7 @@ def evaluate(
         if evaluation.curve is not None:
             tell(evaluation.curve.words)
         if evaluation.holdout is not None:
-            tell(evaluation.holdout.words)
+            tell(evaluation.holdout.beside)
         sheet_is = "to be published with the release"
         if not evaluation.holds:
             sheet_is = "which says why there is none to publish"

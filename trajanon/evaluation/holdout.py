@@ -44,7 +44,7 @@ class Risk(NamedTuple):
     def words(self) -> str:
         """The difference with its interval, without an end."""
         return (
-            f"{percent(self.main)} of the time against members and {percent(self.control)} against "
+            f"{percent(self.main)} of the time for members and {percent(self.control)} for "
             f"those held out: a risk of {percent(self.risk)} for being in the release "
             f"({percent(self.low)} to {percent(self.high)})"
         )
@@ -100,9 +100,14 @@ class Holdout:
     @property
     def words(self) -> str:
         """What came out, in a few sentences."""
+        return f"{self.beside} {self.was_in}. {self.singled_out}."
+
+    @property
+    def beside(self) -> str:
+        """Members beside those held out, in a few sentences."""
         return (
-            f"{number_of(self.members, 'subject')} anonymized anew as this release was, and "
-            f"{number_of(self.others, 'subject')} held out. {self.was_in}. {self.singled_out}. "
+            f"{number_of(self.members, 'subject')} were anonymized anew as this release was, and "
+            f"{number_of(self.others, 'subject')} held out. "
             "Linkability: both halves of a trajectory lead to the same line "
             f"{self.risks['linkability'].words}. "
             f"Inference: the line nearest to its first two thirds ends within {metres(NEAR)} of "
@@ -114,7 +119,7 @@ class Holdout:
         """How well members are told from others, a sentence without its end."""
         what, (auc, low, high) = self.told
         return (
-            f"Was somebody in it? By the distance of {what} to the nearest line, a member is told "
+            f"Was somebody in it? By the distance to the nearest line, of {what}, a member is told "
             f"from somebody who is not in {percent(auc)} of the pairs ({percent(low)} to "
             f"{percent(high)}); 50 % is chance"
         )
