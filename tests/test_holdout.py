@@ -10,6 +10,7 @@ from commands import Run
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_sliding import town
+from test_evaluate_times import town as timed_town
 from toy import toy
 
 import trajanon
@@ -161,6 +162,21 @@ def test_half_of_too_few_is_refused() -> None:
     report = checked(trajanon.anonymize(toy(), 4, effort="fast").report)
     with pytest.raises(TooFewSubjects, match="needs 8 subjects, k for each half; there are 4"):
         hold_out(toy(), report)
+    asked = list[str]()
+    release = trajanon.anonymize(toy(), 4, effort="fast")
+    with pytest.raises(TooFewSubjects):
+        trajanon.evaluate(
+            toy(), release, holdout=True, progress=lambda _, done, *__: asked.append(str(done))
+        )
+    assert asked == ["0"]
+
+
+def test_a_release_with_times_is_made_with_times() -> None:
+    some = timed_town(80)
+    release = trajanon.anonymize(some, 3, times="of-day", timezone="Etc/UTC", effort="fast")
+    found = trajanon.evaluate(some, release, holdout=True)
+    assert found.holdout is not None
+    assert "places alone" in found.html
 
 
 def test_people_nobody_knows_count_as_one_each() -> None:

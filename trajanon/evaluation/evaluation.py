@@ -14,7 +14,7 @@ from trajanon.evaluation.cost import AS_SLID, MDAV, NOTHING, RELEASE
 from trajanon.evaluation.curve import curve as curve_of
 from trajanon.evaluation.curve import options_in
 from trajanon.evaluation.evidence import Alone, Evaluation, Price
-from trajanon.evaluation.holdout import hold_out
+from trajanon.evaluation.holdout import drawn, hold_out
 from trajanon.files.report import checked, promise_in, released_of
 from trajanon.loss import group_means, loss_to
 from trajanon.microaggregation import microaggregate
@@ -104,6 +104,8 @@ def evaluate(
     step = partial(progress, "Evaluating")
     step(0, 5)
     kept = released_of(trajectories, told)
+    if holdout:
+        drawn(kept, k)  # refuses too few before anything is measured
     found = matched(kept, release, told)
     subjects = None if kept.subject is None else dense(kept.subject)
     people = None if subjects is None else int(subjects.max()) + 1
