@@ -16,6 +16,8 @@ _AROUND = 0.01  # degrees: a kilometre, beyond which no road counts
     files=("Trajectories and release.", BOTH),
     curve="Numbers k, as 2,3,4,5,8,10,20: anonymize with each anew, as this release was, and draw "
     "metres moved against the chance of the best attack. Takes minutes.",
+    holdout="Anonymize half of the subjects anew, as this release was, and measure what an "
+    "adversary finds against them and against the other half. Takes as long as anonymize.",
     pbf="An .osm.pbf file, to measure whether points still lie on roads.",
     out="Page to write, with a .json beside it. The datasheet stands beside the release, as "
     "RELEASE.datasheet.md.",
@@ -24,6 +26,7 @@ def evaluate(
     files: list[Path] | None = None,
     *,
     curve: str | None = None,
+    holdout: bool = False,
     pbf: Path | None = None,
     out: Path = Path("evaluation.html"),
     subjects_exact: bool = False,
@@ -66,6 +69,7 @@ def evaluate(
             findings=trajanon.check(released, k, digits=reports.digits_in(report)),
             to_road=to_road,
             curve=ks,
+            holdout=holdout,
             progress=progress,
         )
         page.write_text(evaluation.html, encoding="utf-8")
@@ -78,6 +82,8 @@ def evaluate(
             tell({"good": "+ ", "caution": "! ", "bad": "X "}[kind] + sentence)
         if evaluation.curve is not None:
             tell(evaluation.curve.words)
+        if evaluation.holdout is not None:
+            tell(evaluation.holdout.beside)
         sheet_is = "to be published with the release"
         if not evaluation.holds:
             sheet_is = "which says why there is none to publish"

@@ -14,6 +14,7 @@ from trajanon.evaluation.cost import AS_SLID, MDAV, NOTHING, RELEASE
 from trajanon.evaluation.curve import curve as curve_of
 from trajanon.evaluation.curve import options_in
 from trajanon.evaluation.evidence import Alone, Evaluation, Price
+from trajanon.evaluation.holdout import drawn, hold_out
 from trajanon.files.report import checked, promise_in, released_of
 from trajanon.loss import group_means, loss_to
 from trajanon.microaggregation import microaggregate
@@ -53,6 +54,7 @@ def evaluate(
     to_road: ToRoad | None = None,
     seed: int = 0,
     curve: Sequence[int] = (),
+    holdout: bool = False,
     progress: Progress = silent,
 ) -> Evaluation:
     """Measure what a release protects, and what it costs.
@@ -78,17 +80,21 @@ def evaluate(
         Gives metres to the nearest road, called with latitudes, longitudes and a limit, as
         ``trajanon.extract.roads(pbf).distance``.
     seed
-        Repeats the random boxes.
+        Repeats the random boxes, and which subjects are held out.
     curve
         Each k to anonymize with anew, as the report tells, to set metres beside the chance of the
         best attack.
+    holdout
+        Whether to anonymize half of the subjects anew, as the report tells, and to measure what
+        that tells of them beside the other half.
     progress
         Told what is being done.
 
     Raises
     ------
     BadInput
-        If the three do not belong together, or a k of the curve is below 2.
+        If the three do not belong together, a k of the curve is below 2, or there are too few
+        subjects to hold out half of them.
     """
     release, report = with_report(release, report)
     for each in curve:
@@ -98,6 +104,8 @@ def evaluate(
     step = partial(progress, "Evaluating")
     step(0, 5)
     kept = released_of(trajectories, told)
+    if holdout:
+        drawn(kept, k)  # refuses too few before anything is measured
     found = matched(kept, release, told)
     subjects = None if kept.subject is None else dense(kept.subject)
     people = None if subjects is None else int(subjects.max()) + 1
@@ -172,6 +180,7 @@ def evaluate(
         attacks=_by_name(tried),
         chained=chained,
         curve=curve_of(kept, curve, progress=progress, **options_in(told)) if curve else None,
+        holdout=hold_out(kept, told, seed=seed, progress=progress) if holdout else None,
         diversity=diverse,
         diversity_as_slid=diverse_as_slid,
         roads_before=None if to_road is None else share_on_roads(kept.points, to_road, ROAD),

@@ -13,6 +13,7 @@ from trajanon.clock import Clock
 from trajanon.evaluation.adversaries import SLID
 from trajanon.evaluation.cost import AS_SLID, RELEASE, cost
 from trajanon.evaluation.curve import Curve
+from trajanon.evaluation.holdout import Holdout
 from trajanon.evaluation.templates import coloured, rendered
 from trajanon.files.report import Report, digits_in, rows_in
 from trajanon.privacy.attack import QUESTIONS, Attack
@@ -120,6 +121,9 @@ class Evaluation:
         known or no drive has windows on two lines.
     curve
         Metres moved and chances of the best attack by k; None if nobody asked.
+    holdout
+        What a release of half of the subjects tells of them, beside the others; None if nobody
+        asked.
     diversity, diversity_as_slid
         What the members of the groups have in common: in the file, and as they slid; the same, if
         none did.
@@ -154,6 +158,7 @@ class Evaluation:
     attacks: Sequence[Attack]
     chained: Chained | None
     curve: Curve | None
+    holdout: Holdout | None
     diversity: Diversity
     diversity_as_slid: Diversity
     roads_before: float | None
@@ -233,6 +238,7 @@ class Evaluation:
             "attacks": [attack.account for attack in self.attacks],
             "chains": None if self.chained is None else self.chained.account,
             "curve": None if self.curve is None else self.curve.account,
+            "holdout": None if self.holdout is None else self.holdout.account,
             "diversity": self.diversity.account,
             "diversity_as_slid": self.diversity_as_slid.account,
             "utility": {name: asdict(one) for name, one in self.usefulness.items()},

@@ -1,0 +1,76 @@
+"""Slow twins of what a hold-out measures: shorter, and obviously right."""
+
+from itertools import product
+
+import numpy as np
+
+from trajanon.arrays import Bools, Floats, Ints
+from trajanon.tracks import STEPS, Tracks
+from trajanon.utility import displacement
+from trajanon.utility.displacements import metres_of_degrees
+
+
+def distance(one: Floats, line: Floats, lines: Floats) -> float:
+    """Root mean square of metres over points, on the plane of the lines."""
+    metres = (one - line) * metres_of_degrees(lines[..., 0].mean())
+    return float(np.sqrt((metres**2).sum(axis=-1).mean()))
+
+
+def away(one: Floats, lines: Floats) -> list[float]:
+    return [distance(one, line, lines) for line in lines]
+
+
+def from_run(tracks: Tracks, run: int, m: int, lines: Floats) -> float:
+    """The least of all windows on a run, and all lines."""
+    track = tracks.points[tracks.first[run] : tracks.first[run + 1]]
+    starts = range(len(track) - STEPS * (m - 1))
+    windows = [track[start : start + STEPS * (m - 1) + 1 : STEPS] for start in starts]
+    return min(min(away(window, lines)) for window in windows)
+
+
+def auc(inside: Floats, outside: Floats) -> float:
+    pairs = [(a < b) + (a == b) / 2 for a, b in product(inside, outside)]
+    return float(np.mean(pairs))
+
+
+def jackknife(values: Floats, clusters: Ints) -> float:
+    """The variance of a mean of clusters of one size: of the means without each."""
+    left = np.array([values[clusters != one].mean() for one in np.unique(clusters)])
+    g = len(left)
+    return float((g - 1) / g * ((left - left.mean()) ** 2).sum())
+
+
+def linked(one: Floats, lines: Floats) -> bool:
+    half = len(one) // 2
+    first, second = (
+        np.argmin(away(one[part], lines[:, part])) for part in (slice(half), slice(half, None))
+    )
+    return bool(first == second)
+
+
+def inferred(one: Floats, lines: Floats, near: float) -> bool:
+    known = 2 * len(one) // 3
+    line = np.argmin(away(one[:known], lines[:, :known]))
+    return bool(displacement(one[-1], lines[line, -1]) <= near)
+
+
+def isolated(points: Floats, lines: Floats, radius: float, k: int) -> Floats:
+    """Chance that a line and a hash hold for one alone, over all hashes of those near."""
+    found = []
+    for line in lines:
+        near = sum(distance(one, line, lines) <= radius for one in points)
+        chance = 0.0
+        for kept in product([True, False], repeat=near):
+            if sum(kept) == 1:
+                chance += 1 / k * (1 - 1 / k) ** (near - 1)
+        found.append(chance)
+    return np.array(found)
+
+
+def mean_of(subjects: Ints, values: Floats, members: Bools) -> tuple[Floats, Floats]:
+    """Means of the subjects of members, and of the others."""
+    inside, outside = (
+        np.array([values[subjects == one].mean() for one in np.unique(subjects[which])])
+        for which in (members, ~members)
+    )
+    return inside, outside

@@ -1,0 +1,311 @@
+"""A hold-out: half of the subjects released anew, and what that tells of the other half."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trajanon.anonymization import anonymize
+from trajanon.arrays import Bools, Floats, Ints
+from trajanon.errors import TooFewSubjects
+from trajanon.evaluation.curve import options_in
+from trajanon.files.report import Report, promise_in
+from trajanon.partition import dense
+from trajanon.privacy.membership import Auc, Lines, Z, told_apart, variance
+from trajanon.progress import Progress, silent
+from trajanon.trajectories import Trajectories
+from trajanon.utility.displacements import displacement
+from trajanon.words import metres, number_of, percent
+
+RADII = (25.0, 50.0, 100.0, 200.0, 400.0)
+"""Metres from a line within which a predicate looks for somebody."""
+
+NEAR = 200.0
+"""Metres from the true end within which a guess of it is right."""
+
+AS_CUT, AS_SLID = "a trajectory", "a drive at its nearest start"
+BY_SUBJECT = "all trajectories of a subject"
+BY_SUBJECT_AS_SLID = "all drives of a subject at their nearest starts"
+"""Of what the adversary measures the distance to the nearest line: of several, the mean."""
+
+
+class Risk(NamedTuple):
+    """How often an attack succeeds, and how much of that is due to being in the release."""
+
+    main: float  # share of successes against members
+    control: float  # against those held out
+    risk: float  # (main - control) / (1 - control): what a member has to fear beyond the others
+    low: float  # its interval of 95 %
+    high: float
+    guess: float | None = None  # share without the attack, where there is such a guess
+
+    @property
+    def words(self) -> str:
+        """The difference with its interval, without an end."""
+        return (
+            f"{percent(self.main)} of the time for members and {percent(self.control)} for "
+            f"those held out: a risk of {percent(self.risk)} for being in the release "
+            f"({percent(self.low)} to {percent(self.high)})"
+        )
+
+
+class Predicate(NamedTuple):
+    """How often "within a radius of this line, and a hash of weight 1/k" holds for just one."""
+
+    radius: float  # metres
+    members: float  # mean chance over lines that it isolates a trajectory of a member
+    others: float  # the same, of those held out
+    by_weight: float  # of a predicate that knows nothing of the release, but weighs as much
+
+
+@dataclass(frozen=True, eq=False)
+class Holdout:
+    """What a release of half of the subjects tells of them, and what of the other half.
+
+    Intervals are of 95 %, with subjects as clusters.
+    """
+
+    k: int
+    members: int  # subjects released
+    others: int  # subjects held out
+    lines: int  # different ones
+    membership: Mapping[str, Auc]  # by what the adversary measures the distance of
+    predicates: Sequence[Predicate]  # by radius
+    risks: Mapping[str, Risk]  # by question
+
+    @property
+    def told(self) -> tuple[str, Auc]:
+        """The distance that tells members best, and how well."""
+        return max(self.membership.items(), key=lambda item: item[1])
+
+    @property
+    def predicate(self) -> Predicate:
+        """The one that isolates members most often."""
+        return max(self.predicates, key=lambda one: one.members)
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """Ready for JSON: nothing of single subjects."""
+        return {
+            "k": self.k,
+            "members": self.members,
+            "others": self.others,
+            "lines": self.lines,
+            "membership": {name: auc._asdict() for name, auc in self.membership.items()},
+            "predicates": [one._asdict() for one in self.predicates],
+            "risks": {question: risk._asdict() for question, risk in self.risks.items()},
+        }
+
+    @property
+    def words(self) -> str:
+        """What came out, in a few sentences."""
+        return f"{self.beside} {self.was_in}. {self.singled_out}."
+
+    @property
+    def beside(self) -> str:
+        """Members beside those held out, in a few sentences."""
+        return (
+            f"{number_of(self.members, 'subject')} were anonymized anew as this release was, and "
+            f"{number_of(self.others, 'subject')} held out. "
+            "Linkability: both halves of a trajectory lead to the same line "
+            f"{self.risks['linkability'].words}. "
+            f"Inference: the line nearest to its first two thirds ends within {metres(NEAR)} of "
+            f"its end {self.risks['inference'].words}."
+        )
+
+    @property
+    def was_in(self) -> str:
+        """How well members are told from others, a sentence without its end."""
+        what, (auc, low, high) = self.told
+        return (
+            f"Was somebody in it? By the distance to the nearest line, of {what}, a member is told "
+            f"from somebody who is not in {percent(auc)} of the pairs ({percent(low)} to "
+            f"{percent(high)}); 50 % is chance"
+        )
+
+    @property
+    def singled_out(self) -> str:
+        """What the best predicate isolates, a sentence without its end."""
+        best = self.predicate
+        return (
+            "k-anonymity does not prevent predicate singling out: “within "
+            f"{metres(best.radius)} of a released line, and a hash of weight 1/{self.k}” holds for "
+            f"exactly one trajectory of the members in {percent(best.members)} of the lines, of "
+            f"those held out in {percent(best.others)}, and any predicate of its weight in "
+            f"{percent(best.by_weight)}"
+        )
+
+
+def hold_out(
+    trajectories: Trajectories,
+    report: Report,
+    *,
+    seed: int = 0,
+    progress: Progress = silent,
+    **options: Any,
+) -> Holdout:
+    """Anonymize one half of the subjects anew, as a report tells, and attack both halves.
+
+    Where nothing is known of subjects, each drive counts as one, or each trajectory if drives are
+    not known. Distances are of places, also where times are released.
+
+    Raises
+    ------
+    TooFewSubjects
+        If a half has fewer than k.
+    """
+    k, _ = promise_in(report)
+    members, subjects = drawn(trajectories, k, seed)
+    asked = options_in(report) | options
+    release = anonymize(trajectories.take(members), k, progress=progress, **asked)
+    if release.report["stopped"]:
+        raise KeyboardInterrupt
+    rows = release.trajectories
+    lines = np.unique(rows.records, axis=0).reshape(-1, *rows.points.shape[1:])
+    slides = release.report.get("alignment") is not None
+    return measured(trajectories, members, subjects, lines, k, slides=slides)
+
+
+def drawn(trajectories: Trajectories, k: int, seed: int = 0) -> tuple[Bools, Ints]:
+    """Draw half of the subjects: whether each trajectory is a member's, and its subject."""
+    own, tracks = trajectories.subject, trajectories.tracks
+    if own is None:
+        own = np.arange(len(trajectories)) if tracks is None else tracks.run
+    subjects = dense(own)
+    people = int(subjects.max()) + 1
+    if people < 2 * k:
+        msg = f"a hold-out with k = {k} needs {2 * k} subjects, k for each half; there are {people}"
+        raise TooFewSubjects(msg)
+    chosen = np.random.default_rng(seed).permutation(people)[: (people + 1) // 2]
+    return np.isin(subjects, chosen), subjects
+
+
+def measured(
+    trajectories: Trajectories,
+    members: Bools,
+    subjects: Ints,
+    lines: Floats,
+    k: int,
+    *,
+    slides: bool,
+) -> Holdout:
+    """Attack members, by mask, and the others, with the different lines of the members' release."""
+    points, released = trajectories.points, Lines(lines)
+    away, _ = released.nearest(points)
+    membership = {
+        AS_CUT: told_apart(away, members, subjects),
+        BY_SUBJECT: _of_subjects(away, members, subjects),
+    }
+    if slides and trajectories.tracks is not None:
+        run, first = np.unique(trajectories.tracks.run, return_index=True)
+        # Members too at their nearest start, not at that of the release: both halves are alike.
+        away = released.from_runs(trajectories.tracks, points.shape[1])[run]
+        of_runs = members[first], subjects[first]
+        membership[AS_SLID] = told_apart(away, *of_runs)
+        membership[BY_SUBJECT_AS_SLID] = _of_subjects(away, *of_runs)
+    linked = _linked(points, lines)
+    inferred, guessed = _inferred(points, lines)
+    predicates, isolated = _predicates(released, points, members, k)
+    all_lines = np.arange(len(lines))
+    return Holdout(
+        k=k,
+        members=len(np.unique(subjects[members])),
+        others=len(np.unique(subjects[~members])),
+        lines=len(lines),
+        membership=membership,
+        predicates=predicates,
+        risks={
+            "singling out": risk(*isolated, all_lines, all_lines),
+            "linkability": _risk_of(linked, members, subjects),
+            "inference": _risk_of(inferred, members, subjects)._replace(
+                guess=float(guessed[members].mean())
+            ),
+        },
+    )
+
+
+def _of_subjects(away: Floats, members: Bools, subjects: Ints) -> Auc:
+    """Tell subjects apart by the mean distance of all that is known of each."""
+    _, first, subject = np.unique(subjects, return_index=True, return_inverse=True)
+    mean = np.bincount(subject, away) / np.bincount(subject)
+    return told_apart(mean, members[first], subjects[first])
+
+
+def _linked(points: Floats, lines: Floats) -> Bools:
+    """Whether both halves of each trajectory lead to the same line."""
+    half = points.shape[1] // 2
+    parts = slice(None, max(half, 1)), slice(half, None)
+    one, other = (Lines(lines[:, part]).nearest(points[:, part])[1] for part in parts)
+    linked: Bools = one == other
+    return linked
+
+
+def _inferred(points: Floats, lines: Floats) -> tuple[Bools, Bools]:
+    """Whether the line nearest to the first two thirds of each ends where it does.
+
+    And whether the best place to guess for all does: the end near which most lines end.
+    """
+    known, ends = max(2 * points.shape[1] // 3, 1), lines[:, -1]
+    _, line = Lines(lines[:, :known]).nearest(points[:, :known])
+    busiest = Lines(ends[:, None]).within(ends[:, None], NEAR).argmax()
+    right, guessed = (
+        displacement(points[:, -1], guess) <= NEAR for guess in (ends[line], ends[busiest])
+    )
+    return right, guessed
+
+
+def _predicates(
+    lines: Lines, points: Floats, members: Bools, k: int
+) -> tuple[list[Predicate], tuple[Floats, Floats]]:
+    """Success of "within r of a line, and a hash of weight 1/k" for each r.
+
+    Also the chance for each line, of members and of the others, with the best r. Source: A. Cohen,
+    K. Nissim, "Towards formalizing the GDPR's notion of singling out", PNAS 117 (2020): a predicate
+    of weight w isolates one of n with the chance n w (1 - w)^(n - 1) by itself.
+    """
+    found, chances = [], []
+    size, rest = int(members.sum()), int((~members).sum())
+    for radius in RADII:
+        near, near_others = (lines.within(points[half], radius) for half in (members, ~members))
+        isolated = _alone(near, 1.0 / k), _alone(near_others, 1.0 / k)
+        by_weight = _alone(np.full(len(near), size), near_others / rest / k)
+        means = (float(one.mean()) for one in (*isolated, by_weight))
+        found.append(Predicate(radius, *means))
+        chances.append(isolated)
+    return found, chances[int(np.argmax([one.members for one in found]))]
+
+
+def _alone(count: Ints, weight: Floats | float) -> Floats:
+    """Chance that what holds for each of some with a chance holds for exactly one of them."""
+    chance: Floats = count * weight * (1.0 - weight) ** np.maximum(count - 1, 0)
+    return chance
+
+
+def _risk_of(succeeded: Bools, members: Bools, subjects: Ints) -> Risk:
+    rates = succeeded.astype(np.float64)
+    return risk(rates[members], rates[~members], subjects[members], subjects[~members])
+
+
+def risk(main: Floats, control: Floats, of_main: Ints, of_control: Ints) -> Risk:
+    """Set successes against members beside those against others; with the clusters of both.
+
+    Source: M. Giomi, F. Boenisch, C. Wehmeyer, B. Tasnádi, "A unified framework for quantifying
+    privacy risk in synthetic data", PoPETs 2023 (anonymeter): intervals of Wilson, and propagation
+    of errors. As many trials are counted as would have the variance that clusters have.
+    """
+    rates = float(main.mean()), float(control.mean())
+    (a, error), (b, other) = _wilson(main, of_main), _wilson(control, of_control)
+    middle = (a - b) / (1.0 - b)
+    off = float(np.hypot(error / (1.0 - b), other * (1.0 - a) / (1.0 - b) ** 2))
+    beyond = (rates[0] - rates[1]) / (1.0 - rates[1]) if rates[1] < 1.0 else 0.0
+    return Risk(*rates, beyond, min(middle - off, beyond), max(min(middle + off, 1.0), beyond))
+
+
+def _wilson(succeeded: Floats, clusters: Ints) -> tuple[float, float]:
+    """The middle of Wilson's interval, and how far it goes to each side."""
+    rate, spread = float(succeeded.mean()), variance(succeeded, clusters)
+    trials = rate * (1.0 - rate) / spread if spread > 0.0 else len(np.unique(clusters))
+    middle = (rate + Z**2 / (2.0 * trials)) / (1.0 + Z**2 / trials)
+    side = Z * np.sqrt(rate * (1.0 - rate) / trials + Z**2 / (4.0 * trials**2))
+    return middle, float(side) / (1.0 + Z**2 / trials)
