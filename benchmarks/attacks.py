@@ -112,7 +112,8 @@ def companions(file: Path, k: Annotated[int, typer.Option("-k")] = K) -> None:
     found = matched(trajectories, release.trajectories, checked(release.report))
     points, labels = trajectories.points, found.labels
     means = group_means(trajectories.records, labels).reshape(found.lines.shape)
-    row("written", "by distance", "off", "by hops", "off", "told", "smoothed", "the line")
+    off = ("off", "smoothed")
+    row("written", "by distance", *off, "by hops", *off, "told", "smoothed", "the line")
     for written, lines in {
         "7 decimals": as_written(means, 7),
         "4 decimals": as_written(means, 4),
@@ -124,12 +125,11 @@ def companions(file: Path, k: Annotated[int, typer.Option("-k")] = K) -> None:
         if held is None:
             print(f"no group has {k} trajectories of {k} subjects")
             return
-        ways = [
-            said
-            for way in (held.by_distance, held.by_spacing)
-            for said in (percent(way.first), "–" if way.rebuilt is None else metres(way.rebuilt))
-        ]
-        row(written, *ways, *map(metres, (held.told, held.smoothed, held.line)))
+        cells = [written]
+        for way in (held.by_distance, held.by_spacing):
+            said = ["–" if off is None else metres(off) for off in (way.rebuilt, way.smoothed)]
+            cells += [percent(way.first), *said]
+        row(*cells, *map(metres, (held.told, held.smoothed, held.line)))
     print(f"{held.groups} groups, the true ones among {held.near} in {percent(held.within)}")
 
 

@@ -17,7 +17,7 @@ class Candidate(NamedTuple):
     window: Floats
 
 
-Found = tuple[bool, float] | None
+Found = tuple[bool, float, float] | None
 
 
 def between(one: Floats, other: Floats) -> float:
@@ -91,11 +91,11 @@ def tried(
     true = set(runs[members[1:]])
     others = [one for one in candidates if one.owner != owners[members[0]]]
     others.sort(key=lambda one: between(one.window, line))
-    others = others[:near]
     k = len(members)
-    sets = [
-        some for some in combinations(others, k - 1) if len({one.owner for one in some}) == k - 1
-    ]
+
+    def sets(among: list[Candidate]) -> list[tuple[Candidate, ...]]:
+        some = combinations(among, k - 1)
+        return [each for each in some if len({one.owner for one in each}) == k - 1]
 
     def left(some: tuple[Candidate, ...]) -> Floats:
         rest: Floats = k * line - np.sum([one.window for one in some], axis=0)
@@ -104,15 +104,22 @@ def tried(
     def outcome(some: tuple[Candidate, ...] | None) -> Found:
         if some is None:
             return None
-        return {one.run for one in some} == true, off(left(some), points[members[0]])
+        hidden, rest = points[members[0]], left(some)
+        return {one.run for one in some} == true, off(rest, hidden), off(smoothed(rest), hidden)
 
     rest = k * line - points[members[1:]].sum(axis=0)
     return Tried(
-        within=true <= {one.run for one in others},
+        within=true <= {one.run for one in others[:near]},
         by_distance=outcome(
-            min(sets, key=lambda some: sum(between(one.window, line) for one in some), default=None)
+            min(
+                sets(others),
+                key=lambda some: sum(between(one.window, line) for one in some),
+                default=None,
+            )
         ),
-        by_spacing=outcome(min(sets, key=lambda some: unequal(left(some), spacing), default=None)),
+        by_spacing=outcome(
+            min(sets(others[:near]), key=lambda some: unequal(left(some), spacing), default=None)
+        ),
         told=off(rest, points[members[0]]),
         smoothed=off(smoothed(rest), points[members[0]]),
         line=off(line, points[members[0]]),

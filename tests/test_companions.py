@@ -71,17 +71,29 @@ def same(
     for way in ("by_distance", "by_spacing"):
         ranked = [getattr(one, way) for one in outcomes]
         tried = [one for one in ranked if one is not None]
-        first, rebuilt = getattr(found, way)
-        assert first == pytest.approx(sum(right for right, _ in tried) / len(ranked))
-        median = np.median([off for _, off in tried]) if tried else None
-        assert rebuilt == (median if median is None else pytest.approx(median))
+        first, *rebuilt = getattr(found, way)
+        assert first == pytest.approx(sum(right for right, *_ in tried) / len(ranked))
+        medians = np.median([off for _, *off in tried], axis=0) if tried else None
+        assert rebuilt == ([None, None] if medians is None else pytest.approx(medians))
     for name in ("told", "smoothed", "line"):
         median = np.median([getattr(one, name) for one in outcomes])
         assert getattr(found, name) == pytest.approx(median, abs=1e-6)
 
 
-@given(st.integers(0, 9_999), st.integers(2, 4), st.sampled_from([None, 3, 6]))
-def test_it_is_the_slow_twin(seed: int, k: int, people: int | None) -> None:
+@given(
+    seed=st.integers(0, 9_999),
+    k=st.integers(2, 4),
+    people=st.sampled_from([None, 3, 6]),
+    sets=st.sampled_from([6, 35_000]),
+)
+def test_it_is_the_slow_twin(seed: int, k: int, people: int | None, sets: int) -> None:
+    with pytest.MonkeyPatch.context() as fewer:
+        fewer.setattr("trajanon.privacy.companions._SETS", sets)
+        fewer.setattr("trajanon.privacy.companions._LOOKED_AT", 1_000)
+        beside_twin(seed, k, people)
+
+
+def beside_twin(seed: int, k: int, people: int | None) -> None:
     some, random = town(seed, 11, 4), np.random.default_rng(seed)
     tracks = tracks_of(some)
     labels = random.permutation(np.arange(11) // k)
@@ -213,11 +225,13 @@ def test_page_and_verdict_say_what_came_out() -> None:
     account = found.account["companions"]
     assert account == json.loads(json.dumps(account)) == held.account
     assert account["by_distance"]["first"] == 1.0
-    rarely = replace(held, by_distance=Ranked(0.05, None), by_spacing=Ranked(0.0, None))
+    rarely = replace(held, by_distance=Ranked(0.05, None, None), by_spacing=Ranked(0.0, 9.0, 8.0))
     good = replace(found, companions=rarely)
     sentence = "finds the other member of a line in 5 % of 2 groups."
     assert any(kind == "good" and told.endswith(sentence) for kind, told in good.verdict)
-    assert good.html.count("<td>–</td>") > found.html.count("<td>–</td>")
+    assert good.html.count("<td>–</td>") == found.html.count("<td>–</td>") + 2
+    nearer = replace(rarely, by_distance=Ranked(0.05, 30.0, 20.0), line=25.0).found
+    assert nearer.endswith("rebuilds the missing one to 20 m, where the line itself is 25 m off")
     none = trajanon.evaluate(toy(), trajanon.anonymize(toy(), 3, effort="fast"))
     assert none.companions is none.account["companions"] is None
     assert "holds all other tracks" not in none.html

@@ -32,7 +32,8 @@ class Ranked(NamedTuple):
     """What comes out if candidates are ranked in one way."""
 
     first: float  # share of the groups whose true companions rank first
-    rebuilt: float | None  # metres off that what they leave is, median; None: nothing to try
+    rebuilt: float | None  # metres off that what the first leave is, median; None: nothing to try
+    smoothed: float | None  # the same, of what they leave after smoothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,11 +64,12 @@ class Companions:
     @property
     def found(self) -> str:
         """What the better way comes to, a sentence without its end."""
+        off = [off for off in (self.best.rebuilt, self.best.smoothed) if off is not None]
         rebuilt = ""
-        if self.best.rebuilt is not None:
+        if off:
             rebuilt = (
-                f", and rebuilds the missing one to {metres(self.best.rebuilt)}, where the line "
-                f"itself is {metres(self.line)} off"
+                f", and rebuilds the missing one to {metres(min(off))}, where the line itself is "
+                f"{metres(self.line)} off"
             )
         others = "member" if self.k == 2 else "members"
         return (
@@ -98,10 +100,11 @@ def companions(
 
     The adversary holds all trajectories, whole tracks, of everybody but one member of a group of k.
     He knows the method and k, but not the groups. Taken from k times the line, the k - 1 companions
-    leave the hidden member. He takes the trajectories that are nearest to the line, of different
-    subjects. Or he tries all sets of k - 1 of the nearest, and takes the one that leaves points at
-    the most equal ``spacing``, in metres; without it, at their own mean. With a larger k there are
-    fewer candidates, for there are more sets of them; never fewer than k - 1, which is one set.
+    leave the hidden member, and he may smooth what they leave along the way. He takes the
+    trajectories that are nearest to the line, of different subjects. Or he tries all sets of k - 1
+    of the nearest, and takes the one whose hops are nearest to ``spacing``, in metres; without it,
+    to their own mean. With a larger k there are fewer candidates, for there are more sets of them;
+    never fewer than k - 1, which is one set.
 
     ``published`` is the release beside the windows as cut, and ``as_slid`` beside the windows as
     slid, if they did: then the candidates are the nearest window of each run, at any of its starts.
@@ -191,15 +194,22 @@ def _at_all_starts(points: Floats, tracks: Tracks, m: int, owners: Ints) -> _Win
     return _Windows(points, place, STEPS * np.arange(m), run, of_run[run], tracks.run)
 
 
+class _Left(NamedTuple):
+    """What companions leave of one group."""
+
+    right: bool  # whether they are the true ones
+    off: float  # metres from the hidden member
+    smoothed: float
+
+
 class _Outcome(NamedTuple):
     """What came out of one group; None where there was nothing to try."""
 
     within: bool
-    by_distance: tuple[bool, float] | None  # whether the true ones, and metres off
-    by_spacing: tuple[bool, float] | None
-    told: float
-    smoothed: float
-    line: float
+    by_distance: _Left | None
+    by_spacing: _Left | None
+    told: _Left
+    line: float  # metres from the hidden member
 
 
 class _Search:
@@ -219,22 +229,23 @@ class _Search:
         true = np.sort(runs[1:])
         which, offsets = self._candidates(line, owner)
         found, owners = self._windows.run[which], self._windows.owner[which]
-        hidden, left = members[0] - line, -(members[1:] - line).sum(axis=0)
+        near = slice(self.near)
 
-        def outcome(chosen: Ints | None) -> tuple[bool, float] | None:
+        def left_by(companions: Floats, right: bool) -> _Left:
+            left = line - companions.sum(axis=0)
+            return _Left(right, _off(left, members[0]), _off(smooth(left), members[0]))
+
+        def outcome(chosen: Ints | None) -> _Left | None:
             if chosen is None:
                 return None
-            right = np.array_equal(np.sort(found[chosen]), true)
-            return right, _off(-offsets[chosen].sum(axis=0), hidden)
+            return left_by(offsets[chosen], np.array_equal(np.sort(found[chosen]), true))
 
-        near = slice(self.near)
         return _Outcome(
             within=bool(np.isin(true, found[near]).all()),
             by_distance=outcome(_nearest(owners, len(true))),
             by_spacing=outcome(self._equally_spaced(line, offsets[near], owners[near])),
-            told=_off(left, hidden),
-            smoothed=_off(smooth(line + left) - line, hidden),
-            line=_off(np.zeros_like(line), hidden),
+            told=left_by(members[1:] - line, True),
+            line=_off(line, members[0]),
         )
 
     def _candidates(self, line: Floats, hidden: int) -> tuple[Ints, Floats]:
@@ -291,16 +302,24 @@ def _first_of_each(values: Ints) -> Ints:
     return np.sort(np.unique(values, return_index=True)[1])
 
 
-def _off(line: Floats, hidden: Floats) -> float:
-    """Measure how far points are from each other, mean."""
-    return float(np.hypot(*(line - hidden).T).mean())
+def _off(line: Floats, member: Floats) -> float:
+    """Measure how far the points of a line are from those of a member, mean."""
+    return float(np.hypot(*(line - member).T).mean())
 
 
 def _summed(k: int, near: int, found: Sequence[_Outcome]) -> Companions:
-    def ranked(ways: Sequence[tuple[bool, float] | None]) -> Ranked:
+    def median(values: Sequence[float]) -> float:
+        return float(np.median(values))
+
+    def ranked(ways: Sequence[_Left | None]) -> Ranked:
         tried = [way for way in ways if way is not None]
-        first = sum(right for right, _ in tried) / len(ways)
-        return Ranked(first, float(np.median([off for _, off in tried])) if tried else None)
+        if not tried:
+            return Ranked(0.0, None, None)
+        return Ranked(
+            first=sum(way.right for way in tried) / len(ways),
+            rebuilt=median([way.off for way in tried]),
+            smoothed=median([way.smoothed for way in tried]),
+        )
 
     return Companions(
         k=k,
@@ -309,7 +328,7 @@ def _summed(k: int, near: int, found: Sequence[_Outcome]) -> Companions:
         within=sum(one.within for one in found) / len(found),
         by_distance=ranked([one.by_distance for one in found]),
         by_spacing=ranked([one.by_spacing for one in found]),
-        told=float(np.median([one.told for one in found])),
-        smoothed=float(np.median([one.smoothed for one in found])),
-        line=float(np.median([one.line for one in found])),
+        told=median([one.told.off for one in found]),
+        smoothed=median([one.told.smoothed for one in found]),
+        line=median([one.line for one in found]),
     )
