@@ -155,6 +155,8 @@ def _of_release(report: Mapping[str, Any]) -> _Facts:
     if "shards" in report:
         yield "Shards, searched one by one", f"{report['shards']:,}"
     yield from _stages(report)
+    if on_grids:
+        yield "Information loss as written", f"{report['information_loss']:.4g} %"
     if (alignment := report["alignment"]) is not None:
         yield "Trajectories that slid", f"{alignment['slid']['share']:.0%}"
         yield "(on their tracks by, mean)", f"{alignment['slid']['mean']:,.0f} m"
