@@ -3,7 +3,7 @@
     python benchmarks/attacks.py known                     # made-up streets
     python benchmarks/attacks.py known cabs.parquet        # trajectories of your own
     python benchmarks/attacks.py tolerances cabs.parquet
-    python benchmarks/attacks.py companions cabs.parquet --spacing 100
+    python benchmarks/attacks.py companions cabs.parquet
     python benchmarks/attacks.py steps cabs.parquet
     python benchmarks/attacks.py cells cabs.parquet
 
@@ -11,32 +11,35 @@ Without a file, 1,000 and 10,000 trajectories along made-up streets; with one, i
 all of it. Groups are of k = 4, different subjects where the file knows them, on the windows as cut.
 Seconds are those of the clock and of the processor, all threads; kernels are compiled before.
 
-For companions somebody holds all windows but one, as they were cut, and a release without
-alignment. From k times a line he subtracts each k - 1 of the windows nearest to it, and ranks what
-is left by how far its hops are from the spacing. Printed is in how many groups of k, with one
-member hidden at random, the true others are near enough to be tried, and in how many they come
-first; docs/privacy.md shows the result.
+For companions somebody holds all trajectories but one, as they were cut, and a release without
+alignment; trajanon.privacy.companions says what he does. Lines are written with plain decimals, and
+as releases are; docs/privacy.md shows the result.
 """
 
-from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 from corridors import POINTS, corridors
-from measures import command_line, first_rows, load, peak_gb, spent
+from measures import command_line, first_rows, load, peak_gb, row, spent
 
 import trajanon
 from trajanon.arrays import Floats, Ints
+from trajanon.files.release_lines import as_written
+from trajanon.files.report import checked
+from trajanon.loss import group_means
 from trajanon.partition import first_of_each
 from trajanon.privacy.attack import Attack, Published
+from trajanon.privacy.companions import companions as look_for_companions
 from trajanon.privacy.diversity import diversity
 from trajanon.privacy.known_points import Guesses, known_ends, known_points
 from trajanon.privacy.linkage import nearest_record, other_tracks
+from trajanon.privacy.originals import matched
 from trajanon.privacy.suite import attacks
 from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import metres_of_degrees
+from trajanon.words import metres, percent
 
 K = 4
 SIZES = (1_000, 10_000)
@@ -102,40 +105,32 @@ def tolerances(file: Path) -> None:
         timed(f"2 points, {tolerance:g} m", known_points, release, tolerance=tolerance)
 
 
-def companions(
-    file: Path,
-    spacing: float = 100.0,
-    k: Annotated[int, typer.Option("-k")] = K,
-    groups: int = 100,
-    near: int = 50,
-) -> None:
-    """Measure how often the other members of a group are found by the equal spacing."""
+def companions(file: Path, k: Annotated[int, typer.Option("-k")] = K) -> None:
+    """Measure how often the other members of a group are found, and what is rebuilt with them."""
     trajectories = trajanon.read_trajectories(file)
-    release = trajanon.anonymize(trajectories, k, count="records", align=False)
-    labels = np.array(release.report["labels"])
-    plane = metres_of_degrees(trajectories.points[..., 0].mean())
-    metres = trajectories.points * plane
-    print("decimals  groups  tried  first  hidden member off by (median)")
-    for digits in (7, 6, 5, 4):
-        random = np.random.default_rng(0)
-        of_k = np.flatnonzero(np.bincount(labels) == k)
-        tried, off = 0, list[float]()
-        chosen = random.choice(of_k, min(groups, len(of_k)), replace=False)
-        for group in chosen:
-            members = random.permutation(np.flatnonzero(labels == group))
-            hidden, others = members[0], members[1:]
-            line = np.round(trajectories.points[members].mean(axis=0), digits) * plane
-            far = ((metres - line) ** 2).sum(axis=(1, 2))
-            far[hidden] = np.inf
-            nearest = np.argsort(far)[:near]
-            if not np.isin(others, nearest).all():
-                continue
-            tried += 1
-            best, left = _best(metres[nearest], k * line, k, spacing)
-            if np.isin(others, nearest[best]).all():
-                off.append(float(np.hypot(*(left - metres[hidden]).T).mean()))
-        median = np.median(off) if off else np.nan
-        print(f"{digits:8}  {len(chosen):6}  {tried:5}  {len(off):5}  {median:.3f} m")
+    release = trajanon.anonymize(trajectories, k, align=False)
+    found = matched(trajectories, release.trajectories, checked(release.report))
+    points, labels = trajectories.points, found.labels
+    means = group_means(trajectories.records, labels).reshape(found.lines.shape)
+    row("written", "by distance", "off", "by hops", "off", "told", "smoothed", "the line")
+    for written, lines in {
+        "7 decimals": as_written(means, 7),
+        "4 decimals": as_written(means, 4),
+        "as releases are": found.lines,
+    }.items():
+        seen = Published(points, lines, labels, k, trajectories.subject)
+        spacing = trajectories.provenance.get("spacing")
+        held = look_for_companions(seen, trajectories.tracks, spacing=spacing)
+        if held is None:
+            print(f"no group has {k} trajectories of {k} subjects")
+            return
+        ways = [
+            said
+            for way in (held.by_distance, held.by_spacing)
+            for said in (percent(way.first), "–" if way.rebuilt is None else metres(way.rebuilt))
+        ]
+        row(written, *ways, *map(metres, (held.told, held.smoothed, held.line)))
+    print(f"{held.groups} groups, the true ones among {held.near} in {percent(held.within)}")
 
 
 def steps(file: Path, spacing: float = 100.0) -> None:
@@ -234,19 +229,6 @@ def _hit_and_run(
         here = here + random.choice(way[inside] if inside.any() else np.zeros(1)) * direction
         drawn.append(here)
     return np.array(drawn)
-
-
-def _best(near: Floats, whole: Floats, k: int, spacing: float) -> tuple[Ints, Floats]:
-    """Find the k - 1 of these windows that leave points nearest to equal spacing."""
-    sets = np.array(list(combinations(range(len(near)), k - 1)))
-    worth = np.empty(len(sets))
-    for start in range(0, len(sets), 5_000):
-        some = slice(start, start + 5_000)
-        left = whole - near[sets[some]].sum(axis=1)
-        hops = np.hypot(*np.moveaxis(np.diff(left, axis=1), -1, 0))
-        worth[some] = np.minimum(np.abs(hops - spacing), spacing / 2).mean(axis=1)
-    best = sets[np.argmin(worth)]
-    return best, whole - near[best].sum(axis=0)
 
 
 if __name__ == "__main__":

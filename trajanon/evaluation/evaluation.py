@@ -21,6 +21,7 @@ from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, broken_promises, check_k, dense, regrouped
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.chains import chains
+from trajanon.privacy.companions import companions
 from trajanon.privacy.diversity import diversity
 from trajanon.privacy.findings import Findings
 from trajanon.privacy.originals import Matched, matched, shows_source_order
@@ -81,7 +82,7 @@ def evaluate(
         Gives metres to the nearest road, called with latitudes, longitudes and a limit, as
         ``trajanon.extract.roads(pbf).distance``.
     seed
-        Repeats the random boxes, and which subjects are held out.
+        Repeats the random boxes, which groups are tried, and which subjects are held out.
     curve
         Each k to anonymize with anew, as the report tells, to set metres beside the chance of the
         best attack.
@@ -121,6 +122,8 @@ def evaluate(
 
     step(1, 5, "attacks")
     tried = [*attacked(as_cut, as_slid), *attacks(as_cut.originals)]
+    spacing = _spacing(kept)
+    held = companions(as_cut, kept.tracks, as_slid, spacing=spacing, seed=seed)
     chained = chains(as_cut, kept.tracks, as_slid)
     step(2, 5, "diversity")
     diverse = diversity(as_cut)
@@ -146,7 +149,7 @@ def evaluate(
         date=date.today(),
         area=_area(release.points),
         unit=kept.unit,
-        spacing=_spacing(kept),
+        spacing=spacing,
         k=k,
         counted=counted,
         trajectories=len(kept),
@@ -181,6 +184,7 @@ def evaluate(
         length_kept=_length_kept(found),
         price=None if subjects is None else _price(grouped, k, subjects),
         attacks=_by_name(tried),
+        companions=held,
         chained=chained,
         curve=curve_of(kept, curve, progress=progress, **options_in(told)) if curve else None,
         holdout=hold_out(kept, told, seed=seed, progress=progress) if holdout else None,

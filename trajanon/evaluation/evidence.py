@@ -18,6 +18,7 @@ from trajanon.evaluation.templates import coloured, rendered
 from trajanon.files.report import Report, digits_in, rows_in
 from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.chains import Chained
+from trajanon.privacy.companions import Companions
 from trajanon.privacy.diversity import Diversity
 from trajanon.releases import too_few
 from trajanon.settings import METHOD_NAMES, OF_PAIRS, REFINEMENT_NAMES
@@ -116,6 +117,9 @@ class Evaluation:
         What counting subjects costs; None where nothing is known of them.
     attacks
         In the order in which to show them.
+    companions
+        What somebody finds who holds the tracks of everybody but one member of a group; None if no
+        group has k members of k subjects, or trajectories have one point.
     chained
         What the windows of a drive give away together; None of trips, and where tracks are not
         known or no drive has windows on two lines.
@@ -156,6 +160,7 @@ class Evaluation:
     length_kept: float
     price: Sequence[Price] | None
     attacks: Sequence[Attack]
+    companions: Companions | None
     chained: Chained | None
     curve: Curve | None
     holdout: Holdout | None
@@ -236,6 +241,7 @@ class Evaluation:
             "information_loss": dict(self.loss),
             "price": None if self.price is None else [paid._asdict() for paid in self.price],
             "attacks": [attack.account for attack in self.attacks],
+            "companions": None if self.companions is None else self.companions.account,
             "chains": None if self.chained is None else self.chained.account,
             "curve": None if self.curve is None else self.curve.account,
             "holdout": None if self.holdout is None else self.holdout.account,

@@ -1,0 +1,119 @@
+"""Slow twin of who looks for companions: loops over all sets, and over all starts."""
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from trajanon.arrays import Floats, Ints
+from trajanon.privacy.attack import Published
+from trajanon.tracks import STEPS, Tracks
+from trajanon.utility.displacements import metres_of_degrees
+
+
+class Candidate(NamedTuple):
+    run: int
+    owner: int
+    window: Floats
+
+
+Found = tuple[bool, float] | None
+
+
+def between(one: Floats, other: Floats) -> float:
+    """Root mean square of the distances of points."""
+    return float(np.sqrt(((one - other) ** 2).sum(axis=1).mean()))
+
+
+def off(one: Floats, other: Floats) -> float:
+    return float(np.mean([np.hypot(*apart) for apart in one - other]))
+
+
+def at_all_starts(tracks: Tracks, run: int, m: int, scale: Floats) -> list[Floats]:
+    track = tracks.points[tracks.first[run] : tracks.first[run + 1]] * scale
+    return [track[start::STEPS][:m] for start in range(len(track) - STEPS * (m - 1))]
+
+
+def unequal(line: Floats, spacing: float | None) -> float:
+    hops = [float(np.hypot(*hop)) for hop in np.diff(line, axis=0)]
+    right = spacing or float(np.mean(hops))
+    return float(np.mean([min(abs(hop - right) / right, 0.5) for hop in hops]))
+
+
+def smoothed(line: Floats) -> Floats:
+    """Each point as the mean of itself and up to two neighbours, as many on both sides."""
+    last = len(line) - 1
+    means = []
+    for point in range(last + 1):
+        both = min(2, point, last - point)
+        means.append(np.mean([line[at] for at in range(point - both, point + both + 1)], axis=0))
+    return np.array(means)
+
+
+class Tried(NamedTuple):
+    within: bool
+    by_distance: Found
+    by_spacing: Found
+    told: float
+    smoothed: float
+    line: float
+
+
+def tried(
+    city: Published,
+    tracks: Tracks | None,
+    members: Ints,
+    near: int,
+    spacing: float | None,
+    *,
+    slides: bool,
+) -> Tried:
+    """What comes out of one group, whose first member is hidden."""
+    scale = metres_of_degrees(city.lines[..., 0].mean())
+    points, line = city.points * scale, city.lines[city.labels[members[0]]] * scale
+    owners, m = city.owners, points.shape[1]
+    if city.subjects is None and tracks is not None:
+        owners = tracks.run
+    if slides:
+        assert tracks is not None
+        runs = tracks.run
+        candidates = [
+            Candidate(
+                run,
+                owners[runs == run][0],
+                min(at_all_starts(tracks, run, m, scale), key=lambda one: between(one, line)),
+            )
+            for run in range(len(tracks.first) - 1)
+        ]
+    else:
+        runs = np.arange(len(points))
+        candidates = [Candidate(i, owners[i], points[i]) for i in range(len(points))]
+    true = set(runs[members[1:]])
+    others = [one for one in candidates if one.owner != owners[members[0]]]
+    others.sort(key=lambda one: between(one.window, line))
+    others = others[:near]
+    k = len(members)
+    sets = [
+        some for some in combinations(others, k - 1) if len({one.owner for one in some}) == k - 1
+    ]
+
+    def left(some: tuple[Candidate, ...]) -> Floats:
+        rest: Floats = k * line - np.sum([one.window for one in some], axis=0)
+        return rest
+
+    def outcome(some: tuple[Candidate, ...] | None) -> Found:
+        if some is None:
+            return None
+        return {one.run for one in some} == true, off(left(some), points[members[0]])
+
+    rest = k * line - points[members[1:]].sum(axis=0)
+    return Tried(
+        within=true <= {one.run for one in others},
+        by_distance=outcome(
+            min(sets, key=lambda some: sum(between(one.window, line) for one in some), default=None)
+        ),
+        by_spacing=outcome(min(sets, key=lambda some: unequal(left(some), spacing), default=None)),
+        told=off(rest, points[members[0]]),
+        smoothed=off(smoothed(rest), points[members[0]]),
+        line=off(line, points[members[0]]),
+    )

@@ -1,0 +1,315 @@
+"""Companions: the other members of a group, found and taken from its line."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from threading import Event
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trajanon.arrays import Floats, Ints
+from trajanon.partition import dense, subjects_per_group
+from trajanon.privacy.attack import Published
+from trajanon.tracks import STEPS, Tracks
+from trajanon.utility.displacements import metres_of_degrees
+from trajanon.words import metres, number_of, percent
+from trajanon.workers import in_parts
+
+_GROUPS = 100  # tried
+_SETS = 35_000  # of candidates that he tries against a line, at most
+_NEAR = 400  # candidates, at most
+_LOOKED_AT = 40  # windows for each candidate, for the windows of one run are near together
+_CAP = 0.5  # share of the spacing: a hop that is off by more is wrong, however wrong
+_NEIGHBOURS = 2  # points on each side over which he smooths
+_TINY = 1e-9  # metres: where nobody moves, no hop is longer than another
+_SETS_AT_ONCE = 4_000  # some megabytes
+_GROUPS_AT_ONCE = 5
+
+
+class Ranked(NamedTuple):
+    """What comes out if candidates are ranked in one way."""
+
+    first: float  # share of the groups whose true companions rank first
+    rebuilt: float | None  # metres off that what they leave is, median; None: nothing to try
+
+
+@dataclass(frozen=True, eq=False)
+class Companions:
+    """What somebody finds out who holds the tracks of everybody but one member of a group."""
+
+    k: int
+    groups: int  # tried, one member of each hidden
+    near: int  # candidates for companions at each line whose sets were tried
+    within: float  # share of the groups whose true companions are all among these
+    by_distance: Ranked
+    by_spacing: Ranked
+    told: float  # metres from the hidden member if he is told the companions, median
+    smoothed: float  # the same, of what they leave after smoothing
+    line: float  # metres from the hidden member to the line itself, median
+
+    @property
+    def best(self) -> Ranked:
+        """The way in which true companions come first more often."""
+        return max(self.by_distance, self.by_spacing, key=lambda way: way.first)
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """Ready for JSON: nothing of single groups."""
+        ranked = {"by_distance": self.by_distance, "by_spacing": self.by_spacing}
+        return {**vars(self), **{name: way._asdict() for name, way in ranked.items()}}
+
+    @property
+    def found(self) -> str:
+        """What the better way comes to, a sentence without its end."""
+        rebuilt = ""
+        if self.best.rebuilt is not None:
+            rebuilt = (
+                f", and rebuilds the missing one to {metres(self.best.rebuilt)}, where the line "
+                f"itself is {metres(self.line)} off"
+            )
+        others = "member" if self.k == 2 else "members"
+        return (
+            f"Somebody who holds the tracks of everybody else finds the other {others} of a line "
+            f"in {percent(self.best.first)} of {number_of(self.groups, 'group')}{rebuilt}"
+        )
+
+    @property
+    def words(self) -> str:
+        """What came out, in a few sentences."""
+        return (
+            f"{self.found}. The right choice comes first in {percent(self.by_distance.first)} by "
+            f"its distance to the line, and in {percent(self.by_spacing.first)} by how equal "
+            f"the hops are that it leaves. Whoever is told it comes to {metres(self.told)}, and to "
+            f"{metres(self.smoothed)} if he smooths what is left along the way."
+        )
+
+
+def companions(
+    published: Published,
+    tracks: Tracks | None,
+    as_slid: Published | None = None,
+    *,
+    spacing: float | None = None,
+    seed: int = 0,
+) -> Companions | None:
+    """Look for the other members of groups, and rebuild the one who is hidden.
+
+    The adversary holds all trajectories, whole tracks, of everybody but one member of a group of k.
+    He knows the method and k, but not the groups. Taken from k times the line, the k - 1 companions
+    leave the hidden member. He takes the trajectories that are nearest to the line, of different
+    subjects. Or he tries all sets of k - 1 of the nearest, and takes the one that leaves points at
+    the most equal ``spacing``, in metres; without it, at their own mean. With a larger k there are
+    fewer candidates, for there are more sets of them; never fewer than k - 1, which is one set.
+
+    ``published`` is the release beside the windows as cut, and ``as_slid`` beside the windows as
+    slid, if they did: then the candidates are the nearest window of each run, at any of its starts.
+    Nothing of the hidden member's own subject is a candidate, and no two of one subject are taken
+    together; where subjects are not known, those of one run are of one.
+
+    Tried are 100 groups of k trajectories of k subjects, drawn from ``seed``. None if there are no
+    such groups, or trajectories have no hops.
+    """
+    seen = published if as_slid is None else as_slid
+    k, m = seen.k, seen.points.shape[1]
+    owners = seen.owners if seen.subjects is not None or tracks is None else tracks.run
+    members = drawn(seen.labels, owners, k, seed)
+    if not len(members) or m == 1:
+        return None
+    origin, scale = seen.lines[0, 0], metres_of_degrees(seen.lines[..., 0].mean())
+    points = (seen.points - origin) * scale
+    if as_slid is None or tracks is None:
+        windows = _as_cut(points, owners)
+    else:
+        track = (tracks.points - origin) * scale
+        windows = _at_all_starts(track, tracks, m, owners)
+    search = _Search(windows, k, spacing)
+    lines = (seen.lines - origin) * scale
+
+    def tried(some: Ints, stop: Event) -> list[_Outcome]:
+        found = []
+        for group in some:
+            if stop.is_set():
+                raise KeyboardInterrupt
+            line, runs = lines[seen.labels[group[0]]], windows.of_member[group]
+            found.append(search.tried(line, points[group], runs, owners[group[0]]))
+        return found
+
+    parts = in_parts(tried, members, _GROUPS_AT_ONCE)
+    return _summed(k, search.near, [one for part in parts for one in part])
+
+
+def drawn(labels: Ints, owners: Ints, k: int, seed: int) -> Ints:
+    """Draw groups of k trajectories of k subjects, (s, k), each in random order.
+
+    The first member of each is the one who is hidden.
+    """
+    of_k = (np.bincount(labels) == k) & (subjects_per_group(labels, dense(owners)) == k)
+    groups, random = np.flatnonzero(of_k), np.random.default_rng(seed)
+    chosen = random.choice(groups, min(_GROUPS, len(groups)), replace=False)
+    members = [random.permutation(np.flatnonzero(labels == group)) for group in chosen]
+    return np.array(members, dtype=np.int64).reshape(-1, k)
+
+
+def smooth(line: Floats) -> Floats:
+    """Take the mean of each point of a line and its neighbours, as many on both sides."""
+    last = len(line) - 1
+    reach = [min(_NEIGHBOURS, point, last - point) for point in range(last + 1)]
+    return np.array([line[i - r : i + r + 1].mean(axis=0) for i, r in enumerate(reach)])
+
+
+class _Windows(NamedTuple):
+    """All that may be a companion, in metres: trajectories, or windows at all starts of runs."""
+
+    points: Floats  # (t, 2)
+    place: Ints  # of the first point of each window, (w,)
+    along: Ints  # places from there to each of its points, (m,)
+    run: Ints  # what it is a window of, (w,)
+    owner: Ints  # whose it is, (w,)
+    of_member: Ints  # what each trajectory of the release is a window of, (n,)
+
+    def read(self, which: Ints, of: Ints | slice = slice(None)) -> Floats:
+        """Read the points of some windows, all or some of each."""
+        points: Floats = self.points[self.place[which][:, None] + self.along[of]]
+        return points
+
+
+def _as_cut(points: Floats, owners: Ints) -> _Windows:
+    n, m = points.shape[:2]
+    each = np.arange(n)
+    return _Windows(points.reshape(-1, 2), m * each, np.arange(m), each, owners, each)
+
+
+def _at_all_starts(points: Floats, tracks: Tracks, m: int, owners: Ints) -> _Windows:
+    starts = np.diff(tracks.first) - STEPS * (m - 1)
+    run = np.repeat(np.arange(len(starts)), starts)
+    before = np.cumsum(starts) - starts
+    place = tracks.first[run] + np.arange(len(run)) - before[run]
+    of_run = np.empty(len(starts), dtype=np.int64)
+    of_run[tracks.run] = owners
+    return _Windows(points, place, STEPS * np.arange(m), run, of_run[run], tracks.run)
+
+
+class _Outcome(NamedTuple):
+    """What came out of one group; None where there was nothing to try."""
+
+    within: bool
+    by_distance: tuple[bool, float] | None  # whether the true ones, and metres off
+    by_spacing: tuple[bool, float] | None
+    told: float
+    smoothed: float
+    line: float
+
+
+class _Search:
+    """Companions of lines, all in metres, among the same windows."""
+
+    def __init__(self, windows: _Windows, k: int, spacing: float | None) -> None:
+        most = _most_near(k)
+        self.near = min(most, len(np.unique(windows.run)))
+        self._looked_at = _LOOKED_AT * most
+        self._windows, self._spacing = windows, spacing
+        self._sets = np.array(list(combinations(range(self.near), k - 1))).reshape(-1, k - 1)
+        self._three = np.array([0, len(windows.along) // 2, len(windows.along) - 1])
+        self._coarse = windows.read(np.arange(len(windows.place)), self._three)
+
+    def tried(self, line: Floats, members: Floats, runs: Ints, owner: int) -> _Outcome:
+        """Look for the companions of the first member, whose owner is told."""
+        true = np.sort(runs[1:])
+        which, offsets = self._candidates(line, owner)
+        found, owners = self._windows.run[which], self._windows.owner[which]
+        hidden, left = members[0] - line, -(members[1:] - line).sum(axis=0)
+
+        def outcome(chosen: Ints | None) -> tuple[bool, float] | None:
+            if chosen is None:
+                return None
+            right = np.array_equal(np.sort(found[chosen]), true)
+            return right, _off(-offsets[chosen].sum(axis=0), hidden)
+
+        near = slice(self.near)
+        return _Outcome(
+            within=bool(np.isin(true, found[near]).all()),
+            by_distance=outcome(_nearest(owners, len(true))),
+            by_spacing=outcome(self._equally_spaced(line, offsets[near], owners[near])),
+            told=_off(left, hidden),
+            smoothed=_off(smooth(line + left) - line, hidden),
+            line=_off(np.zeros_like(line), hidden),
+        )
+
+    def _candidates(self, line: Floats, hidden: int) -> tuple[Ints, Floats]:
+        """Find the nearest window of each run, nearest first, and its points from the line.
+
+        Only those windows are measured that are nearest at three points.
+        """
+        away = ((self._coarse - line[self._three]) ** 2).sum(axis=(1, 2))
+        away[self._windows.owner == hidden] = np.inf
+        most = min(self._looked_at, len(away) - 1)
+        some = np.argpartition(away, most)[: most + 1]
+        some = some[np.isfinite(away[some])]
+        offsets = self._windows.read(some) - line
+        order = np.argsort((offsets**2).sum(axis=(1, 2)), kind="stable")
+        best = order[_first_of_each(self._windows.run[some[order]])]
+        return some[best], offsets[best]
+
+    def _equally_spaced(self, line: Floats, offsets: Floats, owners: Ints) -> Ints | None:
+        """Find the candidates that leave the most equal hops; None if no set is allowed."""
+        sets = self._sets[self._sets[:, -1] < len(offsets)]
+        sets = sets[(np.diff(np.sort(owners[sets], axis=1), axis=1) > 0).all(axis=1)]
+        if not len(sets):
+            return None
+        hops, of_line = np.diff(offsets, axis=1), np.diff(line, axis=0)
+        worth = []
+        for start in range(0, len(sets), _SETS_AT_ONCE):
+            left = of_line - sum(hops[taken] for taken in sets[start : start + _SETS_AT_ONCE].T)
+            worth.append(self._unequal(np.sqrt(left[..., 0] ** 2 + left[..., 1] ** 2)))
+        best: Ints = sets[np.argmin(np.concatenate(worth))]
+        return best
+
+    def _unequal(self, long: Floats) -> Floats:
+        """Measure how far hops, (s, m - 1), are from equal, as a share of the spacing."""
+        spacing = self._spacing or np.maximum(long.mean(axis=1, keepdims=True), _TINY)
+        share: Floats = np.minimum(np.abs(long - spacing) / spacing, _CAP).mean(axis=1)
+        return share
+
+
+def _most_near(k: int) -> int:
+    """Choose how many candidates to try, so that their sets of k - 1 are not too many."""
+    near = k - 1
+    while near < _NEAR and comb(near + 1, k - 1) <= _SETS:
+        near += 1
+    return near
+
+
+def _nearest(owners: Ints, count: int) -> Ints | None:
+    """Take the nearest of different owners; None if these are too few."""
+    first = _first_of_each(owners)[:count]
+    return first if len(first) == count else None
+
+
+def _first_of_each(values: Ints) -> Ints:
+    return np.sort(np.unique(values, return_index=True)[1])
+
+
+def _off(line: Floats, hidden: Floats) -> float:
+    """Measure how far points are from each other, mean."""
+    return float(np.hypot(*(line - hidden).T).mean())
+
+
+def _summed(k: int, near: int, found: Sequence[_Outcome]) -> Companions:
+    def ranked(ways: Sequence[tuple[bool, float] | None]) -> Ranked:
+        tried = [way for way in ways if way is not None]
+        first = sum(right for right, _ in tried) / len(ways)
+        return Ranked(first, float(np.median([off for _, off in tried])) if tried else None)
+
+    return Companions(
+        k=k,
+        groups=len(found),
+        near=near,
+        within=sum(one.within for one in found) / len(found),
+        by_distance=ranked([one.by_distance for one in found]),
+        by_spacing=ranked([one.by_spacing for one in found]),
+        told=float(np.median([one.told for one in found])),
+        smoothed=float(np.median([one.smoothed for one in found])),
+        line=float(np.median([one.line for one in found])),
+    )
