@@ -24,6 +24,7 @@ from trajanon.privacy.chains import chains
 from trajanon.privacy.companions import companions
 from trajanon.privacy.diversity import diversity
 from trajanon.privacy.findings import Findings
+from trajanon.privacy.inference import inferred
 from trajanon.privacy.originals import Matched, matched, shows_source_order
 from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
@@ -125,6 +126,9 @@ def evaluate(
     spacing = _spacing(kept)
     held = companions(as_cut, kept.tracks, as_slid, spacing=spacing, seed=seed)
     chained = chains(as_cut, kept.tracks, as_slid)
+    told_by_lines = inferred(as_cut)
+    if as_slid is not None:
+        told_by_lines += inferred(as_slid, SLID)
     step(2, 5, "diversity")
     diverse = diversity(as_cut)
     diverse_as_slid = diverse if as_slid is None else diversity(as_slid)
@@ -186,6 +190,7 @@ def evaluate(
         attacks=_by_name(tried),
         companions=held,
         chained=chained,
+        inferred=told_by_lines,
         curve=curve_of(kept, curve, progress=progress, **options_in(told)) if curve else None,
         holdout=hold_out(kept, told, seed=seed, progress=progress) if holdout else None,
         diversity=diverse,
