@@ -19,6 +19,8 @@ from trajanon.evaluation.adversaries import SLID
 from trajanon.evaluation.cost import AS_SLID, MDAV, NOTHING, RELEASE
 from trajanon.evaluation.evidence import NOTICE, Evaluation
 from trajanon.files.release import write_release
+from trajanon.files.release_lines import as_written
+from trajanon.files.report import checked, grids_in
 from trajanon.privacy.attack import QUESTIONS
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import displacement
@@ -116,7 +118,8 @@ def test_groups_are_as_tight_as_the_windows_that_were_averaged(
     few = madrid.take(np.arange(0, len(madrid), 2))
     slid = few.slid(np.array(report["alignment"]["starts"])).points
     labels = np.array(report["labels"])
-    lines = np.stack([slid[labels == g].mean(axis=0) for g in range(labels.max() + 1)])
+    means = np.stack([slid[labels == g].mean(axis=0) for g in range(labels.max() + 1)])
+    lines = as_written(means, None, grids_in(checked(report), len(means)))
     away = displacement(slid, lines[labels]).max(axis=1)
     tight = sum(away[labels == g].max() <= 50.0 for g in range(len(lines)))
     assert tight > 0

@@ -21,7 +21,6 @@ from trajanon.evaluation.holdout import (
     AS_SLID,
     BY_SUBJECT,
     BY_SUBJECT_AS_SLID,
-    NEAR,
     RADII,
     Holdout,
     hold_out,
@@ -29,6 +28,7 @@ from trajanon.evaluation.holdout import (
     risk,
 )
 from trajanon.files.report import checked
+from trajanon.privacy.inference import NEAR
 from trajanon.privacy.membership import Lines, told_apart, variance
 from trajanon.trajectories import Trajectories
 

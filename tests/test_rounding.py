@@ -16,12 +16,12 @@ import trajanon
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.evaluation.curve import options_in
-from trajanon.files.release_lines import as_written
+from trajanon.files.release_lines import Grids, as_written
 from trajanon.files.report import checked
 from trajanon.loss import group_means, loss_to
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.privacy.originals import matched
-from trajanon.rounding import grid_steps
+from trajanon.rounding import grids_of
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 
@@ -44,15 +44,16 @@ def naive_metres(lat: float, lon: float, other_lat: float, other_lon: float) -> 
     spread=st.floats(-8, 0).map(lambda power: 10.0**power),
     latitude=st.floats(-80, 80),
 )
-def test_a_step_is_the_largest_that_is_no_longer_than_the_group_is_wide(
+def test_a_line_moves_by_a_share_of_its_width_onto_the_coarsest_grid_allowed(
     seed: int, spread: float, latitude: float
 ) -> None:
     random = np.random.default_rng(seed)
     labels = np.repeat(np.arange(3), [2, 3, 4])
     points = np.array([latitude, 20.0]) + spread * random.normal(size=(9, 3, 2))
     lines = means_of(points, labels)
-    for group, steps in enumerate(grid_steps(points, lines, labels)):
-        line = lines[group]
+    grids = grids_of(points, lines, labels)
+    for group, (shift, steps) in enumerate(zip(*grids, strict=True)):
+        line, size = lines[group], int((labels == group).sum())
         away = [
             naive_metres(*point, *line[place])
             for one in points[labels == group]
@@ -63,49 +64,60 @@ def test_a_step_is_the_largest_that_is_no_longer_than_the_group_is_wide(
             naive_metres(lat - UNIT / 2, lon, lat + UNIT / 2, lon),
             naive_metres(lat, lon - UNIT / 2, lat, lon + UNIT / 2),
         )
+        moved = np.hypot(*(shift / UNIT * sides))
+        assert moved == pytest.approx(width / size, rel=0.01, abs=0.02)
+        coarsest = min(3 * width / size, width)
         for step, metres, most in zip(steps, sides, MOST, strict=True):
             assert step in {2**power for power in range(7)}
             assert step <= most
             # Far apart, a plane is not the ellipsoid.
-            assert step == 1 or step * metres < 1.01 * width
-            assert step == most or 2 * step * metres > 0.99 * width
+            assert step == 1 or step * metres < 1.01 * coarsest
+            assert step == most or 2 * step * metres > 0.99 * coarsest
 
 
 def test_groups_at_the_ends_of_the_earth_and_without_width_have_grids() -> None:
     equal, labels = np.full((4, 3, 2), 45.0), np.zeros(4, dtype=np.int64)
-    assert grid_steps(equal, means_of(equal, labels), labels).tolist() == [[1, 1]]
+    shifts, steps = grids_of(equal, means_of(equal, labels), labels)
+    assert steps.tolist() == [[1, 1]]
+    assert not shifts.any()
     pole = np.full((4, 3, 2), 90.0)
     pole[:2, :, 0] = 89.0
-    steps = grid_steps(pole, means_of(pole, labels), labels)
-    assert steps.tolist() == [[32, 64]]
+    grids = grids_of(pole, means_of(pole, labels), labels)
+    assert grids.steps.tolist() == [[32, 64]]
+    assert np.isfinite(grids.shifts).all()
     ends = np.array([[[90.0, 180.0], [-90.0, -180.0]]])
-    assert np.array_equal(as_written(ends, None, steps), ends)
+    for shift in (0.0, 3.0, -3.0, 180.0, -180.0):
+        places = as_written(ends, None, Grids(np.full((1, 2), shift), grids.steps))
+        assert (np.abs(places) <= [90.0, 180.0]).all()
+        assert shift or np.array_equal(places, ends)
 
 
 @given(
     means=arrays(float, (2, 3, 2), elements=st.floats(-90, 90)),
     powers=st.tuples(st.integers(0, 5), st.integers(0, 6)),
+    shift=st.floats(-1, 1),
 )
 def test_a_line_is_written_at_the_nearest_place_of_its_grid(
-    means: Floats, powers: tuple[int, int]
+    means: Floats, powers: tuple[int, int], shift: float
 ) -> None:
     steps = 2 ** np.array([powers, powers[::-1]]).clip(0, 5)
-    lines = as_written(means, None, steps)
+    lines = as_written(means, None, Grids(np.full((2, 2), shift), steps))
     assert np.array_equal(lines, np.round(lines, 4))
     assert not np.signbit(lines[lines == 0.0]).any()
     units = np.round(lines / UNIT).astype(np.int64)
     assert not (units % steps[:, None, :]).any()
-    assert (np.abs(lines - means) < (steps[:, None, :] / 2 + 1e-3) * UNIT).all()
-    assert (np.abs(lines) <= 90.0).all()
+    moved = np.clip(means + shift, [-90.0, -180.0], [90.0, 180.0])
+    assert (np.abs(lines - moved) < (steps[:, None, :] / 2 + 1e-3) * UNIT).all()
+    assert (np.abs(lines) <= [90.0, 180.0]).all()
     # Rounding once more, as a file is rewritten, changes nothing.
-    assert np.array_equal(as_written(lines, None, steps), lines)
+    assert np.array_equal(as_written(lines, None, Grids(np.zeros((2, 2)), steps)), lines)
     assert np.array_equal(as_written(lines, 4), lines)
 
 
 def test_a_mean_half_way_is_rounded_alike_however_it_was_computed() -> None:
-    steps = np.array([[4, 8]])
-    half = np.array([[[40.0002, -3.7012], [40.0006, -3.7004]]])
-    ways = [as_written(half + noise, None, steps) for noise in (-1e-13, 0.0, 1e-13)]
+    grids = Grids(np.array([[0.0002, -0.0004]]), np.array([[4, 8]]))
+    half = np.array([[[40.0, -3.7008], [40.0004, -3.7]]])
+    ways = [as_written(half + noise, None, grids) for noise in (-1e-13, 0.0, 1e-13)]
     assert all(np.array_equal(ways[0], way) for way in ways)
 
 
@@ -118,10 +130,11 @@ def test_what_is_reported_is_of_the_lines_as_written(tmp_path: Path, align: bool
     if align:
         slid = original.slid(np.array(report["alignment"]["starts"]))
     means = means_of(slid.points, labels)
-    steps = np.array(report["steps"])
-    assert np.array_equal(steps, grid_steps(slid.points, means, labels))
-    assert steps.max() > 1
-    lines = as_written(means, None, steps)
+    grids = grids_of(slid.points, means, labels)
+    assert np.array_equal(report["shifts"], grids.shifts)
+    assert np.array_equal(report["steps"], grids.steps)
+    assert grids.steps.max() > 1
+    lines = as_written(means, None, grids)
     told = {line.tobytes() for line in release.trajectories.points}
     assert {line.tobytes() for line in lines} == told
     moved = displacement(slid.points, lines[labels])
@@ -136,21 +149,59 @@ def test_what_is_reported_is_of_the_lines_as_written(tmp_path: Path, align: bool
     assert {line.tobytes() for line in again.points} == told
 
 
-@pytest.mark.parametrize("steps", [[], [[1, 1]], [[1]], [[3, 1]], [[0, 1]], [[128, 1]], [[-1, 1]]])
-def test_grids_that_no_release_has_are_refused(steps: list[list[int]]) -> None:
+@pytest.mark.parametrize(
+    ("name", "odd"),
+    [
+        *(("steps", odd) for odd in ([], [1], [3, 1], [0, 1], [128, 1], [-1, 1])),
+        *(("shifts", odd) for odd in ([], [0.0], [181.0, 0.0], [0.0, -1e300])),
+    ],
+)
+def test_grids_that_no_release_has_are_refused(name: str, odd: list[float]) -> None:
     original = town(5, 20, 4, people=12)
     release = trajanon.anonymize(original, 3, align=False, effort="fast")
     groups = release.report["groups"]
     assert groups > 1
-    told: Any = release.report | {"steps": steps if steps == [[1, 1]] else steps * groups}
-    with pytest.raises(BadInput, match="do not belong together"):
-        matched(original, release.trajectories, checked(told))
+    right = release.report[name]
+    for told in ([odd] * groups, right[:-1], [*right[:-1], odd], None):
+        given: Any = release.report | {name: told}
+        with pytest.raises(BadInput, match="do not belong together"):
+            matched(original, release.trajectories, checked(given))
+
+
+def test_a_direction_needs_all_members_but_not_their_order() -> None:
+    random = np.random.default_rng(3)
+    points = np.array([40.0, -3.7]) + 0.01 * random.normal(size=(4, 3, 2))
+    labels, lines = np.zeros(4, dtype=np.int64), points.mean(axis=0)[None]
+    shift = grids_of(points, lines, labels).shifts
+    assert np.array_equal(grids_of(points[::-1], lines, labels).shifts, shift)
+    for one in range(4):
+        other = points.copy()
+        other[one, 0] += 1e-7
+        turned = grids_of(other, lines, labels).shifts
+        assert np.abs(turned - shift).max() > 1e-6
+
+
+def test_whoever_holds_all_others_is_as_far_off_as_the_line() -> None:
+    original = town(5, 200, 4, people=60)
+    for k in (2, 3, 4, 6):
+        release = trajanon.anonymize(original, k, align=False, effort="fast")
+        found = matched(original, release.trajectories, checked(release.report))
+        sizes = np.bincount(found.labels)[:, None, None]
+        sums = sizes * means_of(original.points, found.labels)
+        left = (sizes * found.lines - sums)[found.labels] + original.points
+        rebuilt, line = (
+            np.median(displacement(original.points, way).mean(axis=1))
+            for way in (left, found.lines[found.labels])
+        )
+        assert rebuilt > 0.9 * line
+        exact = displacement(original.points, (sums / sizes)[found.labels]).mean()
+        assert displacement(original.points, found.lines[found.labels]).mean() < 1.25 * exact
 
 
 def test_a_report_of_before_the_grids_has_plain_decimals() -> None:
     original = town(5, 20, 4, people=12)
     release = trajanon.anonymize(original, 3, align=False, effort="fast", digits=4)
-    del release.report["steps"]
+    del release.report["steps"], release.report["shifts"]
     found = matched(original, release.trajectories, checked(release.report))
     assert np.array_equal(found.lines, np.round(found.lines, 4))
 
@@ -168,14 +219,14 @@ def test_parts_are_written_as_files_are(tmp_path: Path) -> None:
         report = anonymize_parts(str(source), str(tmp_path / "out"), 3, effort="fast")
     labels = np.unique(groups.labels, return_inverse=True)[1]
     means = means_of(points, labels)
-    steps = grid_steps(points, means, labels)
-    kinds, counts = np.unique(steps, axis=0, return_counts=True)
+    grids = grids_of(points, means, labels)
+    kinds, counts = np.unique(grids.steps, axis=0, return_counts=True)
     assert report["digits"] == 4
     assert report["groups_of_steps"] == {
         f"{north} x {east}": count
         for (north, east), count in zip(kinds.tolist(), counts.tolist(), strict=True)
     }
-    lines = as_written(means, None, steps)
+    lines = as_written(means, None, grids)
     told = {
         line.tobytes()
         for part in sorted((tmp_path / "out").iterdir())

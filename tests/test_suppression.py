@@ -257,7 +257,7 @@ def test_the_command_line_leaves_out(run: Run) -> None:
 def test_ctrl_c_drops_nothing_that_was_asked_for_privacy(task: str) -> None:
     """The share is left out of the groups so far, and so are groups too tight."""
     trajectories = town(11, 60, 3, people=9)
-    how: Any = {"suppress": 0.2, "min_radius": 60.0}
+    how: Any = {"suppress": 0.2, "min_radius": 50.0}
     stop = Interrupting(1, {task})
     release = trajanon.anonymize(trajectories, 3, **how, progress=stop)
     report, labels = release.report, np.array(release.report["labels"])
@@ -274,7 +274,7 @@ def test_ctrl_c_drops_nothing_that_was_asked_for_privacy(task: str) -> None:
     if report["alignment"] is not None:
         kept = kept.slid(np.array(report["alignment"]["starts"]))
     lines = loss.group_means(kept.records, labels).reshape(-1, 3, 2)
-    assert not too_tight(kept.points, labels, lines, 60.0).any()
+    assert not too_tight(kept.points, labels, lines, 50.0).any()
     assert evaluate(trajectories, release.trajectories, report).holds
 
 

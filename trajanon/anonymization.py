@@ -183,7 +183,8 @@ def _group_and_slide(
 
 def _report(kept: TrajectoryGroups, k: int, rows: Rows, **told: Any) -> dict[str, Any]:
     """Say what was released and what it costs; ``told`` has three entries ready for JSON."""
-    trajectories, partition, digits, timing = kept
+    trajectories, partition, timing = kept.trajectories, kept.partition, kept.timing
+    when = kept.released_times
     released, labels, subjects = kept.released, partition.labels, trajectories.subject
     tracks, provenance = trajectories.tracks, trajectories.provenance
     by_subjects, line = rows.subject is not None, kept.line_numbers
@@ -204,8 +205,9 @@ def _report(kept: TrajectoryGroups, k: int, rows: Rows, **told: Any) -> dict[str
         "n": len(trajectories),
         "k": k,
         "counted": counted.word,
-        "digits": digits or DIGITS,
-        "steps": None if kept.steps is None else kept.steps.tolist(),
+        "digits": kept.digits or DIGITS,
+        "shifts": None if kept.grids is None else kept.grids.shifts.tolist(),
+        "steps": None if kept.grids is None else kept.grids.steps.tolist(),
         "groups": counted.groups,
         "lines": int(line.max()) + 1,
         "rows": rows.account,
@@ -213,7 +215,10 @@ def _report(kept: TrajectoryGroups, k: int, rows: Rows, **told: Any) -> dict[str
         "stages": [stage.account for stage in partition.stages],
         "stopped": partition.stopped,
         "displacement": summary(kept.moved),
-        "times": None if timing is None else timing.cost(trajectories, labels),
+        "times": None
+        if timing is None or when is None
+        else timing.cost(trajectories, when[labels]),
+        "time_shifts": None if kept.time_shifts is None else kept.time_shifts.tolist(),
         "from_runs": None if tracks is None else summary(from_runs(tracks, released, labels)),
         **told,
         "subject_names_merged": Merged.told_by(provenance)._asdict(),

@@ -14,7 +14,7 @@ from trajanon.inputs import regular
 
 _LOG = logging.getLogger(__name__)
 
-_TRIES = 20
+_TRIES = 5
 """Attempts to remove a folder in which a worker still writes."""
 
 
@@ -151,7 +151,12 @@ class Folder:
                     if self.system.exists(self.path):
                         self.system.rm(self.path, recursive=True)
                     return
-            self.system.rm(self.path, recursive=True)
+            left = self
+            if self.local is not None:
+                # Somebody writes faster than it is emptied, but does not find it by another name.
+                left = Folder(self.local.with_name(f".{self.local.name}.{secrets.token_hex(4)}"))
+                self.move(left)
+            left.system.rm(left.path, recursive=True)
 
 
 def _is_same(one: Path, two: Path) -> bool:

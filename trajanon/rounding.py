@@ -1,21 +1,31 @@
-"""How coarsely a line is written: on a grid of its group's own width."""
+"""How a line is written: moved, and on a grid, both by its group's own width; and its times."""
+
+from hashlib import blake2b
 
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.files.release_lines import MOST_STEPS, UNIT
+from trajanon.clock import BEGINS, Clock
+from trajanon.files.release_lines import MOST_STEPS, UNIT, Grids
+from trajanon.loss import group_means
 from trajanon.utility import moved_to
 from trajanon.utility.displacements import metres_of_degrees
 
+_SHIFT_DIGITS = 7  # decimals of a degree, as a report tells them
+_MOVES = 3.0  # in a step of a grid, at most
 
-def grid_steps(points: Floats, lines: Floats, labels: Ints) -> Ints:
-    """Choose the grid of each group's line: how many units apart its coordinates may be, (g, 2).
 
-    Originals are equally spaced. From k times a line, somebody who holds all tracks could subtract
-    those near it, k - 1 at a time, and see which leave points that are equally spaced again. A grid
-    as coarse as the group is wide hides that. Of latitude and of longitude, a step is the largest
-    power of two units whose metres are not above the mean displacement of the group's members; at
-    least one unit, and at most those whose multiples reach the poles and the antimeridian.
+def grids_of(points: Floats, lines: Floats, labels: Ints) -> Grids:
+    """Choose how each group's line is moved, and the grid that it is put on.
+
+    Whoever holds all other members of a group of s could subtract them from s times its mean, and
+    would have the last one. So the whole line is moved by an s-th of the group's width, in a
+    direction that follows from all of its members: what is left then is off by the width, also if
+    it is smoothed. To find these members, he could look for those that leave points which are
+    equally spaced, as originals are. So the line is put on a grid: a step is the largest power of
+    two units that is neither above three times the move nor above the width; at least one unit, and
+    at most those whose multiples reach the poles and the antimeridian. The width is the mean
+    displacement of the members to the mean.
 
     Parameters
     ----------
@@ -26,10 +36,54 @@ def grid_steps(points: Floats, lines: Floats, labels: Ints) -> Ints:
     labels
         Group of each trajectory, shape (n,).
     """
-    moved = moved_to(points, lines, labels).mean(axis=1)
-    width = np.bincount(labels, moved) / np.bincount(labels)
-    unit = UNIT * metres_of_degrees(lines[..., 0].mean(axis=1))
+    sizes = np.bincount(labels)
+    width = np.bincount(labels, moved_to(points, lines, labels).mean(axis=1)) / sizes
+    degree = metres_of_degrees(lines[..., 0].mean(axis=1))
+    turned = 2.0 * np.pi * _drawn(points, labels, len(sizes), b"places")
+    direction = np.column_stack([np.sin(turned), np.cos(turned)])
+    far = (width / sizes)[:, None] * direction / degree
+    coarsest = width * np.minimum(_MOVES / sizes, 1.0)
     with np.errstate(divide="ignore"):  # all members may be equal
-        doublings = np.floor(np.log2(width[:, None] / unit))
+        doublings = np.floor(np.log2(coarsest[:, None] / (UNIT * degree)))
     steps: Ints = np.exp2(doublings.clip(0.0, np.log2(MOST_STEPS))).astype(np.int64)
-    return steps
+    return Grids(np.round(far.clip(-180.0, 180.0), _SHIFT_DIGITS), steps)
+
+
+def time_shifts(points: Floats, seconds: Floats, labels: Ints, clock: Clock) -> Floats:
+    """Choose by how many seconds the times of each group's line are moved, (g,).
+
+    By up to twice an s-th of the group's width, so that who subtracts all other members, as
+    `grids_of` says, is off by about the width: here, the mean distance from the mean departure.
+
+    Parameters
+    ----------
+    points
+        Latitude and longitude of trajectories, degrees, shape (n, m, 2).
+    seconds
+        Their times by the clock, shape (n, m).
+    labels
+        Group of each trajectory, shape (n,).
+    clock
+        A line departs within its day or week.
+    """
+    sizes, departures = np.bincount(labels), seconds[:, 0]
+    mean = group_means(seconds[:, :1], labels)[:, 0]
+    width = np.bincount(labels, np.abs(departures - mean[labels])) / sizes
+    moved = mean + width / sizes * (4.0 * _drawn(points, labels, len(sizes), b"times") - 2.0)
+    if np.isfinite(clock.round):
+        moved = np.clip(moved, BEGINS, BEGINS + clock.round)
+    shifts: Floats = np.trunc(moved - mean) + 0.0
+    return shifts
+
+
+def _drawn(points: Floats, labels: Ints, groups: int, what: bytes) -> Floats:
+    """A number from 0 to 1 for each group, (g,), that nobody can tell without all its members.
+
+    It is drawn by what they are, not by a seed, which others may know. The order of the members
+    does not matter.
+    """
+    each = (blake2b(one.tobytes(), digest_size=8, person=what).digest() for one in points + 0.0)
+    drawn = np.zeros(groups, dtype=np.uint64)
+    np.add.at(drawn, labels, np.frombuffer(b"".join(each), dtype="<u8"))
+    share: Floats = drawn / 2.0**64
+    return share

@@ -168,10 +168,10 @@ class ReleaseSettings(_Checked):
         Metres; leave out groups whose members all stay this close to the released line. It then is
         as good as any of them.
     digits
-        Decimals of released degrees, 4 (11 m) to 7 (1 cm); with each one more, somebody who holds
-        all other tracks can tell more easily who is in a group. None writes each line on a grid
-        about as coarse as its group is wide, which hides most. Displacements are measured to the
-        lines as written.
+        Decimals of released degrees, 4 (11 m) to 7 (1 cm). Whoever holds all other tracks can then
+        rebuild the last member of a group from its mean. None moves each line by a k-th of its
+        group's width, and writes it on a grid about as coarse: then he is off by the width.
+        Displacements are measured to the lines as written.
     times
         Release the mean times of each group: of-day, of-week or date. Each line then bears them at
         each of its points, and the search sees the departure as well. A day begins at 03:00.

@@ -1,7 +1,8 @@
 """Suppression: trajectories that cost most, and tight groups, are left out of a release."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -9,21 +10,22 @@ import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.files.release_lines import as_written, line_numbers
+from trajanon.files.release_lines import Grids, as_written, line_numbers
 from trajanon.loss import loss_to, standardise
 from trajanon.methods.remaining import mended
 from trajanon.partition import Partition, check_enough, dense, measured
 from trajanon.privacy.diversity import too_tight
 from trajanon.privacy.outliers import outliers
 from trajanon.problem import Problem
-from trajanon.rounding import grid_steps
+from trajanon.rounding import grids_of, time_shifts
 from trajanon.settings import ReleaseSettings
 from trajanon.timing import Timing, seen_by
 from trajanon.trajectories import Trajectories
 from trajanon.utility import moved_to, summary
 
 
-class TrajectoryGroups(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class TrajectoryGroups:
     """Trajectories and their groups, and the lines that are released of these."""
 
     trajectories: Trajectories
@@ -31,19 +33,27 @@ class TrajectoryGroups(NamedTuple):
     digits: int | None  # decimals of a degree that are released; None: on the grid of each group
     timing: Timing | None = None  # of times that are released
 
-    @property
-    def steps(self) -> Ints | None:
-        """The grid of each group's line, as `grid_steps`; None if all have so many decimals."""
+    @cached_property
+    def grids(self) -> Grids | None:
+        """How each group's line is moved and written; None if all have so many decimals."""
         if self.digits is not None:
             return None
         points, partition = self.trajectories.points, self.partition
-        return grid_steps(points, partition.lines(points), partition.labels)
+        return grids_of(points, partition.lines(points), partition.labels)
 
-    @property
+    @cached_property
     def released(self) -> Floats:
         """The mean of each group as it is written, shape (g, m, 2)."""
         means = self.partition.lines(self.trajectories.points)
-        return as_written(means, self.digits, self.steps)
+        return as_written(means, self.digits, self.grids)
+
+    @cached_property
+    def time_shifts(self) -> Floats | None:
+        """Seconds by which the times of each group's line are moved, (g,); None if none are."""
+        if self.timing is None or self.grids is None:
+            return None
+        points, seconds = self.trajectories.points, self.timing.seconds(self.trajectories)
+        return time_shifts(points, seconds, self.partition.labels, self.timing.clock)
 
     @property
     def information_loss(self) -> float:
@@ -56,7 +66,7 @@ class TrajectoryGroups(NamedTuple):
         """The mean times of each group as they are written, (g, m); None if none are released."""
         if self.timing is None:
             return None
-        return self.timing.released(self.trajectories, self.partition.labels)
+        return self.timing.released(self.trajectories, self.partition.labels, self.time_shifts)
 
     @property
     def line_numbers(self) -> Ints:
@@ -101,7 +111,7 @@ def without_costly(
         old = _shrunk(found, ~out, k, count)
         if anew.slid.partition.stopped:
             stopped = replace(old.slid.partition, stopped=True)
-            return old._replace(slid=old.slid._replace(partition=stopped)), out, 0
+            return old._replace(slid=replace(old.slid, partition=stopped)), out, 0
         if _gains(slid, ~out, old.slid):
             return old, out, 0
     except (TooFewRecords, TooFewSubjects):

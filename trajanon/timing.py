@@ -41,18 +41,20 @@ class Timing:
         weight = departure_weight(middle, spread, self.minute_worth)
         return seen, np.append(np.ones(records.shape[1]), weight)
 
-    def released(self, trajectories: Trajectories, labels: Ints) -> Floats:
-        """The mean times of each group as they are written, (g, m)."""
-        return self.clock.rounded(group_means(self.seconds(trajectories), labels))
+    def released(
+        self, trajectories: Trajectories, labels: Ints, shifts: Floats | None = None
+    ) -> Floats:
+        """The mean times of each group, moved by so many seconds, (g,), as written, (g, m)."""
+        means = group_means(self.seconds(trajectories), labels)
+        return self.clock.rounded(means if shifts is None else means + shifts[:, None])
 
     def errors(self, seconds: Floats, released: Floats) -> dict[str, Floats]:
         """How far released departures and durations are from the true ones, in seconds, (n,)."""
         departed, took = time_errors(seconds, released)
         return {"departure_error": departed, "duration_error": took}
 
-    def cost(self, trajectories: Trajectories, labels: Ints) -> dict[str, Any]:
-        """Tell how times are released, and how far they are off, ready for JSON."""
-        released = self.released(trajectories, labels)[labels]
+    def cost(self, trajectories: Trajectories, released: Floats) -> dict[str, Any]:
+        """Tell how times are released, and how far those of each, (n, m), are off; for JSON."""
         errors = self.errors(self.seconds(trajectories), released)
         return {**self.account, **{name: summary(each) for name, each in errors.items()}}
 

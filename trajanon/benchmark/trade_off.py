@@ -9,8 +9,10 @@ from trajanon.arrays import Floats
 from trajanon.clock import BEGINS, HOUR
 from trajanon.errors import TooFewRecords, TooFewSubjects
 from trajanon.files.release_lines import as_written
+from trajanon.files.report import checked, digits_in, grids_in
 from trajanon.loss import group_means
 from trajanon.progress import Progress, silent
+from trajanon.rounding import time_shifts
 from trajanon.settings import ReleaseSettings
 from trajanon.timing import MINUTE, Timing, timing_of
 from trajanon.trajectories import Trajectories
@@ -84,9 +86,11 @@ def _errors(trajectories: Trajectories, k: int, timing: Timing, worth: float | N
         trajectories = trajectories.slid(np.array(report["alignment"]["starts"]))
     points = trajectories.points
     means = group_means(trajectories.records, labels).reshape(-1, *points.shape[1:])
-    lines = as_written(means, report["digits"], np.array(report["steps"]))
+    told = checked(report)
+    lines = as_written(means, digits_in(told), grids_in(told, len(means)))
     moved = displacement(points, lines[labels])
-    times = timing.released(trajectories, labels)[labels]
+    shifts = time_shifts(points, timing.seconds(trajectories), labels, timing.clock)
+    times = timing.released(trajectories, labels, shifts)[labels]
     errors = timing.errors(timing.seconds(trajectories), times)
     return _Errors(moved, errors["departure_error"], errors["duration_error"])
 

@@ -140,7 +140,10 @@ def _of_release(report: Mapping[str, Any]) -> _Facts:
     elif rows["subjects"] is not None and (more := report["n"] - rows["subjects"]):
         yield "Rows beyond one for each subject", f"{more:,}"
     on_grids = bool(report.get("steps") or report.get("groups_of_steps"))
-    yield "Decimals of degrees", f"{report['digits']}{', each line on its grid' * on_grids}"
+    yield (
+        "Decimals of degrees",
+        f"{report['digits']}{', each line moved and on its grid' * on_grids}",
+    )
     yield _promised(report, units)
     yield "Group sizes", f"{min(sizes)} to {max(sizes)}"
     if (times := report["times"]) is not None:
@@ -152,6 +155,8 @@ def _of_release(report: Mapping[str, Any]) -> _Facts:
     if "shards" in report:
         yield "Shards, searched one by one", f"{report['shards']:,}"
     yield from _stages(report)
+    if on_grids:
+        yield "Information loss as written", f"{report['information_loss']:.4g} %"
     if (alignment := report["alignment"]) is not None:
         yield "Trajectories that slid", f"{alignment['slid']['share']:.0%}"
         yield "(on their tracks by, mean)", f"{alignment['slid']['mean']:,.0f} m"

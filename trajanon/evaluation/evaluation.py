@@ -18,17 +18,19 @@ from trajanon.evaluation.holdout import drawn, hold_out
 from trajanon.files.report import checked, promise_in, released_of
 from trajanon.loss import group_means, loss_to
 from trajanon.microaggregation import microaggregate
-from trajanon.partition import Partition, broken_promises, check_k, dense
+from trajanon.partition import Partition, broken_promises, check_k, dense, regrouped
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.chains import chains
 from trajanon.privacy.companions import companions
 from trajanon.privacy.diversity import diversity
 from trajanon.privacy.findings import Findings
+from trajanon.privacy.inference import inferred
 from trajanon.privacy.originals import Matched, matched, shows_source_order
 from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
 from trajanon.releases import Release, with_report
 from trajanon.subjects import nameless
+from trajanon.suppression import TrajectoryGroups
 from trajanon.timing import Timing, seen_by
 from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import length_change
@@ -124,6 +126,9 @@ def evaluate(
     spacing = _spacing(kept)
     held = companions(as_cut, kept.tracks, as_slid, spacing=spacing, seed=seed)
     chained = chains(as_cut, kept.tracks, as_slid)
+    told_by_lines = inferred(as_cut)
+    if as_slid is not None:
+        told_by_lines += inferred(as_slid, SLID)
     step(2, 5, "diversity")
     diverse = diversity(as_cut)
     diverse_as_slid = diverse if as_slid is None else diversity(as_slid)
@@ -133,9 +138,11 @@ def evaluate(
         ways[AS_SLID] = _Way.of(as_slid)
     if k <= (people if people is not None and counted == "subjects" else len(kept)):
         mdav = grouped(MDAV, counted == "subjects")
-        lines = mdav.aggregated[:, : kept.records.shape[1]].reshape(kept.points.shape)
-        mean = None if timing is None else timing.released(kept, mdav.labels)[mdav.labels]
-        ways[MDAV] = _Way(kept.points, lines, as_cut.times, mean)
+        of_places = regrouped(mdav, kept.records, mdav.labels)
+        written = TrajectoryGroups(kept, of_places, options_in(told)["digits"], timing)
+        lines, when = written.released[mdav.labels], written.released_times
+        times = None if when is None else when[mdav.labels]
+        ways[MDAV] = _Way(kept.points, lines, as_cut.times, times)
     ways[NOTHING] = _Way.of(as_cut.originals)
     step(4, 5, "utility")
     problems = None
@@ -183,6 +190,7 @@ def evaluate(
         attacks=_by_name(tried),
         companions=held,
         chained=chained,
+        inferred=told_by_lines,
         curve=curve_of(kept, curve, progress=progress, **options_in(told)) if curve else None,
         holdout=hold_out(kept, told, seed=seed, progress=progress) if holdout else None,
         diversity=diverse,

@@ -20,6 +20,7 @@ from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.chains import Chained
 from trajanon.privacy.companions import Companions
 from trajanon.privacy.diversity import Diversity
+from trajanon.privacy.inference import Inferred
 from trajanon.releases import too_few
 from trajanon.settings import METHOD_NAMES, OF_PAIRS, REFINEMENT_NAMES
 from trajanon.trajectories import OSM_ATTRIBUTION
@@ -123,6 +124,8 @@ class Evaluation:
     chained
         What the windows of a drive give away together; None of trips, and where tracks are not
         known or no drive has windows on two lines.
+    inferred
+        What the nearest line tells of somebody known in part, beside a guess for all.
     curve
         Metres moved and chances of the best attack by k; None if nobody asked.
     holdout
@@ -162,6 +165,7 @@ class Evaluation:
     attacks: Sequence[Attack]
     companions: Companions | None
     chained: Chained | None
+    inferred: Sequence[Inferred]
     curve: Curve | None
     holdout: Holdout | None
     diversity: Diversity
@@ -243,6 +247,7 @@ class Evaluation:
             "attacks": [attack.account for attack in self.attacks],
             "companions": None if self.companions is None else self.companions.account,
             "chains": None if self.chained is None else self.chained.account,
+            "inferred": [one._asdict() for one in self.inferred],
             "curve": None if self.curve is None else self.curve.account,
             "holdout": None if self.holdout is None else self.holdout.account,
             "diversity": self.diversity.account,

@@ -9,20 +9,18 @@ import numpy as np
 from trajanon.anonymization import anonymize
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import TooFewSubjects
+from trajanon.evaluation.adversaries import timing_in
 from trajanon.evaluation.curve import options_in
 from trajanon.files.report import Report, promise_in
 from trajanon.partition import dense
+from trajanon.privacy.inference import NEAR, departures_told, ends_told
 from trajanon.privacy.membership import Auc, Lines, Z, told_apart, variance
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
-from trajanon.utility.displacements import displacement
 from trajanon.words import metres, number_of, percent
 
 RADII = (25.0, 50.0, 100.0, 200.0, 400.0)
 """Metres from a line within which a predicate looks for somebody."""
-
-NEAR = 200.0
-"""Metres from the true end within which a guess of it is right."""
 
 AS_CUT, AS_SLID = "a trajectory", "a drive at its nearest start"
 BY_SUBJECT = "all trajectories of a subject"
@@ -105,13 +103,19 @@ class Holdout:
     @property
     def beside(self) -> str:
         """Members beside those held out, in a few sentences."""
+        hour = ""
+        if "inference of the hour" in self.risks:
+            hour = (
+                " The line nearest to all its places departs within an hour of it "
+                f"{self.risks['inference of the hour'].words}."
+            )
         return (
             f"{number_of(self.members, 'subject')} were anonymized anew as this release was, and "
             f"{number_of(self.others, 'subject')} held out. "
             "Linkability: both halves of a trajectory lead to the same line "
             f"{self.risks['linkability'].words}. "
             f"Inference: the line nearest to its first two thirds ends within {metres(NEAR)} of "
-            f"its end {self.risks['inference'].words}."
+            f"its end {self.risks['inference'].words}.{hour}"
         )
 
     @property
@@ -148,7 +152,7 @@ def hold_out(
     """Anonymize one half of the subjects anew, as a report tells, and attack both halves.
 
     Where nothing is known of subjects, each drive counts as one, or each trajectory if drives are
-    not known. Distances are of places, also where times are released.
+    not known. Distances are of places, also where times are released; the hour is then asked for.
 
     Raises
     ------
@@ -161,10 +165,14 @@ def hold_out(
     release = anonymize(trajectories.take(members), k, progress=progress, **asked)
     if release.report["stopped"]:
         raise KeyboardInterrupt
-    rows = release.trajectories
-    lines = np.unique(rows.records, axis=0).reshape(-1, *rows.points.shape[1:])
+    rows, timing = release.trajectories, timing_in(report)
+    once = rows.take(np.unique(rows.records, axis=0, return_index=True)[1])
+    hours = None
+    if timing is not None and once.times is not None:
+        departures = timing.seconds(trajectories)[:, 0], once.times[:, 0]
+        hours = departures_told(trajectories.points, once.points, *departures, timing.clock.round)
     slides = release.report.get("alignment") is not None
-    return measured(trajectories, members, subjects, lines, k, slides=slides)
+    return measured(trajectories, members, subjects, once.points, k, slides=slides, hours=hours)
 
 
 def drawn(trajectories: Trajectories, k: int, seed: int = 0) -> tuple[Bools, Ints]:
@@ -189,8 +197,12 @@ def measured(
     k: int,
     *,
     slides: bool,
+    hours: tuple[Bools, Bools] | None = None,
 ) -> Holdout:
-    """Attack members, by mask, and the others, with the different lines of the members' release."""
+    """Attack members, by mask, and the others, with the different lines of the members' release.
+
+    ``hours`` says of each trajectory whether its departure is told, and whether it is guessed.
+    """
     points, released = trajectories.points, Lines(lines)
     away, _ = released.nearest(points)
     membership = {
@@ -205,7 +217,9 @@ def measured(
         membership[AS_SLID] = told_apart(away, *of_runs)
         membership[BY_SUBJECT_AS_SLID] = _of_subjects(away, *of_runs)
     linked = _linked(points, lines)
-    inferred, guessed = _inferred(points, lines)
+    asked = {"inference": ends_told(points, lines)}
+    if hours is not None:
+        asked["inference of the hour"] = hours
     predicates, isolated = _predicates(released, points, members, k)
     all_lines = np.arange(len(lines))
     return Holdout(
@@ -218,9 +232,12 @@ def measured(
         risks={
             "singling out": risk(*isolated, all_lines, all_lines),
             "linkability": _risk_of(linked, members, subjects),
-            "inference": _risk_of(inferred, members, subjects)._replace(
-                guess=float(guessed[members].mean())
-            ),
+            **{
+                question: _risk_of(told, members, subjects)._replace(
+                    guess=float(guessed[members].mean())
+                )
+                for question, (told, guessed) in asked.items()
+            },
         },
     )
 
@@ -239,20 +256,6 @@ def _linked(points: Floats, lines: Floats) -> Bools:
     one, other = (Lines(lines[:, part]).nearest(points[:, part])[1] for part in parts)
     linked: Bools = one == other
     return linked
-
-
-def _inferred(points: Floats, lines: Floats) -> tuple[Bools, Bools]:
-    """Whether the line nearest to the first two thirds of each ends where it does.
-
-    And whether the best place to guess for all does: the end near which most lines end.
-    """
-    known, ends = max(2 * points.shape[1] // 3, 1), lines[:, -1]
-    _, line = Lines(lines[:, :known]).nearest(points[:, :known])
-    busiest = Lines(ends[:, None]).within(ends[:, None], NEAR).argmax()
-    right, guessed = (
-        displacement(points[:, -1], guess) <= NEAR for guess in (ends[line], ends[busiest])
-    )
-    return right, guessed
 
 
 def _predicates(

@@ -39,16 +39,25 @@ def rounded(degrees: Floats, digits: int) -> Floats:
     return np.round(degrees, digits) + 0.0
 
 
-def as_written(means: Floats, digits: int | None, steps: Ints | None = None) -> Floats:
-    """Round means of groups, (g, m, 2), to decimals, or each to a grid of so many units, (g, 2).
+class Grids(NamedTuple):
+    """How each line is written where that follows from its group: moved, and then on a grid."""
+
+    shifts: Floats  # degrees of latitude and longitude by which the whole line moves, (g, 2)
+    steps: Ints  # units between two places of its grid, of latitude and longitude, (g, 2)
+
+
+def as_written(means: Floats, digits: int | None, grids: Grids | None = None) -> Floats:
+    """Round means of groups, (g, m, 2), to decimals, or move each and put it on its grid.
 
     Means half way between two places of a grid are not rare, and may be computed otherwise the next
     time: noise far below what is released decides nothing.
     """
-    if steps is None:
+    if grids is None:
         return rounded(means, digits or DIGITS)
-    grid = UNIT * steps[:, None, :]
-    places: Floats = np.round(np.round(means, _NOISE) / grid) * grid
+    most = np.array([90.0, 180.0])
+    moved = np.clip(means + grids.shifts[:, None, :], -most, most)
+    grid = UNIT * grids.steps[:, None, :]
+    places: Floats = np.round(np.round(moved, _NOISE) / grid) * grid
     return rounded(places, DIGITS)
 
 

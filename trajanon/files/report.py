@@ -1,16 +1,16 @@
 """The holder's report beside a release: which trajectory is in which group."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
-from trajanon.arrays import Bools, Ints
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.json_types import parsed, typed
-from trajanon.files.release_lines import MOST_STEPS
+from trajanon.files.release_lines import MOST_STEPS, Grids
 from trajanon.inputs import regular
 from trajanon.partition import check_k
 from trajanon.settings import MOST_DIGITS, ReleaseSettings, check_digits
@@ -83,7 +83,9 @@ class Report(TypedDict):
     attribution: NotRequired[str | None]
     subjects_per_group: NotRequired[list[int] | None]
     digits: NotRequired[int]
+    shifts: NotRequired[list[list[float]] | None]
     steps: NotRequired[list[list[int]] | None]
+    time_shifts: NotRequired[list[float] | None]
     groups_of_equal_lines: NotRequired[list[list[int]]]
     rows: NotRequired[_Rows]
 
@@ -161,14 +163,25 @@ def digits_in(report: Report) -> int:
     return digits
 
 
-def steps_in(report: Report, groups: int) -> Ints | None:
-    """Take from a report the grid of each group's line, (g, 2); None if it tells of none."""
-    if (told := report.get("steps")) is None:
+def grids_in(report: Report, groups: int) -> Grids | None:
+    """Take from a report how each group's line is moved and written; None if it does not tell."""
+    shifts, steps = report.get("shifts"), report.get("steps")
+    if shifts is None and steps is None:
         return None
-    whole = {step for pair in told for step in pair}
-    if len(told) != groups or any(len(pair) != 2 for pair in told) or not whole <= GRIDS:
+    pairs: list[Sequence[float]] = [*(shifts or []), *(steps or [])]
+    alike = len(shifts or []) == len(steps or []) == groups and {*map(len, pairs)} <= {2}
+    if not alike or not {step for pair in steps or [] for step in pair} <= GRIDS:
         raise BadInput(NOT_TOGETHER)
-    return np.array(told, dtype=np.int64)
+    return Grids(np.array(shifts, dtype=np.float64), np.array(steps, dtype=np.int64))
+
+
+def time_shifts_in(report: Report, groups: int) -> Floats | None:
+    """Take from a report by how many seconds times of lines moved, (g,); None if by none."""
+    if (shifts := report.get("time_shifts")) is None:
+        return None
+    if len(shifts) != groups:
+        raise BadInput(NOT_TOGETHER)
+    return np.array(shifts, dtype=np.float64)
 
 
 def rows_in(report: Report) -> str:

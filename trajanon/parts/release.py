@@ -29,7 +29,7 @@ from trajanon.parts.scratch import (
     removal,
     write_by_target,
 )
-from trajanon.rounding import grid_steps
+from trajanon.rounding import grids_of, time_shifts
 from trajanon.rows import Rows
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
@@ -135,8 +135,8 @@ def finish(plan: Plan, rows: NDArray[np.void], key: str) -> Tally:
     points = rows["points"].astype(np.float64, copy=False)
     means = group_means(points.reshape(len(points), 2 * points.shape[1]), labels)
     lines = means.reshape(-1, *points.shape[1:])
-    steps = grid_steps(points, lines, labels) if plan.digits is None and len(labels) else None
-    lines = as_written(lines, plan.digits, steps)
+    grids = grids_of(points, lines, labels) if plan.digits is None and len(labels) else None
+    lines = as_written(lines, plan.digits, grids)
     away = (lines.reshape(means.shape) - means) / plan.survey.spread[: means.shape[1]]
     by_rounding = float(np.bincount(labels) @ (away**2).sum(axis=1))
     pieces = [slice(start, start + _AT_ONCE) for start in range(0, len(points), _AT_ONCE)]
@@ -144,7 +144,10 @@ def finish(plan: Plan, rows: NDArray[np.void], key: str) -> Tally:
     errors = {"displacement": Histogram.of(moved)}
     timing = plan.parts.timing
     if timing is not None:
-        times = timing.clock.rounded(group_means(rows["times"], labels))
+        times = group_means(rows["times"], labels)
+        if grids is not None:
+            times += time_shifts(points, rows["times"], labels, timing.clock)[:, None]
+        times = timing.clock.rounded(times)
         ends = [0, -1]
         off = timing.errors(rows["times"][:, ends], times[:, ends][labels])
         errors |= {name: Histogram.of([each]) for name, each in off.items()}
@@ -172,7 +175,7 @@ def finish(plan: Plan, rows: NDArray[np.void], key: str) -> Tally:
     return Tally(
         lines=[(number, place) for number, _, place in written],
         sizes=+Counter(dict(enumerate(np.bincount(np.bincount(labels)).tolist()))),
-        steps=Counter() if steps is None else Counter(map(tuple, steps.tolist())),
+        steps=Counter() if grids is None else Counter(map(tuple, grids.steps.tolist())),
         few=broken_promises(labels, dense(rows["subject"]), plan.k),
         lost=lost,
         lost_in_space=in_space + by_rounding,

@@ -18,12 +18,13 @@ from trajanon.files.report import (
     all_lines_in,
     clock_in,
     digits_in,
+    grids_in,
     labels_in,
     own_rows_in,
     read_report,
     released_of,
     report_path,
-    steps_in,
+    time_shifts_in,
 )
 from trajanon.loss import group_means
 from trajanon.partition import broken_promises, dense, subjects_per_group
@@ -64,12 +65,15 @@ def matched(trajectories: Trajectories, release: Trajectories, report: Report) -
         raise BadInput(NOT_TOGETHER)
     digits = digits_in(report)
     lines = group_means(slid.records, labels).reshape(-1, *slid.points.shape[1:])
-    means = as_written(lines, digits, steps_in(report, len(lines))).reshape(len(lines), -1)
+    means = as_written(lines, digits, grids_in(report, len(lines))).reshape(len(lines), -1)
     released = release.records
     if clock is not None and slid.times is not None and release.times is not None:
         if np.isnan(slid.times).any():
             raise BadInput(NOT_TOGETHER)
-        of_groups = clock.rounded(group_means(clock.of(slid.times), labels))
+        of_groups = group_means(clock.of(slid.times), labels)
+        if (shifts := time_shifts_in(report, len(lines))) is not None:
+            of_groups += shifts[:, None]
+        of_groups = clock.rounded(of_groups)
         unit = 10.0**-digits / clock.step  # a step of times is as much as one of places
         means = np.hstack([means, unit * of_groups])
         released = np.hstack([released, unit * release.times])
