@@ -11,9 +11,9 @@ Without a file, 1,000 and 10,000 trajectories along made-up streets; with one, i
 all of it. Groups are of k = 4, different subjects where the file knows them, on the windows as cut.
 Seconds are those of the clock and of the processor, all threads; kernels are compiled before.
 
-For companions somebody holds all trajectories but one, as they were cut, and a release without
-alignment; trajanon.privacy.companions says what he does. Lines are written with plain decimals, and
-as releases are; docs/privacy.md shows the result.
+For companions somebody holds all trajectories but one, as they were cut or, with --align, whole
+tracks; trajanon.privacy.companions says what he does. Lines are written with plain decimals, and as
+releases are; docs/privacy.md shows the result.
 """
 
 from pathlib import Path
@@ -37,6 +37,7 @@ from trajanon.privacy.known_points import Guesses, known_ends, known_points
 from trajanon.privacy.linkage import nearest_record, other_tracks
 from trajanon.privacy.originals import matched
 from trajanon.privacy.suite import attacks
+from trajanon.rounding import grids_of
 from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import metres_of_degrees
 from trajanon.words import metres, percent
@@ -105,15 +106,17 @@ def tolerances(file: Path) -> None:
         timed(f"2 points, {tolerance:g} m", known_points, release, tolerance=tolerance)
 
 
-def companions(file: Path, k: Annotated[int, typer.Option("-k")] = K) -> None:
+def companions(
+    file: Path, k: Annotated[int, typer.Option("-k")] = K, *, align: bool = False
+) -> None:
     """Measure how often the other members of a group are found, and what is rebuilt with them."""
     trajectories = trajanon.read_trajectories(file)
-    release = trajanon.anonymize(trajectories, k, align=False)
+    release = trajanon.anonymize(trajectories, k, align=align)
     found = matched(trajectories, release.trajectories, checked(release.report))
-    points, labels = trajectories.points, found.labels
-    means = group_means(trajectories.records, labels).reshape(found.lines.shape)
-    off = ("off", "smoothed")
-    row("written", "by distance", *off, "by hops", *off, "told", "smoothed", "the line")
+    points, labels = found.slid.points, found.labels
+    means = group_means(found.slid.records, labels).reshape(found.lines.shape)
+    off = ("off", "smoothed", "half way")
+    row("written", "by distance", *off, "by hops", *off, "told", *off[1:], "the line")
     for written, lines in {
         "7 decimals": as_written(means, 7),
         "4 decimals": as_written(means, 4),
@@ -121,15 +124,16 @@ def companions(file: Path, k: Annotated[int, typer.Option("-k")] = K) -> None:
     }.items():
         seen = Published(points, lines, labels, k, trajectories.subject)
         spacing = trajectories.provenance.get("spacing")
-        held = look_for_companions(seen, trajectories.tracks, spacing=spacing)
+        slid = seen if align else None
+        held = look_for_companions(seen, trajectories.tracks, slid, spacing=spacing)
         if held is None:
             print(f"no group has {k} trajectories of {k} subjects")
             return
         cells = [written]
         for way in (held.by_distance, held.by_spacing):
-            said = ["–" if off is None else metres(off) for off in (way.rebuilt, way.smoothed)]
-            cells += [percent(way.first), *said]
-        row(*cells, *map(metres, (held.told, held.smoothed, held.line)))
+            rebuilt = "–––" if way.rebuilt is None else map(metres, way.rebuilt)
+            cells += [percent(way.first), *rebuilt]
+        row(*cells, *map(metres, (*held.told, held.line)))
     print(f"{held.groups} groups, the true ones among {held.near} in {percent(held.within)}")
 
 
@@ -150,8 +154,11 @@ def steps(file: Path, spacing: float = 100.0) -> None:
     true = np.diff(pairs * plane, axis=2)
     spaced = (np.abs(np.hypot(*np.moveaxis(true, -1, 0)) - spacing) < 5.0).all(axis=1)
     print(f"{len(pairs)} pairs, {spaced.mean():.0%} of the steps within 5 m of {spacing:g} m")
-    for digits in (7, 5, 4, 3):
-        line = np.diff(np.round(pairs.mean(axis=1), digits) * plane, axis=1)
+    means = pairs.mean(axis=1)
+    own = grids_of(pairs.reshape(-1, *pairs.shape[2:]), means, np.repeat(np.arange(len(pairs)), 2))
+    ways = {f"{digits} decimals": as_written(means, digits) for digits in (7, 5, 4)}
+    for name, lines in (ways | {"as releases are": as_written(means, None, own)}).items():
+        line = np.diff(lines * plane, axis=1)
         long = np.hypot(*np.moveaxis(line, -1, 0))
         aside = np.sqrt(np.maximum(spacing**2 - long**2, 0.0)) / np.maximum(long, 1e-9)
         across = np.stack([-line[..., 1], line[..., 0]], axis=-1) * aside[..., None]
@@ -160,7 +167,7 @@ def steps(file: Path, spacing: float = 100.0) -> None:
             for guess in ((line + across, line - across), (line - across, line + across))
         ]
         told = np.minimum(*off)[spaced] < 5.0
-        print(f"{digits} decimals: both steps told to 5 m in {told.mean():.1%}")
+        print(f"{name}: both steps told to 5 m in {told.mean():.1%}")
 
 
 def cells(

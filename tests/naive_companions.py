@@ -17,7 +17,7 @@ class Candidate(NamedTuple):
     window: Floats
 
 
-Found = tuple[bool, float, float] | None
+Found = tuple[bool, list[float]] | None
 
 
 def between(one: Floats, other: Floats) -> float:
@@ -54,8 +54,7 @@ class Tried(NamedTuple):
     within: bool
     by_distance: Found
     by_spacing: Found
-    told: float
-    smoothed: float
+    told: list[float]
     line: float
 
 
@@ -101,11 +100,14 @@ def tried(
         rest: Floats = k * line - np.sum([one.window for one in some], axis=0)
         return rest
 
+    def rebuilt(rest: Floats) -> list[float]:
+        ways = rest, smoothed(rest), (smoothed(rest) + line) / 2
+        return [off(way, points[members[0]]) for way in ways]
+
     def outcome(some: tuple[Candidate, ...] | None) -> Found:
         if some is None:
             return None
-        hidden, rest = points[members[0]], left(some)
-        return {one.run for one in some} == true, off(rest, hidden), off(smoothed(rest), hidden)
+        return {one.run for one in some} == true, rebuilt(left(some))
 
     rest = k * line - points[members[1:]].sum(axis=0)
     return Tried(
@@ -120,7 +122,6 @@ def tried(
         by_spacing=outcome(
             min(sets(others[:near]), key=lambda some: unequal(left(some), spacing), default=None)
         ),
-        told=off(rest, points[members[0]]),
-        smoothed=off(smoothed(rest), points[members[0]]),
+        told=rebuilt(rest),
         line=off(line, points[members[0]]),
     )

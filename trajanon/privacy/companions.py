@@ -28,12 +28,25 @@ _SETS_AT_ONCE = 4_000  # some megabytes
 _GROUPS_AT_ONCE = 5
 
 
+class Rebuilt(NamedTuple):
+    """How far what companions leave is from the hidden member: metres, median of the groups."""
+
+    as_left: float
+    smoothed: float  # along the way
+    halfway: float  # between that and the line
+
+
 class Ranked(NamedTuple):
     """What comes out if candidates are ranked in one way."""
 
     first: float  # share of the groups whose true companions rank first
-    rebuilt: float | None  # metres off that what the first leave is, median; None: nothing to try
-    smoothed: float | None  # the same, of what they leave after smoothing
+    rebuilt: Rebuilt | None  # with those that rank first, right or wrong; None: nothing to try
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        rebuilt = None if self.rebuilt is None else self.rebuilt._asdict()
+        return {"first": self.first, "rebuilt": rebuilt}
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +59,7 @@ class Companions:
     within: float  # share of the groups whose true companions are all among these
     by_distance: Ranked
     by_spacing: Ranked
-    told: float  # metres from the hidden member if he is told the companions, median
-    smoothed: float  # the same, of what they leave after smoothing
+    told: Rebuilt  # if he is told the companions
     line: float  # metres from the hidden member to the line itself, median
 
     @property
@@ -59,17 +71,17 @@ class Companions:
     def account(self) -> dict[str, Any]:
         """Ready for JSON: nothing of single groups."""
         ranked = {"by_distance": self.by_distance, "by_spacing": self.by_spacing}
-        return {**vars(self), **{name: way._asdict() for name, way in ranked.items()}}
+        accounts = {name: way.account for name, way in ranked.items()}
+        return {**vars(self), **accounts, "told": self.told._asdict()}
 
     @property
     def found(self) -> str:
         """What the better way comes to, a sentence without its end."""
-        off = [off for off in (self.best.rebuilt, self.best.smoothed) if off is not None]
         rebuilt = ""
-        if off:
+        if self.best.rebuilt is not None:
             rebuilt = (
-                f", and rebuilds the missing one to {metres(min(off))}, where the line itself is "
-                f"{metres(self.line)} off"
+                f", and rebuilds the missing one to {metres(min(self.best.rebuilt))}, where the "
+                f"line itself is {metres(self.line)} off"
             )
         others = "member" if self.k == 2 else "members"
         return (
@@ -83,8 +95,7 @@ class Companions:
         return (
             f"{self.found}. The right choice comes first in {percent(self.by_distance.first)} by "
             f"its distance to the line, and in {percent(self.by_spacing.first)} by how equal "
-            f"the hops are that it leaves. Whoever is told it comes to {metres(self.told)}, and to "
-            f"{metres(self.smoothed)} if he smooths what is left along the way."
+            f"the hops are that it leaves. Whoever is told it comes to {metres(min(self.told))}."
         )
 
 
@@ -198,8 +209,7 @@ class _Left(NamedTuple):
     """What companions leave of one group."""
 
     right: bool  # whether they are the true ones
-    off: float  # metres from the hidden member
-    smoothed: float
+    off: Rebuilt  # metres from the hidden member
 
 
 class _Outcome(NamedTuple):
@@ -233,7 +243,9 @@ class _Search:
 
         def left_by(companions: Floats, right: bool) -> _Left:
             left = line - companions.sum(axis=0)
-            return _Left(right, _off(left, members[0]), _off(smooth(left), members[0]))
+            smoothed = smooth(left)
+            ways = left, smoothed, 0.5 * (smoothed + line)
+            return _Left(right, Rebuilt(*(_off(way, members[0]) for way in ways)))
 
         def outcome(chosen: Ints | None) -> _Left | None:
             if chosen is None:
@@ -308,18 +320,13 @@ def _off(line: Floats, member: Floats) -> float:
 
 
 def _summed(k: int, near: int, found: Sequence[_Outcome]) -> Companions:
-    def median(values: Sequence[float]) -> float:
-        return float(np.median(values))
+    def medians(ways: Sequence[_Left]) -> Rebuilt:
+        return Rebuilt(*np.median([way.off for way in ways], axis=0).tolist())
 
     def ranked(ways: Sequence[_Left | None]) -> Ranked:
         tried = [way for way in ways if way is not None]
-        if not tried:
-            return Ranked(0.0, None, None)
-        return Ranked(
-            first=sum(way.right for way in tried) / len(ways),
-            rebuilt=median([way.off for way in tried]),
-            smoothed=median([way.smoothed for way in tried]),
-        )
+        first = sum(way.right for way in tried) / len(ways)
+        return Ranked(first, medians(tried) if tried else None)
 
     return Companions(
         k=k,
@@ -328,7 +335,6 @@ def _summed(k: int, near: int, found: Sequence[_Outcome]) -> Companions:
         within=sum(one.within for one in found) / len(found),
         by_distance=ranked([one.by_distance for one in found]),
         by_spacing=ranked([one.by_spacing for one in found]),
-        told=median([one.told.off for one in found]),
-        smoothed=median([one.told.smoothed for one in found]),
-        line=median([one.line for one in found]),
+        told=medians([one.told for one in found]),
+        line=float(np.median([one.line for one in found])),
     )
