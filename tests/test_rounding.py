@@ -1,5 +1,6 @@
 """Lines on grids of their groups' widths: what is promised of them, and that they are found."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -59,14 +60,19 @@ def test_a_line_moves_by_a_share_of_its_width_onto_the_coarsest_grid_allowed(
             for one in points[labels == group]
             for place, point in enumerate(one)
         ]
-        width, (lat, lon) = np.mean(away), line.mean(axis=0)
+        width, (lat, lon) = float(np.mean(away)), line.mean(axis=0)
         sides = (
             naive_metres(lat - UNIT / 2, lon, lat + UNIT / 2, lon),
             naive_metres(lat, lon - UNIT / 2, lat, lon + UNIT / 2),
         )
         moved = np.hypot(*(shift / UNIT * sides))
         assert moved == pytest.approx(width / size, rel=0.01, abs=0.02)
-        coarsest = min(3 * width / size, width)
+        hops = [
+            naive_metres(*start, *end)
+            for one in points[labels == group]
+            for start, end in pairwise(one)
+        ]
+        coarsest = min(3 * width / size, width, float(np.mean(hops)))
         for step, metres, most in zip(steps, sides, MOST, strict=True):
             assert step in {2**power for power in range(7)}
             assert step <= most
@@ -81,7 +87,8 @@ def test_groups_at_the_ends_of_the_earth_and_without_width_have_grids() -> None:
     assert steps.tolist() == [[1, 1]]
     assert not shifts.any()
     pole = np.full((4, 3, 2), 90.0)
-    pole[:2, :, 0] = 89.0
+    pole[:, :, 0] -= [0.0, 5.0, 10.0]
+    pole[:2, :, 0] -= 1.0
     grids = grids_of(pole, means_of(pole, labels), labels)
     assert grids.steps.tolist() == [[32, 64]]
     assert np.isfinite(grids.shifts).all()

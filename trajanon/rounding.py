@@ -1,6 +1,7 @@
 """How a line is written: moved, and on a grid, both by its group's own width; and its times."""
 
 from hashlib import blake2b
+from itertools import pairwise
 
 import numpy as np
 
@@ -23,9 +24,9 @@ def grids_of(points: Floats, lines: Floats, labels: Ints) -> Grids:
     direction that follows from all of its members: what is left then is off by the width, also if
     it is smoothed. To find these members, he could look for those that leave points which are
     equally spaced, as originals are. So the line is put on a grid: a step is the largest power of
-    two units that is neither above three times the move nor above the width; at least one unit, and
-    at most those whose multiples reach the poles and the antimeridian. The width is the mean
-    displacement of the members to the mean.
+    two units that is not above three times the move, the width, or the members' mean hop; at least
+    one unit, and at most those whose multiples reach the poles and the antimeridian. The width is
+    the mean displacement of the members to the mean.
 
     Parameters
     ----------
@@ -42,7 +43,11 @@ def grids_of(points: Floats, lines: Floats, labels: Ints) -> Grids:
     turned = 2.0 * np.pi * _drawn(points, labels, len(sizes), b"places")
     direction = np.column_stack([np.sin(turned), np.cos(turned)])
     far = (width / sizes)[:, None] * direction / degree
-    coarsest = width * np.minimum(_MOVES / sizes, 1.0)
+    length, scale = np.zeros(len(points)), degree[labels]
+    for here, there in pairwise(np.moveaxis(points, 1, 0)):
+        length += np.hypot(*((there - here) * scale).T)
+    hop = np.bincount(labels, length) / sizes / max(points.shape[1] - 1, 1)
+    coarsest = np.minimum(width * np.minimum(_MOVES / sizes, 1.0), hop)
     with np.errstate(divide="ignore"):  # all members may be equal
         doublings = np.floor(np.log2(coarsest[:, None] / (UNIT * degree)))
     steps: Ints = np.exp2(doublings.clip(0.0, np.log2(MOST_STEPS))).astype(np.int64)
