@@ -9,6 +9,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.clock import BEGINS, Clock
 from trajanon.files.release_lines import MOST_STEPS, UNIT, Grids
 from trajanon.loss import group_means
+from trajanon.partition import dense
 from trajanon.utility import moved_to
 from trajanon.utility.displacements import metres_of_degrees
 
@@ -16,7 +17,7 @@ _SHIFT_DIGITS = 7  # decimals of a degree, as a report tells them
 _MOVES = 3.0  # in a step of a grid, at most
 
 
-def grids_of(points: Floats, lines: Floats, labels: Ints) -> Grids:
+def grids_of(points: Floats, lines: Floats, labels: Ints, subjects: Ints | None = None) -> Grids:
     """Choose how each group's line is moved, and the grid that it is put on.
 
     Whoever holds all other members of a group of s could subtract them from s times its mean, and
@@ -25,8 +26,8 @@ def grids_of(points: Floats, lines: Floats, labels: Ints) -> Grids:
     it is smoothed. To find these members, he could look for those that leave points which are
     equally spaced, as originals are. So the line is put on a grid: a step is the largest power of
     two units that is not above three times the move, the width, or the members' mean hop; at least
-    one unit, and at most those whose multiples reach the poles and the antimeridian. The width is
-    the mean displacement of the members to the mean.
+    one unit, and at most `MOST_STEPS`. The width is the mean displacement of the members to the
+    mean. Whoever is in a group c times is left c times: such a group counts as one of s / c.
 
     Parameters
     ----------
@@ -36,25 +37,29 @@ def grids_of(points: Floats, lines: Floats, labels: Ints) -> Grids:
         Mean of each group, degrees, shape (g, m, 2).
     labels
         Group of each trajectory, shape (n,).
+    subjects
+        Subject of each trajectory, shape (n,); None: each has its own.
     """
-    sizes = np.bincount(labels)
+    sizes, parts = np.bincount(labels), _parts(labels, subjects)
     width = np.bincount(labels, moved_to(points, lines, labels).mean(axis=1)) / sizes
     degree = metres_of_degrees(lines[..., 0].mean(axis=1))
     turned = 2.0 * np.pi * _drawn(points, labels, len(sizes), b"places")
     direction = np.column_stack([np.sin(turned), np.cos(turned)])
-    far = (width / sizes)[:, None] * direction / degree
+    far = (width / parts)[:, None] * direction / degree
     length, scale = np.zeros(len(points)), degree[labels]
     for here, there in pairwise(np.moveaxis(points, 1, 0)):
         length += np.hypot(*((there - here) * scale).T)
     hop = np.bincount(labels, length) / sizes / max(points.shape[1] - 1, 1)
-    coarsest = np.minimum(width * np.minimum(_MOVES / sizes, 1.0), hop)
+    coarsest = np.minimum(width * np.minimum(_MOVES / parts, 1.0), hop)
     with np.errstate(divide="ignore"):  # all members may be equal
         doublings = np.floor(np.log2(coarsest[:, None] / (UNIT * degree)))
     steps: Ints = np.exp2(doublings.clip(0.0, np.log2(MOST_STEPS))).astype(np.int64)
     return Grids(np.round(far.clip(-180.0, 180.0), _SHIFT_DIGITS), steps)
 
 
-def time_shifts(points: Floats, seconds: Floats, labels: Ints, clock: Clock) -> Floats:
+def time_shifts(
+    points: Floats, seconds: Floats, labels: Ints, clock: Clock, subjects: Ints | None = None
+) -> Floats:
     """Choose by how many seconds the times of each group's line are moved, (g,).
 
     By up to twice an s-th of the group's width, so that who subtracts all other members, as
@@ -70,24 +75,43 @@ def time_shifts(points: Floats, seconds: Floats, labels: Ints, clock: Clock) -> 
         Group of each trajectory, shape (n,).
     clock
         A line departs within its day or week.
+    subjects
+        Subject of each trajectory, shape (n,); None: each has its own.
     """
     sizes, departures = np.bincount(labels), seconds[:, 0]
+    members = np.dstack([points, seconds])
     mean = group_means(seconds[:, :1], labels)[:, 0]
     width = np.bincount(labels, np.abs(departures - mean[labels])) / sizes
-    moved = mean + width / sizes * (4.0 * _drawn(points, labels, len(sizes), b"times") - 2.0)
+    most = 2.0 * width / _parts(labels, subjects)
+    moved = mean + most * (2.0 * _drawn(members, labels, len(sizes), b"times") - 1.0)
     if np.isfinite(clock.round):
         moved = np.clip(moved, BEGINS, BEGINS + clock.round)
     shifts: Floats = np.trunc(moved - mean) + 0.0
     return shifts
 
 
-def _drawn(points: Floats, labels: Ints, groups: int, what: bytes) -> Floats:
+def _parts(labels: Ints, subjects: Ints | None) -> Floats:
+    """How many times each group is as large as what a subject has in it at most, (g,).
+
+    Where all is of one subject there are no others to subtract, and the group is as large as it is.
+    """
+    sizes = np.bincount(labels).astype(np.float64)
+    if subjects is None:
+        return sizes
+    own = dense(subjects)
+    pairs, held = np.unique(labels * (int(own.max(initial=0)) + 1) + own, return_counts=True)
+    most = np.zeros(len(sizes))
+    np.maximum.at(most, pairs // (int(own.max(initial=0)) + 1), held)
+    return sizes / np.where(most < sizes, most, 1.0)
+
+
+def _drawn(members: Floats, labels: Ints, groups: int, what: bytes) -> Floats:
     """A number from 0 to 1 for each group, (g,), that nobody can tell without all its members.
 
     It is drawn by what they are, not by a seed, which others may know. The order of the members
     does not matter.
     """
-    each = (blake2b(one.tobytes(), digest_size=8, person=what).digest() for one in points + 0.0)
+    each = (blake2b(one.tobytes(), digest_size=8, person=what).digest() for one in members + 0.0)
     drawn = np.zeros(groups, dtype=np.uint64)
     np.add.at(drawn, labels, np.frombuffer(b"".join(each), dtype="<u8"))
     share: Floats = drawn / 2.0**64

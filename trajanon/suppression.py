@@ -39,7 +39,8 @@ class TrajectoryGroups:
         if self.digits is not None:
             return None
         points, partition = self.trajectories.points, self.partition
-        return grids_of(points, partition.lines(points), partition.labels)
+        lines, subjects = partition.lines(points), self.trajectories.subject
+        return grids_of(points, lines, partition.labels, subjects)
 
     @cached_property
     def released(self) -> Floats:
@@ -52,8 +53,8 @@ class TrajectoryGroups:
         """Seconds by which the times of each group's line are moved, (g,); None if none are."""
         if self.timing is None or self.grids is None:
             return None
-        points, seconds = self.trajectories.points, self.timing.seconds(self.trajectories)
-        return time_shifts(points, seconds, self.partition.labels, self.timing.clock)
+        whole, labels, clock = self.trajectories, self.partition.labels, self.timing.clock
+        return time_shifts(whole.points, self.timing.seconds(whole), labels, clock, whole.subject)
 
     @property
     def information_loss(self) -> float:

@@ -89,7 +89,9 @@ def _errors(trajectories: Trajectories, k: int, timing: Timing, worth: float | N
     told = checked(report)
     lines = as_written(means, digits_in(told), grids_in(told, len(means)))
     moved = displacement(points, lines[labels])
-    shifts = time_shifts(points, timing.seconds(trajectories), labels, timing.clock)
+    shifts = time_shifts(
+        points, timing.seconds(trajectories), labels, timing.clock, trajectories.subject
+    )
     times = timing.released(trajectories, labels, shifts)[labels]
     errors = timing.errors(timing.seconds(trajectories), times)
     return _Errors(moved, errors["departure_error"], errors["duration_error"])

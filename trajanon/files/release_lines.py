@@ -21,13 +21,16 @@ DIGITS = FEWEST_DIGITS
 UNIT = 10.0**-DIGITS
 """Degrees: each step of a grid is a whole power of two of it."""
 
-MOST_STEPS = (32, 64)
-"""Largest steps of latitude and longitude: 90 and 180 degrees are on these grids and finer ones."""
+MOST_STEPS = 2**16
+"""Units between two places of the coarsest grid: 6.6 degrees."""
 
 LINE = "LineString"
 
 MOST_ROWS = 10**7
-"""Rows that the lines of a file may count: all of them have to fit into memory."""
+"""Rows that the lines of a file may count."""
+
+MOST_POINTS = 10**8
+"""Points that these rows may have: all of them have to fit into memory."""
 
 _NOISE = 9  # decimals of a mean that count where it is put on a grid
 
@@ -57,8 +60,8 @@ def as_written(means: Floats, digits: int | None, grids: Grids | None = None) ->
     most = np.array([90.0, 180.0])
     moved = np.clip(means + grids.shifts[:, None, :], -most, most)
     grid = UNIT * grids.steps[:, None, :]
-    places: Floats = np.round(np.round(moved, _NOISE) / grid) * grid
-    return rounded(places, DIGITS)
+    places = np.round(np.round(moved, _NOISE) / grid) * grid
+    return rounded(np.clip(places, -most, most), DIGITS)
 
 
 def line_numbers(lines: Floats) -> Ints:
@@ -231,6 +234,9 @@ def amiss_in_counts(lines: Lines) -> list[str]:
         return [f"{odd} lines have a count that is no whole number from 1 to {MOST_ROWS:,}"]
     if (rows := int(lines.counts.sum())) > MOST_ROWS:
         return [f"lines count {rows:,} rows, more than the {MOST_ROWS:,} that a file may have"]
+    if (points := int(lines.counts @ lines.sizes)) > MOST_POINTS:
+        many = f"more than the {MOST_POINTS:,} that a file may have"
+        return [f"lines count {rows:,} rows with {points:,} points, {many}: use --rows subjects"]
     return []
 
 

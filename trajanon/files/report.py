@@ -21,7 +21,7 @@ NOT_TOGETHER = (
 )
 
 
-GRIDS = {2**doublings for doublings in range(max(MOST_STEPS).bit_length())}
+GRIDS = {2**doublings for doublings in range(MOST_STEPS.bit_length())}
 """Steps that a grid may have."""
 
 

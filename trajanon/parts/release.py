@@ -135,7 +135,9 @@ def finish(plan: Plan, rows: NDArray[np.void], key: str) -> Tally:
     points = rows["points"].astype(np.float64, copy=False)
     means = group_means(points.reshape(len(points), 2 * points.shape[1]), labels)
     lines = means.reshape(-1, *points.shape[1:])
-    grids = grids_of(points, lines, labels) if plan.digits is None and len(labels) else None
+    subjects, grids = plan.counted(rows["subject"]), None
+    if plan.digits is None and len(labels):
+        grids = grids_of(points, lines, labels, subjects)
     lines = as_written(lines, plan.digits, grids)
     away = (lines.reshape(means.shape) - means) / plan.survey.spread[: means.shape[1]]
     by_rounding = float(np.bincount(labels) @ (away**2).sum(axis=1))
@@ -146,7 +148,8 @@ def finish(plan: Plan, rows: NDArray[np.void], key: str) -> Tally:
     if timing is not None:
         times = group_means(rows["times"], labels)
         if grids is not None:
-            times += time_shifts(points, rows["times"], labels, timing.clock)[:, None]
+            shifts = time_shifts(points, rows["times"], labels, timing.clock, subjects)
+            times += shifts[:, None]
         times = timing.clock.rounded(times)
         ends = [0, -1]
         off = timing.errors(rows["times"][:, ends], times[:, ends][labels])
