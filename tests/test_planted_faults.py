@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import Run
 from toy import crossing, toy
 
 import trajanon
@@ -29,25 +30,29 @@ def planted(path: Path, points: Any) -> None:
     write_release(path, Trajectories(points[order], provenance={"attribution": None}))
 
 
-def test_a_line_of_k_less_1_is_found_from_the_file_alone(tmp_path: Path) -> None:
+def test_a_line_of_k_less_1_is_found_from_the_file_alone(run: Run, tmp_path: Path) -> None:
     path, _ = released(tmp_path, toy())
     assert trajanon.check(path, 2).holds
     planted(path, trajanon.read_release(path).points[1:])
     findings = trajanon.check(path, 2)
     assert not findings.holds
     assert "occur fewer than 2 times (the rarest 1 times)" in findings.problems[-1]
+    assert run("check", path, "-k", 2).code == 1
 
 
-def test_an_original_inside_is_found_from_the_file_alone(tmp_path: Path) -> None:
+def test_an_original_inside_is_found_from_the_file_alone(run: Run, tmp_path: Path) -> None:
     """It is a line that nobody shares."""
     path, _ = released(tmp_path, toy())
     points = trajanon.read_release(path).points
     own = np.round(toy().points[:1] + 0.0001, 4)
     planted(path, np.concatenate([points, own]))
     assert any("occur fewer than 2 times" in each for each in trajanon.check(path, 2).problems)
+    assert run("check", path, "-k", 2).code == 1
 
 
-def test_an_original_in_the_place_of_a_line_is_found_by_the_holder(tmp_path: Path) -> None:
+def test_an_original_in_the_place_of_a_line_is_found_by_the_holder(
+    run: Run, tmp_path: Path
+) -> None:
     """As often as its line: rows alone cannot tell, originals and report can."""
     path, report = released(tmp_path, toy())
     points = trajanon.read_release(path).points
@@ -59,9 +64,12 @@ def test_an_original_in_the_place_of_a_line_is_found_by_the_holder(tmp_path: Pat
         trajanon.check(path, 2, trajectories=toy())
     with pytest.raises(BadInput):
         trajanon.evaluate(toy(), trajanon.read_release(path), report)
+    trajanon.write_trajectories(tmp_path / "t.parquet", toy())
+    answer = run("check", path, "-k", 2, "--trajectories", tmp_path / "t.parquet")
+    assert "do not belong together" in answer.sentence
 
 
-def test_a_subject_twice_in_a_group_of_k_is_found_by_the_holder(tmp_path: Path) -> None:
+def test_a_subject_twice_in_a_group_of_k_is_found_by_the_holder(run: Run, tmp_path: Path) -> None:
     path, report = released(tmp_path, toy())
     labels = np.array(report["labels"])
     people = np.arange(len(labels))
@@ -74,6 +82,9 @@ def test_a_subject_twice_in_a_group_of_k_is_found_by_the_holder(tmp_path: Path) 
     evaluation = trajanon.evaluate(twice, trajanon.read_release(path), report)
     assert not evaluation.holds
     assert evaluation.violations["subjects"] == 1
+    trajanon.write_trajectories(tmp_path / "t.parquet", twice)
+    assert run("check", path, "-k", 2, "--trajectories", tmp_path / "t.parquet").code == 1
+    assert run("evaluate", tmp_path / "t.parquet", path).code == 1
 
 
 def test_a_chain_is_found_by_who_releases_and_by_who_evaluates(
