@@ -231,7 +231,8 @@ def test_page_and_verdict_say_what_came_out() -> None:
     assert any(kind == "good" and told.endswith(sentence) for kind, told in good.verdict)
     assert good.html.count("<td>–</td>") == found.html.count("<td>–</td>") + 3
     nearer = replace(rarely, by_distance=Ranked(0.05, Rebuilt(30.0, 20.0, 22.0)), line=25.0).found
-    assert nearer.endswith("rebuilds the missing one to 20 m, where the line itself is 25 m off")
+    assert "and rebuilds the missing one to 20 m (told who the others are, to " in nearer
+    assert nearer.endswith("; the line itself is 25 m off")
     none = trajanon.evaluate(toy(), trajanon.anonymize(toy(), 3, effort="fast"))
     assert none.companions is none.account["companions"] is None
     assert "holds all other tracks" not in none.html

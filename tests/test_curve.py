@@ -1,6 +1,7 @@
 """Which k: each point of the curve is a release evaluated by itself."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from trajanon.errors import BadInput
 from trajanon.evaluation.curve import Curve, curve, options_in
 from trajanon.files.report import checked
 from trajanon.maps.figures import which_k
+from trajanon.settings import Settings
 from trajanon.trajectories import Trajectories
 
 
@@ -74,7 +76,10 @@ def test_releases_of_the_curve_are_made_as_the_report_tells() -> None:
         "time_step": 600,
     }
     asked |= {"count": "records", "align": False, "digits": 5, "rows": "trajectories"}
-    report = trajanon.anonymize(timed(), 2, effort="fast", **asked).report
+    search: dict[str, Any] = {"method": "mdav", "refine": "descent", "effort": "fast", "seed": 3}
+    report = trajanon.anonymize(timed(), 2, **asked, **search).report
+    assert options_in(checked(report)) == asked | asdict(Settings(**search))
+    del report["search"]  # as before it was told
     assert options_in(checked(report)) == asked
     told = checked(trajanon.anonymize(toy(), 2, effort="fast").report)
     assert "times" not in options_in(told)

@@ -203,8 +203,9 @@ def test_page_and_verdict_say_what_came_out(run: Run, tmp_path: Path) -> None:
     assert found.holdout.was_in + "." in sentences
     assert found.holdout.singled_out + "." in sentences
     assert found.holdout.words.startswith(found.holdout.beside)
-    section = found.html.partition("<h2>Beside people who are not in it</h2>")[2]
+    section = found.html.partition("Beside people who are not in it</h2>")[2]
     assert section.partition("</section>")[0].count('<th scope="row">') == 3 + 2 + len(RADII)
     none = trajanon.evaluate(some, release)
     assert none.holdout is none.account["holdout"] is None
     assert "Beside people" not in none.html
+    assert none.html.count("evaluate --holdout does so") == 3

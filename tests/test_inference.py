@@ -65,7 +65,7 @@ def test_originals_tell_all_of_themselves() -> None:
     found = inferred(seen, ", as slid")
     assert [one.told for one in found] == [1.0, 1.0]
     assert all(one.guess < 0.5 for one in found)
-    assert all(one.name.endswith(", as slid") for one in found)
+    assert all(one.knows.endswith(", as slid") for one in found)
     assert len(inferred(Published(places, places, np.arange(20), 2))) == 1
 
 
@@ -77,8 +77,8 @@ def test_the_hour_is_asked_for_where_times_are_released() -> None:
     assert "inference of the hour" in found.holdout.risks
     assert "departs within an hour" in found.holdout.beside
     assert [one["name"] for one in found.account["inferred"]] == [
-        "the end of a trip, to 200 m",
-        "the departure of a trip, to an hour",
+        "its end to 200 m",
+        "its departure to an hour",
     ]
     section = found.html.partition("<h3>What the nearest line tells</h3>")[2]
     assert section.partition("</table>")[0].count('<th scope="row">') == 2

@@ -117,6 +117,7 @@ def anonymize(
         alignment=alignment,
         alignment_skipped=skipped,
         suppressed=suppression_account(costly, tight, first.slid, settings, declined),
+        search=asdict(searched),
     )
     order = labels[written.shuffled()]
     provenance = {"attribution": trajectories.attribution}
@@ -182,7 +183,7 @@ def _group_and_slide(
 
 
 def _report(kept: TrajectoryGroups, k: int, rows: Rows, **told: Any) -> dict[str, Any]:
-    """Say what was released and what it costs; ``told`` has three entries ready for JSON."""
+    """Say what was released and what it costs; ``told`` has entries ready for JSON."""
     trajectories, partition, timing = kept.trajectories, kept.partition, kept.timing
     when = kept.released_times
     released, labels, subjects = kept.released, partition.labels, trajectories.subject

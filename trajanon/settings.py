@@ -69,8 +69,8 @@ PAIR = 2
 """The k of which equal spacing tells more."""
 
 OF_PAIRS = (
-    "With k = 2, a step of a line and the known spacing may tell both steps that it is the mean "
-    "of: a larger -k hides them."
+    "With k = 2, each step of a line is the mean of two steps of known length, so both can "
+    "sometimes be computed: take a larger -k."
 )
 """Said where k is chosen: |u| = |v| and u + v leave two vectors."""
 

@@ -1,7 +1,7 @@
 """Which k: for each, how far points move, and how often the best attack finds its target."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from trajanon.anonymization import anonymize
@@ -11,6 +11,7 @@ from trajanon.files.report import Report, checked, digits_in, rows_in
 from trajanon.partition import check_k, dense
 from trajanon.privacy.originals import matched
 from trajanon.progress import Progress, silent
+from trajanon.settings import Settings
 from trajanon.trajectories import Trajectories
 from trajanon.words import metres, percent
 
@@ -91,6 +92,8 @@ def options_in(report: Report) -> dict[str, Any]:
         "rows": rows_in(report),
         "digits": digits_in(report) if report.get("steps") is None else None,
     }
+    search = report.get("search", {})
+    options |= {one.name: search[one.name] for one in fields(Settings) if one.name in search}
     if told := report.get("times"):
         options |= {name: told[name] for name in ("times", "timezone", "minute_worth")}
         options["time_step"] = told["step"]

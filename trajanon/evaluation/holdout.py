@@ -22,9 +22,9 @@ from trajanon.words import metres, number_of, percent
 RADII = (25.0, 50.0, 100.0, 200.0, 400.0)
 """Metres from a line within which a predicate looks for somebody."""
 
-AS_CUT, AS_SLID = "a trajectory", "a drive at its nearest start"
+AS_CUT, AS_SLID = "a trajectory", "a drive, at the start nearest to a line"
 BY_SUBJECT = "all trajectories of a subject"
-BY_SUBJECT_AS_SLID = "all drives of a subject at their nearest starts"
+BY_SUBJECT_AS_SLID = "all drives of a subject, at the starts nearest to lines"
 """Of what the adversary measures the distance to the nearest line: of several, the mean."""
 
 
@@ -123,8 +123,8 @@ class Holdout:
         """How well members are told from others, a sentence without its end."""
         what, (auc, low, high) = self.told
         return (
-            f"Was somebody in it? By the distance to the nearest line, of {what}, a member is told "
-            f"from somebody who is not in {percent(auc)} of the pairs ({percent(low)} to "
+            "Was somebody in it? Of a member and somebody held out, the member is the one nearer "
+            f"to the released lines (by {what}) in {percent(auc)} of the pairs ({percent(low)} to "
             f"{percent(high)}); 50 % is chance"
         )
 
@@ -134,10 +134,10 @@ class Holdout:
         best = self.predicate
         return (
             "k-anonymity does not prevent predicate singling out: “within "
-            f"{metres(best.radius)} of a released line, and a hash of weight 1/{self.k}” holds for "
-            f"exactly one trajectory of the members in {percent(best.members)} of the lines, of "
-            f"those held out in {percent(best.others)}, and any predicate of its weight in "
-            f"{percent(best.by_weight)}"
+            f"{metres(best.radius)} of a released line, and a hash of weight 1/{self.k}” fits "
+            f"exactly one trajectory of the members at {percent(best.members)} of the lines, and "
+            f"exactly one of those held out at {percent(best.others)}; by its weight alone it "
+            f"would at {percent(best.by_weight)}"
         )
 
 

@@ -88,6 +88,7 @@ class Report(TypedDict):
     time_shifts: NotRequired[list[float] | None]
     groups_of_equal_lines: NotRequired[list[list[int]]]
     rows: NotRequired[_Rows]
+    search: NotRequired[dict[str, Any]]
 
 
 def report_path(release: Path) -> Path:

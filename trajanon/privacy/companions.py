@@ -80,8 +80,9 @@ class Companions:
         rebuilt = ""
         if self.best.rebuilt is not None:
             rebuilt = (
-                f", and rebuilds the missing one to {metres(min(self.best.rebuilt))}, where the "
-                f"line itself is {metres(self.line)} off"
+                f", and rebuilds the missing one to {metres(min(self.best.rebuilt))} (told who the "
+                f"others are, to {metres(min(self.told))}); the line itself is "
+                f"{metres(self.line)} off"
             )
         others = "member" if self.k == 2 else "members"
         return (
@@ -95,7 +96,7 @@ class Companions:
         return (
             f"{self.found}. The right choice comes first in {percent(self.by_distance.first)} by "
             f"its distance to the line, and in {percent(self.by_spacing.first)} by how equal "
-            f"the hops are that it leaves. Whoever is told it comes to {metres(min(self.told))}."
+            "the hops are that it leaves."
         )
 
 

@@ -25,16 +25,16 @@ class Inferred(NamedTuple):
 
 
 def inferred(published: Published, windows: str = "") -> list[Inferred]:
-    """Infer ends, and departures where times are released; names end with those windows."""
+    """Infer ends, and departures where times are released; they know those windows."""
     unit = published.unit
     ends = ends_told(published.points, published.lines)
-    asked = [(f"the end of a {unit}, to {metres(NEAR)}", "its first two thirds", ends)]
+    asked = [(f"its end to {metres(NEAR)}", f"the first two thirds of a {unit}", ends)]
     if published.times is not None and published.line_times is not None:
         both = published.times[:, 0], published.line_times[:, 0]
         hours = departures_told(published.points, published.lines, *both, published.cycle)
-        asked.append((f"the departure of a {unit}, to an hour", "all its places", hours))
+        asked.append(("its departure to an hour", f"all places of a {unit}", hours))
     return [
-        Inferred(name + windows, knows, *(float(each.mean()) for each in found))
+        Inferred(name, knows + windows, *(float(each.mean()) for each in found))
         for name, knows, found in asked
     ]
 
