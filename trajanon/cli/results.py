@@ -114,6 +114,11 @@ def show_release(report: Mapping[str, Any]) -> None:
         tell(f"Windows of one drive lie end to end. {left}: {_ONE_PIECE}")
     if report["k"] == PAIR and report["unit"] != "trip":
         tell(OF_PAIRS)
+    if not (report.get("steps") or report.get("groups_of_steps")):
+        tell(
+            "Lines are plain means: whoever holds nearly all other tracks can rebuild the last "
+            "member of a group. Leave out `digits` to have them moved."
+        )
     if "shards" in report and report["unit"] != "trip":
         tell(
             "Windows stay as they were cut: only files are aligned. Somebody who follows a drive "
