@@ -87,7 +87,7 @@ def test_the_line_of_each_group_has_the_mean_of_its_times(
     assert originals.times is not None
     assert found.times is not None
     seconds, moved = clock.of(originals.times), 0
-    shifts = time_shifts(originals.points, seconds, found.labels, clock)
+    shifts = time_shifts(originals.points, seconds, found.labels, clock, originals.subject)
     for group, times in enumerate(found.times):
         departures = seconds[found.labels == group, 0]
         width = np.abs(departures - departures.mean()).mean()
