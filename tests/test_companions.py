@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_sliding import slid_at_random, town, tracks_of
+from test_evaluate_times import town as timed_town
 from toy import toy
 
 import trajanon
@@ -236,3 +237,33 @@ def test_page_and_verdict_say_what_came_out() -> None:
     none = trajanon.evaluate(toy(), trajanon.anonymize(toy(), 3, effort="fast"))
     assert none.companions is none.account["companions"] is None
     assert "holds all other tracks" not in none.html
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_departures_are_taken_from_k_times_the_lines(k: int) -> None:
+    n = 12
+    labels, hours = np.arange(n) // k, np.random.default_rng(k).uniform(20_000, 60_000, n)
+    times = np.tile(hours[:, None], (1, 8))
+    city = grouped(walks(n), labels, k)
+    when = np.array([times[labels == group].mean(axis=0) for group in range(n // k)]) + 100.0
+    seen = replace(city, times=times, line_times=when)
+    found = told(companions(seen, None, seed=5))
+    off = [
+        abs(when[labels[some[0]], 0] - hours[some[0]]) for some in drawn(labels, np.arange(n), k, 5)
+    ]
+    assert found.departure is not None
+    assert found.departure.told == pytest.approx(100.0 * k)
+    assert found.departure.line == pytest.approx(np.median(off))
+    assert told(companions(city, None)).departure is None
+
+
+def test_the_page_tells_departures_where_times_are_released() -> None:
+    some = timed_town(80)
+    release = trajanon.anonymize(some, 3, times="of-day", timezone="Etc/UTC", effort="fast")
+    found = trajanon.evaluate(some, release)
+    held = told(found.companions)
+    assert held.departure is not None
+    assert "he rebuilds the departure of the hidden member to" in found.html
+    account = found.account["companions"]
+    assert account == json.loads(json.dumps(account))
+    assert account["departure"]["told"] == held.departure.told

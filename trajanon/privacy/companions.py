@@ -1,7 +1,7 @@
 """Companions: the other members of a group, found and taken from its line."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
 from threading import Event
@@ -36,6 +36,13 @@ class Rebuilt(NamedTuple):
     halfway: float  # between that and the line
 
 
+class Departure(NamedTuple):
+    """How far departures are from the hidden member's: seconds, median of the groups."""
+
+    told: float  # what companions leave of the line's, if he is told who they are
+    line: float  # the line's own
+
+
 class Ranked(NamedTuple):
     """What comes out if candidates are ranked in one way."""
 
@@ -61,6 +68,7 @@ class Companions:
     by_spacing: Ranked
     told: Rebuilt  # if he is told the companions
     line: float  # metres from the hidden member to the line itself, median
+    departure: Departure | None = None  # None where no times are released
 
     @property
     def best(self) -> Ranked:
@@ -72,7 +80,8 @@ class Companions:
         """Ready for JSON: nothing of single groups."""
         ranked = {"by_distance": self.by_distance, "by_spacing": self.by_spacing}
         accounts = {name: way.account for name, way in ranked.items()}
-        return {**vars(self), **accounts, "told": self.told._asdict()}
+        departure = None if self.departure is None else self.departure._asdict()
+        return {**vars(self), **accounts, "told": self.told._asdict(), "departure": departure}
 
     @property
     def found(self) -> str:
@@ -152,7 +161,18 @@ def companions(
         return found
 
     parts = in_parts(tried, members, _GROUPS_AT_ONCE)
-    return _summed(k, search.near, [one for part in parts for one in part])
+    found = _summed(k, search.near, [one for part in parts for one in part])
+    return replace(found, departure=_departure(seen, members))
+
+
+def _departure(seen: Published, members: Ints) -> Departure | None:
+    """Take the companions' departures from k times the line's."""
+    if seen.times is None or seen.line_times is None:
+        return None
+    departures, lines = seen.times[members, 0], seen.line_times[seen.labels[members[:, 0]], 0]
+    hidden = departures[:, 0]
+    left = lines - (departures[:, 1:] - lines[:, None]).sum(axis=1)
+    return Departure(*(float(np.median(np.abs(one - hidden))) for one in (left, lines)))
 
 
 def drawn(labels: Ints, owners: Ints, k: int, seed: int) -> Ints:
