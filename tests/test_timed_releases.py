@@ -86,7 +86,8 @@ def test_the_line_of_each_group_has_the_mean_of_its_times(
     assert clock.sentence == release.trajectories.provenance["times"]
     assert originals.times is not None
     assert found.times is not None
-    assert (subjects := originals.subject) is not None
+    subjects = originals.subject
+    assert subjects is not None
     seconds, moved = clock.of(originals.times), 0
     shifts = time_shifts(originals.points, seconds, found.labels, clock, subjects)
     for group, times in enumerate(found.times):
