@@ -98,10 +98,10 @@ def _parts(labels: Ints, subjects: Ints | None) -> Floats:
     sizes = np.bincount(labels).astype(np.float64)
     if subjects is None:
         return sizes
-    own = dense(subjects)
-    pairs, held = np.unique(labels * (int(own.max(initial=0)) + 1) + own, return_counts=True)
+    own, people = dense(subjects), len(subjects)
+    pairs, held = np.unique(labels * people + own, return_counts=True)
     most = np.zeros(len(sizes))
-    np.maximum.at(most, pairs // (int(own.max(initial=0)) + 1), held)
+    np.maximum.at(most, pairs // people, held)
     return sizes / np.where(most < sizes, most, 1.0)
 
 
@@ -111,8 +111,8 @@ def _drawn(members: Floats, labels: Ints, groups: int, what: bytes) -> Floats:
     It is drawn by what they are, not by a seed, which others may know. The order of the members
     does not matter.
     """
-    each = (blake2b(one.tobytes(), digest_size=8, person=what).digest() for one in members + 0.0)
+    each = (blake2b((one + 0.0).tobytes(), digest_size=8, person=what) for one in members)
     drawn = np.zeros(groups, dtype=np.uint64)
-    np.add.at(drawn, labels, np.frombuffer(b"".join(each), dtype="<u8"))
+    np.add.at(drawn, labels, np.frombuffer(b"".join(one.digest() for one in each), dtype="<u8"))
     share: Floats = drawn / 2.0**64
     return share
