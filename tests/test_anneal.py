@@ -1,6 +1,6 @@
 """Annealing, the blocks it works in, and what does not depend on either."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from threading import Event
 from typing import Any
@@ -294,8 +294,8 @@ def test_the_number_of_cores_leaves_every_bit(block: int, monkeypatch: pytest.Mo
 def test_the_order_in_which_blocks_are_done_leaves_every_bit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def backwards(jobs: Sequence[object], *_: object) -> list[object]:
-        return [job(Event()) for job in reversed(jobs)][::-1]  # type: ignore[operator]
+    def backwards(jobs: Sequence[Callable[[Event], object]], *_: object) -> list[object]:
+        return [job(Event()) for job in reversed(jobs)][::-1]
 
     search_in_blocks(monkeypatch, 12)
     work = random_groups(7, 120, 3, 40, grid=True)

@@ -399,6 +399,7 @@ def test_what_cannot_be_bounded_is_refused_in_a_sentence(
     X: object, k: int, upper: float | None, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message) as refused:
+        # The wrong type is what is tried.
         lower_bound(X, k, upper=upper)  # type: ignore[arg-type]
     assert "\n" not in str(refused.value)
 

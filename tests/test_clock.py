@@ -36,6 +36,7 @@ def wall(second: float, zone: str) -> datetime:
 
 def at(zone: str, *date: int) -> float:
     """The instant of a local time."""
+    # As many numbers as are given: none of them is a zone, as types fear.
     local = datetime(*date).replace(tzinfo=ZoneInfo(zone))  # type: ignore[arg-type]
     return (local - EPOCH).total_seconds()
 

@@ -169,8 +169,8 @@ class ReleaseSettings(_Checked):
         as good as any of them.
     digits
         Decimals of released degrees, 4 (11 m) to 7 (1 cm). Whoever holds all other tracks can then
-        rebuild the last member of a group from its mean. None moves each line by a k-th of its
-        group's width, and writes it on a grid about as coarse: then he is off by the width.
+        rebuild the last member of a group from its mean. None moves each line by its group's width
+        divided by its members, and puts it on a grid: what is left for him is off by the width.
         Displacements are measured to the lines as written.
     times
         Release the mean times of each group: of-day, of-week or date. Each line then bears them at

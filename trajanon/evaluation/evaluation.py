@@ -139,10 +139,8 @@ def evaluate(
     if k <= (people if people is not None and counted == "subjects" else len(kept)):
         mdav = grouped(MDAV, counted == "subjects")
         of_places = regrouped(mdav, kept.records, mdav.labels)
-        written = TrajectoryGroups(kept, of_places, options_in(told)["digits"], timing)
-        lines, when = written.released[mdav.labels], written.released_times
-        times = None if when is None else when[mdav.labels]
-        ways[MDAV] = _Way(kept.points, lines, as_cut.times, times)
+        groups = TrajectoryGroups(kept, of_places, options_in(told)["digits"], timing)
+        ways[MDAV] = _Way.written(groups, as_cut.times)
     ways[NOTHING] = _Way.of(as_cut.originals)
     step(4, 5, "utility")
     problems = None
@@ -214,6 +212,14 @@ class _Way(NamedTuple):
         labels, when = published.labels, published.line_times
         times = None if when is None else when[labels]
         return cls(published.points, published.lines[labels], published.times, times)
+
+    @classmethod
+    def written(cls, groups: TrajectoryGroups, times: Floats | None) -> "_Way":
+        """Write groups as a release would be, beside times of the originals."""
+        points, labels = groups.trajectories.points, groups.partition.labels
+        when = groups.released_times
+        line_times = None if when is None else when[labels]
+        return cls(points, groups.released[labels], times, line_times)
 
     def seconds(self, timing: Timing | None) -> Seconds | None:
         """The times of both; None where none are published."""

@@ -128,14 +128,14 @@ def finish(plan: Plan, rows: NDArray[np.void], key: str) -> Tally:
     The part is drawn with a secret. A random part, and a random place in it, is a random place in
     the whole (Rao 1961; Sandelius 1962). With a row a line, all rows of a line go to one part.
     """
-    labels = dense(rows["mark"])
-    if broken_promises(labels, plan.counted(rows["subject"]), plan.k):
+    labels, subjects = dense(rows["mark"]), plan.counted(rows["subject"])
+    if broken_promises(labels, subjects, plan.k):
         msg = f"{key} has a group of fewer than {plan.k}; please report it"
         raise TrajanonError(msg)
     points = rows["points"].astype(np.float64, copy=False)
     means = group_means(points.reshape(len(points), 2 * points.shape[1]), labels)
     lines = means.reshape(-1, *points.shape[1:])
-    subjects, grids = plan.counted(rows["subject"]), None
+    grids = None
     if plan.digits is None and len(labels):
         grids = grids_of(points, lines, labels, subjects)
     lines = as_written(lines, plan.digits, grids)
@@ -157,8 +157,8 @@ def finish(plan: Plan, rows: NDArray[np.void], key: str) -> Tally:
         lines = np.dstack([lines, times])
     words = (hashlib.blake2b(line, digest_size=8, key=plan.secret).digest() for line in lines)
     hashes = np.frombuffer(b"".join(words), dtype=np.uint64)
-    subject = rows["subject"] if plan.counts_subjects else None
-    release = Rows(plan.rows, line_numbers(lines)[labels], subject)
+    own = subjects if plan.counts_subjects else None
+    release = Rows(plan.rows, line_numbers(lines)[labels], own)
     line = labels[release.own]
     word = hashlib.shake_256(plan.secret + key.encode()).digest(8 * len(line))
     drawn = hashes[line] if plan.rows == "lines" else np.frombuffer(word, dtype=np.uint64)
