@@ -124,8 +124,7 @@ def timing_of(trajectories: Trajectories, settings: ReleaseSettings) -> Timing |
     if times is None or unknown:
         raise BadInput(without_times(asked, unknown, len(trajectories)))
     if settings.align and tracks is not None and tracks.times is None:
-        msg = f"{asked} needs tracks with times: extract again, or keep windows with `align=False`"
-        raise BadInput(msg)
+        raise BadInput(tracks_without_times(asked))
     if still := int((times[:, -1] <= times[:, 0]).sum()):
         raise BadInput(clock_stands(asked, still, len(trajectories)))
     zone = settings.timezone
@@ -153,6 +152,11 @@ def without_times(asked: str, unknown: int, of_all: int) -> str:
         f"{asked} needs times, and {unknown:,} of {of_all:,} have none: leave traces without times "
         "out with trajanon extract --untimed reject, or release without times"
     )
+
+
+def tracks_without_times(asked: str) -> str:
+    """Say that windows could not keep their times where they slide."""
+    return f"{asked} needs tracks with times: extract again, or keep windows with `align=False`"
 
 
 def of_a_release(asked: str) -> str:

@@ -155,3 +155,9 @@ def joined_tracks(parts: Sequence[Tracks]) -> Tracks:
         start=np.concatenate([part.start for part in parts]),
         times=np.concatenate(times) if len(times) == len(parts) else None,
     )
+
+
+def spans(begin: Ints, size: Ints) -> Ints:
+    """Places begin, begin + 1, ... of each span, one span after another."""
+    before = np.cumsum(size) - size
+    return np.repeat(begin - before, size) + np.arange(size.sum())

@@ -147,10 +147,10 @@ def part_of(
     before = np.where(follows, found, -1)
     after = np.full(len(rows), -1)
     after[found[follows]] = np.flatnonzero(follows)
-    begin = first[rows][_ends(before)]
+    begin = first[rows][follow(before)]
     own = windows._replace(
         place=windows.place[rows] + begin,
-        most=last[rows][_ends(after)] - begin,
+        most=last[rows][follow(after)] - begin,
         before=before,
         after=after,
         apart=np.where(follows, windows.apart[rows], 0),
@@ -158,8 +158,8 @@ def part_of(
     return own, begin
 
 
-def _ends(following: Ints) -> Ints:
-    """Follow links until there are none, -1; the last of each chain."""
+def follow(following: Ints) -> Ints:
+    """Follow links until there are none, -1: the last of each chain, (n,)."""
     ends = np.where(following < 0, np.arange(len(following)), following)
     while (ends[ends] != ends).any():
         ends = ends[ends]

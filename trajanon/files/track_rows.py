@@ -17,7 +17,7 @@ from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.files.arrow import lists_of
 from trajanon.files.wkb import WkbLines, read_lines
-from trajanon.tracks import STEPS, Tracks
+from trajanon.tracks import STEPS, Tracks, spans
 
 _AT_ONCE = 1_000_000  # points, as they take several times their memory when they are worked on
 
@@ -50,7 +50,7 @@ def _places_of_rows(tracks: Tracks) -> Iterator[tuple[Ints, Ints]]:
     size = end - begin
     block = np.cumsum(size) // _AT_ONCE
     for rows in np.split(np.arange(len(size)), np.flatnonzero(np.diff(block)) + 1):
-        yield _spans(begin[rows], size[rows]), size[rows]
+        yield spans(begin[rows], size[rows]), size[rows]
 
 
 def read_tracks(
@@ -187,11 +187,5 @@ def _gather(some: _Values, size: Ints, into: Ints, gathered: Floats) -> None:
         kept = np.ones(len(values), dtype=np.bool_)
         kept[np.cumsum(whole)[mine < whole] - 1] = False
         in_order = bool((np.diff(begin) == mine[:-1]).all())
-        places = slice(begin[0], begin[-1] + mine[-1]) if in_order else _spans(begin, mine)
+        places = slice(begin[0], begin[-1] + mine[-1]) if in_order else spans(begin, mine)
         gathered[places] = values[kept]
-
-
-def _spans(begin: Ints, size: Ints) -> Ints:
-    """Places begin, begin + 1, ... of each span, one span after another."""
-    before = np.cumsum(size) - size
-    return np.repeat(begin - before, size) + np.arange(size.sum())

@@ -1,9 +1,9 @@
-"""The plan of a run: a first reading of all parts, the split of the table, and its memory."""
+"""The plan of a run: a first reading of all parts, two splits of the table, and its memory."""
 
 import logging
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from trajanon.loss import sums_of_products
 from trajanon.neighbours import neighbour_count
 from trajanon.partition import dense
 from trajanon.parts.executors import Executor
-from trajanon.parts.reader import PartRows, Parts, PartSlice, records_of
+from trajanon.parts.reader import Parts, PartSlice
 from trajanon.parts.scratch import Scratch
 from trajanon.progress import Progress
 from trajanon.settings import ReleaseSettings, Settings
@@ -34,6 +34,7 @@ from trajanon.timing import (
     refuse_without_times,
     without_times,
 )
+from trajanon.trajectories import Trajectories
 
 _LOG = logging.getLogger(__name__)
 
@@ -42,7 +43,6 @@ SAMPLE = 100_000
 
 AXES = 8
 """Leading principal axes across which it may be split."""
-
 
 PROGRAM = 600e6
 """Bytes that the program and its libraries take before they read anything."""
@@ -58,9 +58,6 @@ class SliceSums(NamedTuple):
     low: Floats  # least value of each column, (p,)
     high: Floats  # largest value of each column, (p,)
     sample: Floats  # some of the records, (s, p)
-    nameless: NDArray[np.uint64]  # traces that name no subject in some of the rows
-    nobody: int  # rows of which neither subject nor trace is known
-    spellings: NDArray[np.uint64]  # of the subjects' names, as in `ColumnIds`
     untimed: int  # rows without times, where these are wanted
     still: int  # rows of one time from start to end
 
@@ -73,11 +70,10 @@ class Survey(NamedTuple):
     # the departure over the root of its weight
     axes: Floats  # the leading principal axes of the standardised records, (p, q)
     sst: float  # total sum of squares of the standardised records
-    sst_in_space: float  # of their coordinates alone
 
-    def standardised(self, points: NDArray[np.floating], times: Floats | None = None) -> Floats:
-        """Standardise trajectories, shape (n, m, 2), as records, (n, 2 m), or (n, 2 m + 1)."""
-        records = records_of(points, times) - self.mean
+    def standardised(self, records: Floats) -> Floats:
+        """Standardise records, (n, p)."""
+        records = records - self.mean
         records /= self.spread
         return records
 
@@ -90,7 +86,6 @@ class Node(NamedTuple):
     tie: int  # of records at the place, those with a lower hash are there, too
     first: int  # the shards from this one on are split
     middle: int  # those from this one on are on the second side
-    end: int  # the shard after the last one
 
 
 class Split(NamedTuple):
@@ -99,9 +94,9 @@ class Split(NamedTuple):
     nodes: tuple[Node, ...]  # the planes, each before those of its two sides
     shards: int  # how many there are
 
-    def shard_of(self, turned: Floats, rows: Ints) -> Ints:
-        """Find the shard of each record."""
-        tie = hashed(rows.astype(np.uint64))
+    def shard_of(self, turned: Floats, numbers: Ints) -> Ints:
+        """Find the shard of each record, (n, q); numbers tell equal ones apart."""
+        tie = hashed(numbers.astype(np.uint64))
         held = {0: np.arange(len(turned))}  # by the first of the shards that they may be in
         for node in self.nodes:
             some = held[node.first]
@@ -114,89 +109,110 @@ class Split(NamedTuple):
             shard[some] = number
         return shard
 
-    def borders_of(self, shard: int, together: Sequence[int]) -> Iterator[int]:
-        """Find the nodes that split a shard from shards which are not searched together with it."""
-        for number, node in enumerate(self.nodes):
-            if node.first <= shard < node.end:
-                first = range(node.first, node.middle)
-                beyond = range(node.middle, node.end) if shard in first else first
-                if not set(beyond) <= set(together):
-                    yield number
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """A run, as its tasks know it."""
+    """A run in several shards, as its tasks know it."""
 
     parts: Parts  # what is read
     scratch: Scratch  # where rows lie between two tasks
     survey: Survey  # how the table is standardised
-    split: Split  # how it is split into shards
+    splits: tuple[Split, ...]  # how it is split into shards, in each round with other borders
+    timing: Timing | None  # how times are counted
     k: int  # least number of different subjects in a group
-    digits: int | None  # decimals of a degree in the release; None: on the grid of each group
-    rows: str  # what has a row each in the release
-    counts_subjects: bool  # whether subjects are counted, or records
+    release: ReleaseSettings  # what is written
     settings: Settings  # of the search
     progress: Progress  # of the search: silent where it runs elsewhere
-    released: int  # parts of the release
     secret: bytes  # from the operating system: decides where rows go in the release
+
+    @property
+    def counts_subjects(self) -> bool:
+        """Whether k counts subjects, or trajectories."""
+        return self.release.count == "subjects" and bool(self.parts.schema.kinds)
 
     def counted(self, subject: Ints) -> Ints:
         """Number what k counts, from 0: subjects, or the records."""
         return dense(subject) if self.counts_subjects else np.arange(len(subject))
 
-    def records(self, rows: NDArray[np.void]) -> Floats:
-        """Standardise rows as they lie in files between two tasks."""
-        return self.survey.standardised(
-            rows["points"], rows["times"] if self.parts.timing is not None else None
-        )
+    def records(self, trajectories: Trajectories) -> Floats:
+        """Standardise trajectories by the whole table."""
+        return self.survey.standardised(records_of(trajectories, self.timing))
+
+    def turned(self, trajectories: Trajectories) -> Floats:
+        """Turn trajectories to the axes across which the table is split."""
+        return turn(self.records(trajectories), self.survey.axes)
 
 
-def survey_table(executor: Executor, parts: Parts) -> tuple[Survey, Floats, Parts]:
-    """Read all parts once; give a sample of turned records, too, and the parts with subjects."""
-    records = _records(parts.read(parts.slices[0]))
-    origin = records[0] + (records - records[0]).mean(axis=0)
-    looks = executor.each("Reading parts", partial(look, parts, origin), parts.slices)
-    survey, sample = _summed_up(parts, origin, looks)
-    traces = np.unique(np.concatenate([one.nameless for one in looks]))
-    parts = with_names(executor, parts, traces)
-    names = [set(column.tolist()) for column in np.concatenate([k.spellings for k in looks]).T]
-    unnamed = sum(one.nobody for one in looks) + len(traces) - len(parts.named)
-    parts = replace(parts, merged=Merged.among(*names), unnamed=unnamed)
+def records_of(trajectories: Trajectories, timing: Timing | None) -> Floats:
+    """Make records of trajectories, (n, 2 m); with times, the departure comes last."""
+    if timing is None:
+        return trajectories.records
+    return np.hstack([trajectories.records, timing.seconds(trajectories)[:, :1]])
+
+
+def with_subjects(executor: Executor, parts: Parts) -> Parts:
+    """Read whose all rows are; warn of names that are spellings of one.
+
+    Traces that name no subject in some rows are looked for in all parts. Otherwise one person would
+    count as two: as the subject, and as the trace. If rows of a trace name several, the first row
+    counts, as in a single file.
+    """
+    found = executor.each("Reading subjects", partial(_ids, parts), parts.slices)
+    traces = np.unique(np.concatenate([traces for traces, _, _ in found]))
+    named = parts.named
+    if len(traces):
+        told = executor.each("Looking for names", partial(_named, parts, traces), parts.slices)
+        named = pd.concat(told)  # slices come in the order of rows
+        named = named[~named.index.duplicated()]
+    names = [set(column.tolist()) for column in np.concatenate([one for _, one, _ in found]).T]
+    unnamed = sum(nobody for _, _, nobody in found) + len(traces) - len(named)
+    parts = replace(parts, named=named, merged=Merged.among(*names), unnamed=unnamed)
     if parts.merged.told():
         _LOG.warning("%s: %s", parts.folder, parts.merged.told())
-    return survey, sample, parts
+    return parts
 
 
-def look(parts: Parts, origin: Floats, part_slice: PartSlice) -> SliceSums:
-    """Read a slice and sum it up."""
-    rows = parts.read(part_slice)
-    records, ids = _records(rows), rows.ids
-    # The same rows whatever the seed: it does not decide where a table is split.
-    random = np.random.default_rng(part_slice.first)
-    sample = records[random.random(len(records)) < min(SAMPLE / parts.n, 1.0)]
-    low, high = records.min(axis=0), records.max(axis=0)
-    records -= origin
-    return SliceSums(
-        records.sum(axis=0),
-        sums_of_products(records),
-        low,
-        high,
-        sample,
-        ids.nameless,
-        int(ids.nobody.sum()),
-        ids.subject.spellings,
-        0 if rows.times is None else int(np.isnan(rows.times[:, 0]).sum()),
-        0 if rows.times is None else int((rows.times[:, -1] <= rows.times[:, 0]).sum()),
-    )
+def _ids(
+    parts: Parts, part_slice: PartSlice
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64], int]:
+    ids = parts.read_ids(part_slice)
+    return ids.nameless, ids.subject.spellings, int(ids.nobody.sum())
 
 
-def _records(rows: PartRows) -> Floats:
-    return records_of(rows.points, rows.times).astype(np.float64)
+def _named(parts: Parts, traces: NDArray[np.uint64], part_slice: PartSlice) -> pd.Series:
+    found = parts.read_ids(part_slice).named_by(traces)
+    return found[~found.index.duplicated()]
 
 
-def _summed_up(parts: Parts, origin: Floats, looks: Sequence[SliceSums]) -> tuple[Survey, Floats]:
-    n, timing = parts.n, parts.timing
+def timing_of_parts(
+    executor: Executor, parts: Parts, settings: ReleaseSettings
+) -> Timing | None:
+    """Tell how times shall be released; the zone is that of the middle of all points."""
+    if settings.times is None:
+        refuse_without_times(settings)
+        return None
+    zone = settings.timezone
+    if zone is None:
+        sums = executor.each("Looking for the time zone", partial(_sums, parts), parts.slices)
+        zone = zone_of(*np.sum(sums, axis=0) / (parts.n * parts.schema.points))
+    clock = Clock(settings.times, zone, settings.time_step)
+    return Timing(clock, settings.minute_worth)
+
+
+def _sums(parts: Parts, part_slice: PartSlice) -> Floats:
+    sums: Floats = parts.read([part_slice]).points.sum(axis=(0, 1))
+    return sums
+
+
+def survey_table(
+    executor: Executor, parts: Parts, timing: Timing | None
+) -> tuple[Survey, Floats]:
+    """Read all parts once, and sum them up; give a sample of turned records, too."""
+    records = records_of(parts.read(parts.slices[:1]), timing)
+    origin = records[0] + (records - records[0]).mean(axis=0)
+    task = partial(look, parts, timing, origin)
+    looks = executor.each("Reading parts", task, parts.slices)
+    n = parts.n
     low = np.min([look.low for look in looks], axis=0)
     high = np.max([look.high for look in looks], axis=0)
     if high[1::2].max() - low[1::2].min() > 180.0:
@@ -215,7 +231,6 @@ def _summed_up(parts: Parts, origin: Floats, looks: Sequence[SliceSums]) -> tupl
     spread[constant] = 0.0
     mean = np.where(constant, low, origin + away)
     weights = (~constant).astype(np.float64)
-    in_space = (n - 1) * float(weights[: 2 * parts.schema.points].sum())
     if timing is not None:
         middle = mean[:-1].reshape(-1, 2)
         weights[-1] = departure_weight(middle, spread, timing.minute_worth)
@@ -227,7 +242,26 @@ def _summed_up(parts: Parts, origin: Floats, looks: Sequence[SliceSums]) -> tupl
     axes, _ = decomposed(products / np.outer(spread, spread))
     axes = np.ascontiguousarray(axes[:, :AXES])
     sample = np.concatenate([look.sample for look in looks])
-    return Survey(mean, spread, axes, sst, in_space), turn((sample - mean) / spread, axes)
+    return Survey(mean, spread, axes, sst), turn((sample - mean) / spread, axes)
+
+
+def look(parts: Parts, timing: Timing | None, origin: Floats, part_slice: PartSlice) -> SliceSums:
+    """Read a slice and sum it up."""
+    rows = parts.read([part_slice])
+    records, times = records_of(rows, timing), rows.times
+    away = records - origin
+    # The same rows whatever the seed: it does not decide where a table is split.
+    random = np.random.default_rng(part_slice.first)
+    drawn = random.random(len(records)) < min(SAMPLE / parts.n, 1.0)
+    return SliceSums(
+        away.sum(axis=0),
+        sums_of_products(away),
+        records.min(axis=0),
+        records.max(axis=0),
+        records[drawn],
+        0 if times is None else int(np.isnan(times[:, 0]).sum()),
+        0 if times is None else int((times[:, -1] <= times[:, 0]).sum()),
+    )
 
 
 def _refuse_odd_times(
@@ -245,62 +279,30 @@ def _refuse_odd_times(
         raise BadInput(one_departure(asked, clock, first))
 
 
-def timed(executor: Executor, parts: Parts, settings: ReleaseSettings) -> Parts:
-    """Tell how times shall be released; the zone is that of the middle of all points."""
-    if settings.times is None:
-        refuse_without_times(settings)
-        return parts
-    zone = settings.timezone
-    if zone is None:
-        sums = executor.each("Looking for the time zone", partial(_sums, parts), parts.slices)
-        zone = zone_of(*np.sum(sums, axis=0) / (parts.n * parts.schema.points))
-    clock = Clock(settings.times, zone, settings.time_step)
-    return replace(parts, timing=Timing(clock, settings.minute_worth))
+def split_table(sample: Floats, shards: int, *, anew: bool = False) -> Split:
+    """Split a table so that the shards get equal shares of a sample.
 
-
-def _sums(parts: Parts, part_slice: PartSlice) -> Floats:
-    sums: Floats = parts.read(part_slice).points.sum(axis=(0, 1), dtype=np.float64)
-    return sums
-
-
-def with_names(executor: Executor, parts: Parts, traces: NDArray[np.uint64]) -> Parts:
-    """Find the subjects of traces that name them in some rows only.
-
-    Otherwise one person would count as two: as the subject, and as the trace. If rows of a trace
-    name several, the first row counts, as in a single file.
+    Anew, the first plane lies across another axis and cuts off a third, so that all borders differ.
     """
-    if not len(traces):
-        return parts
-    found = executor.each("Looking for names", partial(_named, parts, traces), parts.slices)
-    named = pd.concat(found)  # slices come in the order of rows
-    return replace(parts, named=named[~named.index.duplicated()])
-
-
-def _named(parts: Parts, traces: NDArray[np.uint64], part_slice: PartSlice) -> pd.Series:
-    found = parts.read_ids(part_slice).named_by(traces)
-    return found[~found.index.duplicated()]
-
-
-def split_table(sample: Floats, shards: int) -> Split:
-    """Split a table so that the shards get equal shares of a sample."""
     nodes: list[Node] = []
     tie = hashed(np.arange(len(sample), dtype=np.uint64))
 
-    def split(some: Ints, first: int, end: int) -> None:
+    def split(some: Ints, first: int, end: int, anew: bool) -> None:
         wanted = end - first
         if wanted == 1:
             return
-        axis = int(np.argmax(sample[some].var(axis=0)))
+        widest = np.argsort(-sample[some].var(axis=0), kind="stable")
+        axis = int(widest[min(anew, len(widest) - 1)])
+        before = max(wanted // (2 + anew), 1)
         some = some[np.lexsort((tie[some], sample[some, axis]))]
-        half = len(some) * (wanted // 2) // wanted
-        place, at = float(sample[some[half], axis]), int(tie[some[half]])
-        middle = first + wanted // 2
-        nodes.append(Node(axis, place, at, first, middle, end))
+        cut = len(some) * before // wanted
+        place, at = float(sample[some[cut], axis]), int(tie[some[cut]])
+        nodes.append(Node(axis, place, at, first, first + before))
         # Where the sample is too small to be split, both sides get all of it.
-        split(some[:half] if half else some, first, middle)
-        split(some[half:], middle, end)
+        split(some[:cut] if cut else some, first, first + before, False)
+        split(some[cut:], first + before, end, False)
 
-    split(np.arange(len(sample)), 0, shards)
+    split(np.arange(len(sample)), 0, shards, anew)
     return Split(tuple(nodes), shards)
 
 
@@ -330,21 +332,22 @@ def bytes_of(memory: str | float) -> float:
 
 
 def shards_for(n: int, capacity: int) -> int:
-    """How many shards are needed, with room to spare: they differ in size."""
-    return -(-n * 11 // (capacity * 10))
+    """How many shards are needed, with room to spare where there are several: they differ."""
+    return 1 if n <= capacity else -(-n * 11 // (capacity * 10))
 
 
-def capacity_of(memory: float, columns: int, k: int) -> int:
+def capacity_of(memory: float, columns: int, k: int, track_points: int) -> int:
     """How many records of this number of columns fit into memory while they are searched."""
     # The table as read, standardised, and in the order of a path; neighbours and their distances;
-    # and what else there is for each record. Measured, and rounded up.
+    # tracks, and copies of these; what else there is for each record. Measured, and rounded up.
     neighbours = neighbour_count(k)
-    capacity = int((memory - PROGRAM) / (8 * 3.25 * columns + 16 * neighbours + 300))
+    each = 8 * 3.25 * columns + 16 * neighbours + 300 + 32 * track_points
+    capacity = int((memory - PROGRAM) / each)
     if capacity < 10_000:
         msg = (
             f"`memory` {memory / 1e9:g}GB is too little: the program alone takes "
             f"{PROGRAM / 1e9:g}GB, and each million records of {columns} numbers some "
-            "2GB; give it 1GB at least"
+            f"{each / 1e3:.0f}GB; give it 1GB at least"
         )
         raise BadInput(msg)
     return capacity

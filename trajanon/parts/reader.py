@@ -3,32 +3,36 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, count, takewhile
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from trajanon.arrays import Floats
+from trajanon.arrays import Floats, Ints
 from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
 from trajanon.files.geoparquet import described, expecting_geometries, refuse_other_system, text_of
 from trajanon.files.json_types import parsed
+from trajanon.files.track_rows import read_tracks
 from trajanon.files.wkb import read_lines
 from trajanon.folder import Folder
 from trajanon.parts.row_ids import ID_COLUMNS, NO_VALUES, RowIds, kind_of, row_ids
-from trajanon.subjects import Merged
-from trajanon.timing import Timing, of_a_release, without_times
-from trajanon.tracks import refuse_off_earth
-from trajanon.trajectories import refuse_odd_times
+from trajanon.subjects import Identities, Merged
+from trajanon.timing import of_a_release, tracks_without_times, without_times
+from trajanon.tracks import Tracks, refuse_off_earth
+from trajanon.trajectories import Trajectories, refuse_odd_times
 
 SLICE_ROWS = 100_000
 """Rows read at once, about; a larger row group is read whole."""
 
 COORDINATES = 60 * SLICE_ROWS
 """Coordinates that may be read at once, whatever the memory: some 200 MB with copies of them."""
+
+_AT_ONCE = 10_000  # rows of tracks: some tens of megabytes
+_POINT = 16  # bytes of a point in a line
 
 
 class _Provenance(TypedDict):
@@ -39,17 +43,19 @@ class _Provenance(TypedDict):
     counts: NotRequired[dict[str, int]]
 
 
-class PartSchema(NamedTuple):
+@dataclass(frozen=True)
+class PartSchema:
     """How trajectories are written in a part: the same in all parts of a folder."""
 
     points: int  # of each trajectory
     kinds: dict[str, str]  # of ``subject`` and ``trace``, those there are
     attribution: str | None  # the line that must be shown with the data
     coordinates: list[str]  # the column of lines, or one for each coordinate: lat1, lon1, ...
-    single: bool  # whether coordinates have single precision
-    unknown: tuple[int, int]  # recordings that name no subject, and recordings read
-    trips: bool = False  # whether they are trips
+    trips: bool  # whether they are trips
+    provenance: Mapping[str, Any] = field(compare=False)  # of a part
     times: tuple[str, ...] = ()  # the column of lists, or one for each point: time1, ...
+    tracks: tuple[str, ...] = ()  # the columns of what windows may slide on
+    track_points: int = field(default=0, compare=False)  # of a row, on average
 
     @property
     def columns(self) -> int:
@@ -62,7 +68,7 @@ class PartSchema(NamedTuple):
             name: other.kinds.get(name, kind) if kind == NO_VALUES else kind
             for name, kind in self.kinds.items()
         }
-        return self._replace(kinds=kinds, times=self.times or other.times)
+        return replace(self, kinds=kinds, times=self.times or other.times)
 
     def difference(self, other: "PartSchema") -> str:
         """Say how it is not like another one."""
@@ -76,26 +82,14 @@ class PartSchema(NamedTuple):
             return f"of subjects and traces it has {mine}, and not {theirs}"
         if self.attribution != other.attribution:
             return f"it carries {self.attribution!r}, and not {other.attribution!r}"
-        if (self.coordinates, self.single) != (other.coordinates, other.single):
+        if self.coordinates != other.coordinates:
             return "its coordinates are written in another way"
         if self.trips != other.trips:
             mine, theirs = ("trips" if one.trips else "windows" for one in (self, other))
             return f"it holds {mine}, and not {theirs}"
+        if self.tracks != other.tracks:
+            return f"its windows have {'' if self.tracks else 'no '}tracks, and others differ"
         return "it is of another extraction"
-
-
-def records_of(points: NDArray[np.floating], times: Floats | None) -> NDArray[np.floating]:
-    """Make records of trajectories, (n, 2 m); with times, (n, m), the departure comes last."""
-    records = points.reshape(len(points), 2 * points.shape[1])
-    return records if times is None else np.column_stack([records, times[:, 0]])
-
-
-class PartRows(NamedTuple):
-    """Some rows of a part."""
-
-    points: NDArray[np.floating]  # (r, m, 2), in the precision of the file
-    ids: RowIds  # whose they are
-    times: Floats | None  # seconds of the clock, (r, m), NaN where unknown; None if not wanted
 
 
 class PartSlice(NamedTuple):
@@ -133,14 +127,24 @@ class Parts:
     slices: tuple[PartSlice, ...]  # in which they are read, in the order of the names
     named: pd.Series  # subjects, by trace, of those traces that name them in some rows only
     subjects_exact: bool = False
-    merged: Merged = field(default_factory=Merged)  # names that were another one's spelling
+    merged: Merged = Merged()  # names that were another one's spelling
     unnamed: int = 0  # subjects without a name, once all rows were read
-    timing: Timing | None = None  # how times are counted; None where none are wanted
 
     @property
     def n(self) -> int:
         """Trajectories in all parts."""
         return sum(part_slice.rows for part_slice in self.slices)
+
+    @property
+    def provenance(self) -> Mapping[str, Any]:
+        """As in a file of all rows."""
+        found = Identities(None, None, self.unnamed, self.merged)
+        return found.counted_in(self.schema.provenance)
+
+    def slice_of(self, rows: Ints) -> Ints:
+        """Find the number of the slice that each row is in."""
+        first = [part_slice.first for part_slice in self.slices]
+        return np.searchsorted(first, rows, side="right") - 1
 
     def fitting(self, capacity: int) -> "Parts":
         """Read no more at once than fits, where lines have many points."""
@@ -156,37 +160,73 @@ class Parts:
             raise BadInput(msg)
         return replace(self, slices=tuple(slices))
 
-    def read(self, part_slice: PartSlice) -> PartRows:
-        """Read some rows, with times if they are wanted."""
-        columns = [*self.schema.coordinates]
-        if self.timing is not None:
-            columns += self.schema.times
-        where, table = self._table(part_slice, columns)
-        read_points = _points_of_columns if len(self.schema.coordinates) > 1 else _points_of_lines
-        points = read_points(where, table, self.schema)
-        file = where.replace("{", "{{").replace("}", "}}")  # it is formatted
-        refuse_off_earth(points, f"{file} has a point that")
-        times = None
-        if self.timing is not None:
-            times = _times(where, table, self.schema)
-            refuse_odd_times(times, f"{file}, row {{}}")
-            known = ~np.isnan(times[:, 0])
-            times[known] = self.timing.clock.of(times[known])
-        return PartRows(points, row_ids(where, table, exact=self.subjects_exact), times)
+    def read(self, slices: Sequence[PartSlice], *, tracks: bool = False) -> Trajectories:
+        """Read rows, as of one file; a trace is the number of its row among those of all parts.
+
+        With tracks, if there are any; with times, if they are wanted.
+        """
+        schema, row = self.schema, 0
+        n, m = sum(one.rows for one in slices), schema.points
+        points, subject = np.empty((n, m, 2)), np.empty(n, dtype=np.int64)
+        times = np.empty((n, m)) if schema.times else None
+        numbers: list[Any] = []
+        along = schema.tracks if tracks else ()
+        for one in slices:
+            names = [*schema.coordinates, *schema.times, *schema.kinds, *along[:2]]
+            where, table = self._table(one, names)
+            here = slice(row, row + one.rows)
+            _read_points(where, table, schema, points[here])
+            if times is not None:
+                times[here] = _times(where, table, schema)
+                refuse_odd_times(times[here], f"{_formatted(where)}, row {{}}")
+            ids = row_ids(where, table, exact=self.subjects_exact)
+            subject[here] = ids.subjects(self.named, one.first)
+            numbers += [[table[name].to_numpy() for name in along[:2]]] if along else []
+            row += one.rows
+        trace = np.concatenate([np.arange(one.first, one.first + one.rows) for one in slices])
+        found = self._tracks(slices, numbers, points) if along else None
+        return Trajectories(points, subject, trace, self.provenance, found, times)
+
+    def _tracks(
+        self, slices: Sequence[PartSlice], numbers: Sequence[Any], points: Floats
+    ) -> Tracks:
+        """Read what windows slide on, as of one file."""
+
+        def column(name: str) -> Iterator[Any]:
+            for one in slices:
+                with _parquet(self.folder, one.name) as (_, part):
+                    for batch in part.iter_batches(
+                        _AT_ONCE, [*one.groups], [name], use_threads=False
+                    ):
+                        yield batch.column(0)
+
+        run, start = (np.concatenate(each) for each in zip(*numbers, strict=True))
+        _, _, track, *timed = self.schema.tracks
+        try:
+            times = column(timed[0]) if timed else None
+            return read_tracks(run, start, partial(column, track), points, times)
+        except BadInput as error:
+            names = f"{slices[0].name}{f' to {slices[-1].name}' * (len(slices) > 1)}"
+            msg = f"{self.folder}/{names}: {error}; extract again, or use `align=False`"
+            raise BadInput(msg) from None
 
     def read_ids(self, part_slice: PartSlice) -> RowIds:
         """Read whose some rows are, without points."""
-        return row_ids(*self._table(part_slice, []), exact=self.subjects_exact)
+        where, table = self._table(part_slice, [*self.schema.kinds])
+        return row_ids(where, table, exact=self.subjects_exact)
 
-    def _table(self, part_slice: PartSlice, columns: Sequence[str]) -> tuple[str, Any]:
+    def _table(self, part_slice: PartSlice, names: list[str]) -> tuple[str, Any]:
         with _parquet(self.folder, part_slice.name) as (where, part):
-            names = [*columns, *self.schema.kinds]
             table = part.read_row_groups([*part_slice.groups], names, use_threads=False)
         return where, table
 
 
-def survey_parts(folder: Folder, times: str | None = None) -> Parts:
-    """Look at the parts of a folder, without reading their rows; refuse some without times."""
+def survey_parts(folder: Folder, times: str | None = None, *, align: bool = False) -> Parts:
+    """Look at the parts of a folder, without reading their rows.
+
+    Times and tracks are left out where nobody wants them; parts without times that are wanted, and
+    parts that differ, are refused.
+    """
     names = sorted(part_states(folder))
     schema, slices, first, untimed = None, [], 0, 0
     for name in names:
@@ -199,8 +239,10 @@ def survey_parts(folder: Folder, times: str | None = None) -> Parts:
             if times is not None:
                 if Clock.told(text_of(part, "times")) is not None:
                     raise BadInput(of_a_release(f"`times='{times}'`"))
-                mine = mine._replace(times=_columns_of_times(part.schema_arrow, mine))
+                mine = replace(mine, times=_columns_of_times(part.schema_arrow, mine))
                 untimed += sum(rows) * (not mine.times)
+            tracks, size = _columns_of_tracks(where, part, mine) if align else ((), 0)
+            mine = replace(mine, tracks=tracks, track_points=size)
         if schema is not None:
             mine, schema = mine.filled(schema), schema.filled(mine)
             if mine != schema:
@@ -209,6 +251,8 @@ def survey_parts(folder: Folder, times: str | None = None) -> Parts:
                     "keep parts of one extraction in a folder"
                 )
                 raise BadInput(msg)
+        if schema is not None and schema.track_points > mine.track_points:
+            mine = replace(mine, track_points=schema.track_points)
         schema = mine
         filled = tuple(group for group in groups if rows[group])
         whole = PartSlice(name, first, filled, tuple(rows[group] for group in filled))
@@ -256,7 +300,6 @@ def _schema_of(where: str, part: Any) -> PartSchema:
     except BadInput as error:
         msg = f"{where} has metadata that cannot be read, {error}; extract it again"
         raise BadInput(msg) from error
-    single = False
     if b"geo" in metadata:
         geo = described(fields, where)
         refuse_other_system(where, geo)
@@ -277,15 +320,11 @@ def _schema_of(where: str, part: Any) -> PartSchema:
                 "columns lat1, lon1, lat2, lon2, ..."
             )
             raise BadInput(msg)
-        types = {fields.field(name).type for name in coordinates}
-        single = types == {pa.float32()}
-        if not all(map(pa.types.is_floating, types)):
+        if not all(pa.types.is_floating(fields.field(name).type) for name in coordinates):
             msg = f"{where} has coordinates that are no floating-point numbers"
             raise BadInput(msg)
-    counts = told.get("counts", {})
-    unknown = (counts.get("recordings of unknown subjects", 0), counts.get("recordings read", 0))
     trips = told.get("trips") is True
-    return PartSchema(points, kinds, told.get("attribution"), coordinates, single, unknown, trips)
+    return PartSchema(points, kinds, told.get("attribution"), coordinates, trips, {**told})
 
 
 def _columns_of_times(fields: Any, schema: PartSchema) -> tuple[str, ...]:
@@ -315,32 +354,55 @@ def _times(where: str, table: Any, schema: PartSchema) -> Floats:
         raise BadInput(msg) from None
 
 
-def _points_of_lines(where: str, table: Any, schema: PartSchema) -> Floats:
-    read, row = [], 0
-    for batch in table[schema.coordinates[0]].chunks:
-        with expecting_geometries(where):
-            lines = read_lines(batch)
-        right = lines.flat & (lines.size == schema.points)
-        if not right.all():
-            msg = (
-                f"{where}, row {row + np.argmin(right)}: every trajectory is a "
-                f"LineString of {schema.points} points without heights, as the first one"
-            )
-            raise BadInput(msg)
-        read.append(lines.points.reshape(-1, schema.points, 2))
-        row += len(batch)
-    return np.concatenate(read)
+def _columns_of_tracks(where: str, part: Any, schema: PartSchema) -> tuple[tuple[str, ...], int]:
+    """Find the columns of tracks, and about how many points of tracks a row has."""
+    names = part.schema_arrow.names
+    if "track" not in names or len(schema.coordinates) > 1:
+        return (), 0
+    missing = [name for name in ("run", "start") if name not in names]
+    if missing:
+        msg = f"{where} has a column track, and no column {missing[0]}; extract it again"
+        raise BadInput(msg)
+    along = ("run", "start", "track")
+    if schema.times:
+        if "track_times" not in names:
+            raise BadInput(tracks_without_times(f"{where}: a release with times"))
+        along = (*along, "track_times")
+    about, place = part.metadata, part.schema_arrow.get_field_index("track")
+    groups = [about.row_group(number).column(place) for number in range(about.num_row_groups)]
+    size = sum(group.total_uncompressed_size for group in groups)
+    return along, size // (_POINT * about.num_rows)
 
 
-def _points_of_columns(where: str, table: Any, schema: PartSchema) -> NDArray[np.floating]:
-    kind = np.float32 if schema.single else np.float64
-    points = np.empty((len(table), 2 * schema.points), dtype=kind)
-    for number, name in enumerate(schema.coordinates):
-        if table[name].null_count:
-            msg = f"{where} has no value in column {name} of a row: leave such rows out"
-            raise BadInput(msg)
-        points[:, number] = table[name].to_numpy()
-    return points.reshape(len(points), -1, 2)
+def _read_points(where: str, table: Any, schema: PartSchema, points: Floats) -> None:
+    """Read the points of a slice into an array, (r, m, 2)."""
+    if len(schema.coordinates) > 1:
+        flat = points.reshape(len(table), -1)
+        for number, name in enumerate(schema.coordinates):
+            if table[name].null_count:
+                msg = f"{where} has no value in column {name} of a row: leave such rows out"
+                raise BadInput(msg)
+            flat[:, number] = table[name].to_numpy()
+    else:
+        row = 0
+        for batch in table[schema.coordinates[0]].chunks:
+            with expecting_geometries(where):
+                lines = read_lines(batch)
+            right = lines.flat & (lines.size == schema.points)
+            if not right.all():
+                msg = (
+                    f"{where}, row {row + np.argmin(right)}: every trajectory is a "
+                    f"LineString of {schema.points} points without heights, as the first one"
+                )
+                raise BadInput(msg)
+            points[row : row + len(batch)] = lines.points.reshape(-1, schema.points, 2)
+            row += len(batch)
+    refuse_off_earth(points, f"{_formatted(where)} has a point that")
+
+
+def _formatted(where: str) -> str:
+    """Write a name so that it comes out of a text with places for numbers as it is."""
+    return where.replace("{", "{{").replace("}", "}}")
 
 
 def part_states(folder: Folder) -> dict[str, str]:

@@ -2,37 +2,44 @@
 
 import hashlib
 import os
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon.align.account import step_lengths
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import TrajanonError
 from trajanon.files.geoparquet import write_released
-from trajanon.files.release_lines import as_written, line_numbers
+from trajanon.files.groups import line_keys, write_lines_of_rows
+from trajanon.files.release_lines import line_numbers, once_each
 from trajanon.files.trajectories import part_name
-from trajanon.loss import group_means, sse
-from trajanon.partition import broken_promises, dense
+from trajanon.loss import information_loss
+from trajanon.partition import broken_promises, dense, measured
 from trajanon.parts.executors import Executor
 from trajanon.parts.plan import Plan
 from trajanon.parts.scratch import (
     DRAFT,
+    GROUPS,
+    Arrays,
     Scratch,
     Stored,
     Task,
-    files_per_task,
+    parted,
     removal,
+    tasks_of,
     write_by_target,
 )
-from trajanon.rounding import grids_of, time_shifts
 from trajanon.rows import Rows
-from trajanon.trajectories import Trajectories
-from trajanon.utility import displacement
+from trajanon.suppression import TrajectoryGroups
+from trajanon.tracks import Tracks
+from trajanon.trajectories import Trajectories, joined_trajectories
 
 PART = 100_000
 """Trajectories in a part of the release, about; up to ten times as many if there were more than a
@@ -44,8 +51,37 @@ _LEAST, _STEP, _BINS = 1e-3, 0.002, 12_500
 _AT_ONCE = 100_000  # rows
 
 
-Waiting = tuple[int, int, int, Stored]
-"""Groups at a border: the node of the kd-tree, the shards on both sides, and where rows are."""
+class Batch(NamedTuple):
+    """Rows between two tasks."""
+
+    trajectories: Trajectories  # a trace is the number of its row among those of all parts
+    group: Ints  # of each row, (n,); -1 before the first search
+    moved: Ints  # steps that each window slid from where it was cut, (n,)
+
+    @property
+    def arrays(self) -> Arrays:
+        """All that is known, as arrays of which the first has a number for each row."""
+        rows, tracks = self.trajectories, self.trajectories.tracks
+        found = [rows.trace, rows.subject, self.group, self.moved, rows.points, rows.times]
+        if tracks is not None:
+            found += [tracks.first, tracks.run, tracks.start, tracks.points, tracks.times]
+        return [array for array in found if array is not None]
+
+    @classmethod
+    def joined(cls, pieces: Iterable[Arrays], timed: bool) -> "Batch":
+        """Put pieces together that were written as arrays, with times or without."""
+        rows, group, moved = zip(*(_batch(piece, timed) for piece in pieces), strict=True)
+        return cls(joined_trajectories(rows), np.concatenate(group), np.concatenate(moved))
+
+
+def _batch(piece: Arrays, timed: bool) -> tuple[Trajectories, Ints, Ints]:
+    trace, subject, group, moved, points, *more = piece
+    times = more.pop(0) if timed else None
+    tracks = None
+    if more:
+        first, run, start, along, *track_times = more
+        tracks = Tracks(along, first, run, start, *track_times)
+    return Trajectories(points, subject, trace, {}, tracks, times), group, moved
 
 
 class Histogram(NamedTuple):
@@ -87,107 +123,104 @@ def joined_histograms(several: Sequence[Histogram]) -> Histogram:
 
 
 class Tally(NamedTuple):
-    """Figures of finished groups, where their lines are, and groups that are not finished."""
+    """Figures of finished groups, and where their lines are."""
 
     sizes: Counter[int]  # how many groups there are of each size
     steps: Counter[tuple[int, int]]  # how many lines lie on each grid, of latitude and longitude
     few: int  # groups of fewer than k different subjects
-    lost: float  # SSE of the standardised records
-    lost_in_space: float  # SSE of their coordinates alone, to the lines as written
+    sums: Floats  # of each column, about the mean of all as they were cut: of the records, of
+    # their squares, and of the squares of what they are off the lines as written, (3, 2 m)
     errors: dict[str, Histogram]  # of points, in metres; of times, in seconds
     lines: list[tuple[int, Stored]]  # released: number of the part, and where they are
     hashes: NDArray[np.uint64]  # of the line of each group, keyed with a secret
     of_subjects: int  # rows, where each subject of a line has one
-    waiting: list[Waiting]
-    searched: float  # SSE of all groups of a shard, also those that wait
+    slid: int  # windows that slid
+
+    @property
+    def information_loss(self) -> float:
+        """IL in percent of the lines as written; of places alone."""
+        n = sum(size * count for size, count in self.sizes.items())
+        sums, squares, lost = self.sums
+        spread = squares - sums**2 / n
+        varies = spread > 0.0
+        return information_loss(float((lost[varies] / spread[varies]).sum()), float(varies.sum()))
 
 
 def joined_tallies(tallies: Sequence[Tally]) -> Tally:
     """Put tallies together, in their order."""
-    sizes, steps, few, lost, in_space, errors, lines, hashes, of_subjects, waiting, searched = zip(
-        *tallies, strict=True
-    )
+    sizes, steps, few, sums, errors, lines, hashes, of_subjects, slid = zip(*tallies, strict=True)
     return Tally(
         sum(sizes, Counter()),
         sum(steps, Counter()),
         sum(few),
-        sum(lost),
-        sum(in_space),
+        np.sum(sums, axis=0),
         {name: joined_histograms([each[name] for each in errors]) for name in errors[0]},
         [*chain(*lines)],
         np.concatenate(hashes),
         sum(of_subjects),
-        [*chain(*waiting)],
-        sum(searched),
+        sum(slid),
     )
 
 
-def finish(plan: Plan, rows: NDArray[np.void], key: str) -> Tally:
-    """Replace each row by its group's centroid, and write it for a part of the release.
+def finish(plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Ints]:
+    """Replace each row by its group's line, and write it for a part of the release.
 
     The part is drawn with a secret. A random part, and a random place in it, is a random place in
     the whole (Rao 1961; Sandelius 1962). With a row a line, all rows of a line go to one part.
+    Returns the figures, and what tells the line of each row, (n,).
     """
-    labels, subjects = dense(rows["mark"]), plan.counted(rows["subject"])
+    rows, asked, timing = batch.trajectories, plan.release, plan.timing
+    subjects, m = plan.counted(rows.subject), rows.points.shape[1]
     if broken_promises(labels, subjects, plan.k):
         msg = f"{key} has a group of fewer than {plan.k}; please report it"
         raise TrajanonError(msg)
-    points = rows["points"].astype(np.float64, copy=False)
-    means = group_means(points.reshape(len(points), 2 * points.shape[1]), labels)
-    lines = means.reshape(-1, *points.shape[1:])
-    grids = None
-    if plan.digits is None and len(labels):
-        grids = grids_of(points, lines, labels, subjects)
-    lines = as_written(lines, plan.digits, grids)
-    away = (lines.reshape(means.shape) - means) / plan.survey.spread[: means.shape[1]]
-    by_rounding = float(np.bincount(labels) @ (away**2).sum(axis=1))
-    pieces = [slice(start, start + _AT_ONCE) for start in range(0, len(points), _AT_ONCE)]
-    moved = (displacement(points[some], lines[labels[some]]).ravel() for some in pieces)
-    errors = {"displacement": Histogram.of(moved)}
-    timing = plan.parts.timing
-    if timing is not None:
-        times = group_means(rows["times"], labels)
-        if grids is not None:
-            shifts = time_shifts(points, rows["times"], labels, timing.clock, subjects)
-            times += shifts[:, None]
-        times = timing.clock.rounded(times)
+    known = rows if plan.parts.schema.kinds else replace(rows, subject=None, trace=None)
+    found = measured(rows.records, labels, "shards", perf_counter())
+    groups = TrajectoryGroups(known, found, asked.digits, timing)
+    lines, times = groups.released, groups.released_times
+    errors = {"displacement": Histogram.of([groups.moved])}
+    if rows.tracks is not None:
+        far = np.abs(batch.moved) * step_lengths(rows.tracks)[rows.tracks.run]
+        errors["slid"] = Histogram.of([far[batch.moved != 0]])
+    sums = np.zeros((3, 2 * m))
+    flat, mean = lines.reshape(len(lines), 2 * m), plan.survey.mean[: 2 * m]
+    for start in range(0, len(rows), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        records = rows.records[some]
+        off, away = records - flat[labels[some]], records - mean
+        sums += [away.sum(axis=0), (away**2).sum(axis=0), (off**2).sum(axis=0)]
+    if timing is not None and times is not None:
         ends = [0, -1]
-        off = timing.errors(rows["times"][:, ends], times[:, ends][labels])
+        off = timing.errors(timing.seconds(rows)[:, ends], times[:, ends][labels])
         errors |= {name: Histogram.of([each]) for name, each in off.items()}
+    keys = line_keys(lines, times)
+    if times is not None:
         lines = np.dstack([lines, times])
     words = (hashlib.blake2b(line, digest_size=8, key=plan.secret).digest() for line in lines)
     hashes = np.frombuffer(b"".join(words), dtype=np.uint64)
     own = subjects if plan.counts_subjects else None
-    release = Rows(plan.rows, line_numbers(lines)[labels], own)
+    release = Rows(asked.rows, line_numbers(lines)[labels], own)
     line = labels[release.own]
     word = hashlib.shake_256(plan.secret + key.encode()).digest(8 * len(line))
-    drawn = hashes[line] if plan.rows == "lines" else np.frombuffer(word, dtype=np.uint64)
+    drawn = hashes[line] if asked.rows == "lines" else np.frombuffer(word, dtype=np.uint64)
     # With 64 bits no part is favoured by more than a billionth.
-    part = drawn % np.uint64(plan.released)
-    written = write_by_target(
-        plan.scratch,
-        f"released-{{:06d}}-{key}.npy",
-        part.astype(np.int64),
-        files_per_task(plan.released, 2 * plan.split.shards),  # there are as many borders
-        lambda some: lines[line[some]],
-    )
-    records = plan.records(rows)
-    lost = in_space = sse(records, labels) if len(labels) else 0.0
-    if timing is not None and lost:
-        in_space = sse(records[:, :-1], labels)
-    return Tally(
-        lines=[(number, place) for number, _, place in written],
-        sizes=+Counter(dict(enumerate(np.bincount(np.bincount(labels)).tolist()))),
-        steps=Counter() if grids is None else Counter(map(tuple, grids.steps.tolist())),
-        few=broken_promises(labels, dense(rows["subject"]), plan.k),
-        lost=lost,
-        lost_in_space=in_space + by_rounding,
+    parts = count_of_parts(plan.parts.n)
+    part = (drawn % np.uint64(parts)).astype(np.int64)
+    pieces = ((number, [lines[some]]) for number, (some,) in parted(part, [line]))
+    name = f"released-{{:06d}}-{key}.npy"
+    written = write_by_target(plan.scratch, name, pieces, parts, plan.splits[0].shards)
+    tally = Tally(
+        sizes=+Counter(dict(enumerate(np.bincount(found.sizes).tolist()))),
+        steps=Counter() if groups.grids is None else Counter(map(tuple, groups.grids.steps.tolist())),
+        few=broken_promises(labels, dense(rows.subject), plan.k),
+        sums=sums,
         errors=errors,
+        lines=list(written),
         hashes=hashes,
         of_subjects=int(release.of_subjects.sum()),
-        waiting=[],
-        searched=0.0,
+        slid=int((batch.moved != 0).sum()),
     )
+    return tally, keys[labels]
 
 
 def count_of_parts(n: int) -> int:
@@ -198,7 +231,7 @@ def count_of_parts(n: int) -> int:
 
 def write_part(scratch: Scratch, provenance: dict[str, str | None], part: Task) -> None:
     """Write a part of the release, in an order that comes from the operating system."""
-    lines = np.concatenate([scratch.read_array(place) for place in part.places])
+    lines = np.concatenate([scratch.read_piece(place)[0] for place in part.places])
     keys = np.frombuffer(os.urandom(8 * len(lines)), dtype=np.uint64)
     if "rows" in provenance:  # line by line
         keys = keys[line_numbers(lines)]
@@ -211,23 +244,45 @@ def write_part(scratch: Scratch, provenance: dict[str, str | None], part: Task) 
 
 def write_release_parts(executor: Executor, plan: Plan, tally: Tally) -> None:
     """Write all parts of the release, whose lines lie in files of the scratch folder."""
-    (plan.scratch / DRAFT).make()
-    places: dict[int, list[Stored]] = defaultdict(list)
-    for number, place in tally.lines:
-        places[number].append(place)
+    asked = plan.release
     provenance = {"attribution": plan.parts.schema.attribution}
-    if plan.rows == "lines":
+    if asked.rows == "lines":
         provenance["rows"] = "lines"
-    lines = np.bincount((np.unique(tally.hashes) % np.uint64(plan.released)).astype(np.int64))
+    if plan.timing is not None:
+        provenance["times"] = plan.timing.clock.sentence
+    number = np.unique(tally.hashes) % np.uint64(count_of_parts(plan.parts.n))
+    lines = np.bincount(number.astype(np.int64)).tolist()
     parts, first = [], 1
-    for number in sorted(places):
-        parts.append(Task(number, places[number], first=first))
-        first += int(lines[number]) if plan.rows == "lines" else parts[-1].rows
-    rows = plan.parts.n if plan.rows == "trajectories" else tally.of_subjects
+    for part in tasks_of(tally.lines):
+        parts.append(part._replace(first=first))
+        first += lines[part.number] if asked.rows == "lines" else part.rows
+    rows = plan.parts.n if asked.rows == "trajectories" else tally.of_subjects
     if (came := sum(part.rows for part in parts)) != rows:
         msg = f"{came} of {rows} rows came to the release; please report it"
         raise TrajanonError(msg)
-    if (timing := plan.parts.timing) is not None:
-        provenance["times"] = timing.clock.sentence
     task = partial(write_part, plan.scratch, provenance)
     executor.each("Writing the release", task, parts, removal(plan.scratch, parts))
+
+
+def write_whole(scratch: Scratch, release: Trajectories) -> None:
+    """Write a release that is in memory, in its order, as parts."""
+    number = np.arange(len(release))
+    if release.provenance.get("rows") == "lines":  # which stand together
+        times = release.times
+        line = line_numbers(release.points if times is None else np.dstack([release.points, times]))
+        number = np.unique(line, return_index=True)[1][line]
+    first = 1
+    for part, (rows,) in parted(number // PART, [np.arange(len(release))]):
+        some = release.take(rows)
+        with scratch.writing(f"{DRAFT}/{part_name(part)}") as file:
+            write_released(file, some, first)
+        first += len(once_each(some)[0])
+
+
+def write_groups(plan: Plan, task: Task) -> None:
+    """Write which line each row of a slice became, and how far it slid, in the order of rows."""
+    state = np.concatenate([plan.scratch.read_piece(place)[0] for place in task.places])
+    state = state[np.argsort(state["row"])]
+    slid = state["moved"] if plan.parts.schema.tracks else None
+    with plan.scratch.writing(f"{GROUPS}/{part_name(task.number)}") as file:
+        write_lines_of_rows(file, state["group"], slid)

@@ -4,7 +4,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from itertools import groupby
 from typing import IO, Any, NamedTuple
 
@@ -19,17 +19,21 @@ from trajanon.folder import Folder, exchanged
 
 _LOG = logging.getLogger(__name__)
 
-DRAFT, REPORT = "release", "report.json"
-"""The folder and the report of a release while it is not done, within the folder of the run."""
+DRAFT, GROUPS, REPORT = "release", "groups", "report.json"
+"""The release, the line of each row, and the report, while a run is not done, in its folder."""
 
 FILES = 10_000
 """Files that one step of a run writes at most, but one for each task."""
 
 _AT_WORK = "at-work"
+_OLD = f"{BEFORE}-groups"  # the line of each row, as it was before
+
+
+Arrays = Sequence[NDArray[Any]]
 
 
 class Stored(NamedTuple):
-    """Rows in a file: the bytes where they are, and how many rows."""
+    """A piece of a file: the bytes where it is, and of how many rows."""
 
     name: str
     begin: int
@@ -69,23 +73,27 @@ class Scratch(Folder):
             msg = f"{self} is of a run that has ended"
             raise FileProblem(msg)
 
-    def write_arrays(self, name: str, arrays: Iterable[NDArray[Any]]) -> list[Stored]:
-        """Write arrays of rows one after another, and say where each is."""
+    def write_pieces(self, name: str, pieces: Iterable[Arrays]) -> list[Stored]:
+        """Write pieces, each some arrays of as many rows, and say where each is."""
         places = []
         with self.writing(name) as file:
-            for array in arrays:
+            for piece in pieces:
                 begin = file.tell()
-                np.save(file, array, allow_pickle=False)
-                places.append(Stored(name, begin, file.tell(), len(array)))
+                for array in piece:
+                    np.save(file, array, allow_pickle=False)
+                places.append(Stored(name, begin, file.tell(), len(piece[0])))
         return places
 
-    def read_array(self, place: Stored) -> NDArray[Any]:
-        """Read an array of rows, and nothing else of its file."""
+    def read_piece(self, place: Stored) -> Arrays:
+        """Read the arrays of a piece, and nothing else of its file."""
         with self.named(place.name):
             path = f"{self.path}/{place.name}"
             file = BytesIO(self.system.cat_file(path, place.begin, place.end))
-            array: NDArray[Any] = np.load(file, allow_pickle=False)
-            return array
+            end, arrays = file.seek(0, SEEK_END), []
+            file.seek(0)
+            while file.tell() < end:
+                arrays.append(np.load(file, allow_pickle=False))
+            return arrays
 
     def remove(self) -> None:
         """End the run, and remove all that is in the folder."""
@@ -98,7 +106,6 @@ class Task(NamedTuple):
 
     number: int
     places: Sequence[Stored]  # where the rows are
-    shards: Sequence[int] = ()  # of the split, of which they are; none at a border
     first: int = 1  # id of the first line, of a part of the release
 
     @property
@@ -124,45 +131,56 @@ def removal(folder: Folder, tasks: Sequence[Task]) -> Callable[[Task], None]:
     return done
 
 
-def read_rows(scratch: Scratch, task: Task) -> NDArray[np.void]:
-    """Read the rows of a task, place after place."""
-    rows, begin = np.empty(0, dtype=np.void), 0
-    for place in task.places:
-        some = scratch.read_array(place)
-        if begin == 0:
-            rows = np.empty(task.rows, some.dtype)
-        rows[begin : begin + place.rows] = some
-        begin += place.rows
-    return rows
-
-
 def files_per_task(targets: int, tasks: int) -> int:
     """How many files each task writes for its targets: the fewer, the more tasks there are."""
     return min(max(FILES // tasks, 1), targets)
 
 
 def write_by_target(
-    scratch: Scratch, name: str, target: Ints, files: int, take: Callable[[Ints], NDArray[Any]]
-) -> Iterator[tuple[int, Ints, Stored]]:
-    """Write rows by their targets, (n,); yield each target, its rows and where they are.
+    scratch: Scratch, name: str, pieces: Iterable[tuple[int, Arrays]], targets: int, tasks: int
+) -> Iterator[tuple[int, Stored]]:
+    """Write the pieces of this task for its targets; yield each target, and where its piece is.
 
-    Targets that are next to each other share a file: there are ``files`` at most for all targets.
-    ``name`` has a place for the number of a file.
+    Targets come rising; those that are next to each other share a file, so that all tasks write
+    `FILES` at most, or one each. ``name`` has a place for the number of a file.
     """
-    targets = int(target.max(initial=-1)) + 1
+    files = min(max(FILES // tasks, 1), targets)
+    for file, some in groupby(pieces, lambda piece: piece[0] * files // targets):
+        numbers: list[int] = []
+
+        def arrays(some: Iterator[tuple[int, Arrays]], numbers: list[int]) -> Iterator[Arrays]:
+            for number, piece in some:
+                numbers.append(number)
+                yield piece
+
+        places = scratch.write_pieces(name.format(file), arrays(some, numbers))
+        yield from zip(numbers, places, strict=True)
+
+
+def parted(target: Ints, arrays: Arrays) -> Iterator[tuple[int, Arrays]]:
+    """Part rows of arrays by their targets, (n,)."""
     order = np.argsort(target, kind="stable")
-    ends = np.searchsorted(target[order], np.arange(targets + 1))
-    present = np.flatnonzero(np.diff(ends)).tolist()
-    for file, numbers in groupby(present, lambda number: number * files // targets):
-        which = [(number, order[ends[number] : ends[number + 1]]) for number in numbers]
-        places = scratch.write_arrays(name.format(file), (take(rows) for _, rows in which))
-        for (number, rows), place in zip(which, places, strict=True):
-            yield number, rows, place
+    numbers, first = np.unique(target[order], return_index=True)
+    for number, rows in zip(numbers.tolist(), np.split(order, first[1:]), strict=False):
+        yield number, [array[rows] for array in arrays]
+
+
+def tasks_of(placed: Iterable[tuple[int, Stored]]) -> list[Task]:
+    """Put together what is for one target: a shard, a slice, or a part of the release."""
+    places: dict[int, list[Stored]] = {}
+    for number, place in placed:
+        places.setdefault(number, []).append(place)
+    return [Task(number, places[number]) for number in sorted(places)]
 
 
 def report_of(out: str) -> str:
     """The path of the report of a release in parts."""
     return f"{out.rstrip('/')}.parts.report.json"
+
+
+def groups_of(out: str) -> str:
+    """The path of the folder that has the line of each row."""
+    return f"{out.rstrip('/')}.parts.groups"
 
 
 def refuse_places(source: Folder, out: Folder) -> None:
@@ -193,30 +211,35 @@ def refuse_inputs(out: Folder, inputs: Iterable[Folder]) -> None:
 
 
 @contextmanager
-def replacing_release(out: Folder, report: str) -> Iterator[Scratch]:
-    """Give a folder to work in; at the end, move the release and its report out of it."""
+def replacing_release(out: Folder, named: str) -> Iterator[Scratch]:
+    """Give a folder to work in; at the end, move the release out of it, and what is beside it."""
     scratch = Scratch(out.url + UNFINISHED)
-    before, told = scratch / BEFORE, scratch / REPORT
-    there = out.states() if out.exists else {}
+    told, groups = scratch / REPORT, Folder(groups_of(named)).real
+    outputs = ((out, scratch / DRAFT, scratch / BEFORE), (groups, scratch / GROUPS, scratch / _OLD))
+    there = [place.states() if place.exists else {} for place, _, _ in outputs]
     with scratch.at_work():  # of two runs that begin at once, one is refused
         try:
             yield scratch
-            with exchanged(out, scratch / DRAFT, before, there, is_part):
+            with ExitStack() as moving:
+                for (place, draft, before), states in zip(outputs, there, strict=True):
+                    draft.make()
+                    moving.enter_context(exchanged(place, draft, before, states, is_part))
                 if told.local is not None:
                     told.local.chmod(0o600)
-                told.move(Folder(report))
+                told.move(Folder(report_of(named)))
         except BaseException:
-            _clear(scratch, before)
+            _clear(scratch, *(before for _, _, before in outputs))
             raise
         scratch.remove()
 
 
-def _clear(scratch: Scratch, before: Folder) -> None:
+def _clear(scratch: Scratch, *before: Folder) -> None:
     """Remove the folder of a failed run; warn if that fails, or is interrupted."""
     try:
-        if before.exists:  # it could not be moved back, and is the only copy
-            _LOG.warning("%s is the release that was there: move it back", before)
-        else:
+        left = [one for one in before if one.exists]
+        for one in left:  # it could not be moved back, and is the only copy
+            _LOG.warning("%s is what was there: move it back", one)
+        if not left:
             scratch.remove()
     except (FileProblem, KeyboardInterrupt):
         msg = "%s could not be removed, and holds original coordinates: remove it"

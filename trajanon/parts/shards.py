@@ -1,69 +1,80 @@
-"""Shards: rows are scattered to them, searched, and searched again along the borders."""
+"""Shards: rows are scattered to them and searched; then again, with other borders."""
 
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trajanon.align.alignment import align
+from trajanon.align.ground import shared_out
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import turn
 from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.loss import group_means, sse
 from trajanon.microaggregation import find_groups
-from trajanon.neighbours import Neighbours
-from trajanon.partition import check_enough, dense
+from trajanon.partition import check_enough, dense, measured
 from trajanon.parts.plan import Plan, joined_shards
-from trajanon.parts.reader import PartSlice
-from trajanon.parts.release import Tally, Waiting, finish
-from trajanon.parts.scratch import Stored, Task, files_per_task, read_rows, write_by_target
+from trajanon.parts.release import Batch, Histogram, Tally, finish
+from trajanon.parts.scratch import Arrays, Stored, Task, parted, write_by_target
 from trajanon.problem import whole_problem
-from trajanon.workers import in_parts
+from trajanon.settings import EFFORTS
+from trajanon.suppression import TrajectoryGroups
+from trajanon.utility import moved_to
 
-NEAR_BORDER = 0.5
-"""A group is near a border if one of its records is nearer to it than this share of the distance to
-its k-th neighbour."""
-
-_AT_ONCE = 10_000  # records
+_STATE = np.dtype([("row", "i8"), ("group", "i8"), ("shard", "i4"), ("moved", "i4")])
+"""What is known of a row after a round: its group, the shard of this in the next one, and how far
+it slid. After the last round, the group is that of equal lines: see `line_keys`."""
 
 
-def scatter(plan: Plan, part_slice: PartSlice) -> list[tuple[int, Stored, set[int]]]:
+class Found(NamedTuple):
+    """What the search of a shard found."""
+
+    lost: float  # SSE of the standardised records
+    as_cut: Histogram | None  # metres from windows to their groups, before any slid
+    states: list[tuple[int, Stored]]  # of rows: the number of their slice, and where they are
+    tally: Tally | None  # of finished groups, after the last round
+
+
+def scatter(plan: Plan, task: Task) -> list[tuple[int, Stored, set[int]]]:
     """Write the rows of a slice to files, those of a shard together.
 
     Returns each shard's number, where its rows are, and their subjects, as k counts them: all
     different ones, or k of them.
     """
-    points, ids, times = plan.parts.read(part_slice)
-    row = part_slice.first + np.arange(part_slice.rows)
-    turned = turn(plan.survey.standardised(points, times), plan.survey.axes)
-    shard = plan.split.shard_of(turned, row)
-    columns = {
-        "row": row,
-        "mark": shard,
-        "subject": ids.subjects(plan.parts.named, part_slice.first),
-        "points": points,
-    }
-    if times is not None:
-        columns["times"] = times
-    kind = [(name, column.dtype, column.shape[1:]) for name, column in columns.items()]
-    rows = np.empty(len(row), kind)
-    for name, column in columns.items():
-        rows[name] = column
-    counted = rows["subject" if plan.counts_subjects else "row"]
-    files = files_per_task(plan.split.shards, len(plan.parts.slices))
-    name = f"shard-{{:06d}}-from-{part_slice.first:012d}.npy"
-    written = write_by_target(plan.scratch, name, shard, files, rows.__getitem__)
-    return [
-        (number, place, set(np.unique(counted[some])[: plan.k].tolist()))
-        for number, some, place in written
-    ]
+    rows = plan.parts.read([plan.parts.slices[task.number]], tracks=True)
+    number = np.asarray(rows.trace)
+    state = np.zeros(len(rows), _STATE)
+    state["group"] = -1
+    if task.places:
+        state = np.concatenate([plan.scratch.read_piece(place)[0] for place in task.places])
+        state = state[np.argsort(state["row"])]
+        if rows.tracks is not None:
+            rows = rows.slid(rows.tracks.start + state["moved"])
+    else:
+        state["shard"] = plan.splits[0].shard_of(plan.turned(rows), number)
+    counted = rows.subject if plan.counts_subjects else number
+    random = np.random.default_rng([plan.settings.seed, len(task.places), task.number])
+    subjects: list[set[int]] = []
+
+    def pieces() -> Iterator[tuple[int, Arrays]]:
+        for shard, held, some in shared_out(rows, state["shard"], random):
+            subjects.append(set(np.unique(counted[held])[: plan.k].tolist()))
+            yield shard, Batch(some, state["group"][held], state["moved"][held]).arrays
+
+    again = int(bool(task.places))
+    name = f"shard-{again}-{{:06d}}-from-{task.number:06d}.npy"
+    slices = len(plan.parts.slices)
+    written = write_by_target(plan.scratch, name, pieces(), plan.splits[again].shards, slices)
+    return [(*each, some) for each, some in zip(written, subjects, strict=True)]
 
 
 def shards_of(
     plan: Plan, scattered: Sequence[tuple[int, Stored, set[int]]], capacity: int
 ) -> list[Task]:
     """Join what is searched at once; refuse what cannot be grouped, or does not fit."""
-    subjects: list[set[int]] = [set() for _ in range(plan.split.shards)]
+    subjects: list[set[int]] = [set() for _ in range(plan.splits[0].shards)]
     places: list[list[Stored]] = [[] for _ in subjects]
     for shard, place, some in scattered:
         places[shard].append(place)
@@ -75,7 +86,7 @@ def shards_of(
         msg = f"{error}, or count trajectories with `count='records'`"
         raise TooFewSubjects(msg) from error
     tasks = [
-        Task(number, [place for shard in together for place in places[shard]], together)
+        Task(number, [place for shard in together for place in places[shard]])
         for number, together in enumerate(joined_shards(subjects, plan.k))
     ]
     if (rows := max(task.rows for task in tasks)) > capacity:
@@ -87,110 +98,76 @@ def shards_of(
     return tasks
 
 
-def search(plan: Plan, task: Task) -> Tally:
-    """Find the groups of a shard, or at a border; finish those that no other border is near."""
-    rows = read_rows(plan.scratch, task)
-    # A function of its own, so that its memory is free when rows are copied.
-    labels, border, lost = _search(plan, task, rows)
-    rows["mark"] = labels
-    key = f"{'shard' if task.shards else 'border'}-{task.number:06d}"
-    borders, which = np.unique(border, axis=0, return_inverse=True)
-    waits = np.flatnonzero(border[labels, 0] >= 0)
+def search(plan: Plan, again: int, task: Task) -> Found:
+    """Find the groups of a shard, or better ones; slide windows to them."""
+    batch = Batch.joined(map(plan.scratch.read_piece, task.places), plan.timing is not None)
+    rows = batch.trajectories
+    records = plan.records(rows)
+    labels, as_cut = dense(batch.group), None
+    if not again or rows.tracks is None:
+        settings = replace(plan.settings, refine="descent") if again else plan.settings
+        random = np.random.default_rng([settings.seed, 1 + again, task.number])
+        subjects = plan.counted(rows.subject)
+        problem = whole_problem(records, subjects, plan.k, settings, random, plan.progress)
+        labels, stopped = find_groups(problem, labels if again else None)
+        if stopped:
+            raise KeyboardInterrupt
+        del problem
+    if rows.tracks is not None:
+        if not again:
+            lines = group_means(rows.records, labels).reshape(-1, *rows.points.shape[1:])
+            as_cut = Histogram.of([moved_to(rows.points, lines, labels)])
+        del records
+        batch, labels = _slid(plan, batch, labels)
+        records = plan.records(batch.trajectories)
+    lost = sse(records, labels)
+    key = f"{again}-{task.number:06d}"
+    state = np.zeros(len(labels), _STATE)
+    state["row"], state["moved"] = batch.trajectories.trace, batch.moved
+    tally = None
+    if again + 1 == len(plan.splits):
+        del records
+        tally, state["group"] = finish(plan, batch, labels, key)
+    else:
+        state["group"] = task.number * plan.parts.n + labels
+        state["shard"] = _next_shards(plan, records, labels, state["group"])
+    target, slices = plan.parts.slice_of(state["row"]), len(plan.parts.slices)
     written = write_by_target(
         plan.scratch,
-        f"border-{key}-{{:06d}}.npy",
-        which.reshape(-1)[labels[waits]],
-        len(borders),
-        lambda some: rows[waits[some]],
+        f"state-{{:06d}}-{key}.npy",
+        parted(target, [state]),
+        slices,
+        plan.splits[again].shards,
     )
-    waiting = [(*borders[number].tolist(), place) for number, _, place in written]
-    if waiting:
-        rows = rows[border[labels, 0] < 0]
-    return finish(plan, rows, key)._replace(waiting=waiting, searched=lost)
+    return Found(lost, as_cut, list(written), tally)
 
 
-def _search(plan: Plan, task: Task, rows: NDArray[np.void]) -> tuple[Ints, Ints, float]:
-    """Find the group of each row, (n,), each group's border, (g, 3), and the SSE.
-
-    The search at a border begins with the groups that wait there.
-    """
-    records = plan.records(rows)
-    before = None
-    if not task.shards:
-        place = np.repeat(np.arange(len(task.places)), [place.rows for place in task.places])
-        before = dense(
-            rows["mark"] + place * (rows["mark"].max() + 1)
-        )  # each file has its own numbers
-    subjects = plan.counted(rows["subject"])
-    random = np.random.default_rng([plan.settings.seed, 1 if task.shards else 2, task.number])
-    problem = whole_problem(records, subjects, plan.k, plan.settings, random, plan.progress)
-    labels, stopped = find_groups(problem, before)
-    if stopped:
+def _slid(plan: Plan, batch: Batch, labels: Ints) -> tuple[Batch, Ints]:
+    """Slide windows to groups, and regroup them; each round has its share of the moves."""
+    rows, settings = batch.trajectories, plan.settings
+    assert rows.tracks is not None
+    moves = EFFORTS[settings.effort].moves_per_record * (settings.refine == "anneal")
+    slid, found = align(
+        rows,
+        measured(rows.records, labels, "shards", perf_counter()),
+        plan.k,
+        subjects=rows.subject if plan.counts_subjects else None,
+        regroup=settings.refine != "none",
+        moves_per_record=moves // len(plan.splits),
+        seed=settings.seed,
+        timing=plan.timing,
+        progress=plan.progress,
+    )
+    if found.stopped:
         raise KeyboardInterrupt
-    lost = sse(records, labels)
-    if before is not None and lost >= sse(records, before):
-        labels = before
-    border = np.full((labels.max() + 1, 3), -1)
-    if task.shards and plan.settings.refine != "none" and problem.neighbours and plan.split.nodes:
-        border = _border_of(plan, task, records, rows["mark"], labels, problem.neighbours)
-    return labels, border, lost
+    assert slid.tracks is not None
+    moved = batch.moved + slid.tracks.start - rows.tracks.start
+    return Batch(slid, batch.group, moved), found.labels
 
 
-def _border_of(
-    plan: Plan, task: Task, records: Floats, fell: Ints, labels: Ints, known: Neighbours
-) -> Ints:
-    """Find the border nearest to each group, (g, 3): its node, and the shards on both sides.
-
-    Nearness is relative to the distance of a record to its neighbours. -1 if no border is near.
-    """
-    nearest = known.nearest[:, min(plan.k, known.count) - 1]
-    reach = in_parts(
-        lambda some, _: np.sqrt(((records[some] - records[nearest[some]]) ** 2).sum(axis=1)),
-        np.arange(len(records)),
-        _AT_ONCE,
-    )
-    turned, distance = turn(records, plan.survey.axes), np.concatenate(reach)
-    border = np.full((labels.max() + 1, 3), -1)
-    best = np.full(len(border), NEAR_BORDER)
-    for shard in task.shards:
-        inside = np.flatnonzero(fell == shard)
-        for number in plan.split.borders_of(shard, task.shards):
-            plane = plan.split.nodes[number]
-            away = np.abs(turned[inside, plane.axis] - plane.place)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                near = away / distance[inside]  # 0 / 0: on the border, among its equals
-            least = np.full(len(best), np.inf)
-            np.minimum.at(least, labels[inside], np.nan_to_num(near, nan=np.inf))
-            nearer = least < best
-            best[nearer], border[nearer, 0] = least[nearer], number
-    waits = np.flatnonzero(border[:, 0] >= 0)
-    centroids = group_means(turned, labels)[waits]
-    here = plan.split.shard_of(centroids, waits)
-    planes = [plan.split.nodes[number] for number in border[waits, 0].tolist()]
-    along = np.arange(len(waits)), np.array([plane.axis for plane in planes], dtype=np.int64)
-    centroids[along] = 2 * np.array([plane.place for plane in planes]) - centroids[along]
-    there = plan.split.shard_of(centroids, waits)
-    border[waits, 1:] = np.sort(np.column_stack([here, there]), axis=1)
-    return border
-
-
-def borders(waiting: Sequence[Waiting], capacity: int) -> list[Task]:
-    """Take groups together that wait at the plane of one node.
-
-    If they do not fit into memory at once they are divided, the groups between the same two shards
-    only if these alone do not fit.
-    """
-    together: list[list[Stored]] = []
-    for _, at_node in groupby(sorted(waiting), lambda some: some[:1]):
-        held = capacity
-        for _, between in groupby(at_node, lambda some: some[:3]):
-            places = [place for *_, place in between]
-            fit = sum(place.rows for place in places) <= capacity
-            for these in [places] if fit else [[place] for place in places]:
-                rows = sum(place.rows for place in these)
-                if held + rows > capacity:
-                    together.append([])
-                    held = 0
-                together[-1] += these
-                held += rows
-    return [Task(number, places) for number, places in enumerate(together)]
+def _next_shards(plan: Plan, records: Floats, labels: Ints, groups: Ints) -> Ints:
+    """Find the shard that each row's group is in when the table is split anew, (n,)."""
+    centroids = group_means(turn(records, plan.survey.axes), labels)
+    number = np.empty(len(centroids), dtype=np.int64)
+    number[labels] = groups
+    return plan.splits[1].shard_of(centroids, number)[labels]

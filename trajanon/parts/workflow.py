@@ -32,7 +32,6 @@ from trajanon.parts.scratch import (
     refuse_places,
     removal,
     replacing_release,
-    report_of,
 )
 from trajanon.parts.shards import borders, scatter, search, shards_of
 from trajanon.progress import Progress, silent
@@ -144,84 +143,156 @@ def anonymize_parts(
     capacity = capacity_of(memory, parts.schema.columns, k)
     parts = parts.fitting(capacity)
     executor = Executor(client, progress)
-    with replacing_release(release, report_of(out)) as scratch:
+    quiet = progress if client is None else silent  # workers cannot show bars
+    with replacing_release(release, out) as scratch:
         with unchanged(folder, before):
-            parts = timed(executor, parts, asked)
-            survey, sample, parts = survey_table(executor, parts)
-            arrived("reading")
-            plan = Plan(
-                parts=parts,
-                scratch=scratch,
-                survey=survey,
-                split=split_table(sample, shards_for(parts.n, capacity)),
-                k=k,
-                digits=digits,
-                rows=rows,
-                counts_subjects=count == "subjects" and bool(parts.schema.kinds),
-                settings=settings,
-                progress=progress if client is None else silent,  # workers cannot show bars
-                released=count_of_parts(parts.n),
-                secret=secrets.token_bytes(32),
-            )
-            scattered = executor.each("Splitting into shards", partial(scatter, plan), parts.slices)
-        shards = shards_of(plan, [one for some in scattered for one in some], capacity)
-        arrived("splitting")
-        task = partial(search, plan)
-        found = executor.each("Grouping shards", task, shards, removal(scratch, shards))
-        tally = joined_tallies(found)
-        arrived("shards", information_loss(tally.searched, survey.sst))
-        waiting = borders(tally.waiting, capacity)
-        found += executor.each("Mending borders", task, waiting, removal(scratch, waiting))
-        tally = joined_tallies(found)
-        arrived("borders", information_loss(tally.lost, survey.sst))
-        write_release_parts(executor, plan, tally)
-        arrived("writing")
-        report = _report(plan, tally, stages, len(shards))
+            parts = with_subjects(executor, parts)
+            if shards == 1:
+                task = partial(_as_one, parts, scratch, k, asked, settings, quiet)
+                (report,) = executor.each("Anonymising", task, [0])
+            else:
+                plan, stages = planned(executor, parts, scratch, shards, k, asked, settings, quiet)
+                first, found = searched(executor, plan, stages, capacity)
+        if shards > 1:
+            report = written(executor, plan, stages, first, found)
         with scratch.writing(REPORT) as file:
             file.write(json_report(report).encode())
     return report
 
 
-def _report(plan: Plan, tally: Tally, stages: list[Stage], shards: int) -> dict[str, Any]:
-    form, timing = plan.parts.schema, plan.parts.timing
+def _as_one(
+    parts: Parts,
+    scratch: Scratch,
+    k: int,
+    asked: ReleaseSettings,
+    settings: Settings,
+    progress: Progress,
+    _: int,
+) -> dict[str, Any]:
+    """Anonymise all parts as one file, and write the release in parts."""
+    trajectories = parts.read(parts.slices, tracks=True)
+    release = anonymize(trajectories, k, progress=progress, **asdict(asked), **asdict(settings))
+    write_whole(scratch, release.trajectories)
+    return release.report | {"shards": 1}
+
+
+class Stages:
+    """The steps of a run, and how long each took."""
+
+    def __init__(self) -> None:
+        self.done: list[Stage] = []
+        self._since = perf_counter()
+
+    def end(self, name: str, loss: float | None = None) -> None:
+        """End a step: the next one begins."""
+        now = perf_counter()
+        self.done.append(Stage(name, loss, now - self._since))
+        self._since = now
+
+
+def planned(
+    executor: Executor,
+    parts: Parts,
+    scratch: Scratch,
+    shards: int,
+    k: int,
+    asked: ReleaseSettings,
+    settings: Settings,
+    progress: Progress,
+) -> tuple[Plan, Stages]:
+    """Read all parts, and decide where the table is split, twice."""
+    stages = Stages()
+    timing = timing_of_parts(executor, parts, asked)
+    survey, sample = survey_table(executor, parts, timing)
+    stages.end("reading")
+    rounds = 1 if settings.refine == "none" else 2
+    splits = tuple(split_table(sample, shards, anew=bool(number)) for number in range(rounds))
+    secret = secrets.token_bytes(32)
+    return Plan(
+        parts, scratch, survey, splits, timing, k, asked, settings, progress, secret
+    ), stages
+
+
+def searched(
+    executor: Executor, plan: Plan, stages: Stages, capacity: int
+) -> tuple[list[Found], list[Found]]:
+    """Scatter rows to shards and search these; then again, with other borders."""
+    slices = [Task(number, ()) for number in range(len(plan.parts.slices))]
+    rounds: list[list[Found]] = []
+    for again in range(len(plan.splits)):
+        anew, done = " anew" * again, removal(plan.scratch, slices)
+        task = partial(scatter, plan)
+        some = executor.each(f"Splitting into shards{anew}", task, slices, done)
+        scattered = [one for each in some for one in each]
+        shards = tasks_of((number, place) for number, place, _ in scattered)
+        if not again:
+            shards = shards_of(plan, scattered, capacity)
+        stages.end(f"splitting{anew}")
+        done = removal(plan.scratch, shards)
+        found = executor.each(f"Grouping shards{anew}", partial(search, plan, again), shards, done)
+        lost = information_loss(sum(one.lost for one in found), plan.survey.sst)
+        stages.end(f"shards{anew}", lost)
+        slices = tasks_of(state for one in found for state in one.states)
+        rounds.append(found)
+    return rounds[0], rounds[-1]
+
+
+def written(
+    executor: Executor, plan: Plan, stages: Stages, first: list[Found], found: list[Found]
+) -> dict[str, Any]:
+    """Write the release, and the line of each row; give the report."""
+    tally = joined_tallies([one.tally for one in found if one.tally is not None])
+    write_release_parts(executor, plan, tally)
+    rows = tasks_of(state for one in found for state in one.states)
+    done = removal(plan.scratch, rows)
+    executor.each("Writing groups", partial(write_groups, plan), rows, done)
+    stages.end("writing")
+    parts, timing = plan.parts, plan.timing
     errors = {name: histogram.summary for name, histogram in tally.errors.items()}
-    moved = errors.pop("displacement")
-    different = len(np.unique(tally.hashes))
+    moved, slid = errors.pop("displacement"), errors.pop("slid", None)
+    alignment = None
+    if (cut := [one.as_cut for one in first if one.as_cut is not None]) and slid is not None:
+        alignment = {
+            "before": {"displacement": joined_histograms(cut).summary},
+            "slid": {"share": tally.slid / parts.n, **slid},
+        }
     counted = Counted(
         k=plan.k,
         by_subjects=plan.counts_subjects,
         groups=tally.sizes.total(),
-        few=tally.few if plan.parts.schema.kinds else None,
-        nameless=max(form.unknown[0], plan.parts.unnamed),
-        read=form.unknown[1] or None,
+        few=tally.few if parts.schema.kinds else None,
+        nameless=nameless(parts.provenance),
+        read=count_of(parts.provenance, "recordings read"),
     )
+    different = len(np.unique(tally.hashes))
     return {
         "notice": counted.notice,
-        "unit": "trip" if form.trips else "trajectory",
-        "n": plan.parts.n,
+        "unit": "trip" if parts.schema.trips else "trajectory",
+        "n": parts.n,
         "k": plan.k,
         "counted": counted.word,
-        "digits": plan.digits or DIGITS,
+        "digits": plan.release.digits or DIGITS,
         "groups_of_steps": {
             f"{north} x {east}": tally.steps[north, east] for north, east in sorted(tally.steps)
         },
         "groups": counted.groups,
         "lines": different,
         "rows": {
-            "way": way_of(plan.rows, by_subjects=plan.counts_subjects),
-            "trajectories": plan.parts.n,
+            "way": way_of(plan.release.rows, by_subjects=plan.counts_subjects),
+            "trajectories": parts.n,
             "subjects": tally.of_subjects if plan.counts_subjects else None,
             "lines": different,
         },
-        "information_loss": information_loss(tally.lost_in_space, plan.survey.sst_in_space),
-        "stages": [stage.account for stage in stages],
+        "information_loss": tally.information_loss,
+        "stages": [stage.account for stage in stages.done],
         "stopped": False,
         "displacement": moved,
         "times": None if timing is None else timing.account | errors,
-        "alignment": None,
-        "subject_names_merged": plan.parts.merged._asdict(),
-        "attribution": form.attribution,
+        "alignment": alignment,
+        "search": asdict(plan.settings),
+        "subject_names_merged": parts.merged._asdict(),
+        "attribution": parts.schema.attribution,
         "versions": versions(),
-        "shards": shards,
+        "shards": plan.splits[0].shards,
         "groups_of_size": {str(s): tally.sizes[s] for s in sorted(tally.sizes)},
     }

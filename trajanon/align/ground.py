@@ -1,0 +1,44 @@
+"""Ground: where the windows of a run part ways, what they may slide on is shared out."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from trajanon.align.windows import build_windows, follow, part_of, start_ranges
+from trajanon.arrays import Ints
+from trajanon.tracks import STEPS, Tracks, spans
+from trajanon.trajectories import Trajectories
+
+
+def shared_out(
+    trajectories: Trajectories, part: Ints, random: np.random.Generator
+) -> Iterator[tuple[int, Ints, Trajectories]]:
+    """Part trajectories; yield the number of each part, its rows, and what they may slide on.
+
+    What lies between two windows of a run is shared out at random between their parts. Windows of
+    one part that follow each other on a run share what is free.
+    """
+    order = np.argsort(part, kind="stable")
+    numbers, first = np.unique(part[order], return_index=True)
+    tracks, m = trajectories.tracks, trajectories.points.shape[1]
+    cut = replace(trajectories, tracks=None)
+    if tracks is not None:
+        windows = build_windows(tracks, m)
+        low, high = start_ranges(windows, tracks.start, random)
+    for number, rows in zip(numbers.tolist(), np.split(order, first[1:]), strict=True):
+        some = cut.take(rows)
+        if tracks is not None:
+            own, begin = part_of(windows, rows, low, high, chained=True)
+            heads = np.flatnonzero(own.before < 0)
+            size = own.most[heads] + STEPS * (m - 1) + 1
+            held = spans(own.place[heads], size)
+            ground = Tracks(
+                points=tracks.points[held],
+                first=np.append(0, np.cumsum(size)),
+                run=np.searchsorted(heads, follow(own.before)),
+                start=tracks.start[rows] - begin,
+                times=None if tracks.times is None else tracks.times[held],
+            )
+            some = replace(some, tracks=ground)
+        yield number, rows, some
