@@ -1,19 +1,21 @@
 """Extraction into a folder of parts."""
 
+from dataclasses import fields, replace
 from pathlib import Path
 from unittest.mock import patch
 
-import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from commands import Run
 
 from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.extraction import Extraction
-from trajanon.files.trajectories import is_part, part_name, read_trajectories
+from trajanon.files.trajectories import is_part, part_name, read_trajectories, write_trajectories
 from trajanon.folder import Folder
 from trajanon.outputs import replacing_folder
-from trajanon.trajectories import Trajectories, joined_trajectories
+from trajanon.tracks import Tracks
 
 
 def is_ours(name: str) -> bool:
@@ -21,23 +23,64 @@ def is_ours(name: str) -> bool:
 
 
 @pytest.mark.parametrize("rows", [7, 100, 10_000])
-def test_parts_together_are_the_file(madrid: Trajectories, tmp_path: Path, rows: int) -> None:
+def test_parts_together_are_the_file(made: Path, tmp_path: Path, rows: int) -> None:
+    """To the bit, with the runs on which windows slide, also where a run goes on in a part."""
     folder = tmp_path / "trips"
     Extraction(str(sample()), "madrid").write(folder, partition=rows)
     parts = [read_trajectories(path) for path in sorted(folder.iterdir())]
-    assert [len(part) for part in parts[:-1]] == [rows] * ((len(madrid) - 1) // rows)
+    file, whole = read_trajectories(made / "trajectories.parquet"), read_trajectories(folder)
+    assert [len(part) for part in parts[:-1]] == [rows] * ((len(file) - 1) // rows)
     assert 0 < len(parts[-1]) <= rows
-    assert (np.concatenate([part.points for part in parts]) == madrid.points).all()
-    whole = joined_trajectories(parts)
-    assert whole.tracks is not None
-    assert madrid.tracks is not None
-    assert (whole.tracks.start == madrid.tracks.start).all()
-    # Numbers of subjects begin anew where a part is read; who is the same stays so.
-    for part, start in zip(parts, range(0, len(madrid), rows), strict=True):
-        assert part.subject is not None
-        assert madrid.subject is not None
-        pairs = {*zip(part.subject.tolist(), madrid.subject[start:].tolist())}  # noqa: B905
-        assert len(pairs) == len(set(part.subject.tolist()))
+    assert dict(whole.provenance) == dict(file.provenance)
+    for name in ("points", "subject", "trace", "times"):
+        assert getattr(whole, name).tobytes() == getattr(file, name).tobytes(), name
+    for field in fields(Tracks):
+        one, other = (getattr(of.tracks, field.name) for of in (whole, file))
+        assert one.tobytes() == other.tobytes(), field.name
+
+
+def test_parts_of_several_extractions_are_refused(made: Path, tmp_path: Path) -> None:
+    file = read_trajectories(made / "trajectories.parquet")
+    other = replace(file, subject=None, trace=None)
+    for different, says in (
+        (replace(file, provenance={}), "words on all rows in its footer"),
+        (replace(other, times=None, tracks=None), "other columns"),
+    ):
+        write_trajectories(tmp_path / "a.parquet", file)
+        write_trajectories(tmp_path / "b.parquet", different)
+        with pytest.raises(BadInput, match=rf"b\.parquet is not like a\.parquet: .*{says}"):
+            read_trajectories(tmp_path)
+    for name, subject in (("a", [1, 2]), ("b", ["x", "y"])):
+        table = pa.table(table_of_two() | {"subject": subject})
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+    with pytest.raises(BadInput, match="parts write subject in several ways"):
+        read_trajectories(tmp_path)
+
+
+def table_of_two() -> dict[str, list[float]]:
+    return {"lat1": [40.1, 40.2], "lon1": [3.0, 3.1], "lat2": [40.3, 40.4], "lon2": [3.2, 3.3]}
+
+
+def test_parts_may_be_tables_and_empty_or_hidden(tmp_path: Path) -> None:
+    """A subject that no part names is nobody else's; one that two parts name is one."""
+    times = {"time1": [0, 5], "time2": [9, 9]}
+    for name, subject in (("a", ["x", None]), ("b", [None, None]), ("c", ["y", "x"])):
+        table = pa.table(table_of_two() | times | {"subject": subject})
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+    pq.write_table(pa.table({"odd": pa.array([], pa.int64())}), tmp_path / "none.parquet")
+    (tmp_path / ".draft.parquet").touch()
+    (tmp_path / "notes.txt").touch()
+    whole = read_trajectories(tmp_path)
+    assert whole.points[4].tolist() == [[40.1, 3.0], [40.3, 3.2]]
+    assert whole.times is not None
+    assert whole.times[1].tolist() == [5.0, 9.0]
+    assert whole.subject is not None
+    assert whole.subject[0] == whole.subject[5]
+    assert len(set(whole.subject.tolist())) == 5
+    for path in tmp_path.glob("[abc].parquet"):
+        path.unlink()
+    with pytest.raises(FileProblem, match="has no parts with trajectories; make some with"):
+        read_trajectories(tmp_path)
 
 
 def test_a_folder_is_whole_or_as_it_was(tmp_path: Path) -> None:

@@ -159,6 +159,14 @@ class Folder:
             left.system.rm(left.path, recursive=True)
 
 
+def folder_or_file(place: str | os.PathLike[str] | Folder) -> Folder | Path:
+    """Take a place as a folder if it is a URL, or a path that leads to one; else as a file."""
+    if isinstance(place, Folder) or (isinstance(place, str) and "://" in place):
+        return place if isinstance(place, Folder) else Folder(place)
+    path = Path(place)
+    return Folder(path) if path.is_dir() else path
+
+
 def _is_same(one: Path, two: Path) -> bool:
     try:
         return one.samefile(two)

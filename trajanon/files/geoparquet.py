@@ -124,7 +124,7 @@ def refuse_other_system(where: object, geo: Geo) -> None:
     raise BadInput(msg)
 
 
-def written_column(path: Path, file: Any, name: str) -> NDArray[Any] | None:
+def written_column(path: object, file: Any, name: str) -> NDArray[Any] | None:
     """Read a column that holds single values; None if there is none."""
     import pyarrow as pa
 

@@ -16,12 +16,14 @@ from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow, geoparquet, track_rows
 from trajanon.files.json_types import parsed
+from trajanon.files.parquet_parts import ParquetParts, parquet_of
+from trajanon.files.point_columns import coordinate_columns, read_columns, time_columns
 from trajanon.files.wkb import read_lines
-from trajanon.inputs import named_rightly
+from trajanon.folder import Folder, folder_or_file
 from trajanon.outputs import replacing
 from trajanon.subjects import identities
 from trajanon.tracks import Tracks
-from trajanon.trajectories import Trajectories, joined_trajectories
+from trajanon.trajectories import Trajectories
 
 _LOG = logging.getLogger(__name__)
 
@@ -85,40 +87,50 @@ def is_part(name: str) -> bool:
 def write_partition(
     folder: Path, parts: Iterable[Trajectories], provenance: Mapping[str, Any], rows: int
 ) -> None:
-    """Write trajectories that come in parts of any size as parts of this number of rows."""
-    for number, part in enumerate(_of_size(parts, rows)):
-        write_parts(folder / part_name(number), [part], provenance)
+    """Write trajectories that come in parts of any size as files of this number of rows.
+
+    One after another the files have the rows of the one that `write_parts` writes: trajectories and
+    runs are numbered through, and a run goes on in the next file.
+    """
+    text = json.dumps(dict(provenance), ensure_ascii=False)
+    for number, table in enumerate(_of_size(_tables(parts), rows)):
+        with (folder / part_name(number)).open("wb") as file:
+            geoparquet.write_tables(file, [table], {"trajanon": text})
 
 
-def _of_size(parts: Iterable[Trajectories], rows: int) -> Iterator[Trajectories]:
-    waiting: list[Trajectories] = []
-    for part in parts:
-        waiting.append(part)
+def _of_size(tables: Iterable[Any], rows: int) -> Iterator[Any]:
+    import pyarrow as pa
+
+    waiting: list[Any] = []
+    for table in tables:
+        waiting.append(table)
         if sum(map(len, waiting)) < rows:
             continue
-        whole = joined_trajectories(waiting)
+        whole = pa.concat_tables(waiting)
         ends = range(rows, len(whole) + 1, rows)
         for end in ends:
-            yield whole.take(np.arange(end - rows, end))
-        rest = np.arange(ends[-1], len(whole))
-        waiting = [whole.take(rest)] if len(rest) else []
+            yield whole[end - rows : end]
+        waiting = [rest] if len(rest := whole[ends[-1] :]) else []
     if waiting:
-        yield joined_trajectories(waiting)
+        yield pa.concat_tables(waiting)
 
 
 def read_trajectories(
-    path: str | os.PathLike[str], *, subjects_exact: bool = False
+    path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False
 ) -> Trajectories:
     """Read trajectories: what `write_trajectories` wrote, or any GeoParquet of lines.
 
-    Some of the rows, in any order, are as good as all.
+    Some of the rows, in any order, are as good as all. The parts of a folder are read one after
+    another, in the order of their names, as if one file had all rows.
 
     Parameters
     ----------
     path
-        GeoParquet whose geometries are LineStrings of equally many points, in WGS 84. A column
-        ``subject`` of any values says whose they are; ``times``, lists of seconds since 1970 UTC,
-        when; columns ``run``, ``start``, ``track`` and ``track_times`` on what they may slide.
+        GeoParquet whose geometries are LineStrings of equally many points, in WGS 84; or a folder
+        of such parts, by its path or a URL that fsspec knows. A column ``subject`` of any values
+        says whose they are; ``times``, lists of seconds since 1970 UTC, when; columns ``run``,
+        ``start``, ``track`` and ``track_times`` on what they may slide. Instead of geometries there
+        may be columns ``lat1``, ``lon1``, ``lat2``, ``lon2``, ..., with ``time1``, ``time2``, ...
     subjects_exact
         Whether names of subjects that differ only in upper and lower case are different subjects.
         Blanks and the encoding of accents never make a difference.
@@ -126,18 +138,17 @@ def read_trajectories(
     Raises
     ------
     FileProblem
-        If there is no such file, or it is not GeoParquet.
+        If there is no such file or folder, or it is not GeoParquet.
     BadInput
-        If its geometries are not trajectories, or not what lies on their tracks.
+        If its geometries are not trajectories, or not what lies on their tracks; or the parts of a
+        folder are not alike.
     """
-    path = Path(path)
-    if not path.exists():
+    place = folder_or_file(path)
+    if isinstance(place, Path) and not place.exists():
         msg = f"there is no {path}; make it with: trajanon extract --bbox madrid"
         raise FileProblem(msg)
-    with arrow.parquet(named_rightly(path)) as file:
-        geo = geoparquet.described(file.schema_arrow, path)
-        geoparquet.refuse_other_system(path, geo)
-        points = _points(path, file, geo["primary_column"])
+    with parquet_of(place, _look) as file:
+        points = _points(path, file)
         column = partial(geoparquet.written_column, path, file)
         found = identities(column("subject"), column("trace"), exact=subjects_exact)
         if merged := found.merged.told():
@@ -149,7 +160,7 @@ def read_trajectories(
         if Clock.told(said := geoparquet.text_of(file, "times")) is not None:
             provenance["times"] = said  # of a release: they do not count from 1970
         try:
-            tracks, times = _tracks_and_times(file, geo, column, points)
+            tracks, times = _tracks_and_times(path, file, column, points)
         except BadInput as error:
             msg = f"{path}: {error}; extract again, or leave out columns run, start and track"
             raise BadInput(msg) from None
@@ -163,20 +174,29 @@ def read_trajectories(
     )
 
 
+def _look(schema: Any, where: object) -> None:
+    """Refuse what holds neither lines in WGS 84 nor columns of coordinates."""
+    if not coordinate_columns(schema):
+        geoparquet.refuse_other_system(where, geoparquet.described(schema, where))
+
+
 def _tracks_and_times(
-    file: Any, geo: geoparquet.Geo, column: Callable[[str], Any], points: Floats
+    path: object, file: ParquetParts, column: Callable[[str], Any], points: Floats
 ) -> tuple[Tracks | None, Floats | None]:
     """Read what windows may slide on, and the times at their points, where they are known."""
-    names, read = file.schema_arrow.names, partial(geoparquet.batches_of, file)
-    tracks, times = None, None
-    if "track" in geo["columns"] and "track" in names:
+    schema, read = file.schema_arrow, partial(geoparquet.batches_of, file)
+    tracks, times, names = None, None, schema.names
+    if coordinate_columns(schema):
+        named = time_columns(schema, points.shape[1])
+        return None, read_columns(path, file, named) if named else None
+    if "track" in geoparquet.described(schema, path)["columns"] and "track" in names:
         along = read("track_times") if "track_times" in names else None
         pieces = partial(read, "track")
         tracks = track_rows.read_tracks(column("run"), column("start"), pieces, points, along)
     if names.count("times") > 1:
         msg = "it has two columns times"
         raise BadInput(msg)
-    if "times" in names and arrow.holds_lists(file.schema_arrow.field("times").type):
+    if "times" in names and arrow.holds_lists(schema.field("times").type):
         lists = [arrow.lists_of(batch, "times") for batch in read("times")]
         size = np.concatenate([np.empty(0, np.int64), *(some.size for some in lists)])
         values = np.concatenate([np.empty(0), *(some.values for some in lists)])
@@ -184,8 +204,12 @@ def _tracks_and_times(
     return tracks, times
 
 
-def _points(path: Path, file: Any, geometry: str) -> Floats:
-    n, row = file.metadata.num_rows, 0
+def _points(path: object, file: ParquetParts) -> Floats:
+    """Read the points of lines, or of columns of coordinates, (n, m, 2)."""
+    if names := coordinate_columns(file.schema_arrow):
+        return read_columns(path, file, names).reshape(file.n, -1, 2)
+    geometry = geoparquet.described(file.schema_arrow, path)["primary_column"]
+    n, row = file.n, 0
     points = np.empty((0, 0, 2))
     sizes, flat = set[int](), True
     for batch in geoparquet.batches_of(file, geometry):

@@ -1,0 +1,115 @@
+"""Parquet read as one table: a file, or the parts of a folder one after another."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from trajanon.errors import BadInput, FileProblem
+from trajanon.files import arrow
+from trajanon.folder import Folder
+from trajanon.inputs import named_rightly
+
+ONE_EXTRACTION = "keep parts of one extraction in a folder"
+
+_SAID = (b"trajanon", b"attribution", b"times")
+"""Texts that belong to a whole file, and must be the same in all parts."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ParquetParts:
+    """Parquet files, whose rows are read as if one file had them; one is open at a time."""
+
+    opened: Sequence[Callable[[], AbstractContextManager[Any]]]  # open each that has rows
+    schema_arrow: Any  # of the first
+    n: int  # rows of all
+
+    def iter_batches(self, rows: int, columns: Sequence[str]) -> Iterator[Any]:
+        """Read columns, so many rows at a time at most."""
+        for opened in self.opened:
+            with opened() as file:
+                yield from file.iter_batches(rows, columns=columns, use_threads=False)
+
+    def read(self, columns: Sequence[str]) -> Any:
+        """Read whole columns, of types that `arrow.sound` gives."""
+        import pyarrow as pa
+
+        tables = []
+        for opened in self.opened:
+            with opened() as file:
+                table = file.read(columns, use_threads=False)
+            tables.append(pa.table({name: arrow.sound(table[name]) for name in columns}))
+        try:
+            return pa.concat_tables(tables, promote_options="permissive")
+        except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
+            msg = f"parts write {', '.join(columns)} in several ways, {error}: {ONE_EXTRACTION}"
+            raise BadInput(msg) from error
+
+
+def part_states(folder: Folder) -> dict[str, str]:
+    """Give the state of each part of a folder. Hidden files are drafts, maybe of a part."""
+    states = folder.states()
+    parts = (name for name in states if name.lower().endswith((".parquet", ".geoparquet")))
+    return {name: states[name] for name in parts if not name.startswith(".")}
+
+
+@contextmanager
+def part_opened(folder: Folder, name: str) -> Iterator[Any]:
+    """Open a part; an error of reading it in the block becomes one sentence.
+
+    Arrow must not read this file of Python's in threads of its own: see `arrow.opened`.
+    """
+    import pyarrow.parquet as pq
+
+    with arrow.reading(f"{folder}/{name}"), folder.open(name) as file:
+        yield pq.ParquetFile(file)
+
+
+@contextmanager
+def parquet_of(
+    place: Path | Folder, look: Callable[[Any, object], object]
+) -> Iterator[ParquetParts]:
+    """Open a file, or all parts of a folder, which must be alike; ``look`` at each schema."""
+    if isinstance(place, Path):
+        with arrow.parquet(named_rightly(place)) as file:
+            look(file.schema_arrow, place)
+            yield ParquetParts([partial(nullcontext, file)], file.schema_arrow, _rows(file))
+        return
+    opened, schema, n, first = [], None, 0, ""
+    for name in sorted(part_states(place)):
+        with part_opened(place, name) as file:
+            rows, other = _rows(file), file.schema_arrow
+        if not rows:
+            continue
+        look(other, f"{place}/{name}")
+        if schema is None:
+            first, schema = name, other
+        if (form := _form(other)) != (like := _form(schema)):
+            odd = next(what for what in like if like[what] != form[what])
+            msg = f"{place}/{name} is not like {first}: it has other {odd}; {ONE_EXTRACTION}"
+            raise BadInput(msg)
+        opened.append(partial(part_opened, place, name))
+        n += rows
+    if schema is None:
+        msg = (
+            f"{place} has no parts with trajectories; make some with: trajanon extract "
+            "--partition 100000"
+        )
+        raise FileProblem(msg)
+    with arrow.reading(place):
+        yield ParquetParts(opened, schema, n)
+
+
+def _rows(file: Any) -> int:
+    rows: int = file.metadata.num_rows
+    return rows
+
+
+def _form(schema: Any) -> Mapping[str, object]:
+    said = schema.metadata or {}
+    return {
+        "columns": {*schema.names},
+        "words on all rows in its footer": [said.get(name) for name in _SAID],
+    }
