@@ -16,11 +16,11 @@ from trajanon.arrays import Floats, Ints
 from trajanon.axes import decomposed, turn
 from trajanon.clock import Clock, zone_of
 from trajanon.errors import BadInput
+from trajanon.executors import Executor
 from trajanon.hashing import hashed
 from trajanon.loss import sums_of_products
 from trajanon.neighbours import neighbour_count
 from trajanon.partition import dense
-from trajanon.parts.executors import Executor
 from trajanon.parts.reader import PartRows, Parts, PartSlice, records_of
 from trajanon.parts.scratch import Scratch
 from trajanon.progress import Progress

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import TrajanonError
+from trajanon.executors import Executor
 from trajanon.files.geoparquet import write_released
 from trajanon.files.release_lines import as_written, line_numbers
 from trajanon.files.trajectories import part_name
 from trajanon.loss import group_means, sse
 from trajanon.partition import broken_promises, dense
-from trajanon.parts.executors import Executor
 from trajanon.parts.plan import Plan
 from trajanon.parts.scratch import (
     DRAFT,
