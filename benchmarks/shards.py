@@ -24,8 +24,8 @@ from corridors import POINTS, corridors
 from measures import account, command_line, peak_gb, spent
 
 import trajanon
+from trajanon.executors import connected
 from trajanon.parts import workflow
-from trajanon.parts.executors import connected
 
 K = 5
 PART = 100_000

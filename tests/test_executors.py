@@ -14,9 +14,9 @@ from commands import Run
 from distributed import Client, LocalCluster
 from shards import hours, released, released_with_times, shards_of, walks, write_folder, write_parts
 
+from trajanon import executors
 from trajanon.errors import BadInput, FileProblem, ServerProblem
-from trajanon.parts import executors
-from trajanon.parts.executors import Executor, connected
+from trajanon.executors import Executor, connected
 from trajanon.parts.workflow import anonymize_parts
 
 

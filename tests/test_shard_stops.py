@@ -17,9 +17,9 @@ from commands import Run
 from shards import released, walks, write_folder
 
 from trajanon.errors import FileProblem, ServerProblem
+from trajanon.executors import Executor, connected
 from trajanon.folder import Folder
-from trajanon.parts import executors, plan, release, workflow
-from trajanon.parts.executors import Executor, connected
+from trajanon.parts import plan, release, workflow
 from trajanon.parts.scratch import Scratch
 
 
@@ -209,7 +209,7 @@ def test_workers_that_cannot_be_started_are_one_sentence(
 
     monkeypatch.setattr(distributed, "LocalCluster", fails)
     with pytest.raises(ServerProblem, match=r"not be started: Nanny failed to start\."):
-        executors.connected("local:2").__enter__()
+        connected("local:2").__enter__()
     write_folder(Path("trajectories"), walks(30))
     answer = run("anonymize", "trajectories", "-k", "3", "--cluster", "local:2")
     assert "the workers could not be started" in answer.sentence

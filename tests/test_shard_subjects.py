@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from shards import groups_told, shards_of, walks, write_folder
 
 from trajanon.errors import BadInput, TooFewSubjects
+from trajanon.executors import Executor
 from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.folder import Folder
 from trajanon.partition import dense, subjects_per_group
-from trajanon.parts.executors import Executor
 from trajanon.parts.plan import with_names
 from trajanon.parts.reader import Parts, survey_parts
 from trajanon.parts.workflow import anonymize_parts

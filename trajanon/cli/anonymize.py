@@ -91,8 +91,8 @@ def _of_parts(
     folder: str, out: str, memory: str, cluster: str | None, *, align: bool, **how: Any
 ) -> tuple[str, dict[str, Any]]:
     from trajanon.cli.screen import bars
+    from trajanon.executors import connected
     from trajanon.files.release import RELEASE_FORMATS
-    from trajanon.parts.executors import connected
     from trajanon.parts.scratch import report_of
 
     if any([how.pop("suppress"), how.pop("min_radius")]):

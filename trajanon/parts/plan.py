@@ -20,7 +20,7 @@ from trajanon.hashing import hashed
 from trajanon.loss import sums_of_products
 from trajanon.neighbours import neighbour_count
 from trajanon.partition import dense
-from trajanon.parts.executors import Executor
+from trajanon.executors import Executor
 from trajanon.parts.reader import Parts, PartSlice
 from trajanon.parts.scratch import Scratch
 from trajanon.progress import Progress

@@ -22,7 +22,7 @@ from trajanon.files.release_lines import line_numbers, once_each
 from trajanon.files.trajectories import part_name
 from trajanon.loss import information_loss
 from trajanon.partition import broken_promises, dense, measured
-from trajanon.parts.executors import Executor
+from trajanon.executors import Executor
 from trajanon.parts.plan import Plan
 from trajanon.parts.scratch import (
     DRAFT,

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trajanon.errors import BadInput
+from trajanon.executors import Executor
 from trajanon.files.release_lines import DIGITS, unknown_attribution
 from trajanon.folder import Folder
 from trajanon.loss import information_loss
 from trajanon.outputs import json_report
 from trajanon.partition import Stage, check_enough, check_k
-from trajanon.parts.executors import Executor
 from trajanon.parts.plan import (
     Plan,
     bytes_of,
