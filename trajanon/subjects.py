@@ -110,7 +110,7 @@ def numbered(values: ArrayLike | Sequence[object], *, exact: bool = False) -> Nu
         raise BadInput(msg) from error
     merged = Merged()
     if given.dtype == object:
-        names = [_text(value) for value in found]
+        names = [text_of_subject(value) for value in found]
         spelt = [spelled(name) for name in names]
         keys = [key_of(name, exact=exact) for name in spelt]
         named = {(n, s, k) for n, s, k in zip(names, spelt, keys, strict=True) if k}
@@ -123,7 +123,7 @@ def numbered(values: ArrayLike | Sequence[object], *, exact: bool = False) -> Nu
     return Numbered(number, missing, merged)
 
 
-def _text(value: Any) -> str:
+def text_of_subject(value: Any) -> str:
     """Write what tells a subject as a name; 7 and 7.0 alike."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")

@@ -149,9 +149,9 @@ def batches_of(file: Any, name: str) -> Iterator[Any]:
         yield batch.column(0)
 
 
-def text_of(file: Any, name: str) -> str | None:
-    """Read a text that belongs to the whole file."""
-    text = (file.schema_arrow.metadata or {}).get(name.encode())
+def text_of(schema: Any, name: str) -> str | None:
+    """Read a text that belongs to the whole file with this schema of Arrow."""
+    text = (schema.metadata or {}).get(name.encode())
     return None if text is None else text.decode("utf-8", "replace")
 
 
@@ -190,7 +190,7 @@ def _read(path: Path) -> Lines:
         written = _values(file, geometry)
         with expecting_geometries(path), np.errstate(invalid="ignore"):
             geometries = shapely.from_wkb(written)
-        words = text_of(file, "attribution"), text_of(file, "times")
+        words = text_of(file.schema_arrow, "attribution"), text_of(file.schema_arrow, "times")
         times = _times(file, len(written)) if "times" in names else None
         counts = written_column(path, file, "count")
         return Lines.of(geometries, written, words[0], times, words[1], counts)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ class ParquetParts:
     opened: Sequence[Callable[[], AbstractContextManager[Any]]]  # open each that has rows
     schema_arrow: Any  # of the first
     n: int  # rows of all
+    groups: Mapping[str, Sequence[int]] = field(default_factory=dict)  # rows of each row group of
+    # each part of a folder
 
     def iter_batches(self, rows: int, columns: Sequence[str]) -> Iterator[Any]:
         """Read columns, so many rows at a time at most."""
@@ -46,6 +48,23 @@ class ParquetParts:
         except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
             msg = f"parts write {', '.join(columns)} in several ways, {error}: {ONE_EXTRACTION}"
             raise BadInput(msg) from error
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowGroups:
+    """Some row groups of a Parquet file, read as a file of their own."""
+
+    file: Any
+    numbers: Sequence[int]
+
+    def iter_batches(self, rows: int, columns: Sequence[str], **options: Any) -> Iterator[Any]:
+        """Read columns, so many rows at a time at most."""
+        batches: Iterator[Any] = self.file.iter_batches(rows, [*self.numbers], columns, **options)
+        return batches
+
+    def read(self, columns: Sequence[str], **options: Any) -> Any:
+        """Read whole columns."""
+        return self.file.read_row_groups([*self.numbers], columns, **options)
 
 
 def part_states(folder: Folder) -> dict[str, str]:
@@ -75,13 +94,15 @@ def parquet_of(
     if isinstance(place, Path):
         with arrow.parquet(named_rightly(place)) as file:
             look(file.schema_arrow, place)
-            yield ParquetParts([partial(nullcontext, file)], file.schema_arrow, _rows(file))
+            rows = file.metadata.num_rows
+            yield ParquetParts([partial(nullcontext, file)], file.schema_arrow, rows)
         return
-    opened, schema, n, first = [], None, 0, ""
+    opened, schema, groups, first = [], None, dict[str, list[int]](), ""
     for name in sorted(part_states(place)):
         with part_opened(place, name) as file:
-            rows, other = _rows(file), file.schema_arrow
-        if not rows:
+            other, about = file.schema_arrow, file.metadata
+            rows = [about.row_group(number).num_rows for number in range(about.num_row_groups)]
+        if not sum(rows):
             continue
         look(other, f"{place}/{name}")
         if schema is None:
@@ -91,7 +112,7 @@ def parquet_of(
             msg = f"{place}/{name} is not like {first}: it has other {odd}; {ONE_EXTRACTION}"
             raise BadInput(msg)
         opened.append(partial(part_opened, place, name))
-        n += rows
+        groups[name] = rows
     if schema is None:
         msg = (
             f"{place} has no parts with trajectories; make some with: trajanon extract "
@@ -99,12 +120,7 @@ def parquet_of(
         )
         raise FileProblem(msg)
     with arrow.reading(place):
-        yield ParquetParts(opened, schema, n)
-
-
-def _rows(file: Any) -> int:
-    rows: int = file.metadata.num_rows
-    return rows
+        yield ParquetParts(opened, schema, sum(map(sum, groups.values())), groups)
 
 
 def _form(schema: Any) -> Mapping[str, object]:

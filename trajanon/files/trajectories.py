@@ -4,7 +4,7 @@ import json
 import logging
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -147,61 +147,73 @@ def read_trajectories(
     if isinstance(place, Path) and not place.exists():
         msg = f"there is no {path}; make it with: trajanon extract --bbox madrid"
         raise FileProblem(msg)
-    with parquet_of(place, _look) as file:
-        points = _points(path, file)
+    with parquet_of(place, look_at_schema) as file:
         column = partial(geoparquet.written_column, path, file)
         found = identities(column("subject"), column("trace"), exact=subjects_exact)
         if merged := found.merged.told():
             _LOG.warning("%s: %s", path, merged)
-        try:
-            provenance = parsed(geoparquet.text_of(file, "trajanon") or "{}", dict[str, Any])
-        except BadInput:  # what another program wrote under this name
-            provenance = {}
-        if Clock.told(said := geoparquet.text_of(file, "times")) is not None:
-            provenance["times"] = said  # of a release: they do not count from 1970
-        try:
-            tracks, times = _tracks_and_times(path, file, column, points)
-        except BadInput as error:
-            msg = f"{path}: {error}; extract again, or leave out columns run, start and track"
-            raise BadInput(msg) from None
+        points, tracks, times = read_rows(path, file)
     return Trajectories(
         points=points,
         subject=found.subject,
         trace=found.trace,
-        provenance=found.counted_in(provenance),
+        provenance=found.counted_in(provenance_of(file.schema_arrow)),
         tracks=tracks,
         times=times,
     )
 
 
-def _look(schema: Any, where: object) -> None:
+def provenance_of(schema: Any) -> dict[str, Any]:
+    """Read what a file, by its schema of Arrow, says of how its trajectories came about."""
+    try:
+        provenance = parsed(geoparquet.text_of(schema, "trajanon") or "{}", dict[str, Any])
+    except BadInput:  # what another program wrote under this name
+        provenance = {}
+    if Clock.told(said := geoparquet.text_of(schema, "times")) is not None:
+        provenance["times"] = said  # of a release: they do not count from 1970
+    return provenance
+
+
+def read_rows(
+    where: object, file: ParquetParts, *, tracks: bool = True, times: bool = True
+) -> tuple[Floats, Tracks | None, Floats | None]:
+    """Read points, (n, m, 2); if wanted and known, what windows slide on; and times, (n, m)."""
+    points = _points(where, file)
+    try:
+        return points, *_tracks_and_times(where, file, points, tracks=tracks, times=times)
+    except BadInput as error:
+        msg = f"{where}: {error}; extract again, or leave out columns run, start and track"
+        raise BadInput(msg) from None
+
+
+def look_at_schema(schema: Any, where: object) -> None:
     """Refuse what holds neither lines in WGS 84 nor columns of coordinates."""
     if not coordinate_columns(schema):
         geoparquet.refuse_other_system(where, geoparquet.described(schema, where))
 
 
 def _tracks_and_times(
-    path: object, file: ParquetParts, column: Callable[[str], Any], points: Floats
+    path: object, file: ParquetParts, points: Floats, *, tracks: bool, times: bool
 ) -> tuple[Tracks | None, Floats | None]:
-    """Read what windows may slide on, and the times at their points, where they are known."""
     schema, read = file.schema_arrow, partial(geoparquet.batches_of, file)
-    tracks, times, names = None, None, schema.names
+    runs, when, names = None, None, schema.names
     if coordinate_columns(schema):
-        named = time_columns(schema, points.shape[1])
+        named = time_columns(schema, points.shape[1]) if times else []
         return None, read_columns(path, file, named) if named else None
-    if "track" in geoparquet.described(schema, path)["columns"] and "track" in names:
-        along = read("track_times") if "track_times" in names else None
+    if tracks and "track" in geoparquet.described(schema, path)["columns"] and "track" in names:
+        column = partial(geoparquet.written_column, path, file)
+        along = read("track_times") if times and "track_times" in names else None
         pieces = partial(read, "track")
-        tracks = track_rows.read_tracks(column("run"), column("start"), pieces, points, along)
+        runs = track_rows.read_tracks(column("run"), column("start"), pieces, points, along)
     if names.count("times") > 1:
         msg = "it has two columns times"
         raise BadInput(msg)
-    if "times" in names and arrow.holds_lists(schema.field("times").type):
+    if times and "times" in names and arrow.holds_lists(schema.field("times").type):
         lists = [arrow.lists_of(batch, "times") for batch in read("times")]
         size = np.concatenate([np.empty(0, np.int64), *(some.size for some in lists)])
         values = np.concatenate([np.empty(0), *(some.values for some in lists)])
-        times = arrow.Lists(values, size).of_size(points.shape[1])
-    return tracks, times
+        when = arrow.Lists(values, size).of_size(points.shape[1])
+    return runs, when
 
 
 def _points(path: object, file: ParquetParts) -> Floats:

@@ -16,11 +16,11 @@ from trajanon.arrays import Floats, Ints
 from trajanon.axes import decomposed, turn
 from trajanon.clock import Clock, zone_of
 from trajanon.errors import BadInput
+from trajanon.executors import Executor
 from trajanon.hashing import hashed
 from trajanon.loss import sums_of_products
 from trajanon.neighbours import neighbour_count
 from trajanon.partition import dense
-from trajanon.executors import Executor
 from trajanon.parts.reader import Parts, PartSlice
 from trajanon.parts.scratch import Scratch
 from trajanon.progress import Progress
@@ -128,11 +128,12 @@ class Plan:
     @property
     def counts_subjects(self) -> bool:
         """Whether k counts subjects, or trajectories."""
-        return self.release.count == "subjects" and bool(self.parts.schema.kinds)
+        return self.release.count == "subjects" and self.parts.names_subjects
 
-    def counted(self, subject: Ints) -> Ints:
+    def counted(self, rows: Trajectories) -> Ints:
         """Number what k counts, from 0: subjects, or the records."""
-        return dense(subject) if self.counts_subjects else np.arange(len(subject))
+        subject = rows.subject if self.counts_subjects else None
+        return np.arange(len(rows)) if subject is None else dense(subject)
 
     def records(self, trajectories: Trajectories) -> Floats:
         """Standardise trajectories by the whole table."""
@@ -172,9 +173,7 @@ def with_subjects(executor: Executor, parts: Parts) -> Parts:
     return parts
 
 
-def _ids(
-    parts: Parts, part_slice: PartSlice
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64], int]:
+def _ids(parts: Parts, part_slice: PartSlice) -> tuple[NDArray[np.uint64], NDArray[np.uint64], int]:
     ids = parts.read_ids(part_slice)
     return ids.nameless, ids.subject.spellings, int(ids.nobody.sum())
 
@@ -184,9 +183,7 @@ def _named(parts: Parts, traces: NDArray[np.uint64], part_slice: PartSlice) -> p
     return found[~found.index.duplicated()]
 
 
-def timing_of_parts(
-    executor: Executor, parts: Parts, settings: ReleaseSettings
-) -> Timing | None:
+def timing_of_parts(executor: Executor, parts: Parts, settings: ReleaseSettings) -> Timing | None:
     """Tell how times shall be released; the zone is that of the middle of all points."""
     if settings.times is None:
         refuse_without_times(settings)
@@ -194,21 +191,19 @@ def timing_of_parts(
     zone = settings.timezone
     if zone is None:
         sums = executor.each("Looking for the time zone", partial(_sums, parts), parts.slices)
-        zone = zone_of(*np.sum(sums, axis=0) / (parts.n * parts.schema.points))
+        zone = zone_of(*np.sum(sums, axis=0) / (parts.n * parts.points))
     clock = Clock(settings.times, zone, settings.time_step)
     return Timing(clock, settings.minute_worth)
 
 
 def _sums(parts: Parts, part_slice: PartSlice) -> Floats:
-    sums: Floats = parts.read([part_slice]).points.sum(axis=(0, 1))
+    sums: Floats = parts.read(part_slice).points.sum(axis=(0, 1))
     return sums
 
 
-def survey_table(
-    executor: Executor, parts: Parts, timing: Timing | None
-) -> tuple[Survey, Floats]:
+def survey_table(executor: Executor, parts: Parts, timing: Timing | None) -> tuple[Survey, Floats]:
     """Read all parts once, and sum them up; give a sample of turned records, too."""
-    records = records_of(parts.read(parts.slices[:1]), timing)
+    records = records_of(parts.read(parts.slices[0]), timing)
     origin = records[0] + (records - records[0]).mean(axis=0)
     task = partial(look, parts, timing, origin)
     looks = executor.each("Reading parts", task, parts.slices)
@@ -247,7 +242,7 @@ def survey_table(
 
 def look(parts: Parts, timing: Timing | None, origin: Floats, part_slice: PartSlice) -> SliceSums:
     """Read a slice and sum it up."""
-    rows = parts.read([part_slice])
+    rows = parts.read(part_slice)
     records, times = records_of(rows, timing), rows.times
     away = records - origin
     # The same rows whatever the seed: it does not decide where a table is split.
@@ -292,7 +287,7 @@ def split_table(sample: Floats, shards: int, *, anew: bool = False) -> Split:
         if wanted == 1:
             return
         widest = np.argsort(-sample[some].var(axis=0), kind="stable")
-        axis = int(widest[min(anew, len(widest) - 1)])
+        axis = int(widest[min(int(anew), len(widest) - 1)])
         before = max(wanted // (2 + anew), 1)
         some = some[np.lexsort((tie[some], sample[some, axis]))]
         cut = len(some) * before // wanted

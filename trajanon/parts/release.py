@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from trajanon.align.account import step_lengths
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import TrajanonError
+from trajanon.executors import Executor
 from trajanon.files.geoparquet import write_released
 from trajanon.files.groups import line_keys, write_lines_of_rows
 from trajanon.files.release_lines import line_numbers, once_each
 from trajanon.files.trajectories import part_name
 from trajanon.loss import information_loss
 from trajanon.partition import broken_promises, dense, measured
-from trajanon.executors import Executor
 from trajanon.parts.plan import Plan
 from trajanon.parts.scratch import (
     DRAFT,
@@ -92,16 +92,12 @@ class Histogram(NamedTuple):
     largest: float
 
     @classmethod
-    def of(cls, errors: Iterable[Floats]) -> "Histogram":
-        """Count errors, which come some at a time."""
-        bins, total, largest = np.zeros(_BINS, dtype=np.int64), 0.0, 0.0
-        for some in errors:
-            with np.errstate(divide="ignore"):
-                place = np.ceil(np.log(some / _LEAST) / _STEP).clip(0, _BINS - 1)
-            bins += np.bincount(place.astype(np.int64), minlength=_BINS)
-            total += float(some.sum())
-            largest = max(largest, float(some.max(initial=0.0)))
-        return cls(bins, total, largest)
+    def of(cls, errors: Floats) -> "Histogram":
+        """Count errors, an array of any shape."""
+        with np.errstate(divide="ignore"):
+            place = np.ceil(np.log(errors.ravel() / _LEAST) / _STEP).clip(0, _BINS - 1)
+        bins = np.bincount(place.astype(np.int64), minlength=_BINS)
+        return cls(bins, float(errors.sum()), float(errors.max(initial=0.0)))
 
     @property
     def summary(self) -> dict[str, float]:
@@ -112,7 +108,7 @@ class Histogram(NamedTuple):
             min(_LEAST * float(np.exp(place * _STEP)), self.largest) if place else 0.0
             for place in places  # the first bin is of those under a thousandth
         )
-        mean = self.total / int(below[-1])
+        mean = self.total / max(int(below[-1]), 1)
         return {"mean": mean, "median": median, "p95": p95, "max": self.largest}
 
 
@@ -170,18 +166,19 @@ def finish(plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Int
     Returns the figures, and what tells the line of each row, (n,).
     """
     rows, asked, timing = batch.trajectories, plan.release, plan.timing
-    subjects, m = plan.counted(rows.subject), rows.points.shape[1]
+    subjects, m = plan.counted(rows), rows.points.shape[1]
+    assert rows.subject is not None
     if broken_promises(labels, subjects, plan.k):
         msg = f"{key} has a group of fewer than {plan.k}; please report it"
         raise TrajanonError(msg)
-    known = rows if plan.parts.schema.kinds else replace(rows, subject=None, trace=None)
+    known = rows if plan.parts.names_subjects else replace(rows, subject=None, trace=None)
     found = measured(rows.records, labels, "shards", perf_counter())
     groups = TrajectoryGroups(known, found, asked.digits, timing)
     lines, times = groups.released, groups.released_times
-    errors = {"displacement": Histogram.of([groups.moved])}
+    errors = {"displacement": Histogram.of(groups.moved)}
     if rows.tracks is not None:
         far = np.abs(batch.moved) * step_lengths(rows.tracks)[rows.tracks.run]
-        errors["slid"] = Histogram.of([far[batch.moved != 0]])
+        errors["slid"] = Histogram.of(far[batch.moved != 0])
     sums = np.zeros((3, 2 * m))
     flat, mean = lines.reshape(len(lines), 2 * m), plan.survey.mean[: 2 * m]
     for start in range(0, len(rows), _AT_ONCE):
@@ -191,8 +188,8 @@ def finish(plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Int
         sums += [away.sum(axis=0), (away**2).sum(axis=0), (off**2).sum(axis=0)]
     if timing is not None and times is not None:
         ends = [0, -1]
-        off = timing.errors(timing.seconds(rows)[:, ends], times[:, ends][labels])
-        errors |= {name: Histogram.of([each]) for name, each in off.items()}
+        late = timing.errors(timing.seconds(rows)[:, ends], times[:, ends][labels])
+        errors |= {name: Histogram.of(each) for name, each in late.items()}
     keys = line_keys(lines, times)
     if times is not None:
         lines = np.dstack([lines, times])
@@ -211,7 +208,9 @@ def finish(plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Int
     written = write_by_target(plan.scratch, name, pieces, parts, plan.splits[0].shards)
     tally = Tally(
         sizes=+Counter(dict(enumerate(np.bincount(found.sizes).tolist()))),
-        steps=Counter() if groups.grids is None else Counter(map(tuple, groups.grids.steps.tolist())),
+        steps=Counter()
+        if groups.grids is None
+        else Counter(map(tuple, groups.grids.steps.tolist())),
         few=broken_promises(labels, dense(rows.subject), plan.k),
         sums=sums,
         errors=errors,
@@ -245,7 +244,7 @@ def write_part(scratch: Scratch, provenance: dict[str, str | None], part: Task) 
 def write_release_parts(executor: Executor, plan: Plan, tally: Tally) -> None:
     """Write all parts of the release, whose lines lie in files of the scratch folder."""
     asked = plan.release
-    provenance = {"attribution": plan.parts.schema.attribution}
+    provenance = {"attribution": plan.parts.provenance.get("attribution")}
     if asked.rows == "lines":
         provenance["rows"] = "lines"
     if plan.timing is not None:
@@ -283,6 +282,6 @@ def write_groups(plan: Plan, task: Task) -> None:
     """Write which line each row of a slice became, and how far it slid, in the order of rows."""
     state = np.concatenate([plan.scratch.read_piece(place)[0] for place in task.places])
     state = state[np.argsort(state["row"])]
-    slid = state["moved"] if plan.parts.schema.tracks else None
+    slid = state["moved"] if plan.parts.track_points else None
     with plan.scratch.writing(f"{GROUPS}/{part_name(task.number)}") as file:
         write_lines_of_rows(file, state["group"], slid)

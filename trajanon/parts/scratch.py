@@ -73,15 +73,17 @@ class Scratch(Folder):
             msg = f"{self} is of a run that has ended"
             raise FileProblem(msg)
 
-    def write_pieces(self, name: str, pieces: Iterable[Arrays]) -> list[Stored]:
-        """Write pieces, each some arrays of as many rows, and say where each is."""
+    def write_pieces(
+        self, name: str, pieces: Iterable[tuple[int, Arrays]]
+    ) -> list[tuple[int, Stored]]:
+        """Write numbered pieces, each some arrays; say where they are."""
         places = []
         with self.writing(name) as file:
-            for piece in pieces:
+            for number, piece in pieces:
                 begin = file.tell()
                 for array in piece:
                     np.save(file, array, allow_pickle=False)
-                places.append(Stored(name, begin, file.tell(), len(piece[0])))
+                places.append((number, Stored(name, begin, file.tell(), len(piece[0]))))
         return places
 
     def read_piece(self, place: Stored) -> Arrays:
@@ -146,15 +148,7 @@ def write_by_target(
     """
     files = min(max(FILES // tasks, 1), targets)
     for file, some in groupby(pieces, lambda piece: piece[0] * files // targets):
-        numbers: list[int] = []
-
-        def arrays(some: Iterator[tuple[int, Arrays]], numbers: list[int]) -> Iterator[Arrays]:
-            for number, piece in some:
-                numbers.append(number)
-                yield piece
-
-        places = scratch.write_pieces(name.format(file), arrays(some, numbers))
-        yield from zip(numbers, places, strict=True)
+        yield from scratch.write_pieces(name.format(file), some)
 
 
 def parted(target: Ints, arrays: Arrays) -> Iterator[tuple[int, Arrays]]:
@@ -215,20 +209,23 @@ def replacing_release(out: Folder, named: str) -> Iterator[Scratch]:
     """Give a folder to work in; at the end, move the release out of it, and what is beside it."""
     scratch = Scratch(out.url + UNFINISHED)
     told, groups = scratch / REPORT, Folder(groups_of(named)).real
-    outputs = ((out, scratch / DRAFT, scratch / BEFORE), (groups, scratch / GROUPS, scratch / _OLD))
-    there = [place.states() if place.exists else {} for place, _, _ in outputs]
+    before, old = scratch / BEFORE, scratch / _OLD
+    there, then = (place.states() if place.exists else {} for place in (out, groups))
     with scratch.at_work():  # of two runs that begin at once, one is refused
         try:
+            (scratch / DRAFT).make()
             yield scratch
             with ExitStack() as moving:
-                for (place, draft, before), states in zip(outputs, there, strict=True):
-                    draft.make()
-                    moving.enter_context(exchanged(place, draft, before, states, is_part))
+                moving.enter_context(exchanged(out, scratch / DRAFT, before, there, is_part))
+                if (drafted := scratch / GROUPS).exists:
+                    moving.enter_context(exchanged(groups, drafted, old, then, is_part))
+                elif groups.exists:  # of a release that is replaced
+                    groups.move(old)
                 if told.local is not None:
                     told.local.chmod(0o600)
                 told.move(Folder(report_of(named)))
         except BaseException:
-            _clear(scratch, *(before for _, _, before in outputs))
+            _clear(scratch, before, old)
             raise
         scratch.remove()
 

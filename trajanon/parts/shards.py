@@ -20,7 +20,6 @@ from trajanon.parts.release import Batch, Histogram, Tally, finish
 from trajanon.parts.scratch import Arrays, Stored, Task, parted, write_by_target
 from trajanon.problem import whole_problem
 from trajanon.settings import EFFORTS
-from trajanon.suppression import TrajectoryGroups
 from trajanon.utility import moved_to
 
 _STATE = np.dtype([("row", "i8"), ("group", "i8"), ("shard", "i4"), ("moved", "i4")])
@@ -43,8 +42,9 @@ def scatter(plan: Plan, task: Task) -> list[tuple[int, Stored, set[int]]]:
     Returns each shard's number, where its rows are, and their subjects, as k counts them: all
     different ones, or k of them.
     """
-    rows = plan.parts.read([plan.parts.slices[task.number]], tracks=True)
+    rows = plan.parts.read(plan.parts.slices[task.number], tracks=True)
     number = np.asarray(rows.trace)
+    subject = number if rows.subject is None else rows.subject
     state = np.zeros(len(rows), _STATE)
     state["group"] = -1
     if task.places:
@@ -54,7 +54,7 @@ def scatter(plan: Plan, task: Task) -> list[tuple[int, Stored, set[int]]]:
             rows = rows.slid(rows.tracks.start + state["moved"])
     else:
         state["shard"] = plan.splits[0].shard_of(plan.turned(rows), number)
-    counted = rows.subject if plan.counts_subjects else number
+    counted = subject if plan.counts_subjects else number
     random = np.random.default_rng([plan.settings.seed, len(task.places), task.number])
     subjects: list[set[int]] = []
 
@@ -107,7 +107,7 @@ def search(plan: Plan, again: int, task: Task) -> Found:
     if not again or rows.tracks is None:
         settings = replace(plan.settings, refine="descent") if again else plan.settings
         random = np.random.default_rng([settings.seed, 1 + again, task.number])
-        subjects = plan.counted(rows.subject)
+        subjects = plan.counted(rows)
         problem = whole_problem(records, subjects, plan.k, settings, random, plan.progress)
         labels, stopped = find_groups(problem, labels if again else None)
         if stopped:
@@ -116,7 +116,7 @@ def search(plan: Plan, again: int, task: Task) -> Found:
     if rows.tracks is not None:
         if not again:
             lines = group_means(rows.records, labels).reshape(-1, *rows.points.shape[1:])
-            as_cut = Histogram.of([moved_to(rows.points, lines, labels)])
+            as_cut = Histogram.of(moved_to(rows.points, lines, labels))
         del records
         batch, labels = _slid(plan, batch, labels)
         records = plan.records(batch.trajectories)

@@ -1,16 +1,19 @@
 """Anonymisation beyond memory: parts -> shards -> a release in parts, on one page."""
 
 import secrets
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trajanon.anonymization import anonymize
 from trajanon.errors import BadInput
 from trajanon.executors import Executor
-from trajanon.files.release_lines import DIGITS, unknown_attribution
+from trajanon.files.parquet_parts import part_states
+from trajanon.files.release_lines import DIGITS
+from trajanon.files.trajectories import read_trajectories
 from trajanon.folder import Folder
 from trajanon.loss import information_loss
 from trajanon.outputs import json_report
@@ -22,22 +25,34 @@ from trajanon.parts.plan import (
     shards_for,
     split_table,
     survey_table,
-    timed,
+    timing_of_parts,
+    with_subjects,
 )
-from trajanon.parts.reader import part_states, survey_parts, unchanged
-from trajanon.parts.release import Tally, count_of_parts, joined_tallies, write_release_parts
+from trajanon.parts.reader import Parts, survey_parts, unchanged
+from trajanon.parts.release import (
+    joined_histograms,
+    joined_tallies,
+    write_groups,
+    write_release_parts,
+    write_whole,
+)
 from trajanon.parts.scratch import (
+    GROUPS,
     REPORT,
+    Scratch,
+    Task,
     refuse_inputs,
     refuse_places,
     removal,
     replacing_release,
+    tasks_of,
 )
-from trajanon.parts.shards import borders, scatter, search, shards_of
+from trajanon.parts.shards import Found, scatter, search, shards_of
 from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, versions
 from trajanon.rows import way_of
 from trajanon.settings import ReleaseSettings, Settings, takes_settings
+from trajanon.subjects import count_of, nameless
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -50,6 +65,9 @@ def anonymize_parts(
     k: int,
     *,
     count: str = "subjects",
+    align: bool = True,
+    suppress: float = 0.0,
+    min_radius: float = 0.0,
     digits: int | None = ReleaseSettings.digits,
     times: str | None = None,
     minute_worth: float = ReleaseSettings.minute_worth,
@@ -64,10 +82,11 @@ def anonymize_parts(
 ) -> dict[str, Any]:
     """Anonymise a folder of Parquet parts that need not fit into memory.
 
-    The records are split into shards, as many as the memory asks for, by halving them across their
-    leading principal axes. Each shard is grouped as a table of its own, in columns that are
-    standardised by the whole. Groups near a border between shards are then searched once more,
-    together with those of the other side. Windows are not aligned.
+    If it fits, it is read and anonymised as one file. If not, the records are split into shards, as
+    many as the memory asks for, by halving them across their leading principal axes, and each shard
+    is grouped as a table of its own, in columns that are standardised by the whole. Then all groups
+    are split anew, with other borders, and searched once more. In both rounds windows slide; what
+    lies between two windows of a run is shared out between their shards.
 
     Parameters
     ----------
@@ -79,9 +98,10 @@ def anonymize_parts(
     out
         Folder for the release: parts of shuffled lines, with a report beside it. An existing
         release is replaced.
-    k, count, digits, times, minute_worth, time_step, timezone, rows
+    k, count, align, suppress, min_radius, digits, times, minute_worth, time_step, timezone, rows
         As in `trajanon.anonymize`. Where groups of two shards have one line, a subject of both has
-        two of its rows.
+        two of its rows. What is left out, by `suppress` or `min_radius`, is chosen in one shard
+        only.
     subjects_exact
         Whether subjects whose names differ only in upper and lower case are different ones.
     memory
@@ -95,7 +115,8 @@ def anonymize_parts(
     Returns
     -------
     dict
-        The report of `trajanon.anonymize`, without its lists of trajectories or groups.
+        The report of `trajanon.anonymize`; of several shards without its lists of trajectories or
+        groups. A folder beside the release then has the line of each row.
 
     Raises
     ------
@@ -111,6 +132,9 @@ def anonymize_parts(
     """
     asked = ReleaseSettings(
         count=count,
+        align=align,
+        suppress=suppress,
+        min_radius=min_radius,
         digits=digits,
         times=times,
         minute_worth=minute_worth,
@@ -123,30 +147,24 @@ def anonymize_parts(
     memory = bytes_of(memory)
     folder, release = Folder(source), Folder(out).real
     refuse_places(folder, release)
-    stages: list[Stage] = []
-    since = [perf_counter()]
-
-    def arrived(name: str, loss: float | None = None) -> None:
-        since.append(perf_counter())
-        stages.append(Stage(name, loss, since[-1] - since[-2]))
-
     before = part_states(folder)
     with unchanged(folder, before):
-        parts = survey_parts(folder, times)
-        parts = replace(parts, subjects_exact=subjects_exact)
+        parts = survey_parts(folder, align=align, timed=times is not None)
+    parts = replace(parts, subjects_exact=subjects_exact)
     refuse_inputs(release, [folder / part_slice.name for part_slice in parts.slices])  # as links
     check_enough(parts.n, k, what="trajectories")
-    attribution = parts.schema.attribution
-    if attribution is not None and (unknown := unknown_attribution(attribution)):
-        msg = f"the parts carry {unknown[0]}: extract them again without it"
+    capacity = capacity_of(memory, parts.columns, k, parts.track_points)
+    parts, shards = parts.fitting(capacity), shards_for(parts.n, capacity)
+    if shards > 1 and (suppress or min_radius):
+        msg = (
+            f"`suppress` and `min_radius` need all trajectories at once, and of {parts.n:,} some "
+            f"{capacity:,} fit into `memory`: raise it, or release all"
+        )
         raise BadInput(msg)
-    capacity = capacity_of(memory, parts.schema.columns, k)
-    parts = parts.fitting(capacity)
     executor = Executor(client, progress)
     quiet = progress if client is None else silent  # workers cannot show bars
     with replacing_release(release, out) as scratch:
         with unchanged(folder, before):
-            parts = with_subjects(executor, parts)
             if shards == 1:
                 task = partial(_as_one, parts, scratch, k, asked, settings, quiet)
                 (report,) = executor.each("Anonymising", task, [0])
@@ -170,7 +188,7 @@ def _as_one(
     _: int,
 ) -> dict[str, Any]:
     """Anonymise all parts as one file, and write the release in parts."""
-    trajectories = parts.read(parts.slices, tracks=True)
+    trajectories = read_trajectories(parts.folder, subjects_exact=parts.subjects_exact)
     release = anonymize(trajectories, k, progress=progress, **asdict(asked), **asdict(settings))
     write_whole(scratch, release.trajectories)
     return release.report | {"shards": 1}
@@ -203,6 +221,7 @@ def planned(
     """Read all parts, and decide where the table is split, twice."""
     stages = Stages()
     timing = timing_of_parts(executor, parts, asked)
+    parts = with_subjects(executor, parts)
     survey, sample = survey_table(executor, parts, timing)
     stages.end("reading")
     rounds = 1 if settings.refine == "none" else 2
@@ -244,6 +263,7 @@ def written(
     tally = joined_tallies([one.tally for one in found if one.tally is not None])
     write_release_parts(executor, plan, tally)
     rows = tasks_of(state for one in found for state in one.states)
+    (plan.scratch / GROUPS).make()
     done = removal(plan.scratch, rows)
     executor.each("Writing groups", partial(write_groups, plan), rows, done)
     stages.end("writing")
@@ -260,14 +280,14 @@ def written(
         k=plan.k,
         by_subjects=plan.counts_subjects,
         groups=tally.sizes.total(),
-        few=tally.few if parts.schema.kinds else None,
+        few=tally.few if parts.names_subjects else None,
         nameless=nameless(parts.provenance),
         read=count_of(parts.provenance, "recordings read"),
     )
     different = len(np.unique(tally.hashes))
     return {
         "notice": counted.notice,
-        "unit": "trip" if parts.schema.trips else "trajectory",
+        "unit": "trip" if parts.provenance.get("trips") is True else "trajectory",
         "n": parts.n,
         "k": plan.k,
         "counted": counted.word,
@@ -291,7 +311,7 @@ def written(
         "alignment": alignment,
         "search": asdict(plan.settings),
         "subject_names_merged": parts.merged._asdict(),
-        "attribution": parts.schema.attribution,
+        "attribution": parts.provenance.get("attribution"),
         "versions": versions(),
         "shards": plan.splits[0].shards,
         "groups_of_size": {str(s): tally.sizes[s] for s in sorted(tally.sizes)},
