@@ -8,14 +8,13 @@ from unittest.mock import patch
 
 import numpy as np
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
 from trajanon.files.release import read_release
 from trajanon.files.trajectories import write_trajectories
 from trajanon.parts import shards, workflow
 from trajanon.parts.plan import Plan
-from trajanon.parts.release import Tally, finish
+from trajanon.parts.release import Batch, Tally, finish
 from trajanon.trajectories import Trajectories
 
 POINTS = 4
@@ -87,8 +86,8 @@ def released_with_times(folder: Path) -> Counter[tuple[bytes, bytes]]:
 
 @contextmanager
 def shards_of(rows: int) -> Iterator[None]:
-    """Make shards of so many rows, whatever the memory."""
-    with patch.object(workflow, "shards_for", lambda n, capacity: -(-n // rows)):
+    """Make shards of so many rows, but two at least, whatever the memory."""
+    with patch.object(workflow, "shards_for", lambda n, capacity: max(-(-n // rows), 2)):
         yield
 
 
@@ -100,15 +99,17 @@ class Groups:
         self.line: dict[int, Floats] = {}
         self._count = 0
 
-    def finish(self, plan: Plan, piece: NDArray[np.void], key: str) -> Tally:
+    def finish(self, plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Ints]:
         """Note the groups, then finish them."""
-        for mark in np.unique(piece["mark"]).tolist():
-            members = piece["row"][piece["mark"] == mark].tolist()
+        trace = batch.trajectories.trace
+        assert trace is not None
+        for group in range(labels.max() + 1):
+            members = trace[labels == group].tolist()
             assert not self.of.keys() & set(members), "a row came twice"
             self.of |= dict.fromkeys(members, self._count)
-            self.line[self._count] = piece["points"][piece["mark"] == mark].mean(axis=0)
+            self.line[self._count] = batch.trajectories.points[labels == group].mean(axis=0)
             self._count += 1
-        return finish(plan, piece, key)
+        return finish(plan, batch, labels, key)
 
     @property
     def labels(self) -> Ints:

@@ -1,7 +1,6 @@
 """Tables beyond memory: what is promised holds, however small the shards."""
 
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from unittest.mock import patch
 
@@ -19,10 +18,7 @@ from trajanon import workers
 from trajanon.arrays import Floats
 from trajanon.loss import information_loss, sse, standardise
 from trajanon.partition import dense, subjects_per_group
-from trajanon.parts import reader, release, workflow
-from trajanon.parts.release import Waiting
-from trajanon.parts.scratch import Stored, Task
-from trajanon.parts.shards import borders
+from trajanon.parts import reader, release
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.settings import ROWS
 from trajanon.utility import displacement
@@ -101,32 +97,39 @@ def test_every_group_holds_k_and_every_row_is_released_once(
 
 
 @pytest.mark.parametrize("refine", ["none", "rcs", "swap", "descent"])
-def test_groups_on_both_sides_of_borders_are_searched_together(tmp_path: Path, refine: str) -> None:
+def test_a_second_round_with_other_borders_mends_what_the_first_cut(
+    tmp_path: Path, refine: str
+) -> None:
     points = walks(600)
     source = write_folder(tmp_path / "trips", points)
     with shards_of(60):
         report = anonymize_parts(str(source), str(out_of(tmp_path)), 3, refine=refine, digits=7)
     whole = trajanon.microaggregate(records_of(points), 3, refine=refine)
     steps = {s["name"]: s["information_loss"] for s in report["stages"]}
-    assert report["information_loss"] == pytest.approx(steps["borders"], rel=1e-6)
     if refine == "none":
-        assert steps["borders"] == steps["shards"]
+        assert report["information_loss"] == pytest.approx(steps["shards"], rel=1e-6)
+        assert "shards anew" not in steps
     else:
+        assert report["information_loss"] == pytest.approx(steps["shards anew"], rel=1e-6)
         # Of what ten tiny shards lose beside the whole, a good part comes back.
         spent = steps["shards"] - whole.information_loss
-        assert steps["shards"] - steps["borders"] > 0.2 * spent > 0.0
+        assert steps["shards"] - steps["shards anew"] > 0.5 * spent > 0.0
 
 
-def test_one_shard_is_the_table_in_memory(tmp_path: Path) -> None:
-    points = walks(300)
-    source = write_folder(tmp_path / "trips", points)
-    with groups_told() as groups:
-        report = anonymize_parts(str(source), str(out_of(tmp_path)), 4, digits=7)
-    assert report["shards"] == 1
-    whole = trajanon.microaggregate(records_of(points), 4)
-    assert report["information_loss"] == pytest.approx(whole.information_loss, rel=0.02)
-    lines = np.array([groups.line[g] for g in dense(groups.labels)])
-    assert len(lines) == 300
+def test_one_shard_is_the_file(tmp_path: Path) -> None:
+    cut = strings(60, 2)
+    source = write_parts(tmp_path / "trips", cut, rows=13)
+    options: dict[str, Any] = {"suppress": 0.05, "effort": "fast"}
+    mine = anonymize_parts(str(source), str(out_of(tmp_path)), 3, **options)
+    whole = trajanon.anonymize(cut, 3, **options)
+    assert mine["alignment"] is not None
+    assert mine.pop("shards") == 1
+    told = json.loads(json.dumps(whole.report))
+    for report in (mine, told):
+        report.pop("stages")
+    assert json.loads(json.dumps(mine)) == told
+    lines = shapely.to_wkb(shapely.linestrings(whole.trajectories.points[:, :, ::-1]))
+    assert released(out_of(tmp_path)) == sorted(lines.tolist())
 
 
 def test_a_seed_repeats_the_lines_and_not_their_order(tmp_path: Path) -> None:
@@ -216,40 +219,6 @@ def test_a_shard_of_too_few_subjects_is_joined_with_its_neighbour(tmp_path: Path
     assert subjects_per_group(groups.labels, subject).min() >= 3
 
 
-def test_borders_of_more_than_memory_holds_are_mended_in_parts(tmp_path: Path) -> None:
-    source = write_folder(tmp_path / "trips", walks(600))
-    sizes: list[int] = []
-
-    def spied(waiting: Sequence[Waiting], capacity: int) -> list[Task]:
-        assert capacity == 90
-        found = borders(waiting, capacity)
-        sizes.extend(some.rows for some in found)
-        everything = [place for some in found for place in some.places]
-        assert everything == [place for *_, place in sorted(waiting)]
-        return found
-
-    with (
-        shards_of(60),
-        patch.object(workflow, "capacity_of", lambda *_: 90),
-        patch.object(workflow, "borders", spied),
-        groups_told() as groups,
-    ):
-        anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
-    assert len(sizes) > 9  # of so many nodes
-    assert max(sizes) <= 90
-    assert np.bincount(groups.labels).min() >= 3
-
-
-def test_groups_between_two_shards_stay_together() -> None:
-    sizes = {"a": 40, "b": 70, "c": 30, "d": 5}
-    a, b, c, d = (Stored(name, 0, 1, rows) for name, rows in sizes.items())
-    waiting = [(1, 1, 3, d), (0, 1, 3, c), (0, 1, 2, b), (0, 1, 2, a)]
-    assert [some.places for some in borders(waiting, 110)] == [[a, b], [c], [d]]
-    # More than fits is not searched at once, whatever it is.
-    assert [some.places for some in borders(waiting, 100)] == [[a], [b, c], [d]]
-    assert [some.places for some in borders(waiting, 140)] == [[a, b, c], [d]]
-
-
 def test_shards_may_be_large_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     search_as_if_large(monkeypatch)
     points, subject = walks(500), np.arange(500) // 3
@@ -259,7 +228,7 @@ def test_shards_may_be_large_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert report["shards"] == 5
     assert subjects_per_group(groups.labels, subject).min() >= 3
     steps = {s["name"]: s["information_loss"] for s in report["stages"]}
-    assert steps["borders"] < steps["shards"]
+    assert steps["shards anew"] < steps["shards"]
 
 
 def test_a_release_has_a_thousand_parts_at_most_before_they_grow() -> None:

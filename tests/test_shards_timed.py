@@ -151,7 +151,7 @@ def test_what_the_departure_is_worth_decides_on_groups_and_borders(tmp_path: Pat
             )
         off.append(report["times"]["departure_error"]["mean"])
         steps = {s["name"]: s["information_loss"] for s in report["stages"]}
-        assert steps["borders"] < steps["shards"]
+        assert steps["shards anew"] < steps["shards"]
     # Ten shards of a worthless departure are split by places alone, of a dear one by the hour.
     assert off[0] > 1.2 * off[1] > 4 * off[2]
 

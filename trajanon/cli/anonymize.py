@@ -88,16 +88,13 @@ def _of_file(
 
 
 def _of_parts(
-    folder: str, out: str, memory: str, cluster: str | None, *, align: bool, **how: Any
+    folder: str, out: str, memory: str, cluster: str | None, **how: Any
 ) -> tuple[str, dict[str, Any]]:
     from trajanon.cli.screen import bars
     from trajanon.executors import connected
     from trajanon.files.release import RELEASE_FORMATS
     from trajanon.parts.scratch import report_of
 
-    if any([how.pop("suppress"), how.pop("min_radius")]):
-        msg = "--suppress and --min-radius are for files: a folder of parts is released whole"
-        raise BadInput(msg)
     if Path(out).suffix.lower() in RELEASE_FORMATS:
         msg = f"{folder} is a folder of parts: --out must name a folder, too (got {out})"
         raise BadInput(msg)

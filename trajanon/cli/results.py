@@ -89,7 +89,9 @@ def show_release(report: Mapping[str, Any]) -> None:
     ways = {"in the file": report}
     if alignment is not None:
         before = alignment["before"]
-        ways = {"as slid": report, "as cut": alignment["as_cut"], "without sliding": before}
+        # What several shards slid is not measured as cut.
+        cut = {"as cut": alignment["as_cut"]} if "as_cut" in alignment else {}
+        ways = {"as slid": report, **cut, "without sliding": before}
     losses = [f"{way['information_loss']:.4g} %" for way in ways.values()]
     distances = {name: way["displacement"] for name, way in ways.items()}
     if (from_runs := report.get("from_runs")) is not None:
@@ -101,7 +103,7 @@ def show_release(report: Mapping[str, Any]) -> None:
     moved.append(["Information loss", *losses])
     show_table("What it costs", moved, ["Points moved"], numbers=distances)
     if alignment is not None:
-        tell(alignment["measured"])
+        tell(alignment.get("measured", ""))
     if suppressed is not None and suppressed["declined"]:
         tell(
             f"Nothing was left out for its cost: without the {suppressed['declined']:,} that "
@@ -119,11 +121,10 @@ def show_release(report: Mapping[str, Any]) -> None:
             "Lines are plain means: whoever holds nearly all other tracks can rebuild the last "
             "member of a group. Leave out `digits` to have them moved."
         )
-    if "shards" in report and report["unit"] != "trip":
+    if "chains" not in report and report["unit"] != "trip":
         tell(
-            "Windows stay as they were cut: only files are aligned. Somebody who follows a drive "
-            "from line to line may be left with fewer than k subjects, which is counted for files "
-            f"only: {_ONE_PIECE}"
+            "Somebody who follows a drive from line to line may be left with fewer than k "
+            f"subjects, which is not counted in several shards: {_ONE_PIECE}"
         )
     if report["stopped"]:
         tell(STOPPED)
@@ -157,7 +158,7 @@ def _of_release(report: Mapping[str, Any]) -> _Facts:
             off = times[f"{what}_error"]
             far = ", ".join(span(off[name]) for name in ("mean", "median", "p95"))
             yield f"{what.capitalize()} off by (mean, median, 95 %)", far
-    if "shards" in report:
+    if report.get("shards", 1) > 1:
         yield "Shards, searched one by one", f"{report['shards']:,}"
     yield from _stages(report)
     if on_grids:

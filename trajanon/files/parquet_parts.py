@@ -42,7 +42,7 @@ class ParquetParts:
         for opened in self.opened:
             with opened() as file:
                 table = file.read(columns, use_threads=False)
-            tables.append(pa.table({name: arrow.sound(table[name]) for name in columns}))
+                tables.append(pa.table({name: arrow.sound(table[name]) for name in columns}))
         try:
             return pa.concat_tables(tables, promote_options="permissive")
         except (pa.ArrowTypeError, pa.ArrowInvalid) as error:

@@ -70,6 +70,7 @@ class Survey(NamedTuple):
     # the departure over the root of its weight
     axes: Floats  # the leading principal axes of the standardised records, (p, q)
     sst: float  # total sum of squares of the standardised records
+    sst_in_space: float  # of their coordinates alone
 
     def standardised(self, records: Floats) -> Floats:
         """Standardise records, (n, p)."""
@@ -226,6 +227,7 @@ def survey_table(executor: Executor, parts: Parts, timing: Timing | None) -> tup
     spread[constant] = 0.0
     mean = np.where(constant, low, origin + away)
     weights = (~constant).astype(np.float64)
+    in_space = (n - 1) * float(weights[: 2 * parts.points].sum())
     if timing is not None:
         middle = mean[:-1].reshape(-1, 2)
         weights[-1] = departure_weight(middle, spread, timing.minute_worth)
@@ -237,7 +239,7 @@ def survey_table(executor: Executor, parts: Parts, timing: Timing | None) -> tup
     axes, _ = decomposed(products / np.outer(spread, spread))
     axes = np.ascontiguousarray(axes[:, :AXES])
     sample = np.concatenate([look.sample for look in looks])
-    return Survey(mean, spread, axes, sst), turn((sample - mean) / spread, axes)
+    return Survey(mean, spread, axes, sst, in_space), turn((sample - mean) / spread, axes)
 
 
 def look(parts: Parts, timing: Timing | None, origin: Floats, part_slice: PartSlice) -> SliceSums:

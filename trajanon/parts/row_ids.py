@@ -16,8 +16,6 @@ ID_COLUMNS = ("subject", "trace")
 _OF_TRACES = np.uint64(0x9E3779B97F4A7C15)
 """Keeps the numbers of traces from being those of subjects."""
 
-_EXACT = 2.0**53  # from here on floating-point numbers skip whole ones
-
 
 class ColumnIds(NamedTuple):
     """The values of a column, as numbers."""
@@ -80,13 +78,15 @@ def row_ids(where: str, table: Any, rows: int, *, exact: bool) -> RowIds:
 def _numbered(where: str, column: Any, name: str, *, exact: bool) -> ColumnIds:
     """Make a number of each value, 7 and "7" alike, and tell which are missing."""
     code, values = pd.factorize(column.to_numpy())
-    if values.dtype.kind == "f" and (np.abs(values) >= _EXACT).any():
-        # Another part may write the same one in full, and it would count as two.
-        msg = (
-            f"{where} has a {name} of {_EXACT:,.0f} or more as a floating-point number "
-            "that cannot tell it from the next one: write whole numbers, or names"
-        )
-        raise BadInput(msg)
+    if values.dtype.kind == "f":
+        most = 2.0 ** (np.finfo(values.dtype).nmant + 1)
+        if (np.abs(values) >= most).any():
+            # Another part may write the same one in full, and it would count as two.
+            msg = (
+                f"{where} has a {name} of {most:,.0f} or more as a floating-point number "
+                "that cannot tell it from the next one: write whole numbers, or names"
+            )
+            raise BadInput(msg)
     names = [text_of_subject(value) for value in values]
     spelt = [spelled(one) for one in names]
     keys = [key_of(one, exact=exact) for one in spelt]

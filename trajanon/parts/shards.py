@@ -31,7 +31,8 @@ class Found(NamedTuple):
     """What the search of a shard found."""
 
     lost: float  # SSE of the standardised records
-    as_cut: Histogram | None  # metres from windows to their groups, before any slid
+    cut: tuple[float, Histogram] | None  # what windows lost before any slid: SSE of places, and
+    # metres to their groups
     states: list[tuple[int, Stored]]  # of rows: the number of their slice, and where they are
     tally: Tally | None  # of finished groups, after the last round
 
@@ -103,7 +104,7 @@ def search(plan: Plan, again: int, task: Task) -> Found:
     batch = Batch.joined(map(plan.scratch.read_piece, task.places), plan.timing is not None)
     rows = batch.trajectories
     records = plan.records(rows)
-    labels, as_cut = dense(batch.group), None
+    labels, cut = dense(batch.group), None
     if not again or rows.tracks is None:
         settings = replace(plan.settings, refine="descent") if again else plan.settings
         random = np.random.default_rng([settings.seed, 1 + again, task.number])
@@ -116,7 +117,8 @@ def search(plan: Plan, again: int, task: Task) -> Found:
     if rows.tracks is not None:
         if not again:
             lines = group_means(rows.records, labels).reshape(-1, *rows.points.shape[1:])
-            as_cut = Histogram.of(moved_to(rows.points, lines, labels))
+            moved = Histogram.of(moved_to(rows.points, lines, labels))
+            cut = sse(records[:, : rows.records.shape[1]], labels), moved
         del records
         batch, labels = _slid(plan, batch, labels)
         records = plan.records(batch.trajectories)
@@ -139,7 +141,7 @@ def search(plan: Plan, again: int, task: Task) -> Found:
         slices,
         plan.splits[again].shards,
     )
-    return Found(lost, as_cut, list(written), tally)
+    return Found(lost, cut, list(written), tally)
 
 
 def _slid(plan: Plan, batch: Batch, labels: Ints) -> tuple[Batch, Ints]:

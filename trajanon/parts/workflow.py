@@ -271,9 +271,13 @@ def written(
     errors = {name: histogram.summary for name, histogram in tally.errors.items()}
     moved, slid = errors.pop("displacement"), errors.pop("slid", None)
     alignment = None
-    if (cut := [one.as_cut for one in first if one.as_cut is not None]) and slid is not None:
+    if (cut := [one.cut for one in first if one.cut is not None]) and slid is not None:
+        lost, before = zip(*cut, strict=True)
         alignment = {
-            "before": {"displacement": joined_histograms(cut).summary},
+            "before": {
+                "information_loss": information_loss(sum(lost), plan.survey.sst_in_space),
+                "displacement": joined_histograms(before).summary,
+            },
             "slid": {"share": tally.slid / parts.n, **slid},
         }
     counted = Counted(
@@ -313,6 +317,6 @@ def written(
         "subject_names_merged": parts.merged._asdict(),
         "attribution": parts.provenance.get("attribution"),
         "versions": versions(),
-        "shards": plan.splits[0].shards,
+        "shards": len(first),
         "groups_of_size": {str(s): tally.sizes[s] for s in sorted(tally.sizes)},
     }
