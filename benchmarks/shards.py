@@ -1,6 +1,7 @@
 """Measure anonymisation beyond memory: seconds by stage, peak memory, loss.
 
     python benchmarks/shards.py make trips 10000000       draw parts along corridors
+    python benchmarks/shards.py make windows 1000000 --tracks     that may slide
     python benchmarks/shards.py run trips --memory 6GB
     python benchmarks/shards.py run trips --memory 6GB --cluster local:2
     python benchmarks/shards.py run trips --shards 10     ten shards, whatever the memory
@@ -16,29 +17,34 @@ import resource
 import shutil
 import tempfile
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
+from alignment import drawn
 from corridors import POINTS, corridors
 from measures import account, command_line, peak_gb, spent
 
 import trajanon
 from trajanon.executors import connected
+from trajanon.files.trajectories import write_partition
 from trajanon.parts import workflow
 
 K = 5
 PART = 100_000
 
 
-def make(folder: Path, n: int, part: int = PART) -> None:
+def make(folder: Path, n: int, part: int = PART, tracks: bool = False) -> None:
     """Draw trajectories along corridors, two of each subject, and write parts."""
     folder.mkdir(parents=True)
     subject = np.arange(n) // 2
-    trajectories = trajanon.Trajectories(corridors(n).reshape(n, POINTS, 2), subject, subject)
-    for number, start in enumerate(range(0, n, part)):
-        some = trajectories.take(np.arange(start, min(start + part, n)))
-        trajanon.write_trajectories(folder / f"part-{number:05d}.parquet", some)
+    if tracks:
+        trajectories = replace(drawn(n), subject=subject, trace=subject)
+    else:
+        points = corridors(n).reshape(n, POINTS, 2)
+        trajectories = trajanon.Trajectories(points, subject, subject)
+    write_partition(folder, [trajectories], {}, part)
 
 
 def run(
@@ -48,20 +54,22 @@ def run(
     count: str = "subjects",
     shards: int | None = None,
     times: str | None = None,
+    align: bool = True,
 ) -> None:
     """Anonymise the parts, and say what it took."""
     with ExitStack() as closing:
         client = closing.enter_context(connected(cluster)) if cluster else None
         few = Path(closing.enter_context(tempfile.TemporaryDirectory()))
-        make(few / "parts", 11_000)
+        make(few / "parts", 11_000, tracks=True)
         job = trajanon.anonymize_parts
         job(str(few / "parts"), str(few / "out"), K, client=client, memory="4GB")
         if shards is not None:
             closing.enter_context(patch.object(workflow, "shards_for", lambda *_: shards))
         out = folder.with_name(f"{folder.name}-anonymized")
-        how = {"count": count, "memory": memory, "client": client, "times": times}
+        how = {"count": count, "memory": memory, "client": client, "times": times, "align": align}
         run = spent(job, str(folder), str(out), K, **how)
     told = ("n", "k", "counted", "shards", "information_loss", "displacement", "times", "stages")
+    told = (*told, "alignment") if run.found["shards"] > 1 else told
     report = {name: run.found[name] for name in told}
     worker = peak_gb(resource.RUSAGE_CHILDREN) if cluster else None
     asked = {"memory": memory, "cluster": cluster, "peak_gb_of_a_worker": worker}
