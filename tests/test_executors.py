@@ -159,8 +159,9 @@ def test_a_cluster_that_is_lost_is_one_sentence(client: Client) -> None:
 
 
 @pytest.fixture
-def traces(tmp_path: Path) -> Path:
-    """Ten recordings, and a file that cannot be read."""
+def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Ten recordings, and a file that cannot be read; two files a task."""
+    monkeypatch.setattr(files, "SMALL", 7_000)
     folder = tmp_path / "traces"
     folder.mkdir()
     for number in range(10):

@@ -114,9 +114,10 @@ def _awaited(client: "Client", future: "Future[_Result]") -> _Result:
     from distributed import wait
 
     while not future.done():
-        _threads(client)  # there must be some
-        with suppress(TimeoutError):
+        try:
             wait(future, _PATIENCE)
+        except TimeoutError:
+            _threads(client)  # there must be some
     return future.result()
 
 

@@ -42,6 +42,9 @@ LARGE = 1 << 26
 """Bytes; a larger file, or an archive, is read here as a stream: what a process or worker
 reads is held until its turn has come."""
 
+SMALL = 1 << 20
+"""Bytes; a worker reads files of fewer together: a task takes Dask some milliseconds."""
+
 Item = Trace | Document
 
 _Read = tuple[list[Item], Counter[str], list[logging.LogRecord], BadInput | FileProblem | None]
@@ -222,9 +225,9 @@ def prefetched(
     )
     if client is None:
         reading = _by_processes(jobs, elsewhere)
-    else:  # whose workers may stand in other folders
-        named = ((replace(file, path=file.path.absolute()), how) for file, how in elsewhere)
-        reading = on_cluster(client, _on_worker, named)
+    else:
+        tasks = on_cluster(client, _on_worker, _together(elsewhere))
+        reading = (read for some in tasks for read in some)
     with closing(reading):
         for file, how in readings:
             yield read_file(file, how) if _read_here(file) else _given(next(reading), file, how)
@@ -265,21 +268,37 @@ def _given(read: _Read, file: SourceFile, how: Reading) -> Iterator[Item]:
         raise problem
 
 
-def _on_worker(given: tuple[SourceFile, Reading]) -> _Read:
-    """Read a file on a worker of a cluster; one that it lacks must not be left out."""
-    path = given[0].path
-    try:
-        with path.open("rb") as stream:
-            seen = os.fstat(stream.fileno()).st_size == given[0].size
-    except OSError:
-        seen = False
-    if not seen:
-        msg = (
-            f"a worker cannot read {path} as it was found here: all workers must see the files "
-            "under the same names"
-        )
-        raise FileProblem(msg)
-    return _whole(given)
+def _together(
+    given: Iterable[tuple[SourceFile, Reading]],
+) -> Iterator[list[tuple[SourceFile, Reading]]]:
+    """Gather files for tasks; name them in full, because workers may stand in other folders."""
+    some: list[tuple[SourceFile, Reading]] = []
+    size = 0
+    for file, how in given:
+        size += file.size
+        if some and size > SMALL:
+            yield some
+            some, size = [], file.size
+        some.append((replace(file, path=file.path.absolute()), how))
+    if some:
+        yield some
+
+
+def _on_worker(given: Sequence[tuple[SourceFile, Reading]]) -> list[_Read]:
+    """Read files on a worker of a cluster; one that it lacks must not be left out."""
+    for file, _ in given:
+        try:
+            with file.path.open("rb") as stream:
+                seen = os.fstat(stream.fileno()).st_size == file.size
+        except OSError:
+            seen = False
+        if not seen:
+            msg = (
+                f"a worker cannot read {file.path} as it was found here: all workers must see the "
+                "files under the same names"
+            )
+            raise FileProblem(msg)
+    return [_whole(one) for one in given]
 
 
 def _whole(given: tuple[SourceFile, Reading]) -> _Read:
