@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trajanon.errors import BadInput
 from trajanon.extract.earth.areas import AreaLike, area_of
@@ -16,6 +17,9 @@ from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 
 def extract(
@@ -43,6 +47,7 @@ def extract(
     untimed: str = "accept",
     strict: bool = False,
     jobs: int = 1,
+    client: "Client | None" = None,
     api_url: str = osm_api.SERVER,
     max_pages: int = osm_api.MAX_PAGES,
     refresh: bool = False,
@@ -86,6 +91,9 @@ def extract(
         Whether a file or row that cannot be read is refused; otherwise it is counted and left out.
     jobs
         Files to read at once, by as many processes; the result is the same.
+    client
+        A Dask client whose workers read the files, in place of processes; the result is the same.
+        All workers must see the files under the same names.
     api_url
         Another server with the OSM API.
     max_pages
@@ -109,7 +117,7 @@ def extract(
     NoTrajectories
         If nothing is left; says at which step, and what to change.
     ServerProblem
-        If the server cannot be reached, or refuses.
+        If the server cannot be reached, or refuses; or if the cluster is lost.
     """
     where, of_the_city = area_of(area)
     return Extraction(
@@ -138,6 +146,7 @@ def extract(
         untimed=untimed,
         strict=strict,
         jobs=jobs,
+        client=client,
         api_url=api_url,
         max_pages=max_pages,
         refresh=refresh,

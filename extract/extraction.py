@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trajanon.errors import BadInput
 from trajanon.extract.checkpoint import Checkpoint, State
@@ -25,6 +25,9 @@ from trajanon.files.trajectories import is_part, write_partition, write_parts
 from trajanon.outputs import replacing, replacing_folder
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 OSM_API = "osm-api"  # the source that stands for the OSM server; others are files and folders
 SAY_WHERE = f"say where: `area` {KNOWN}, or four degrees W,S,E,N"  # which the server needs
@@ -49,7 +52,7 @@ class Extraction:
     ----------
     rules
         What a trajectory is; None for the defaults, with the spacing of the city.
-    source, area, hidden, tracks, columns, format, untimed, strict, jobs
+    source, area, hidden, tracks, columns, format, untimed, strict, jobs, client
         As in `extract`.
     api_url, max_pages, refresh, progress
         As in `extract`.
@@ -73,6 +76,7 @@ class Extraction:
     untimed: str = "accept"
     strict: bool = False
     jobs: int = 1
+    client: "Client | None" = None
     api_url: str = osm_api.SERVER
     max_pages: int = osm_api.MAX_PAGES
     refresh: bool = False
@@ -82,6 +86,9 @@ class Extraction:
         check_untimed(self.untimed)
         if self.jobs < 1:
             msg = f"`jobs` must be at least 1 (got {self.jobs})"
+            raise BadInput(msg)
+        if self.jobs > 1 and self.client is not None:
+            msg = f"`jobs={self.jobs}` and a cluster both read files: give one of them"
             raise BadInput(msg)
         self._place, of_the_city = area_of(self.area)
         self._rules = self.rules or Rules(spacing=of_the_city)
@@ -169,7 +176,11 @@ class Extraction:
         boxes: Sequence[Box] = ()
         if self.files or self._place is None:
             numbered = files.traces_of_files(
-                self.files, self._reading, jobs=self.jobs, progress=self.progress
+                self.files,
+                self._reading,
+                jobs=self.jobs,
+                client=self.client,
+                progress=self.progress,
             )
         else:
             boxes = osm_api.boxes_of(self._place)

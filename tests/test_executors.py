@@ -1,23 +1,36 @@
 """Clusters: the same result as without one, whatever becomes of the workers."""
 
+import logging
 import os
 import signal
+import threading
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import pytest
-from commands import Run
+from commands import Run, track
 from distributed import Client, LocalCluster
 from shards import hours, released, released_with_times, shards_of, walks, write_folder, write_parts
 
 from trajanon import executors
+from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem, ServerProblem
-from trajanon.executors import Executor, connected
+from trajanon.executors import Executor, connected, in_order, on_cluster
+from trajanon.extract import Extraction, Rules, Trace, checkpoint, cutting
+from trajanon.extract.cutting import Cutter
+from trajanon.extract.extraction import From
+from trajanon.extract.sources import files
+from trajanon.extract.sources.formats import SourceFile
+from trajanon.extract.sources.streams import Reading
 from trajanon.parts.workflow import anonymize_parts
+from trajanon.progress import Progress, silent
 
 
 @pytest.fixture(scope="module")
@@ -145,9 +158,134 @@ def test_a_cluster_that_is_lost_is_one_sentence(client: Client) -> None:
         Executor(client, lose).each("Waiting", doze, [1, 2, 3])
 
 
+@pytest.fixture
+def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Ten recordings, and a file that cannot be read; two files a task."""
+    monkeypatch.setattr(files, "SMALL", 7_000)
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    for number in range(10):
+        (folder / f"{number}.gpx").write_text(track(40.0 + number / 100, points=100))
+    (folder / "5a.gpx").write_text(track()[:300])
+    return folder
+
+
+def of(source: From, client: Client | None, progress: Progress = silent) -> Extraction:
+    return Extraction(source, None, Rules(spacing=20), client=client, progress=progress)
+
+
+def test_a_cluster_reads_files_as_one_process_does(
+    traces: Path, tmp_path: Path, client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With the pages of the sample, which are joined over their borders."""
+    found, said = [], []
+    for on in (None, client):
+        provenance = of([traces, sample()], on).write(tmp_path / "out.parquet")
+        found.append(((tmp_path / "out.parquet").read_bytes(), provenance))
+        ours = (record for record in caplog.records if record.name.startswith("trajanon"))
+        said.append([record.message for record in ours])
+        caplog.clear()
+    assert found[0] == found[1]
+    assert found[0][1]["counts"]["files that could not be read"] == 1
+    assert said[0] == said[1]
+    assert "5a.gpx" in said[0][0]
+
+
+def test_a_file_of_a_killed_worker_is_read_by_another(
+    traces: Path, tmp_path: Path, client: Client
+) -> None:
+    killed: list[int] = []
+
+    def kill(task: str, done: float, total: float | None, note: str = "") -> None:
+        if task.startswith("Reading") and not killed:
+            killed.extend(client.run(os.getpid).values())
+            os.kill(killed[0], signal.SIGKILL)
+
+    of(traces, None).write(tmp_path / "alone.parquet")
+    of(traces, client, kill).write(tmp_path / "out.parquet")
+    assert killed
+    assert (tmp_path / "out.parquet").read_bytes() == (tmp_path / "alone.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("cluster_first", [True, False])
+def test_an_extraction_goes_on_with_a_cluster_or_without(
+    traces: Path,
+    tmp_path: Path,
+    client: Client,
+    monkeypatch: pytest.MonkeyPatch,
+    cluster_first: bool,
+) -> None:
+    monkeypatch.setattr(checkpoint, "TRAJECTORIES_HELD", 2)
+    monkeypatch.setattr(cutting, "BATCH", 200)
+    expected = of(traces, None).write(tmp_path / "alone.parquet")
+    out, calls, cut = tmp_path / "out.parquet", Counter[str](), Cutter.cut
+
+    def interrupted(cutter: Cutter, some: Any) -> Any:
+        calls["cut"] += 1
+        if calls["cut"] == 4:
+            raise KeyboardInterrupt
+        return cut(cutter, some)
+
+    monkeypatch.setattr(Cutter, "cut", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        of(traces, client if cluster_first else None).write(out)
+    assert out.with_name("out.parquet.unfinished").exists()
+    assert of(traces, None if cluster_first else client).write(out, resume=True) == expected
+    assert out.read_bytes() == (tmp_path / "alone.parquet").read_bytes()
+
+
+def test_a_file_that_workers_do_not_see_is_refused(
+    traces: Path, tmp_path: Path, client: Client
+) -> None:
+    """Left out as unreadable, it would change the result."""
+    extraction = of(traces, client)
+    (traces / "3.gpx").unlink()
+    with pytest.raises(FileProblem, match=r"worker cannot read .*/3\.gpx .*under the same names"):
+        extraction.write(tmp_path / "out.parquet")
+
+
+def test_extract_takes_a_cluster(run: Run, traces: Path, client: Client) -> None:
+    given = ("extract", "traces", "--spacing", 20, "--cluster", client.scheduler_info()["address"])
+    assert run(*given, "--json").code == 0
+    refused = run(*given, "--jobs", "2").sentence
+    assert refused == "trajanon: --jobs 2 and a cluster both read files: give one of them\n"
+
+
 def test_a_task_that_kills_every_worker_is_given_up(client: Client) -> None:
     with pytest.raises(ServerProblem, match="several workers were lost during one task"):
         Executor(client).each("Dying", die, [1])
+
+
+def test_tasks_are_begun_a_few_ahead_and_end_in_order() -> None:
+    begun = []
+
+    def begin(number: int) -> Callable[[], int]:
+        begun.append(number)
+        return lambda: -number
+
+    results = in_order(begin, iter(range(10)), 3)
+    assert list(islice(results, 2)) == [0, -1]
+    assert begun == [0, 1, 2, 3]
+    assert list(results) == [-number for number in range(2, 10)]
+    assert begun == list(range(10))
+
+
+def test_a_worker_of_several_threads_keeps_their_warnings_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    both = threading.Barrier(2, timeout=10)
+
+    def read_file(file: SourceFile, how: Reading) -> Iterator[Trace]:
+        both.wait()
+        logging.getLogger("trajanon.extract").warning(file.label)
+        both.wait()
+        yield from ()
+
+    monkeypatch.setattr(files, "read_file", read_file)
+    given = [(SourceFile(Path(name), name, "gpx", 0, 0), Reading()) for name in "ab"]
+    with ThreadPoolExecutor(2) as threads:
+        found = list(threads.map(files._whole, given))
+    assert [[one.getMessage() for one in records] for _, _, records, _ in found] == [["a"], ["b"]]
 
 
 @pytest.mark.parametrize(
@@ -173,13 +311,16 @@ def test_a_scheduler_that_is_not_there_is_one_sentence(
     assert f"no scheduler answers at {address}: start one" in answer.sentence
 
 
-def test_a_scheduler_without_workers_is_named() -> None:
+def test_a_scheduler_without_workers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executors, "_PATIENCE", 0.1)
     with (
         LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0", processes=False) as cluster,
-        pytest.raises(ServerProblem, match="has no workers: start some with"),
-        connected(cluster.scheduler_address),
+        Client(cluster) as client,
     ):
-        pass
+        with pytest.raises(ServerProblem, match="has no workers: start some with"):
+            connected(cluster.scheduler_address).__enter__()
+        with pytest.raises(ServerProblem, match="has no workers: start some with"):
+            list(on_cluster(client, len, ["task"]))
 
 
 def test_the_command_line_starts_workers(run: Run) -> None:

@@ -2,11 +2,14 @@
 
 import logging
 import signal
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
+from itertools import islice
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,7 +18,7 @@ from trajanon.progress import Progress, silent
 from trajanon.workers import ctrl_c_held_back
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Future
 
 _Given = TypeVar("_Given")
 _Result = TypeVar("_Result")
@@ -26,7 +29,7 @@ _TALKERS = ("distributed", "distributed.client", "distributed.gc", "tornado.appl
 
 _ENVIRONMENT = "distributed.nanny.pre-spawn-environ"  # Dask's setting for that of workers
 _LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"  # bytes from which Dask warns
-_PATIENCE = 10  # seconds to wait for a scheduler
+_PATIENCE = 10  # seconds to wait for a scheduler, or for workers to come back
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +65,87 @@ def _results(
         yield from enumerate(map(task, given))
         return
     from distributed import as_completed
-    from distributed.scheduler import KilledWorker
 
     # Not pure: the files that tasks write are gone when a run has ended.
     waiting = {future: n for n, future in enumerate(client.map(task, given, pure=False))}
     try:
-        for future in as_completed(list(waiting)):
-            result = future.result()
-            # Otherwise it is done again if the worker that has its result is lost.
-            future.release()
-            yield waiting.pop(future), result
+        with _said():
+            for future in as_completed(list(waiting)):
+                result = future.result()
+                # Otherwise it is done again if the worker that has its result is lost.
+                future.release()
+                yield waiting.pop(future), result
+    finally:
+        client.cancel(list(waiting))
+
+
+def in_order(
+    begin: Callable[[_Given], Callable[[], _Result]], given: Iterable[_Given], ahead: int
+) -> Generator[_Result, None, None]:
+    """Begin tasks, only so many ahead; give their results, each when asked for, in order."""
+    coming = iter(given)
+    waiting: deque[Callable[[], _Result]] = deque()
+    while True:
+        waiting.extend(map(begin, islice(coming, ahead - len(waiting))))
+        if not waiting:
+            return
+        yield waiting.popleft()()
+
+
+def on_cluster(
+    client: "Client", task: Callable[[_Given], _Result], given: Iterable[_Given]
+) -> Generator[_Result, None, None]:
+    """Do tasks on workers, two ahead for each of their threads; give results in order.
+
+    A result stays with its worker until its turn has come. What nobody waits for any more, Dask
+    leaves undone.
+    """
+
+    def begin(one: _Given) -> Callable[[], _Result]:
+        # Not pure: a file may have changed since it was read.
+        return partial(_awaited, client, client.submit(task, one, pure=False))
+
+    with _said():
+        yield from in_order(begin, given, 2 * _threads(client))
+
+
+def _awaited(client: "Client", future: "Future[_Result]") -> _Result:
+    """Wait for a result as long as there are workers."""
+    from distributed import wait
+
+    while not future.done():
+        try:
+            wait(future, _PATIENCE)
+        except TimeoutError:
+            _threads(client)  # there must be some
+    return future.result()
+
+
+def _threads(client: "Client") -> int:
+    """Count the threads of all workers, of which one may be about to begin."""
+    with suppress(TimeoutError):
+        client.wait_for_workers(1, _PATIENCE)
+    threads: int = sum(client.nthreads().values())
+    if not threads:
+        address = client.scheduler_info()["address"]
+        msg = f"the scheduler at {address} has no workers: start some with: dask worker {address}"
+        raise ServerProblem(msg)
+    return threads
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    """Say in one sentence what became of a cluster and its workers."""
+    from distributed.scheduler import KilledWorker
+
+    try:
+        yield
     except TrajanonError:
         raise
     except KilledWorker as error:
         msg = (
-            "several workers were lost during one task, as happens if it takes more memory "
-            "than they have: lower `memory`, or give them more"
+            "several workers were lost during one task, as happens if it takes more memory than "
+            "they have: give them more, or smaller tasks: a lower `memory`, or smaller files"
         )
         raise ServerProblem(msg) from error
     except ImportError as error:
@@ -86,8 +154,6 @@ def _results(
     except (CancelledError, OSError, TimeoutError) as error:
         msg = f"the cluster was lost: {_words(error)}"
         raise ServerProblem(msg) from error
-    finally:
-        client.cancel(list(waiting))
 
 
 def _words(error: Exception) -> str:
@@ -125,9 +191,7 @@ def _reached(address: str, ending: ExitStack) -> "Client":
             "workers with dask worker"
         )
         raise ServerProblem(msg) from error
-    if not client.scheduler_info()["workers"]:
-        msg = f"the scheduler at {address} has no workers: start some with: dask worker {address}"
-        raise ServerProblem(msg)
+    _threads(client)  # there must be some
     return client
 
 
@@ -149,7 +213,7 @@ def _started(cluster: str, ending: ExitStack) -> "Client":
             local = LocalCluster(
                 n_workers=int(workers),
                 threads_per_worker=1,
-                memory_limit=0,  # shards are made to fit; spilling would slow them
+                memory_limit=0,  # tasks are made to fit; spilling would slow them
                 dashboard_address="127.0.0.1:0",
             )
             client: Client = ending.enter_context(Client(ending.enter_context(local)))

@@ -5,18 +5,22 @@ import multiprocessing
 import os
 import re
 import signal
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import replace
-from itertools import chain, groupby, islice, starmap
+from itertools import chain, groupby, starmap
 from logging.handlers import QueueHandler
 from pathlib import Path
 from queue import SimpleQueue
+from threading import get_ident
+from typing import TYPE_CHECKING
 
 from trajanon.drafts import UNFINISHED
 from trajanon.errors import BadInput, FileProblem
+from trajanon.executors import in_order, on_cluster
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
 from trajanon.extract.sources.geo.geo_parquet import is_our_own
 from trajanon.extract.sources.gpx import gpx_archive, gpx_files
@@ -29,16 +33,22 @@ from trajanon.inputs import regular
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION
 
+if TYPE_CHECKING:
+    from distributed import Client
+
 logger = logging.getLogger(__name__)
 
 LARGE = 1 << 26
-"""Bytes; a larger file, or an archive, is read here as a stream: what a process reads
-is held until its turn has come."""
+"""Bytes; a larger file, or an archive, is read here as a stream: what a process or worker
+reads is held until its turn has come."""
+
+SMALL = 1 << 20
+"""Bytes; a worker reads files of fewer together: a task takes Dask some milliseconds."""
 
 Item = Trace | Document
 
 _Read = tuple[list[Item], Counter[str], list[logging.LogRecord], BadInput | FileProblem | None]
-"""What a process found in a file: what it holds, left out, logged, and why it ended."""
+"""What a process or worker found in a file: what it holds, left out, logged, and why it ended."""
 
 
 def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) -> list[SourceFile]:
@@ -140,7 +150,12 @@ def _by_number(path: Path) -> list[tuple[int, str]]:
 
 
 def traces_of_files(
-    files: Sequence[SourceFile], how: Reading, *, jobs: int = 1, progress: Progress = silent
+    files: Sequence[SourceFile],
+    how: Reading,
+    *,
+    jobs: int = 1,
+    client: "Client | None" = None,
+    progress: Progress = silent,
 ) -> NumberedTraces:
     """Read the traces of files, one file after another, from any of them on.
 
@@ -157,7 +172,11 @@ def traces_of_files(
             (file, replace(how, counts=left_out(number), read=read))
             for number, file in enumerate(files[begin:], start=begin)
         ]
-        items = _items(readings, jobs, len(files))
+        if jobs == 1 and client is None:
+            contents: Iterable[Iterator[Item]] = starmap(read_file, readings)
+        else:
+            contents = prefetched(readings, jobs, client)
+        items = _items(contents, readings, len(files))
         for _, some in groupby(items, lambda item: isinstance(item[1], Document)):
             number, item = next(some)
             some = chain([(number, item)], some)
@@ -174,12 +193,11 @@ def traces_of_files(
 
 
 def _items(
-    readings: Sequence[tuple[SourceFile, Reading]], jobs: int, files: int
+    contents: Iterable[Iterator[Item]], readings: Sequence[tuple[SourceFile, Reading]], files: int
 ) -> Iterator[tuple[int, Item]]:
     """Number what the files hold; go on where one of several cannot be read."""
     readable = len(readings) < files  # those before were, or it would have ended
     problem = None
-    contents = prefetched(readings, jobs) if jobs > 1 else starmap(read_file, readings)
     for number, items in enumerate(contents):
         how = readings[number][1]
         try:
@@ -197,42 +215,46 @@ def _items(
 
 
 def prefetched(
-    readings: Sequence[tuple[SourceFile, Reading]], jobs: int
+    readings: Sequence[tuple[SourceFile, Reading]], jobs: int, client: "Client | None" = None
 ) -> Iterator[Iterator[Item]]:
     """Give the contents of each file; others are read meanwhile."""
+    elsewhere = (
+        (file, replace(how, counts=Counter(), read=_silent))
+        for file, how in readings
+        if not _read_here(file)
+    )
+    if client is None:
+        reading = _by_processes(jobs, elsewhere)
+    else:
+        tasks = on_cluster(client, _on_worker, _together(elsewhere))
+        reading = (read for some in tasks for read in some)
+    with closing(reading):
+        for file, how in readings:
+            yield read_file(file, how) if _read_here(file) else _given(next(reading), file, how)
+
+
+def _read_here(file: SourceFile) -> bool:
+    """Tell whether a file is too large to be held whole."""
+    return file.size > LARGE or file.format == "gpx-archive"
+
+
+def _by_processes(
+    jobs: int, given: Iterable[tuple[SourceFile, Reading]]
+) -> Generator[_Read, None, None]:
     context = multiprocessing.get_context("spawn")
     ctrl_c_is_for_the_parent = (signal.SIGINT, signal.SIG_IGN)
     with ProcessPoolExecutor(jobs, context, signal.signal, ctrl_c_is_for_the_parent) as pool:
         try:
-            waiting: deque[tuple[SourceFile, Reading, Future[_Read] | None]] = deque()
-            coming = iter(readings)
-            while True:
-                for file, how in islice(coming, 2 * jobs - len(waiting)):
-                    waiting.append((file, how, _begun(pool, file, how)))
-                if not waiting:
-                    return
-                file, how, future = waiting.popleft()
-                yield read_file(file, how) if future is None else _given(future, file, how)
+            yield from in_order(lambda one: pool.submit(_whole, one).result, given, 2 * jobs)
+        except BrokenProcessPool as error:
+            msg = "a reading process was ended: if memory ran out, lower `jobs`"
+            raise FileProblem(msg) from error
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _begun(pool: ProcessPoolExecutor, file: SourceFile, how: Reading) -> Future[_Read] | None:
-    """Have a file read by a process, if it is of a size to be held whole."""
-    if file.size > LARGE or file.format == "gpx-archive":
-        return None
-    try:
-        return pool.submit(_whole, file, replace(how, counts=Counter(), read=_silent))
-    except BrokenProcessPool:  # what is lost with it, the result that is waited for says
-        return None
-
-
-def _given(future: Future[_Read], file: SourceFile, how: Reading) -> Iterator[Item]:
-    try:
-        items, counts, records, problem = future.result()
-    except BrokenProcessPool as error:
-        msg = "a reading process was ended: if memory ran out, lower `jobs`"
-        raise FileProblem(msg) from error
+def _given(read: _Read, file: SourceFile, how: Reading) -> Iterator[Item]:
+    items, counts, records, problem = read
     how.counts.update(counts)
     how.read(file.size)
     for record in records:
@@ -246,18 +268,57 @@ def _given(future: Future[_Read], file: SourceFile, how: Reading) -> Iterator[It
         raise problem
 
 
-def _whole(file: SourceFile, how: Reading) -> _Read:
-    """Read a file in a process of its own; the parent logs what is logged here."""
+def _together(
+    given: Iterable[tuple[SourceFile, Reading]],
+) -> Iterator[list[tuple[SourceFile, Reading]]]:
+    """Gather files for tasks; name them in full, because workers may stand in other folders."""
+    some: list[tuple[SourceFile, Reading]] = []
+    size = 0
+    for file, how in given:
+        size += file.size
+        if some and size > SMALL:
+            yield some
+            some, size = [], file.size
+        some.append((replace(file, path=file.path.absolute()), how))
+    if some:
+        yield some
+
+
+def _on_worker(given: Sequence[tuple[SourceFile, Reading]]) -> list[_Read]:
+    """Read files on a worker of a cluster; one that it lacks must not be left out."""
+    for file, _ in given:
+        try:
+            with file.path.open("rb") as stream:
+                seen = os.fstat(stream.fileno()).st_size == file.size
+        except OSError:
+            seen = False
+        if not seen:
+            msg = (
+                f"a worker cannot read {file.path} as it was found here: all workers must see the "
+                "files under the same names"
+            )
+            raise FileProblem(msg)
+    return [_whole(one) for one in given]
+
+
+def _whole(given: tuple[SourceFile, Reading]) -> _Read:
+    """Read a file in another process; the parent logs what is logged here."""
     records: SimpleQueue[logging.LogRecord] = SimpleQueue()
+    handler, thread = QueueHandler(records), get_ident()
+    handler.addFilter(lambda record: record.thread == thread)  # a worker may have several
     logger = logging.getLogger("trajanon")
-    logger.handlers, logger.propagate = [QueueHandler(records)], False
+    if multiprocessing.parent_process() is not None:
+        logger.propagate = False
+    logger.addHandler(handler)
     items: list[Item] = []
     problem = None
     try:
-        items.extend(read_file(file, how))
+        items.extend(read_file(*given))
     except (BadInput, FileProblem) as error:
         problem = error
-    return items, how.counts, [records.get() for _ in range(records.qsize())], problem
+    finally:
+        logger.removeHandler(handler)
+    return items, given[1].counts, [records.get() for _ in range(records.qsize())], problem
 
 
 def _silent(size: int) -> None:

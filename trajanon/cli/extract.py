@@ -1,6 +1,6 @@
 """trajanon extract."""
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,6 +61,8 @@ _ONE_SUBJECT = (
     limit="Most trajectories to take in all, evenly over the subjects.",
     no_tracks="Leave out the tracks on which windows may slide.",
     jobs="Number of processes; each reads one file at a time.",
+    cluster="Dask scheduler whose workers read the files, such as tcp://10.0.0.1:8786, or local:4 "
+    "for four local processes. All workers must see the files under the same names.",
     api_url="A server with the OSM API.",
     max_pages="Most pages of 5,000 points to ask the server for.",
     refresh="Download again what is in the cache.",
@@ -98,6 +100,7 @@ def extract(
     subjects_exact: bool = False,
     no_tracks: bool = False,
     jobs: int = 1,
+    cluster: str | None = None,
     api_url: str = "https://api.openstreetmap.org",
     max_pages: int = 100,
     refresh: bool = False,
@@ -109,6 +112,7 @@ def extract(
     """Turn GPS traces into trajectories of equally spaced points, or whole trips."""
     from trajanon.cli.results import show_extraction
     from trajanon.cli.screen import bars
+    from trajanon.executors import connected
     from trajanon.extract.diagnosis import cut_most
     from trajanon.extract.extraction import OSM_API, SAY_WHERE, Extraction, chosen_spacing
     from trajanon.extract.rules import Rules
@@ -128,7 +132,8 @@ def extract(
     where, of_the_city = _where(bbox or [], area, pbf, admin_level)
     if where is None and not source and not paths:
         raise BadInput(SAY_WHERE)
-    with bars() as progress:
+    on_cluster = nullcontext() if cluster is None else connected(cluster)
+    with bars() as progress, on_cluster as client:
         extraction = Extraction(
             [*(source or []), *(paths or [])] or OSM_API,
             where,
@@ -155,6 +160,7 @@ def extract(
             untimed=untimed,
             strict=strict,
             jobs=jobs,
+            client=client,
             api_url=api_url,
             max_pages=max_pages,
             refresh=refresh,
