@@ -92,13 +92,17 @@ class Report(TypedDict):
 
 
 def report_path(release: Path) -> Path:
-    """Where the report of a release stands."""
-    return release.parent / f"{release.stem}.report.json"
+    """Where the report of a release stands, which is a file, or a folder of parts."""
+    return release.parent / f"{_called(release)}.report.json"
 
 
 def datasheet_path(release: Path) -> Path:
     """Where the datasheet of a release stands: each release has its own."""
-    return release.parent / f"{release.stem}.datasheet.md"
+    return release.parent / f"{_called(release)}.datasheet.md"
+
+
+def _called(release: Path) -> str:
+    return f"{release.name}.parts" if release.is_dir() else release.stem
 
 
 def read_report(release: Path) -> Report:
