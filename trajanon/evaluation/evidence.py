@@ -15,7 +15,7 @@ from trajanon.evaluation.cost import AS_SLID, RELEASE, cost
 from trajanon.evaluation.curve import Curve
 from trajanon.evaluation.holdout import Holdout
 from trajanon.evaluation.templates import coloured, rendered
-from trajanon.files.report import Report, digits_in, rows_in
+from trajanon.files.report import Report, digits_in, on_grids, rows_in
 from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.chains import Chained
 from trajanon.privacy.companions import Companions
@@ -295,7 +295,7 @@ class Evaluation:
             steps=[step.replace("trajectories", self.units) for step in steps]
             or ["microaggregation"],
             digits=digits_in(self.report),
-            on_grids=self.report.get("steps") is not None,
+            on_grids=on_grids(self.report),
             in_file=RELEASE,
             as_slid=AS_SLID,
             openstreetmap=OSM_ATTRIBUTION,
