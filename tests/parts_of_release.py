@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from trajanon.files.geoparquet import write_released
-from trajanon.files.groups import groups_path, line_keys, write_groups
+from trajanon.files.groups import groups_path, line_keys, write_lines_of_rows
 from trajanon.files.report import checked, report_path
 from trajanon.files.trajectories import part_name
 from trajanon.outputs import json_report
@@ -53,5 +53,5 @@ def write_shards(folder: Path, cut: Trajectories, release: Release, rows: int = 
     groups_path(folder).mkdir()
     for number, some in enumerate(np.array_split(np.arange(len(cut)), 2)):
         with (groups_path(folder) / part_name(number)).open("wb") as file:
-            write_groups(file, line[some], None if slid is None else slid[some])
+            write_lines_of_rows(file, line[some], None if slid is None else slid[some])
     return folder

@@ -9,7 +9,7 @@ import numpy as np
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.groups import groups_path, read_groups
+from trajanon.files.groups import groups_path, read_lines_of_rows
 from trajanon.files.json_types import parsed, typed
 from trajanon.files.release_lines import MOST_STEPS, Grids
 from trajanon.folder import Folder
@@ -131,7 +131,7 @@ def read_report(release: Path) -> Report:
         raise FileProblem(msg) from error
     report.pop("lines_of_rows", None)
     if report.get("shards", 1) > 1:
-        report["lines_of_rows"] = read_groups(Folder(groups_path(release)))
+        report["lines_of_rows"] = read_lines_of_rows(Folder(groups_path(release)))
     return report
 
 

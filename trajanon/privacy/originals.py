@@ -74,13 +74,29 @@ def matched(trajectories: Trajectories, release: Trajectories, report: Report) -
         line, own_row = _nearest(lines, slid, labels, clock, report), own_rows_in(report)
     else:
         line = _by_key(release.take(first), told)
-        own_row = Rows(rows_in(report), line, slid.counted_by(report["counted"])).own
+        own_row = own_rows(report, line, slid.subject, copies)
     if not np.array_equal(np.bincount(line[own_row], minlength=len(lines)), copies):
         raise BadInput(NOT_TOGETHER)
     labels, found = dense(line), np.empty_like(copies)
     found[labels] = line
     once = release.take(first[found])
     return Matched(labels, once.points, slid, own_row, once.times)
+
+
+def own_rows(report: Report, line: Ints, subjects: Ints | None, copies: Ints) -> Bools:
+    """Tell who has a row of their own, where lines are known by their keys, (n,).
+
+    Each different subject of a line has one, and those of a subject whom two shards put on one line
+    have two.
+    """
+    counted = subjects if report["counted"] == "subjects" else None
+    own = Rows(rows_in(report), line, counted).own
+    more = copies - np.bincount(line[own], minlength=len(copies))
+    others = np.flatnonzero(~own & (more[line] > 0))
+    others = others[np.argsort(line[others], kind="stable")]
+    place = np.arange(len(others)) - np.searchsorted(line[others], line[others])
+    own[others[place < more[line[others]]]] = True
+    return own
 
 
 def _as_slid(trajectories: Trajectories, report: Report, told: LinesOfRows | None) -> Trajectories:
@@ -141,8 +157,13 @@ def shows_source_order(release: Trajectories, found: Matched) -> list[str]:
     With a row a line, the first trajectory of each line counts.
     """
     rows, lines = _by_line(release, found)
-    lines = lines[found.own_row]
-    if release.provenance.get("rows") == "lines":
+    by_line = release.provenance.get("rows") == "lines"
+    return source_order_of(rows, lines[found.own_row], by_line=by_line)
+
+
+def source_order_of(rows: Ints, lines: Ints, *, by_line: bool) -> list[str]:
+    """Say it of the lines of rows, and those of originals with a row, each in its order."""
+    if by_line:
         rows, lines = (
             each[np.sort(np.unique(each, return_index=True)[1])] for each in (rows, lines)
         )
