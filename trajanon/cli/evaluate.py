@@ -37,9 +37,11 @@ def evaluate(
     Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be evaluated.
     """
     from trajanon.cli.screen import bars
+    from trajanon.evaluation import in_parts
     from trajanon.evaluation.evaluation import evaluate as evaluated
     from trajanon.files import report as reports
     from trajanon.outputs import json_report, replacing
+    from trajanon.privacy.in_parts import in_parts as read_in_parts
 
     given = files or [TRAJECTORIES, ANONYMIZED]
     if len(given) != 2:
@@ -54,7 +56,15 @@ def evaluate(
     with bars() as progress, replaced as (page, account, sheet):
         report = reports.read_report(released)
         k, _ = reports.promise_in(report)
-        trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
+        findings = trajanon.check(released, k, digits=reports.digits_in(report))
+        whole = drawn = None
+        if "lines_of_rows" in report and report["n"] > in_parts.LARGEST:
+            whole = read_in_parts(originals, released, report, subjects_exact=subjects_exact)
+            drawn = in_parts.drawn_areas(whole)
+            _, trajectories, release, report = drawn.sample
+        else:
+            trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
+            release = trajanon.read_release(released)
         to_road = None
         if pbf is not None:
             from trajanon.cli.map import box_around
@@ -63,15 +73,17 @@ def evaluate(
             to_road = roads(pbf, box_around(trajectories, _AROUND)).distance
         evaluation = evaluated(
             trajectories,
-            trajanon.read_release(released),
+            release,
             report,
             file=released.name,
-            findings=trajanon.check(released, k, digits=reports.digits_in(report)),
+            findings=None if drawn else findings,
             to_road=to_road,
             curve=ks,
             holdout=holdout,
             progress=progress,
         )
+        if whole and drawn:
+            evaluation = in_parts.with_counts_of_all(evaluation, whole, drawn, findings, progress)
         page.write_text(evaluation.html, encoding="utf-8")
         account.write_text(json_report(evaluation.account), encoding="utf-8")
         sheet.write_text(evaluation.datasheet, encoding="utf-8")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from trajanon.anonymization import anonymize
 from trajanon.errors import TooFewRecords, TooFewSubjects
 from trajanon.evaluation.adversaries import attacked, published, timing_in
-from trajanon.files.report import Report, checked, digits_in, rows_in
+from trajanon.files.report import Report, checked, digits_in, on_grids, rows_in
 from trajanon.partition import check_k, dense
 from trajanon.privacy.originals import matched
 from trajanon.progress import Progress, silent
@@ -90,7 +90,7 @@ def options_in(report: Report) -> dict[str, Any]:
         "count": report["counted"],
         "align": report.get("alignment") is not None,
         "rows": rows_in(report),
-        "digits": digits_in(report) if report.get("steps") is None else None,
+        "digits": None if on_grids(report) else digits_in(report),
     }
     search = report.get("search", {})
     options |= {one.name: search[one.name] for one in fields(Settings) if one.name in search}

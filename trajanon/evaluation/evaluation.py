@@ -149,7 +149,7 @@ def evaluate(
     return Evaluation(
         file=file,
         date=date.today(),
-        area=_area(release.points),
+        area=area_of(release.points),
         unit=kept.unit,
         spacing=spacing,
         k=k,
@@ -167,7 +167,7 @@ def evaluate(
         },
         problems=problems,
         clock=None if timing is None else timing.clock,
-        alone=None if timing is None else _alone(timing.clock, found),
+        alone=None if timing is None else alone_in(timing.clock, found.times),
         loss={
             name: loss_to(*(each.reshape(len(each), -1) for each in (way.points, way.lines)))
             for name, way in ways.items()
@@ -228,10 +228,10 @@ class _Way(NamedTuple):
         return Seconds(self.times, self.line_times, timing.clock)
 
 
-def _alone(clock: Clock, found: Matched) -> Alone | None:
+def alone_in(clock: Clock, times: Floats | None) -> Alone | None:
     """Name the hours in which one released line alone departs; None if there is none."""
-    assert found.times is not None
-    hours, lines = np.unique(clock.whole_hour(found.times[:, 0]), return_counts=True)
+    assert times is not None
+    hours, lines = np.unique(clock.whole_hour(times[:, 0]), return_counts=True)
     alone = [clock.text(hour) for hour in hours[lines == 1].tolist()]
     return Alone(alone, len(hours)) if alone else None
 
@@ -259,7 +259,7 @@ def _length_kept(found: Matched) -> float:
     return 1.0 + float(length_change(found.slid.points, lines).mean())
 
 
-def _area(points: Floats) -> tuple[float, float, float, float]:
+def area_of(points: Floats) -> tuple[float, float, float, float]:
     """West, south, east and north of points, rounded outward."""
     places = points.reshape(-1, 2)
     south, west = (np.floor(places.min(axis=0) * 100.0) / 100.0).tolist()

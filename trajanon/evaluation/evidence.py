@@ -14,8 +14,9 @@ from trajanon.evaluation.adversaries import SLID
 from trajanon.evaluation.cost import AS_SLID, RELEASE, cost
 from trajanon.evaluation.curve import Curve
 from trajanon.evaluation.holdout import Holdout
+from trajanon.evaluation.sample import Sampled
 from trajanon.evaluation.templates import coloured, rendered
-from trajanon.files.report import Report, digits_in, rows_in
+from trajanon.files.report import Report, digits_in, on_grids, rows_in
 from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.chains import Chained
 from trajanon.privacy.companions import Companions
@@ -138,6 +139,8 @@ class Evaluation:
         Share of the originals' points on roads; None where no roads are given.
     report
         The holder's report of the release.
+    sampled
+        Of what sample all is that was not counted of all trajectories; None if nothing is.
     """
 
     file: str | None
@@ -172,6 +175,7 @@ class Evaluation:
     diversity_as_slid: Diversity
     roads_before: float | None
     report: Report
+    sampled: Sampled | None = None
 
     @property
     def units(self) -> str:
@@ -244,7 +248,7 @@ class Evaluation:
             "alone": None if self.alone is None else self.alone._asdict(),
             "information_loss": dict(self.loss),
             "price": None if self.price is None else [paid._asdict() for paid in self.price],
-            "attacks": [attack.account for attack in self.attacks],
+            "attacks": [attack.account | self._interval(attack) for attack in self.attacks],
             "companions": None if self.companions is None else self.companions.account,
             "chains": None if self.chained is None else self.chained.account,
             "inferred": [one._asdict() for one in self.inferred],
@@ -254,7 +258,11 @@ class Evaluation:
             "diversity_as_slid": self.diversity_as_slid.account,
             "utility": {name: asdict(one) for name, one in self.usefulness.items()},
             "attribution": self.report.get("attribution"),
+            "sample": None if self.sampled is None else self.sampled.account,
         }
+
+    def _interval(self, attack: Attack) -> dict[str, Any]:
+        return {} if self.sampled is None else {"interval": [*self.sampled.interval(attack)]}
 
     @property
     def html(self) -> str:
@@ -295,7 +303,7 @@ class Evaluation:
             steps=[step.replace("trajectories", self.units) for step in steps]
             or ["microaggregation"],
             digits=digits_in(self.report),
-            on_grids=self.report.get("steps") is not None,
+            on_grids=on_grids(self.report),
             in_file=RELEASE,
             as_slid=AS_SLID,
             openstreetmap=OSM_ATTRIBUTION,

@@ -1,11 +1,26 @@
 """The line that each row of parts became: a folder beside a release, for its holder."""
 
 import hashlib
-from typing import IO
+from pathlib import Path
+from typing import IO, NamedTuple
 
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
+from trajanon.files.parquet_parts import parquet_of
+from trajanon.folder import Folder
+
+
+class LinesOfRows(NamedTuple):
+    """Which line stands for each trajectory, in the order of the input."""
+
+    line: Ints  # its key, as of `line_keys`, (n,)
+    slid: Ints | None  # steps by which each window moved on its run, (n,); None if none could
+
+
+def groups_path(release: Path) -> Path:
+    """Where the lines of rows stand beside a release in parts."""
+    return release.parent / f"{release.name}.parts.groups"
 
 
 def line_keys(points: Floats, times: Floats | None = None) -> Ints:
@@ -24,3 +39,12 @@ def write_lines_of_rows(file: IO[bytes], lines: Ints, slid: Ints | None) -> None
     if slid is not None:
         columns["slid"] = slid.astype(np.int32)
     pq.write_table(pa.table(columns), file, compression="zstd")
+
+
+def read_lines_of_rows(folder: Folder) -> LinesOfRows:
+    """Read what all parts say, one after another."""
+    with parquet_of(folder, lambda schema, where: None) as file:
+        slid = None
+        if "slid" in file.schema_arrow.names:
+            slid = file.read(["slid"])["slid"].to_numpy().astype(np.int64)
+        return LinesOfRows(file.read(["line"])["line"].to_numpy(), slid)

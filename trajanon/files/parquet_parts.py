@@ -7,6 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from trajanon.arrays import Bools
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
 from trajanon.folder import Folder
@@ -48,6 +51,46 @@ class ParquetParts:
         except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
             msg = f"parts write {', '.join(columns)} in several ways, {error}: {ONE_EXTRACTION}"
             raise BadInput(msg) from error
+
+    def chosen(self, which: Bools) -> "ParquetParts":
+        """Take some of the rows, by a mask of all; a part without any is not opened."""
+        sizes = [*map(sum, self.groups.values())] or [self.n]
+        masks = np.split(which, np.cumsum(sizes)[:-1])
+        parts = [
+            partial(_chosen, opened, mask)
+            for opened, mask in zip(self.opened, masks, strict=True)
+            if mask.any()
+        ]
+        return ParquetParts(parts, self.schema_arrow, int(np.count_nonzero(which)))
+
+
+@contextmanager
+def _chosen(
+    opened: Callable[[], AbstractContextManager[Any]], which: Bools
+) -> Iterator["ChosenRows"]:
+    with opened() as file:
+        yield ChosenRows(file, which)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChosenRows:
+    """Some rows of a Parquet file, read as a file of their own."""
+
+    file: Any
+    which: Bools
+
+    def iter_batches(self, rows: int, columns: Sequence[str], **options: Any) -> Iterator[Any]:
+        """Read columns, so many rows at a time at most."""
+        begin = 0
+        for batch in self.file.iter_batches(rows, columns=columns, **options):
+            mask = self.which[begin : begin + len(batch)]
+            begin += len(batch)
+            if mask.any():
+                yield batch.filter(mask)
+
+    def read(self, columns: Sequence[str], **options: Any) -> Any:
+        """Read whole columns."""
+        return self.file.read(columns, **options).filter(self.which)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,9 @@ from trajanon.files.geoparquet import GEOPARQUET
 from trajanon.files.mf_json import MF_JSON
 from trajanon.files.release_lines import Lines, ReleaseFormat, amiss_in_counts, clock_of
 from trajanon.files.text_formats import CSV, GEOJSON, GPX
+from trajanon.files.trajectories import is_part
 from trajanon.inputs import named_rightly
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories import Trajectories, joined_trajectories
 
 RELEASE_FORMATS: Mapping[str, ReleaseFormat] = {
     ".parquet": GEOPARQUET,
@@ -67,20 +69,44 @@ def read_as_found(path: Path) -> Lines:
     return RELEASE_FORMATS[path.suffix.lower()].read(named_rightly(path))
 
 
+def release_parts(folder: Path) -> list[Path]:
+    """List the parts of a release, in their order."""
+    if not (parts := sorted(path for path in folder.iterdir() if is_part(path.name))):
+        msg = f"{folder} holds no part of a release: make one with trajanon anonymize"
+        raise FileProblem(msg)
+    return parts
+
+
 def read_release(path: str | os.PathLike[str]) -> Trajectories:
     """Read the trajectories of a release, with their times if it says what these are.
 
-    A line with a count is read as so many rows.
+    A line with a count is read as so many rows; the parts of a folder one after another.
 
     Raises
     ------
     FileProblem
         If it cannot be read.
     BadInput
-        If it is empty, its lines are not trajectories of equally many points, or times or counts
-        are amiss.
+        If it is empty, its lines are not trajectories of equally many points, times or counts are
+        amiss, or parts are not alike.
     """
-    lines = read_as_found(Path(path))
+    path = Path(path)
+    if not path.is_dir():
+        return _read_file(path)
+    files = release_parts(path)
+    parts = [_read_file(file) for file in files]
+    for file, part in zip(files, parts, strict=True):
+        if (
+            part.points.shape[1] != parts[0].points.shape[1]
+            or part.provenance != parts[0].provenance
+        ):
+            msg = f"{file} is not like {files[0].name}: run trajanon anonymize again"
+            raise BadInput(msg)
+    return replace(joined_trajectories(parts), provenance=parts[0].provenance)
+
+
+def _read_file(path: Path) -> Trajectories:
+    lines = read_as_found(path)
     if not len(lines):
         msg = f"{path} holds no trajectory: run trajanon anonymize again"
         raise BadInput(msg)

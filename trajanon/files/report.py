@@ -9,10 +9,12 @@ import numpy as np
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
+from trajanon.files.groups import groups_path, read_lines_of_rows
 from trajanon.files.json_types import parsed, typed
 from trajanon.files.release_lines import MOST_STEPS, Grids
+from trajanon.folder import Folder
 from trajanon.inputs import regular
-from trajanon.partition import check_k
+from trajanon.partition import check_k, dense
 from trajanon.settings import MOST_DIGITS, ReleaseSettings, check_digits
 from trajanon.trajectories import Trajectories
 
@@ -51,7 +53,8 @@ class _AsCut(TypedDict):
 
 
 class _Alignment(TypedDict):
-    starts: list[int]  # where on their tracks the windows began when they were averaged
+    # Where on their tracks the windows began when they were averaged; not of several shards.
+    starts: NotRequired[list[int]]
     as_cut: NotRequired[_AsCut]  # the cost beside the windows as cut, although they slid
 
 
@@ -77,7 +80,7 @@ class Report(TypedDict):
     displacement: _Metres
     times: NotRequired[_Times | None]
     from_runs: NotRequired[_Metres | None]
-    labels: list[int]
+    labels: NotRequired[list[int]]  # not of several shards, which have `lines_of_rows`
     alignment: NotRequired[_Alignment | None]
     suppressed: NotRequired[_Suppressed | None]
     attribution: NotRequired[str | None]
@@ -89,23 +92,30 @@ class Report(TypedDict):
     groups_of_equal_lines: NotRequired[list[list[int]]]
     rows: NotRequired[_Rows]
     search: NotRequired[dict[str, Any]]
+    shards: NotRequired[int]
+    groups_of_steps: NotRequired[dict[str, int] | None]
+    lines_of_rows: NotRequired[Any]  # `LinesOfRows`, read from beside the report; not in it
 
 
 def report_path(release: Path) -> Path:
-    """Where the report of a release stands."""
-    return release.parent / f"{release.stem}.report.json"
+    """Where the report of a release stands, which is a file, or a folder of parts."""
+    return release.parent / f"{_called(release)}.report.json"
 
 
 def datasheet_path(release: Path) -> Path:
     """Where the datasheet of a release stands: each release has its own."""
-    return release.parent / f"{release.stem}.datasheet.md"
+    return release.parent / f"{_called(release)}.datasheet.md"
+
+
+def _called(release: Path) -> str:
+    return f"{release.name}.parts" if release.is_dir() else release.stem
 
 
 def read_report(release: Path) -> Report:
-    """Read the report that stands beside a release."""
+    """Read the report that stands beside a release, and which line is whose."""
     path = regular(report_path(release))
     try:
-        return parsed(path.read_bytes(), Report)
+        report = parsed(path.read_bytes(), Report)
     except FileNotFoundError as error:
         msg = (
             f"there is no {path}, the report with the groups of {release}: name trajectories "
@@ -119,6 +129,10 @@ def read_report(release: Path) -> Report:
     except BadInput as error:
         msg = f"{path} is no report of trajanon, {error}: run trajanon anonymize again"
         raise FileProblem(msg) from error
+    report.pop("lines_of_rows", None)
+    if report.get("shards", 1) > 1:
+        report["lines_of_rows"] = read_lines_of_rows(Folder(groups_path(release)))
+    return report
 
 
 def checked(report: Mapping[str, Any]) -> Report:
@@ -185,6 +199,11 @@ def time_shifts_in(report: Report, groups: int) -> Floats | None:
     return np.array(shifts, dtype=np.float64)
 
 
+def on_grids(report: Report) -> bool:
+    """Tell whether each line was moved and put on a grid of its own."""
+    return bool(report.get("steps") or report.get("groups_of_steps"))
+
+
 def rows_in(report: Report) -> str:
     """Take from a report what has a row each; all trajectories had before one said so."""
     return ReleaseSettings(rows=report["rows"]["way"] if "rows" in report else "trajectories").rows
@@ -193,7 +212,7 @@ def rows_in(report: Report) -> str:
 def own_rows_in(report: Report) -> Bools:
     """Tell which of the released trajectories have a row of their own, shape (n,)."""
     without = report["rows"].get("without", []) if "rows" in report else []
-    own = np.ones(len(report["labels"]), dtype=np.bool_)
+    own = np.ones(report["n"], dtype=np.bool_)
     if without and not 0 <= min(without) <= max(without) < len(own):
         raise BadInput(NOT_TOGETHER)
     own[without] = False
@@ -201,8 +220,12 @@ def own_rows_in(report: Report) -> Bools:
 
 
 def labels_in(report: Report) -> Ints:
-    """Take the group of each trajectory from a report."""
-    told = report["labels"]
+    """Take the group of each trajectory from a report; of several shards, its line."""
+    if (lines := report.get("lines_of_rows")) is not None:
+        if len(lines.line) != report["n"]:
+            raise BadInput(NOT_TOGETHER)
+        return dense(lines.line)
+    told = report.get("labels", [])
     found = set(told)
     if not report["n"] == len(told) > 0 or found != set(range(len(found))):
         msg = "the report's labels are not its groups: run trajanon anonymize again"

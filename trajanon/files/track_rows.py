@@ -61,7 +61,7 @@ def read_tracks(
     track_times: Iterator[Any] | None = None,
 ) -> Tracks:
     """Join pieces, which are read twice, so that their points are never there twice, to runs."""
-    run, start = _numbers("run", run), _numbers("start", start)
+    run, start = whole_numbers("run", run), whole_numbers("start", start)
     pieces = _pieces(track(), points, start)
     stray = ~pieces["at_start"] & ~pieces["at_once"]
     if stray.any():
@@ -154,7 +154,8 @@ def _hold(some: WkbLines, first: Ints, windows: Floats, place: Ints) -> Bools:
     return held
 
 
-def _numbers(name: str, column: NDArray[Any] | None) -> Ints:
+def whole_numbers(name: str, column: NDArray[Any] | None) -> Ints:
+    """Take a column that has a whole number in each row."""
     if column is None:
         msg = f"it has a column track, and no column {name}"
         raise BadInput(msg)

@@ -5,13 +5,14 @@ import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from trajanon.arrays import Floats
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow, geoparquet, track_rows
@@ -21,7 +22,7 @@ from trajanon.files.point_columns import coordinate_columns, read_columns, time_
 from trajanon.files.wkb import read_lines
 from trajanon.folder import Folder, folder_or_file
 from trajanon.outputs import replacing
-from trajanon.subjects import identities
+from trajanon.subjects import Identities, identities, nameless
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 
@@ -143,15 +144,8 @@ def read_trajectories(
         If its geometries are not trajectories, or not what lies on their tracks; or the parts of a
         folder are not alike.
     """
-    place = folder_or_file(path)
-    if isinstance(place, Path) and not place.exists():
-        msg = f"there is no {path}; make it with: trajanon extract --bbox madrid"
-        raise FileProblem(msg)
-    with parquet_of(place, look_at_schema) as file:
-        column = partial(geoparquet.written_column, path, file)
-        found = identities(column("subject"), column("trace"), exact=subjects_exact)
-        if merged := found.merged.told():
-            _LOG.warning("%s: %s", path, merged)
+    with _opened(path) as file:
+        found = _owners(path, file, exact=subjects_exact)
         points, tracks, times = read_rows(path, file)
     return Trajectories(
         points=points,
@@ -161,6 +155,60 @@ def read_trajectories(
         tracks=tracks,
         times=times,
     )
+
+
+class Runs(NamedTuple):
+    """On which run each trajectory lies, (n,), and where it starts there, in steps."""
+
+    run: Ints
+    start: Ints
+
+
+class Owners(NamedTuple):
+    """Whose the trajectories of a file or a folder are."""
+
+    n: int  # how many there are
+    subject: Ints | None  # of each, (n,)
+    nameless: int  # subjects without a name
+    runs: Runs | None  # on which they lie; None where that is not known
+
+
+def read_owners(path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False) -> Owners:
+    """Read whose trajectories are, and on which runs, without their points."""
+    with _opened(path) as file:
+        found = _owners(path, file, exact=subjects_exact)
+        unknown = nameless(found.counted_in(provenance_of(file.schema_arrow)))
+        runs = None
+        if "track" in file.schema_arrow.names:
+            columns = (geoparquet.written_column(path, file, name) for name in Runs._fields)
+            runs = Runs(*map(track_rows.whole_numbers, Runs._fields, columns))
+        return Owners(file.n, found.subject, unknown, runs)
+
+
+def read_without_owners(path: str | os.PathLike[str] | Folder, which: Bools) -> Trajectories:
+    """Read some of the rows, by a mask of all, and not whose they are."""
+    with _opened(path) as file:
+        points, tracks, times = read_rows(path, file.chosen(which))
+    provenance = provenance_of(file.schema_arrow)
+    return Trajectories(points, provenance=provenance, tracks=tracks, times=times)
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str] | Folder) -> Iterator[ParquetParts]:
+    place = folder_or_file(path)
+    if isinstance(place, Path) and not place.exists():
+        msg = f"there is no {path}; make it with: trajanon extract --bbox madrid"
+        raise FileProblem(msg)
+    with parquet_of(place, look_at_schema) as file:
+        yield file
+
+
+def _owners(path: object, file: ParquetParts, *, exact: bool) -> Identities:
+    column = partial(geoparquet.written_column, path, file)
+    found = identities(column("subject"), column("trace"), exact=exact)
+    if merged := found.merged.told():
+        _LOG.warning("%s: %s", path, merged)
+    return found
 
 
 def provenance_of(schema: Any) -> dict[str, Any]:

@@ -5,12 +5,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.spatial import KDTree
 
 from trajanon.arrays import Bools, Floats, Ints
+from trajanon.clock import Clock
 from trajanon.errors import BadInput
-from trajanon.files.release import read_as_found, read_release
-from trajanon.files.release_lines import amiss_in_counts, as_written, clock_of
+from trajanon.files.groups import LinesOfRows, line_keys
+from trajanon.files.release import read_release
+from trajanon.files.release_lines import as_written, clock_of, line_numbers
 from trajanon.files.report import (
     NOT_TOGETHER,
     Report,
@@ -24,12 +27,14 @@ from trajanon.files.report import (
     read_report,
     released_of,
     report_path,
+    rows_in,
     time_shifts_in,
 )
 from trajanon.loss import group_means
 from trajanon.partition import broken_promises, dense, subjects_per_group
 from trajanon.privacy.order import find_source_order
 from trajanon.releases import too_few
+from trajanon.rows import Rows
 from trajanon.trajectories import Trajectories
 
 _OFF = 1.01  # units of the last decimal: a mean may be computed otherwise than it was
@@ -56,33 +61,20 @@ def matched(trajectories: Trajectories, release: Trajectories, report: Report) -
         raise BadInput(NOT_TOGETHER)
     if clock != clock_in(report):
         raise BadInput(NOT_TOGETHER)
-    if (alignment := report.get("alignment")) is not None:
-        try:
-            slid = trajectories.slid(np.array(alignment["starts"], dtype=np.int64))
-        except BadInput as error:
-            raise BadInput(NOT_TOGETHER) from error
+    told: LinesOfRows | None = report.get("lines_of_rows")
+    if report.get("alignment") is not None:
+        slid = _as_slid(trajectories, report, told)
     if clock is not None and slid.times is None:
         raise BadInput(NOT_TOGETHER)
-    digits = digits_in(report)
-    lines = group_means(slid.records, labels).reshape(-1, *slid.points.shape[1:])
-    means = as_written(lines, digits, grids_in(report, len(lines))).reshape(len(lines), -1)
     released = release.records
-    if clock is not None and slid.times is not None and release.times is not None:
-        if np.isnan(slid.times).any():
-            raise BadInput(NOT_TOGETHER)
-        of_groups = group_means(clock.of(slid.times), labels)
-        if (shifts := time_shifts_in(report, len(lines))) is not None:
-            of_groups += shifts[:, None]
-        of_groups = clock.rounded(of_groups)
-        unit = 10.0**-digits / clock.step  # a step of times is as much as one of places
-        means = np.hstack([means, unit * of_groups])
-        released = np.hstack([released, unit * release.times])
+    if clock is not None and release.times is not None:
+        released = np.hstack([released, _unit(clock, report) * release.times])
     lines, first, copies = np.unique(released, axis=0, return_index=True, return_counts=True)
-    off = _OFF * 10.0**-digits
-    _, nearest = KDTree(lines).query(means, p=np.inf, distance_upper_bound=off)
-    if (nearest == len(lines)).any():  # what the tree answers where there is none
-        raise BadInput(NOT_TOGETHER)
-    line, own_row = nearest[labels], own_rows_in(report)
+    if told is None:
+        line, own_row = _nearest(lines, slid, labels, clock, report), own_rows_in(report)
+    else:
+        line = _by_key(release.take(first), told)
+        own_row = own_rows(report, line, slid.subject, copies)
     if not np.array_equal(np.bincount(line[own_row], minlength=len(lines)), copies):
         raise BadInput(NOT_TOGETHER)
     labels, found = dense(line), np.empty_like(copies)
@@ -91,14 +83,87 @@ def matched(trajectories: Trajectories, release: Trajectories, report: Report) -
     return Matched(labels, once.points, slid, own_row, once.times)
 
 
+def own_rows(report: Report, line: Ints, subjects: Ints | None, copies: Ints) -> Bools:
+    """Tell who has a row of their own, where lines are known by their keys, (n,).
+
+    Each different subject of a line has one, and those of a subject whom two shards put on one line
+    have two.
+    """
+    counted = subjects if report["counted"] == "subjects" else None
+    own = Rows(rows_in(report), line, counted).own
+    more = copies - np.bincount(line[own], minlength=len(copies))
+    others = np.flatnonzero(~own & (more[line] > 0))
+    others = others[np.argsort(line[others], kind="stable")]
+    place = np.arange(len(others)) - np.searchsorted(line[others], line[others])
+    own[others[place < more[line[others]]]] = True
+    return own
+
+
+def _as_slid(trajectories: Trajectories, report: Report, told: LinesOfRows | None) -> Trajectories:
+    """Move windows to where they were when they were averaged."""
+    alignment = report.get("alignment") or {}
+    start: Ints | None = None
+    if told is None:
+        start = np.array(alignment.get("starts", []), dtype=np.int64)
+    elif told.slid is not None and trajectories.tracks is not None:
+        start = trajectories.tracks.start + told.slid
+    try:
+        if start is not None:
+            return trajectories.slid(start)
+    except BadInput as error:
+        raise BadInput(NOT_TOGETHER) from error
+    raise BadInput(NOT_TOGETHER)
+
+
+def _nearest(
+    lines: Floats, slid: Trajectories, labels: Ints, clock: Clock | None, report: Report
+) -> Ints:
+    """Find the released line nearest to the mean of each trajectory's group, as it is written."""
+    digits = digits_in(report)
+    means = group_means(slid.records, labels).reshape(-1, *slid.points.shape[1:])
+    means = as_written(means, digits, grids_in(report, len(means))).reshape(len(means), -1)
+    if clock is not None and slid.times is not None:
+        if np.isnan(slid.times).any():
+            raise BadInput(NOT_TOGETHER)
+        of_groups = group_means(clock.of(slid.times), labels)
+        if (shifts := time_shifts_in(report, len(means))) is not None:
+            of_groups += shifts[:, None]
+        means = np.hstack([means, _unit(clock, report) * clock.rounded(of_groups)])
+    off = _OFF * 10.0**-digits
+    _, nearest = KDTree(lines).query(means, p=np.inf, distance_upper_bound=off)
+    if (nearest == len(lines)).any():  # what the tree answers where there is none
+        raise BadInput(NOT_TOGETHER)
+    found: Ints = nearest[labels]
+    return found
+
+
+def _unit(clock: Clock, report: Report) -> float:
+    """Degrees for a second: a step of times is as much as one of places."""
+    return 10.0 ** -digits_in(report) / clock.step
+
+
+def _by_key(lines: Trajectories, told: LinesOfRows) -> Ints:
+    """Find the line of each trajectory among different ones by its key."""
+    line = pd.Index(line_keys(lines.points, lines.times)).get_indexer(told.line)
+    if (line < 0).any():
+        raise BadInput(NOT_TOGETHER)
+    keys: Ints = line.astype(np.int64)
+    return keys
+
+
 def shows_source_order(release: Trajectories, found: Matched) -> list[str]:
     """Say whether rows stand where their trajectories stand among the originals.
 
     With a row a line, the first trajectory of each line counts.
     """
     rows, lines = _by_line(release, found)
-    lines = lines[found.own_row]
-    if release.provenance.get("rows") == "lines":
+    by_line = release.provenance.get("rows") == "lines"
+    return source_order_of(rows, lines[found.own_row], by_line=by_line)
+
+
+def source_order_of(rows: Ints, lines: Ints, *, by_line: bool) -> list[str]:
+    """Say it of the lines of rows, and those of originals with a row, each in its order."""
+    if by_line:
         rows, lines = (
             each[np.sort(np.unique(each, return_index=True)[1])] for each in (rows, lines)
         )
@@ -138,11 +203,9 @@ def with_originals(
 def beside_earlier(release: Path, sizes: Ints, k: int, against: Path) -> list[str]:
     """Count the trajectories that two releases hide among fewer than k, from their reports."""
     labels = _labels(release, sizes)
-    found = read_as_found(against)
-    if amiss := amiss_in_counts(found):
-        msg = f"{against}: {amiss[0]}"
-        raise BadInput(msg)
-    earlier = _labels(against, np.bincount(found.groups[found.of_rows]))
+    read = read_release(against)
+    rows = read.points if read.times is None else np.dstack([read.points, read.times])
+    earlier = _labels(against, np.bincount(line_numbers(rows)))
     if len(earlier) != len(labels):
         msg = (
             f"{against} was made of {len(earlier)} trajectories and {release} of "
@@ -172,7 +235,10 @@ def _labels(release: Path, sizes: Ints) -> Ints:
     report = read_report(release)
     labels = all_lines_in(report)
     reported = np.bincount(labels[labels >= 0][own_rows_in(report)])
-    if not np.array_equal(np.sort(reported[reported > 0]), np.sort(sizes)):
+    reported = np.sort(reported[reported > 0])
+    if "lines_of_rows" in report:  # which do not tell who has a row
+        reported, sizes = np.array([len(reported)]), np.array([len(sizes)])
+    if not np.array_equal(reported, np.sort(sizes)):
         msg = (
             f"{report_path(release)} is not the report of {release}: their lines occur "
             "with different frequencies; run trajanon anonymize again"

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Floats
 from trajanon.clock import Clock
-from trajanon.errors import BadInput, FileProblem
+from trajanon.errors import BadInput
 from trajanon.files.comparison import NOTHING_ELSE, Compared, compared
 from trajanon.files.geoparquet import write_geoparquet
 from trajanon.files.release import (
     RELEASE_FORMATS,
     check_release_format,
     read_as_found,
+    release_parts,
     write_release,
 )
 from trajanon.files.release_lines import (
@@ -30,7 +31,6 @@ from trajanon.files.release_lines import (
     line_numbers,
     rounded,
 )
-from trajanon.files.trajectories import is_part
 from trajanon.outputs import replacing
 from trajanon.partition import check_k
 from trajanon.privacy.findings import (
@@ -111,12 +111,6 @@ def check(
     check_digits(digits)
     release = Path(release)
     if release.is_dir():
-        if trajectories is not None or against is not None:
-            msg = (
-                f"{release} is a release in parts, which has no list of groups: it can "
-                "be checked by itself only"
-            )
-            raise BadInput(msg)
         files, problems = _parts(release, digits)
     else:
         files = [_inspected(release, digits)]
@@ -180,15 +174,12 @@ def _parts(folder: Path, digits: int) -> tuple[list[_Inspected], list[str]]:
 
     A trajectory may occur in several parts: it is counted in all of them.
     """
-    paths = sorted(folder.iterdir())
-    if not any(is_part(path.name) for path in paths):
-        msg = f"{folder} holds no part of a release: make one with trajanon anonymize"
-        raise FileProblem(msg)
+    parts = release_parts(folder)
     files: list[_Inspected] = []
     problems: list[str] = []
     first = 1
-    for path in paths:
-        if not is_part(path.name):
+    for path in sorted(folder.iterdir()):
+        if path not in parts:
             problems.append(f"{path.name!r} is no part of a release")
             continue
         file = _inspected(path, digits, partial(write_geoparquet, first=first))

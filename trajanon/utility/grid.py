@@ -110,7 +110,11 @@ def flow_similarity(one: Ints, other: Ints) -> float:
 
     Source: M. Lenormand et al., "A universal model of commuting networks", PLOS ONE 7 (2012).
     """
-    before, after = counted(one, other)
+    return in_common(*counted(one, other))
+
+
+def in_common(before: Ints, after: Ints) -> float:
+    """Give the share of two counts of the same things that both have."""
     return float(2 * np.minimum(before, after).sum() / (before.sum() + after.sum()))
 
 

@@ -1,0 +1,117 @@
+"""Releases in parts beside their originals: evaluated, drawn and checked as a file is."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from commands import Run
+from parts_of_release import write_in_parts, write_shards
+
+import trajanon
+from trajanon.evaluation import in_parts
+from trajanon.evaluation.cost import AS_SLID, RELEASE
+from trajanon.evaluation.sample import COUNTED_OF_ALL, interval
+from trajanon.files.trajectories import write_partition
+from trajanon.releases import Release
+from trajanon.trajectories import Trajectories
+
+
+@pytest.fixture(scope="module")
+def windows(madrid: Trajectories) -> Trajectories:
+    return madrid.take(np.arange(150))
+
+
+@pytest.fixture(scope="module")
+def release(windows: Trajectories) -> Release:
+    """Windows that slid, on grids, with times."""
+    return trajanon.anonymize(windows, 4, method="mdav", refine="none", times="of-day")
+
+
+@pytest.fixture
+def folders(run: Run, tmp_path: Path, windows: Trajectories, release: Release) -> Path:
+    """Trips, their release as a file, and as the parts of several shards."""
+    (tmp_path / "trips").mkdir()
+    write_partition(tmp_path / "trips", [windows], windows.provenance, 40)
+    release.write(tmp_path / "file.parquet")
+    return write_shards(tmp_path / "folder", windows, release, rows=60)
+
+
+def evaluated(run: Run, released: str) -> dict[str, Any]:
+    answer = run("evaluate", "trips", released, "--json")
+    assert answer.code == 0
+    account: dict[str, Any] = json.loads(answer.out)
+    assert account.pop("file") == released
+    return account
+
+
+def drawn(run: Run, released: str) -> str:
+    assert run("map", "trips", released, "--offline", "--out", "map.html").code == 0
+    page = Path("map.html").read_text("utf-8").replace(f'"{Path(released).stem}"', "name")
+    return re.sub("map_[0-9a-f]+", "map", page)
+
+
+def test_a_release_of_one_shard_is_evaluated_and_drawn_as_a_file(
+    run: Run, folders: Path, release: Release
+) -> None:
+    write_in_parts(folders.with_name("one"), release, rows=60)
+    assert evaluated(run, "one") == evaluated(run, "file.parquet")
+    assert drawn(run, "one") == drawn(run, "file.parquet")
+    assert Path("one.parts.datasheet.md").exists()
+    assert run("check", "one", "-k", "4", "--trajectories", "trips").code == 0
+
+
+def test_so_is_one_of_several_shards_that_is_small(run: Run, folders: Path) -> None:
+    """Its groups stand beside it, and not in the report."""
+    assert evaluated(run, "folder") == evaluated(run, "file.parquet")
+    assert run("map", "trips", "folder", "--offline").code == 0
+    for against in ("file.parquet", "folder"):
+        assert run("check", "folder", "-k", "4", "--against", against).code == 0
+    told = run("check", "folder", "-k", "30", "--trajectories", "trips", "--against", "folder").out
+    assert "fewer than 30 different subjects" in told
+    Path("folder.parts.groups/part-00001.parquet").unlink()
+    assert "do not belong together" in run("evaluate", "trips", "folder").sentence
+
+
+def test_of_a_large_one_a_sample_is_evaluated_and_all_are_counted(
+    run: Run, folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trajanon.privacy.in_parts._AT_ONCE", 35)
+    for name, value in (("LARGEST", 100), ("OF_AREA", 40), ("AREAS", 2)):
+        monkeypatch.setattr(in_parts, name, value)
+    sampled, whole = evaluated(run, "folder"), evaluated(run, "file.parquet")
+    for name in {*COUNTED_OF_ALL} & {*whole}:
+        assert sampled[name] == whole[name], name
+    left = ("drives", "drives_below", "steps_alone")
+    assert all(sampled["chains"][name] == whole["chains"][name] for name in left)
+    told = sampled["sample"]
+    assert (told["areas"], told["of_areas"]) == (2, 4)
+    assert 60 < told["trajectories"] < 90
+    for way in (RELEASE, AS_SLID):
+        cost, exact = told["costs_of_all"][way], whole["utility"][way]
+        for name in ("flow_similarity", "density_divergence"):
+            assert cost[name] == pytest.approx(exact[name], rel=1e-12)
+        for name, metres in exact["displacement"].items():
+            assert cost["displacement"][name] == pytest.approx(metres, rel=0.01), name
+    for attack in sampled["attacks"]:
+        low, high = attack["interval"]
+        assert 0.0 <= low <= attack["expected"] <= high <= 1.0
+    assert "All else here is of a sample" in sampled["verdict"][0]
+    page = Path("evaluation.html").read_text("utf-8")
+    assert "<h2>What is of a sample</h2>" not in page  # of the file, the last one
+    assert ", of a sample of" in Path("folder.parts.datasheet.md").read_text("utf-8")
+
+
+def test_intervals_hold_what_all_areas_tell() -> None:
+    """Of 400 samples of ten areas some 95 % must."""
+    random = np.random.default_rng(0)
+    level = random.normal(0.3, 0.1, 200).clip(0, 1)
+    values = (random.uniform(size=(200, 50)) < level[:, None]).astype(float)
+    areas, held = np.repeat(np.arange(10), 50), 0
+    for _ in range(400):
+        some = values[random.choice(200, 10, replace=False)]
+        low, high = interval(some.ravel(), areas)
+        held += low <= values.mean() <= high
+    assert 0.92 < held / 400 < 0.98

@@ -1,0 +1,159 @@
+"""The evidence for a release of many shards: a sample is evaluated, and all of it is counted.
+
+The sample has all trajectories on the lines of a few compact areas, drawn at random among areas of
+nearly as many trajectories each, so that lines are as dense in it as in the release. Somebody who
+is told the area has fewer lines to choose from than somebody who is not: attacks do no worse than
+on the whole. Drives end at the border of an area.
+"""
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from trajanon.arrays import Ints
+from trajanon.evaluation.cost import AS_SLID, RELEASE
+from trajanon.evaluation.evaluation import alone_in, area_of
+from trajanon.evaluation.evidence import Evaluation
+from trajanon.evaluation.sample import CostOfAll, Sampled
+from trajanon.hashing import hashed
+from trajanon.partition import dense
+from trajanon.parts.release import Histogram, joined_histograms
+from trajanon.privacy.chains import subjects_left
+from trajanon.privacy.findings import Findings
+from trajanon.privacy.in_parts import InParts, Sample
+from trajanon.progress import Progress, silent
+from trajanon.trajectories import Trajectories
+from trajanon.utility import displacement
+from trajanon.utility.displacements import metres_of_degrees
+from trajanon.utility.grid import cells, divergence, flows, in_common
+from trajanon.utility.usefulness import DENSITY_CELL, FLOW_CELL
+
+AREAS = 10
+OF_AREA = 2_000  # trajectories of each at most, or of one line
+LARGEST = AREAS * OF_AREA
+"""Trajectories that are evaluated whole; with more, a sample is."""
+
+
+class Areas(NamedTuple):
+    """A sample, and where it lies."""
+
+    sample: Sample
+    area: Ints  # of each of its trajectories, (n,), numbered from 0
+    of: int  # areas there are
+    seed: int
+
+
+def drawn_areas(whole: InParts, seed: int = 0) -> Areas:
+    """Draw a sample: all trajectories on the lines of some areas."""
+    sizes = np.bincount(whole.line)
+    area = areas_of(whole.lines, sizes, OF_AREA)
+    of = int(area.max()) + 1
+    chosen = np.random.default_rng(seed).choice(of, min(AREAS, of), replace=False)
+    sample = whole.sample(np.isin(area, chosen))
+    return Areas(sample, dense(area[whole.line[sample.rows]]), of, seed)
+
+
+def areas_of(lines: Trajectories, sizes: Ints, most: int) -> Ints:
+    """Halve lines by their middles, again and again, until so many trajectories are on them, (g,).
+
+    Each time across the longer side, at the median of the trajectories.
+    """
+    middles = lines.points.mean(axis=1)
+    middles *= metres_of_degrees(middles[:, 0].mean())
+    parts = [np.arange(len(sizes))]
+    while max(sizes[part].sum() for part in parts if len(part) > 1) > most:
+        halves = []
+        for part in parts:
+            places = middles[part]
+            order = part[np.argsort(places[:, np.argmax(np.ptp(places, axis=0))], kind="stable")]
+            before = np.cumsum(sizes[order])
+            at = int(np.searchsorted(before, before[-1] / 2)) + 1
+            halves += [half for half in (order[:at], order[at:]) if len(half)]
+        parts = halves
+    area = np.empty(len(sizes), dtype=np.int64)
+    for number, part in enumerate(parts):
+        area[part] = number
+    return area
+
+
+def with_counts_of_all(
+    evaluation: Evaluation,
+    whole: InParts,
+    drawn: Areas,
+    findings: Findings,
+    progress: Progress = silent,
+) -> Evaluation:
+    """Lay what is counted of all trajectories over the evaluation of a sample."""
+    costs = _costs(whole, progress, slid=AS_SLID in evaluation.usefulness)
+    lines = len(np.unique(whole.line[drawn.sample.rows]))
+    clock, chained = evaluation.clock, evaluation.chained
+    left = subjects_left(whole.line, whole.runs, whole.subject, evaluation.k)
+    if chained is not None and left is not None:
+        chained = replace(chained, left=left)
+    return replace(
+        evaluation,
+        alone=None if clock is None else alone_in(clock, whole.lines.times),
+        chained=chained,
+        area=area_of(whole.lines.points),
+        trajectories=len(whole.line),
+        subjects=None if whole.subject is None else int(whole.subject.max()) + 1,
+        nameless=whole.nameless,
+        sizes=np.bincount(whole.line),
+        rows=np.bincount(whole.of_rows),
+        violations=whole.few,
+        problems=[*findings.problems, *whole.source_order],
+        report=whole.report,
+        sampled=Sampled(drawn.area, drawn.of, lines, drawn.seed, costs),
+    )
+
+
+def _costs(whole: InParts, progress: Progress, *, slid: bool) -> dict[str, CostOfAll]:
+    """Measure what the release costs all trajectories, as cut and as slid."""
+    moved: dict[str, list[Histogram]] = defaultdict(list)
+    trips: dict[str, _Beside] = defaultdict(_Beside)
+    places: dict[str, _Beside] = defaultdict(_Beside)
+    for rows, *windows in whole.batches():
+        progress("Counting all", rows.start, len(whole.line))
+        lines = whole.lines.points[whole.line[rows]]
+        for name, each in zip([RELEASE, AS_SLID][: 1 + slid], windows, strict=False):
+            moved[name].append(Histogram.of(displacement(each.points, lines).ravel()))
+            trips[name].add(*(_pairs(flows(one, FLOW_CELL)) for one in (each.points, lines)))
+            both = (cells(one, DENSITY_CELL).ravel() for one in (each.points, lines))
+            places[name].add(*both)
+    costs = {}
+    for name, histograms in moved.items():
+        before, after = places[name].counts
+        costs[name] = CostOfAll(
+            displacement=joined_histograms(histograms).summary,
+            flow_similarity=in_common(*trips[name].counts),
+            density_divergence=divergence(before / before.sum(), after / after.sum()),
+        )
+    return costs
+
+
+class _Beside:
+    """How often two sets hold each of some numbers, which come some at a time."""
+
+    def __init__(self) -> None:
+        self._sets = [pd.Series(dtype=np.int64), pd.Series(dtype=np.int64)]
+
+    def add(self, *some: NDArray[np.integer]) -> None:
+        for place, numbers in enumerate(some):
+            found, counts = np.unique(numbers, return_counts=True)
+            more = pd.Series(counts, index=found)
+            self._sets[place] = self._sets[place].add(more, fill_value=0).astype(np.int64)
+
+    @property
+    def counts(self) -> tuple[Ints, Ints]:
+        one, other = self._sets[0].align(self._sets[1], fill_value=0)
+        return one.to_numpy(np.int64), other.to_numpy(np.int64)
+
+
+def _pairs(trips: Ints) -> NDArray[np.uint64]:
+    """Make one number of each two."""
+    begin, end = np.ascontiguousarray(trips.T).view(np.uint64)
+    return hashed(hashed(begin) + end)
