@@ -173,7 +173,7 @@ def figure(file: Path, out: Path = Path("group.png")) -> None:
     print("group {}: {:.0f} -> {:.0f} m".format(group, *average[:, group]))
 
 
-def drawn(n: int) -> Trajectories:
+def drawn(n: int, seed: int = 0) -> Trajectories:
     """Windows on runs along corridors, cut from where each run begins."""
     window = STEPS * POINTS  # and the spacing to the next one
     runs = np.ceil(n * np.array(_SHARES) / np.dot(_SHARES, [1, 2, 3])).astype(np.int64)
@@ -187,7 +187,7 @@ def drawn(n: int) -> Trajectories:
     while run < len(sizes):
         alike = np.flatnonzero(np.append(sizes[run:], 0) != sizes[run])[0]
         some = min(int(alike), _AT_ONCE)
-        ways = corridors(some, run, int(sizes[run]), SPACING / STEPS)
+        ways = corridors(some, seed + run, int(sizes[run]), SPACING / STEPS)
         points[first[run] : first[run + some]] = ways.reshape(-1, 2)
         run += some
     rank = np.arange(n) - np.repeat(np.cumsum(windows) - windows, windows)

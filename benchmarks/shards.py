@@ -7,7 +7,7 @@
     python benchmarks/shards.py run trips --shards 10     ten shards, whatever the memory
     python benchmarks/shards.py run cabs --times of-day   parts that have times
 
-Drawing takes as much memory as the table: it is done once. Kernels are compiled before the clock
+Kernels are compiled before the clock
 starts. Prints a line of JSON; the peak is that of this process and of the largest of the workers,
 where there are some.
 """
@@ -33,18 +33,21 @@ from trajanon.parts import workflow
 
 K = 5
 PART = 100_000
+AT_ONCE = 200_000  # trajectories that are drawn together
 
 
 def make(folder: Path, n: int, part: int = PART, tracks: bool = False) -> None:
     """Draw trajectories along corridors, two of each subject, and write parts."""
     folder.mkdir(parents=True)
-    subject = np.arange(n) // 2
-    if tracks:
-        trajectories = replace(drawn(n), subject=subject, trace=subject)
-    else:
-        points = corridors(n).reshape(n, POINTS, 2)
-        trajectories = trajanon.Trajectories(points, subject, subject)
-    write_partition(folder, [trajectories], {}, part)
+
+    def some(begin: int) -> trajanon.Trajectories:
+        subject = np.arange(begin, min(begin + AT_ONCE, n)) // 2
+        if tracks:
+            return replace(drawn(len(subject), begin), subject=subject, trace=subject)
+        points = corridors(len(subject), begin).reshape(len(subject), POINTS, 2)
+        return trajanon.Trajectories(points, subject, subject)
+
+    write_partition(folder, map(some, range(0, n, AT_ONCE)), {}, part)
 
 
 def run(
