@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from trajanon.arrays import Floats, Ints
 from trajanon.files.release import read_release
-from trajanon.files.trajectories import write_trajectories
+from trajanon.files.trajectories import write_partition
 from trajanon.parts import shards, workflow
 from trajanon.parts.plan import Plan
 from trajanon.parts.release import Batch, Tally, finish
@@ -42,9 +42,7 @@ def write_folder(folder: Path, points: Floats, subject: Ints | None = None, rows
 def write_parts(folder: Path, trajectories: Trajectories, rows: int = 70) -> Path:
     """Write trajectories with all that is known of them as parts of so many rows."""
     folder.mkdir()
-    for number, start in enumerate(range(0, len(trajectories), rows)):
-        some = np.arange(start, min(start + rows, len(trajectories)))
-        write_trajectories(folder / f"part-{number:05d}.parquet", trajectories.take(some))
+    write_partition(folder, [trajectories], trajectories.provenance, rows)
     return folder
 
 

@@ -15,6 +15,7 @@ from trajanon.extract.extraction import Extraction
 from trajanon.files.trajectories import is_part, part_name, read_trajectories, write_trajectories
 from trajanon.folder import Folder
 from trajanon.outputs import replacing_folder
+from trajanon.partition import dense
 from trajanon.tracks import Tracks
 
 
@@ -50,11 +51,20 @@ def test_parts_of_several_extractions_are_refused(made: Path, tmp_path: Path) ->
         write_trajectories(tmp_path / "b.parquet", different)
         with pytest.raises(BadInput, match=rf"b\.parquet is not like a\.parquet: .*{says}"):
             read_trajectories(tmp_path)
-    for name, subject in (("a", [1, 2]), ("b", ["x", "y"])):
+    for name, subject in (("a", [1, 2**53 + 1]), ("b", [1.0, None])):
         table = pa.table(table_of_two() | {"subject": subject})
         pq.write_table(table, tmp_path / f"{name}.parquet")
     with pytest.raises(BadInput, match="parts write subject in several ways"):
         read_trajectories(tmp_path)
+
+
+def test_names_and_numbers_of_subjects_may_mix(tmp_path: Path) -> None:
+    for name, subject in (("a", [1, 2**53 + 1]), ("b", ["1", None]), ("c", [2.0, float("nan")])):
+        table = pa.table(table_of_two() | {"subject": subject})
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+    found = read_trajectories(tmp_path).subject
+    assert found is not None
+    assert dense(found).tolist() == [0, 1, 0, 2, 3, 4]
 
 
 def table_of_two() -> dict[str, list[float]]:

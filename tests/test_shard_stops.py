@@ -20,7 +20,7 @@ from trajanon.errors import FileProblem, ServerProblem
 from trajanon.executors import Executor, connected
 from trajanon.folder import Folder
 from trajanon.parts import plan, release, workflow
-from trajanon.parts.scratch import Scratch
+from trajanon.parts.scratch import Arrays, Scratch
 
 
 @pytest.fixture(params=["file", "memory"])
@@ -40,27 +40,30 @@ def test_what_comes_after_the_end_is_taken_back(scratch: Scratch) -> None:
             scratch.remove()
 
     with scratch.at_work():
-        scratch.write_arrays("early.npy", [np.arange(3)])
+        scratch.write_pieces("early.npy", [(0, [np.arange(3)])])
         with pytest.raises(FileProblem, match="here"):
             write_late()
     assert not scratch.exists
     with pytest.raises(FileProblem):
-        scratch.write_arrays("later.npy", [np.arange(3)])
+        scratch.write_pieces("later.npy", [(0, [np.arange(3)])])
     assert not scratch.exists
 
 
 def test_rows_come_back(scratch: Scratch) -> None:
-    rows = np.zeros(5, [("row", np.int64), ("points", np.float32, (2, 2))])
-    rows["row"] = np.arange(5)
+    pieces: list[tuple[int, Arrays]] = [
+        (3, [np.arange(2), np.zeros((2, 3)), np.ones(7, dtype=np.int8)]),
+        (5, [np.arange(3, dtype=np.uint64)]),
+    ]
     with scratch.at_work():
-        first, second = scratch.write_arrays("some.npy", [rows[:2], rows[2:]])
-        assert (first.rows, second.rows) == (2, 3)
-        for place, some in ((first, rows[:2]), (second, rows[2:])):
-            found = scratch.read_array(place)
-            assert found.dtype == rows.dtype
-            assert (found == some).all()
+        written = scratch.write_pieces("some.npy", pieces)
+        assert [(number, place.rows) for number, place in written] == [(3, 2), (5, 3)]
+        for (_, piece), (_, place) in zip(pieces, written, strict=True):
+            found = scratch.read_piece(place)
+            assert [some.dtype for some in found] == [some.dtype for some in piece]
+            assert all(map(np.array_equal, found, piece))
+        short = place._replace(end=place.end - 1)
         with pytest.raises(FileProblem, match=r"cannot use .*here/some\.npy"):
-            scratch.read_array(second._replace(end=second.end - 1))
+            scratch.read_piece(short)
 
 
 def test_a_second_run_is_refused(tmp_path: Path) -> None:
@@ -215,7 +218,7 @@ def test_workers_that_cannot_be_started_are_one_sentence(
     assert "the workers could not be started" in answer.sentence
 
 
-@pytest.mark.parametrize("step", ["look", "scatter", "search", "borders", "write_part"])
+@pytest.mark.parametrize("step", ["look", "scatter", "search", "write_part", "write_groups"])
 def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt

@@ -1,7 +1,10 @@
 """Tables beyond memory: what is promised holds, however small the shards."""
 
+import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -11,7 +14,18 @@ import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 from large import search_as_if_large
-from shards import groups_told, out_of, released, shards_of, walks, write_folder
+from naive_sliding import town
+from shards import (
+    POINTS,
+    groups_told,
+    hours,
+    out_of,
+    released,
+    shards_of,
+    walks,
+    write_folder,
+    write_parts,
+)
 
 import trajanon
 from trajanon import workers
@@ -21,6 +35,7 @@ from trajanon.partition import dense, subjects_per_group
 from trajanon.parts import reader, release
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.settings import ROWS
+from trajanon.trajectories import OSM_ATTRIBUTION
 from trajanon.utility import displacement
 
 
@@ -117,19 +132,39 @@ def test_a_second_round_with_other_borders_mends_what_the_first_cut(
 
 
 def test_one_shard_is_the_file(tmp_path: Path) -> None:
-    cut = strings(60, 2)
-    source = write_parts(tmp_path / "trips", cut, rows=13)
-    options: dict[str, Any] = {"suppress": 0.05, "effort": "fast"}
-    mine = anonymize_parts(str(source), str(out_of(tmp_path)), 3, **options)
-    whole = trajanon.anonymize(cut, 3, **options)
-    assert mine["alignment"] is not None
-    assert mine.pop("shards") == 1
-    told = json.loads(json.dumps(whole.report))
-    for report in (mine, told):
-        report.pop("stages")
-    assert json.loads(json.dumps(mine)) == told
-    lines = shapely.to_wkb(shapely.linestrings(whole.trajectories.points[:, :, ::-1]))
-    assert released(out_of(tmp_path)) == sorted(lines.tolist())
+    """To the bit, whatever it holds."""
+    windows = town(3, 60, POINTS, people=15)
+    write_parts(tmp_path / "windows", windows, rows=13)
+    trips = replace(hours(walks(60)), provenance={"attribution": OSM_ATTRIBUTION})
+    write_parts(tmp_path / "trips", trips, rows=13)
+    for name, whole, options in (
+        ("windows", windows, {}),
+        ("windows", windows, {"align": False, "rows": "lines"}),
+        ("windows", windows, {"suppress": 0.05}),
+        ("trips", trips, {"times": "of-day", "digits": 5}),
+    ):
+        how: dict[str, Any] = {"effort": "fast", **options}
+        mine = anonymize_parts(str(tmp_path / name), str(out_of(tmp_path)), 3, **how)
+        trajanon.write_trajectories(tmp_path / "file.parquet", whole)
+        file = trajanon.read_trajectories(tmp_path / "file.parquet")
+        release = trajanon.anonymize(file, 3, **how)
+        assert json.loads((tmp_path / "anonymized.parts.report.json").read_text()) == mine
+        assert mine.pop("shards") == 1
+        assert without_seconds(mine) == without_seconds(json.loads(json.dumps(release.report)))
+        assert (mine["alignment"] is None) is (name == "trips" or "align" in options)
+        (part,) = out_of(tmp_path).iterdir()
+        found, told = trajanon.read_release(part), release.trajectories
+        assert found.provenance == told.provenance
+        for one, other in ((found.points, told.points), (found.times, told.times)):
+            assert (one is None) is (other is None)
+            if one is not None and other is not None:
+                assert sorted(map(bytes, one)) == sorted(map(bytes, other))
+
+
+def without_seconds(report: dict[str, Any]) -> dict[str, Any]:
+    """A report without how long each step took."""
+    stages = [stage | {"seconds": None} for stage in report["stages"]]
+    return report | {"stages": stages}
 
 
 def test_a_seed_repeats_the_lines_and_not_their_order(tmp_path: Path) -> None:

@@ -5,11 +5,12 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from shards import out_of, shards_of, walks, write_folder
+from shards import out_of, shards_of, walks, write_folder, write_parts
 
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.parts import reader, workflow
 from trajanon.parts.workflow import anonymize_parts
+from trajanon.trajectories import Trajectories
 
 
 def test_more_of_one_place_than_memory_holds_is_refused(tmp_path: Path) -> None:
@@ -72,6 +73,14 @@ def test_both_sides_of_the_antimeridian_are_refused(tmp_path: Path) -> None:
     points[1::2, :, 1] = -179.0
     source = write_folder(tmp_path / "trips", points)
     with pytest.raises(BadInput, match="antimeridian"):
+        anonymize_parts(str(source), str(out_of(tmp_path)), 3)
+
+
+@pytest.mark.parametrize("text", ["Anna", 5])
+def test_an_attribution_that_no_release_has_is_refused(tmp_path: Path, text: object) -> None:
+    trips = Trajectories(walks(60), provenance={"attribution": text})
+    source = write_parts(tmp_path / "trips", trips)
+    with shards_of(30), pytest.raises(BadInput, match=rf"carry an unknown attribution '{text}'"):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3)
 
 

@@ -266,9 +266,9 @@ def test_rows_with_times_take_more_memory(tmp_path: Path, monkeypatch: pytest.Mo
     source = write_parts(tmp_path / "trips", TRIPS)
     asked: list[int] = []
 
-    def spied(memory: float, columns: int, k: int) -> int:
+    def spied(memory: float, columns: int, k: int, track_points: int) -> int:
         asked.append(columns)
-        return plan.capacity_of(memory, columns, k)
+        return plan.capacity_of(memory, columns, k, track_points)
 
     monkeypatch.setattr(workflow, "capacity_of", spied)
     for times in (None, "date"):

@@ -139,8 +139,12 @@ def _refuse_unreleasable(trajectories: Trajectories, align: bool) -> None:
         if longitude.size and np.ptp(longitude) > 180.0:
             msg = "the trajectories lie on both sides of the antimeridian: anonymise each side"
             raise BadInput(msg)
-    attribution = trajectories.attribution
-    if attribution is not None and (unknown := unknown_attribution(attribution)):
+    refuse_attribution(trajectories.attribution)
+
+
+def refuse_attribution(attribution: object) -> None:
+    """Refuse what trajectories say of their source, if a release must not hold it."""
+    if attribution is not None and (unknown := unknown_attribution(str(attribution))):
         msg = f"the trajectories carry {unknown[0]}: extract them again without it"
         raise BadInput(msg)
 

@@ -1,5 +1,6 @@
 """Parquet read as one table: a file, or the parts of a folder one after another."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
 from trajanon.folder import Folder
 from trajanon.inputs import named_rightly
+from trajanon.subjects import text_of_subject
 
 ONE_EXTRACTION = "keep parts of one extraction in a folder"
 
@@ -48,7 +50,9 @@ class ParquetParts:
                 tables.append(pa.table({name: arrow.sound(table[name]) for name in columns}))
         try:
             return pa.concat_tables(tables, promote_options="permissive")
-        except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
+        except pa.ArrowTypeError:  # such as names in one part, and numbers in another
+            return pa.concat_tables(map(_as_texts, tables))
+        except pa.ArrowInvalid as error:
             msg = f"parts write {', '.join(columns)} in several ways, {error}: {ONE_EXTRACTION}"
             raise BadInput(msg) from error
 
@@ -91,6 +95,16 @@ class ChosenRows:
     def read(self, columns: Sequence[str], **options: Any) -> Any:
         """Read whole columns."""
         return self.file.read(columns, **options).filter(self.which)
+
+
+def _as_texts(table: Any) -> Any:
+    import pyarrow as pa
+
+    columns = [
+        [None if value is None or value != value else text_of_subject(value) for value in column]
+        for column in map(pa.ChunkedArray.to_pylist, table.columns)
+    ]
+    return pa.table([pa.array(some, pa.large_string()) for some in columns], table.column_names)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,9 +164,8 @@ def parquet_of(
         look(other, f"{place}/{name}")
         if schema is None:
             first, schema = name, other
-        if (form := _form(other)) != (like := _form(schema)):
-            odd = next(what for what in like if like[what] != form[what])
-            msg = f"{place}/{name} is not like {first}: it has other {odd}; {ONE_EXTRACTION}"
+        if odd := _difference(schema, other):
+            msg = f"{place}/{name} is not like {first}: {odd}; {ONE_EXTRACTION}"
             raise BadInput(msg)
         opened.append(partial(part_opened, place, name))
         groups[name] = rows
@@ -166,9 +179,16 @@ def parquet_of(
         yield ParquetParts(opened, schema, sum(map(sum, groups.values())), groups)
 
 
-def _form(schema: Any) -> Mapping[str, object]:
-    said = schema.metadata or {}
-    return {
-        "columns": {*schema.names},
-        "words on all rows in its footer": [said.get(name) for name in _SAID],
-    }
+def _difference(schema: Any, other: Any) -> str:
+    """Say in what two parts differ; empty if they are alike."""
+    import pyarrow as pa
+
+    one, two = (
+        Counter((field.name, pa.types.is_nested(field.type)) for field in some)
+        for some in (schema, other)
+    )
+    if columns := sorted({name for name, _ in (one - two) + (two - one)}):
+        return f"it has other columns ({', '.join(columns)})"
+    said, more = (some.metadata or {} for some in (schema, other))
+    words = [name.decode() for name in _SAID if said.get(name) != more.get(name)]
+    return f"it has other words on all rows in its footer ({', '.join(words)})" if words else ""

@@ -237,6 +237,12 @@ def read_rows(
 def look_at_schema(schema: Any, where: object) -> None:
     """Refuse what holds neither lines in WGS 84 nor columns of coordinates."""
     if not coordinate_columns(schema):
+        if b"geo" not in (schema.metadata or {}):
+            msg = (
+                f"{where} is not GeoParquet, and has no columns lat1, lon1, lat2, lon2: "
+                "make trajectories with: trajanon extract --source FILE"
+            )
+            raise FileProblem(msg)
         geoparquet.refuse_other_system(where, geoparquet.described(schema, where))
 
 
@@ -267,7 +273,7 @@ def _tracks_and_times(
 def _points(path: object, file: ParquetParts) -> Floats:
     """Read the points of lines, or of columns of coordinates, (n, m, 2)."""
     if names := coordinate_columns(file.schema_arrow):
-        return read_columns(path, file, names).reshape(file.n, -1, 2)
+        return read_columns(path, file, names).reshape(file.n, len(names) // 2, 2)
     geometry = geoparquet.described(file.schema_arrow, path)["primary_column"]
     n, row = file.n, 0
     points = np.empty((0, 0, 2))

@@ -30,8 +30,10 @@ from trajanon.timing import (
     Timing,
     clock_stands,
     departure_weight,
+    of_a_release,
     one_departure,
     refuse_without_times,
+    tracks_without_times,
     without_times,
 )
 from trajanon.trajectories import Trajectories
@@ -189,6 +191,11 @@ def timing_of_parts(executor: Executor, parts: Parts, settings: ReleaseSettings)
     if settings.times is None:
         refuse_without_times(settings)
         return None
+    asked = f"`times='{settings.times}'`"
+    if "times" in parts.provenance:
+        raise BadInput(of_a_release(asked))
+    if parts.track_points and "track_times" not in parts.schema.names:
+        raise BadInput(tracks_without_times(asked))
     zone = settings.timezone
     if zone is None:
         sums = executor.each("Looking for the time zone", partial(_sums, parts), parts.slices)

@@ -11,6 +11,7 @@ import pandas as pd
 
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput, FileProblem
+from trajanon.files.geoparquet import written_column
 from trajanon.files.parquet_parts import (
     ParquetParts,
     RowGroups,
@@ -129,7 +130,7 @@ class Parts:
             msg = f"{where} has trajectories of {points.shape[1]} points, and not {self.points}"
             raise BadInput(msg)
         named = where.replace("{", "{{").replace("}", "}}")  # it is formatted
-        refuse_off_earth(points, f"{named} has a point that")
+        refuse_off_earth(points, f"{named}, row {{}} has a point that")
         if times is not None:
             refuse_odd_times(times, f"{named}, row {{}}")
         subject = self.read_ids(part_slice).subjects(self.named, part_slice.first)
@@ -139,8 +140,8 @@ class Parts:
     def read_ids(self, part_slice: PartSlice) -> RowIds:
         """Read whose some rows are, without points."""
         where, file = _opened(self.folder, self.schema, part_slice)
-        names = [name for name in ID_COLUMNS if name in self.schema.names]
-        return row_ids(where, file.read(names), part_slice.rows, exact=self.subjects_exact)
+        columns = {name: written_column(where, file, name) for name in ID_COLUMNS}
+        return row_ids(where, columns, part_slice.rows, exact=self.subjects_exact)
 
 
 def _opened(folder: Folder, schema: Any, part_slice: PartSlice) -> tuple[str, ParquetParts]:

@@ -1,5 +1,6 @@
 """Numbers for the subjects and traces of rows: the same in all parts, whatever their type there."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,22 +63,24 @@ class RowIds(NamedTuple):
         return number.view(np.int64)
 
 
-def row_ids(where: str, table: Any, rows: int, *, exact: bool) -> RowIds:
-    """Number what the rows of a table of Arrow say of subjects and traces."""
+def row_ids(
+    where: str, columns: Mapping[str, NDArray[Any] | None], rows: int, *, exact: bool
+) -> RowIds:
+    """Number what columns, by their names, say of the subjects and traces of rows."""
     nothing = ColumnIds(
         np.zeros(rows, np.uint64), np.ones(rows, np.bool_), np.empty((0, 3), np.uint64)
     )
     found = [
-        _numbered(where, table[name], name, exact=exact or name == "trace")
-        for name in ID_COLUMNS
-        if name in table.column_names
+        _numbered(where, values, name, exact=exact or name == "trace")
+        for name, values in columns.items()
+        if values is not None
     ]
     return RowIds(*[*found, nothing, nothing][: len(ID_COLUMNS)])
 
 
-def _numbered(where: str, column: Any, name: str, *, exact: bool) -> ColumnIds:
+def _numbered(where: str, column: NDArray[Any], name: str, *, exact: bool) -> ColumnIds:
     """Make a number of each value, 7 and "7" alike, and tell which are missing."""
-    code, values = pd.factorize(column.to_numpy())
+    code, values = pd.factorize(column)
     if values.dtype.kind == "f":
         most = 2.0 ** (np.finfo(values.dtype).nmant + 1)
         if (np.abs(values) >= most).any():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trajanon.anonymization import anonymize
+from trajanon.anonymization import anonymize, refuse_attribution
 from trajanon.errors import BadInput
 from trajanon.executors import Executor
 from trajanon.files.parquet_parts import part_states
@@ -153,6 +153,7 @@ def anonymize_parts(
     parts = replace(parts, subjects_exact=subjects_exact)
     refuse_inputs(release, [folder / part_slice.name for part_slice in parts.slices])  # as links
     check_enough(parts.n, k, what="trajectories")
+    refuse_attribution(parts.provenance.get("attribution"))
     capacity = capacity_of(memory, parts.columns, k, parts.track_points)
     parts, shards = parts.fitting(capacity), shards_for(parts.n, capacity)
     if shards > 1 and (suppress or min_radius):
@@ -188,7 +189,12 @@ def _as_one(
     _: int,
 ) -> dict[str, Any]:
     """Anonymise all parts as one file, and write the release in parts."""
-    trajectories = read_trajectories(parts.folder, subjects_exact=parts.subjects_exact)
+    try:
+        trajectories = read_trajectories(parts.folder, subjects_exact=parts.subjects_exact)
+    except BadInput:
+        for part_slice in parts.slices:  # to name the part, and the row in it
+            parts.read(part_slice, tracks=True)
+        raise
     release = anonymize(trajectories, k, progress=progress, **asdict(asked), **asdict(settings))
     write_whole(scratch, release.trajectories)
     return release.report | {"shards": 1}
