@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from naive_sliding import town
-from shards import groups_told, walks, write_folder
+from shards import groups_told, shards_of, walks, write_folder
 
 import trajanon
 from trajanon.arrays import Floats, Ints
@@ -234,7 +234,7 @@ def test_a_release_is_made_again_as_it_was(digits: int | None) -> None:
 def test_parts_are_written_as_files_are(tmp_path: Path) -> None:
     points = walks(120)
     source = write_folder(tmp_path / "trips", points)
-    with groups_told() as groups:
+    with shards_of(60), groups_told() as groups:
         report = anonymize_parts(str(source), str(tmp_path / "out"), 3, effort="fast")
     labels = np.unique(groups.labels, return_inverse=True)[1]
     means = means_of(points, labels)
@@ -255,5 +255,6 @@ def test_parts_are_written_as_files_are(tmp_path: Path) -> None:
     records = Trajectories(points).records
     lost = loss_to(records, lines.reshape(len(lines), -1)[labels])
     assert report["information_loss"] == pytest.approx(lost)
-    plain = anonymize_parts(str(source), str(tmp_path / "plain"), 3, effort="fast", digits=4)
+    with shards_of(60):
+        plain = anonymize_parts(str(source), str(tmp_path / "plain"), 3, effort="fast", digits=4)
     assert plain["groups_of_steps"] == {}

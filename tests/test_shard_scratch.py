@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from shards import released, shards_of, walks, write_folder
 
 from trajanon.folder import Folder
 from trajanon.parts import release, scratch
-from trajanon.parts.scratch import Stored, Task, files_per_task, removal
+from trajanon.parts.scratch import Scratch, Stored, Task, removal, write_by_target
 from trajanon.parts.workflow import anonymize_parts
 
 
@@ -40,7 +41,15 @@ def test_a_file_goes_with_the_last_task_that_needs_it(
 @pytest.mark.parametrize("targets", [1, 7, 432])
 @pytest.mark.parametrize("tasks", [1, 30, 9_999, 50_000])
 def test_the_files_of_a_step_are_limited(targets: int, tasks: int) -> None:
-    files = files_per_task(targets, tasks)
+    place = Scratch("memory://files")
+    place.remove()
+    with place.at_work():
+        pieces = ((number, [np.array([number])]) for number in range(targets))
+        written = list(write_by_target(place, "some-{}.npy", pieces, targets, tasks))
+        for number, (target, piece) in enumerate(written):
+            assert target == number
+            assert [array.tolist() for array in place.read_piece(piece)] == [[number]]
+    files = len({piece.name for _, piece in written})
     assert 1 <= files <= targets
     assert files * tasks <= max(scratch.FILES, tasks)
     assert files == targets or (files + 1) * tasks > scratch.FILES
@@ -74,14 +83,14 @@ def test_pieces_go_once_they_are_used(tmp_path: Path) -> None:
     write_folder(tmp_path / "trips", walks(600), rows=100)
     look, lines = looked_at(tmp_path, "many", 10_000)
     assert look.of("Grouping shards", "shard") == [*range(6 * 10, -1, -6)]
-    assert not any(look.of("Mending borders", "shard"))
-    borders = look.of("Mending borders", "border")
-    assert borders[0] > 0
-    assert not any(look.of("Writing the release", "border"))
+    assert look.of("Grouping shards", "state") == [*range(0, 6 * 10 + 1, 6)]
+    assert look.of("Splitting into shards anew", "state") == [*range(10 * 6, -1, -10)]
+    assert look.of("Grouping shards anew", "shard")[-1] == 0
     assert look.of("Writing the release", "released")[-1] == 0
+    assert look.of("Writing groups", "state")[-1] == 0
     few, same = looked_at(tmp_path, "few", 20)
     assert few.of("Grouping shards", "shard")[0] == 6 * 3
     most = max(look.of("Writing the release", "released"))
-    assert max(few.of("Writing the release", "released")) < most / 3
+    assert max(few.of("Writing the release", "released")) < most / 2
     assert few.of("Writing the release", "released")[-1] == 0
     assert same == lines

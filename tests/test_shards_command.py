@@ -5,12 +5,13 @@ from pathlib import Path
 
 import numpy as np
 from commands import Run, files_of_at_most
-from shards import released, walks, write_folder
+from shards import released, shards_of, walks, write_folder
 
 
 def test_the_command_line_takes_a_folder(run: Run) -> None:
     write_folder(Path("trajectories"), walks(100), np.arange(100) // 2)
-    answer = run("anonymize", "trajectories", "-k", "3", "--effort", "fast")
+    with shards_of(40):
+        answer = run("anonymize", "trajectories", "-k", "3", "--effort", "fast")
     assert answer.code == 0
     assert "Shards, searched one by one" in answer.out
     assert "may be left with fewer than k subjects" in answer.out
@@ -20,7 +21,8 @@ def test_the_command_line_takes_a_folder(run: Run) -> None:
     answer = run("check", "anonymized", "-k", "3")
     assert answer.code == 0, answer
     assert "(100 in all)" in answer.out
-    answer = run("anonymize", "trajectories", "-k", "3", "--json", "--out", "b")
+    with shards_of(40):
+        answer = run("anonymize", "trajectories", "-k", "3", "--json", "--out", "b")
     report = json.loads(answer.out)
     assert report["n"] == 100
     assert report["groups"] == sum(report["groups_of_size"].values())
@@ -37,9 +39,9 @@ def test_a_full_disk_leaves_what_was_there(run: Run) -> None:
     given = ("anonymize", "trajectories", "-k", "3", "--effort", "fast")
     assert run(*given).code == 0
     before = released(Path("anonymized"))
-    with files_of_at_most(5000):
+    with shards_of(100), files_of_at_most(2000):
         answer = run(*given)
     assert "trajanon: cannot use " in answer.sentence
-    assert "anonymized.unfinished/shard-000000" in answer.sentence
+    assert "anonymized.unfinished/shard-0-00000" in answer.sentence
     assert released(Path("anonymized")) == before
     assert not Path("anonymized.unfinished").exists()

@@ -122,7 +122,7 @@ def test_originals_that_cannot_be_removed_are_named(
 
     with (
         patch.object(Folder, "remove", side_effect=error),
-        pytest.raises(BadInput, match="Reading parts"),
+        pytest.raises(BadInput, match="Anonymising"),
     ):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3, progress=stop)
     assert "anonymized.unfinished could not be removed, and holds orig" in caplog.text
@@ -146,16 +146,16 @@ def test_what_cannot_be_moved_back_is_kept(
     with patch.object(Folder, "move", moved), pytest.raises(FileProblem, match="the disk is gone"):
         anonymize_parts(str(source), str(out), 4, effort="fast")
     assert released(tmp_path / "anonymized.unfinished" / "before") == before
-    assert "unfinished/before is the release that was there" in caplog.text
+    assert "unfinished/before is what was there: move it back" in caplog.text
 
 
 def test_of_two_runs_at_once_one_is_refused(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(60))
     out = out_of(tmp_path)
 
-    def other_run(folder: Folder, times: str | None) -> reader.Parts:
+    def other_run(folder: Folder, **how: bool) -> reader.Parts:
         Folder(f"{out}.unfinished").make()
-        return reader.survey_parts(folder, times)
+        return reader.survey_parts(folder, **how)
 
     with (
         patch.object(workflow, "survey_parts", other_run),
@@ -222,7 +222,11 @@ def test_folders_may_be_on_any_file_system(tmp_path: Path) -> None:
         far = anonymize_parts("memory://trips", "memory://released/out", 3, effort="fast")
         near = anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
     assert far["information_loss"] == near["information_loss"]
-    assert Folder("memory://released").names() == ["out", "out.parts.report.json"]
+    assert Folder("memory://released").names() == [
+        "out",
+        "out.parts.groups",
+        "out.parts.report.json",
+    ]
     assert Folder("memory://released/out").names() == ["part-00000.parquet"]
 
 

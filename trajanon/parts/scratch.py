@@ -133,11 +133,6 @@ def removal(folder: Folder, tasks: Sequence[Task]) -> Callable[[Task], None]:
     return done
 
 
-def files_per_task(targets: int, tasks: int) -> int:
-    """How many files each task writes for its targets: the fewer, the more tasks there are."""
-    return min(max(FILES // tasks, 1), targets)
-
-
 def write_by_target(
     scratch: Scratch, name: str, pieces: Iterable[tuple[int, Arrays]], targets: int, tasks: int
 ) -> Iterator[tuple[int, Stored]]:
