@@ -99,10 +99,10 @@ class GpxStream(XmlParser):
                 raise
             yield from self._ended()
 
-    def read_chunk(self) -> bool:
+    def read_chunk(self, size: int = CHUNK) -> bool:
         """Read on, as every parser, but not too far in what is passed over."""
         fed = self._fed
-        at_end = super().read_chunk()
+        at_end = super().read_chunk(size)
         if self._parser.StartElementHandler is None:
             self._passing += self._fed - fed
         if self._passing > CHUNK:  # the depth is not checked there

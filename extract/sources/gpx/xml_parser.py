@@ -11,6 +11,7 @@ from trajanon.extract.sources.streams import DAMAGED_ZIP
 CHUNK = 1 << 18  # bytes to feed at once
 LONGEST_TEXT = 1 << 12  # characters of a text that are kept; no name and no time is longer
 
+_BEGINNING = 1 << 14  # bytes that tell what a document is
 _LARGEST_TAG = 1 << 20
 _DEEPEST = 256
 _BLANK = b" \t\r\n\xef\xbb\xbf"  # and a byte order mark, wherever it stands
@@ -37,10 +38,10 @@ class XmlParser:
             f"it declares the document type {name!r}"
         )
 
-    def read_chunk(self) -> bool:
-        """Read on, at most `CHUNK` bytes; tell whether this is the end of the document."""
+    def read_chunk(self, size: int = CHUNK) -> bool:
+        """Read on, at most so many bytes; tell whether this is the end of the document."""
         try:
-            chunk = self._read(CHUNK)
+            chunk = self._read(size)
         except DAMAGED_ZIP as error:
             msg = f"{self._name} cannot be read to its end ({error}): download it again"
             raise FileProblem(msg) from error
@@ -66,7 +67,7 @@ class XmlParser:
     def read_beginning(self) -> Self:
         """Read the first lines of a document, whatever is wrong with them."""
         with suppress(FileProblem):
-            self.read_chunk()
+            self.read_chunk(_BEGINNING)
         return self
 
     def _way_out(self, error: expat.ExpatError, *, last: bool) -> str:
