@@ -10,16 +10,16 @@ from trajanon.clock import Clock
 from trajanon.errors import BadInput
 from trajanon.files.report import NOT_TOGETHER, Report, checked, clock_in, released_of, unit_in
 from trajanon.maps.colours import colours, weights
+from trajanon.maps.counted import Counted, counted, counted_in_parts
 from trajanon.maps.departures import by_hour, hours_of, in_words, told
 from trajanon.maps.layers import bends, corners, honeycomb, steps, unrolled
 from trajanon.maps.panel import by_displacement, by_size, panel_of, sample_note
+from trajanon.privacy.in_parts import InParts
 from trajanon.privacy.originals import Matched, matched
 from trajanon.trajectories import Trajectories
-from trajanon.utility import displacement
 from trajanon.words import UNITS
 
 _WORST = 10  # groups
-_OUTLIERS = 0.01, 1_000  # share of the originals, and how many at most
 _POINTS = 300_000  # of the originals drawn: 10,000 trajectories of 30 points
 _OF_PAGE = 1_000_000  # of those of all releases on a page, if all can be drawn
 _SAMPLED = 700_000  # and if not: samples share no tracks, which take half as much again
@@ -82,56 +82,90 @@ def released_alone(release: Trajectories) -> Drawing:
 
 def release_and_originals(name: str, found: Matched, report: Report, releases: int = 1) -> Drawing:
     """Draw a release and its originals, as one of several releases on a page."""
-    labels, windows, tracks = found.labels, found.slid.points, found.slid.tracks
-    points, lines = unrolled(windows, windows), unrolled(found.lines, windows)
-    bounds = corners(points)
-    sizes = np.bincount(labels)
-    far = displacement(points, lines[labels]).mean(axis=1)
-    moved = np.bincount(labels, weights=far) / sizes
-    worst = np.argsort(-moved, kind="stable")[:_WORST]
-    groups, members, each = choose_originals(labels, points.shape[1], worst, releases)
+    whole = counted(found, clock_in(report))
+    worst = worst_of(whole)
+    drawn = choose_originals(found.labels, found.slid.points.shape[1], worst, releases)
+    return _drawing(name, found, report, whole, np.arange(len(whole.sizes)), drawn)
+
+
+def sample_and_counts(name: str, whole: InParts, seed: int = 0) -> Drawing:
+    """Draw a release in parts: groups chosen at random, and all in numbers and densities."""
+    of_all = counted_in_parts(whole, clock_in(whole.report))
+    worst = worst_of(of_all)
+    order = np.random.default_rng(seed).permutation(len(of_all.sizes))
+    order = np.append(worst, order[~np.isin(order, worst)])
+    before = np.cumsum(of_all.sizes[order]) - of_all.sizes[order]
+    lines = np.zeros(len(order), dtype=np.bool_)
+    lines[order[before < _POINTS // of_all.lines.shape[1]]] = True
+    lines[worst] = True
+    rows, trajectories, release, report = whole.sample(lines)
+    found = matched(trajectories, release, report)
+    number = np.empty(len(found.lines), dtype=np.int64)
+    number[found.labels] = whole.line[rows]
+    ends = np.cumsum(np.bincount(found.labels))[:-1]
+    members = np.split(np.argsort(found.labels, kind="stable"), ends)
+    drawn = np.arange(len(number)), members, None
+    return _drawing(name, found, report, of_all, number, drawn)
+
+
+def worst_of(whole: Counted) -> Ints:
+    """List the groups that moved farthest."""
+    return np.argsort(-whole.moved, kind="stable")[:_WORST]
+
+
+def _drawing(
+    name: str,
+    found: Matched,
+    report: Report,
+    whole: Counted,
+    number: Ints,
+    chosen: tuple[Ints, list[Ints], int | None],
+) -> Drawing:
+    """Draw some groups; ``number`` says which of the whole each of those found is."""
+    windows, tracks = found.slid.points, found.slid.tracks
+    points, lines = whole.on_side(windows), whole.on_side(found.lines)
+    n, sizes, moved = int(whole.sizes.sum()), whole.sizes[number], whole.moved[number]
+    groups, members, each = chosen
     drawn = np.sort(np.concatenate(members))
-    share, most = _OUTLIERS
-    outlying = min(most, max(1, round(share * len(labels))))
-    farthest = np.argsort(-far, kind="stable")[:outlying]
-    place = np.full(len(sizes), -1)
-    place[groups] = np.arange(len(groups))
-    sampled = None if each is None else (len(drawn), len(labels), each)
+    place = np.full(len(whole.sizes), -1)
+    place[number[groups]] = np.arange(len(groups))
+    sampled = (len(drawn), n, each or int(sizes[groups].max())) if len(drawn) < n else None
     slid = report.get("alignment") is not None
+    numbers = number[groups].tolist()
     about = {
         "name": name,
         "units": UNITS[unit_in(report)],
-        **panel_of(report, sizes),
-        "drawn": sample_note(points, len(groups), len(sizes), sampled),
-        "counts": {"displacement": by_displacement(moved), "sizes": by_size(sizes)},
+        **panel_of(report, whole.sizes),
+        "drawn": sample_note(points, len(groups), len(whole.sizes), sampled),
+        "counts": {"displacement": by_displacement(whole.moved), "sizes": by_size(whole.sizes)},
         "slid": slid,
-        "groups": _groups(groups, sizes, lines) | {"moved": np.round(moved[groups], 1).tolist()},
-        "total": {"groups": len(sizes), "originals": len(labels), "outliers": outlying},
-        "worst": place[worst].tolist(),
+        "groups": _groups(groups, sizes, lines)
+        | {"number": numbers, "moved": np.round(moved[groups], 1).tolist()},
+        "total": {"groups": len(whole.sizes), "originals": n, "outliers": len(whole.outliers)},
+        "worst": place[worst_of(whole)].tolist(),
     }
     layers = {
         "originals": steps(points[drawn]),
         "members": [np.searchsorted(drawn, each).tolist() for each in members],
         "released": steps(lines[groups]),
-        "outliers": steps(points[farthest]),
-        "density-originals": honeycomb(points, bounds),
-        "density-released": honeycomb(lines, bounds, sizes),
+        "outliers": steps(whole.outliers),
+        "density-originals": whole.density,
+        "density-released": honeycomb(whole.lines, whole.bounds, whole.sizes),
     }
     clock, times = clock_in(report), found.slid.times
-    if clock is not None and times is not None and found.times is not None:
-        _add_departures(about, clock, groups, found.times, sizes)
-        hours = hours_of(clock, clock.of(times))
-        about["departures"]["originals"] = by_hour(clock, hours)
-        layers["hours-originals"] = hours[drawn].tolist()
-        layers["hours-outliers"] = hours[farthest].tolist()
+    if clock is not None and times is not None and whole.times is not None:
+        _add_departures(about, clock, number[groups], whole.times, whole.sizes)
+        about["departures"]["originals"] = whole.by_hour
+        layers["hours-originals"] = hours_of(clock, clock.of(times))[drawn].tolist()
+        layers["hours-outliers"] = whole.outliers_hours
     if slid and tracks is not None:
         runs = np.unique(tracks.run[drawn])
-        on_runs = unrolled(tracks.points, windows)
+        on_runs = whole.on_side(tracks.points)
         layers["tracks"] = bends(on_runs[tracks.first[r] : tracks.first[r + 1]] for r in runs)
         layers["runs"] = [
             np.unique(np.searchsorted(runs, tracks.run[each])).tolist() for each in members
         ]
-    return Drawing(about, layers, bounds)
+    return Drawing(about, layers, whole.bounds)
 
 
 def _add_departures(

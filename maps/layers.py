@@ -56,32 +56,53 @@ def honeycomb(
     lines: Floats, bounds: list[list[float]], copies: Ints | None = None
 ) -> dict[str, Any]:
     """Count points in hexagonal cells of one size on the ground, with copies of each line."""
-    (south, west), (north, east) = bounds
-    squeeze = float(np.cos(np.radians((south + north) / 2)))
-    extent = max(north - south, (east - west) * squeeze) * DEGREE
-    wide = _nice(max(extent / _ACROSS, _LEAST))
-    x = (lines[..., 1].ravel() - west) * squeeze * DEGREE / wide
-    y = (lines[..., 0].ravel() - south) * DEGREE / (wide * np.sqrt(3.0))
-    # The middles of cells are two rectangular lattices, one shifted by half a cell:
-    # a point belongs to the nearer of its two candidates.
-    corner = np.stack([np.rint(x), np.rint(y)])
-    shifted = np.stack([np.floor(x), np.floor(y)]) + 0.5
-    far, far_shifted = ((x - at[0]) ** 2 + 3.0 * (y - at[1]) ** 2 for at in (corner, shifted))
-    middle = np.where(far <= far_shifted, corner, shifted)
-    halves = np.rint(2 * middle).astype(np.int64)
-    key, cell = np.unique(halves[0] * _ROW + halves[1], return_inverse=True)
-    times = np.ones(len(lines), np.int64) if copies is None else copies
-    counts = np.bincount(cell, weights=np.repeat(times, lines.shape[1]))
-    up = (key + _ROW // 2) % _ROW - _ROW // 2
-    longitude = west + (key - up) / _ROW / 2 * wide / (squeeze * DEGREE)
-    latitude = south + up / 2 * wide * np.sqrt(3.0) / DEGREE
-    radius = wide / np.sqrt(3.0) / DEGREE
-    places = np.rint(np.stack([latitude, longitude]) / _STEP).astype(np.int64)
-    return {
-        "metres": wide,
-        "radius": [round(radius / _STEP), round(radius / squeeze / _STEP)],
-        "cells": np.vstack([places, counts.astype(np.int64)]).T.ravel().tolist(),
-    }
+    cells = Honeycomb(bounds)
+    cells.add(lines, copies)
+    return cells.layer
+
+
+class Honeycomb:
+    """Hexagonal cells of one size on the ground, in which points are counted some at a time."""
+
+    def __init__(self, bounds: list[list[float]]) -> None:
+        (self._south, self._west), (north, east) = bounds
+        self._squeeze = float(np.cos(np.radians((self._south + north) / 2)))
+        extent = max(north - self._south, (east - self._west) * self._squeeze) * DEGREE
+        self._wide = _nice(max(extent / _ACROSS, _LEAST))
+        self._keys: Ints = np.empty(0, np.int64)
+        self._counts: Ints = np.empty(0, np.int64)
+
+    def add(self, lines: Floats, copies: Ints | None = None) -> None:
+        """Count the points of lines, with copies of each."""
+        x = (lines[..., 1].ravel() - self._west) * self._squeeze * DEGREE / self._wide
+        y = (lines[..., 0].ravel() - self._south) * DEGREE / (self._wide * np.sqrt(3.0))
+        # The middles of cells are two rectangular lattices, one shifted by half a cell:
+        # a point belongs to the nearer of its two candidates.
+        corner = np.stack([np.rint(x), np.rint(y)])
+        shifted = np.stack([np.floor(x), np.floor(y)]) + 0.5
+        far, far_shifted = ((x - at[0]) ** 2 + 3.0 * (y - at[1]) ** 2 for at in (corner, shifted))
+        middle = np.where(far <= far_shifted, corner, shifted)
+        halves = np.rint(2 * middle).astype(np.int64)
+        times = np.ones(len(lines), np.int64) if copies is None else copies
+        keys = np.append(self._keys, halves[0] * _ROW + halves[1])
+        weights = np.append(self._counts, np.repeat(times, lines.shape[1]))
+        self._keys, cell = np.unique(keys, return_inverse=True)
+        self._counts = np.bincount(cell, weights=weights).astype(np.int64)
+
+    @property
+    def layer(self) -> dict[str, Any]:
+        """The cells with points, and how many each has, ready for JSON."""
+        up = (self._keys + _ROW // 2) % _ROW - _ROW // 2
+        along = (self._keys - up) / _ROW / 2 * self._wide
+        longitude = self._west + along / (self._squeeze * DEGREE)
+        latitude = self._south + up / 2 * self._wide * np.sqrt(3.0) / DEGREE
+        radius = self._wide / np.sqrt(3.0) / DEGREE
+        places = np.rint(np.stack([latitude, longitude]) / _STEP).astype(np.int64)
+        return {
+            "metres": self._wide,
+            "radius": [round(radius / _STEP), round(radius / self._squeeze / _STEP)],
+            "cells": np.vstack([places, self._counts]).T.ravel().tolist(),
+        }
 
 
 def _nice(metres: float) -> float:

@@ -1,13 +1,21 @@
 """The maps: originals with one release or several, for the holder; a release alone, to publish."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import folium
 
 from trajanon.errors import BadInput
-from trajanon.maps.drawing import match, release_and_originals, released_alone
+from trajanon.files.report import Report
+from trajanon.maps.drawing import (
+    Drawing,
+    match,
+    release_and_originals,
+    released_alone,
+    sample_and_counts,
+)
 from trajanon.maps.page import Background, map_page
+from trajanon.privacy.in_parts import InParts
 from trajanon.releases import Release, with_report
 from trajanon.trajectories import Trajectories
 
@@ -91,9 +99,7 @@ def compare_releases(
     BadInput
         As of `compare`, or if there is no release.
     """
-    if view not in VIEWS:
-        msg = f"view {view!r} is not known; choose from {', '.join(VIEWS)}"
-        raise BadInput(msg)
+    _check_view(view)
     if not releases:
         msg = "there is no release to draw: name at least one"
         raise BadInput(msg)
@@ -101,15 +107,67 @@ def compare_releases(
         name: match(trajectories, *(with_report(each, None) if isinstance(each, Release) else each))
         for name, each in releases.items()
     }
+    drawings = [release_and_originals(name, *each, len(matches)) for name, each in matches.items()]
     reports = [report for _, report in matches.values()]
+    return _for_the_holder(drawings, reports, trajectories, view, tiles, background)
+
+
+def compare_in_parts(
+    name: str,
+    whole: InParts,
+    *,
+    view: str = "overlay",
+    tiles: str | None = "OpenStreetMap",
+    background: Background | None = None,
+) -> folium.Map:
+    """Draw a sample of a release in parts and of its originals, and the densities of all.
+
+    Parameters
+    ----------
+    name
+        What the release is called on the page.
+    whole
+        The release beside its originals.
+    view, tiles, background
+        As for `compare`.
+
+    Returns
+    -------
+    folium.Map
+        Ready to be saved.
+
+    Raises
+    ------
+    BadInput
+        If the view or the street map is not known.
+    """
+    _check_view(view)
+    drawing = sample_and_counts(name, whole)
+    return _for_the_holder([drawing], [whole.report], whole.lines, view, tiles, background)
+
+
+def _check_view(view: str) -> None:
+    if view not in VIEWS:
+        msg = f"view {view!r} is not known; choose from {', '.join(VIEWS)}"
+        raise BadInput(msg)
+
+
+def _for_the_holder(
+    drawings: Sequence[Drawing],
+    reports: Sequence[Report],
+    shown: Trajectories,
+    view: str,
+    tiles: str | None,
+    background: Background | None,
+) -> folium.Map:
     notices = dict.fromkeys(str(report["notice"]) for report in reports)
     reported = (report.get("attribution") for report in reports)
     return map_page(
-        [release_and_originals(name, *each, len(matches)) for name, each in matches.items()],
+        drawings,
         view=view,
         title="trajanon: originals and release, for the holder of the data",
         notice=" ".join(notices),
-        attribution=next(filter(None, reported), trajectories.attribution),
+        attribution=next(filter(None, reported), shown.attribution),
         tiles=tiles,
         background=background,
     )

@@ -79,8 +79,9 @@ def test_of_a_large_one_a_sample_is_evaluated_and_all_are_counted(
     run: Run, folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("trajanon.privacy.in_parts._AT_ONCE", 35)
-    for name, value in (("LARGEST", 100), ("OF_AREA", 40), ("AREAS", 2)):
-        monkeypatch.setattr(in_parts, name, value)
+    monkeypatch.setattr("trajanon.privacy.in_parts.LARGEST", 100)
+    monkeypatch.setattr(in_parts, "OF_AREA", 40)
+    monkeypatch.setattr(in_parts, "AREAS", 2)
     sampled, whole = evaluated(run, "folder"), evaluated(run, "file.parquet")
     for name in {*COUNTED_OF_ALL} & {*whole}:
         assert sampled[name] == whole[name], name

@@ -42,6 +42,7 @@ def evaluate(
     from trajanon.files import report as reports
     from trajanon.outputs import json_report, replacing
     from trajanon.privacy.in_parts import in_parts as read_in_parts
+    from trajanon.privacy.in_parts import is_large
 
     given = files or [TRAJECTORIES, ANONYMIZED]
     if len(given) != 2:
@@ -58,7 +59,7 @@ def evaluate(
         k, _ = reports.promise_in(report)
         findings = trajanon.check(released, k, digits=reports.digits_in(report))
         whole = drawn = None
-        if "lines_of_rows" in report and report["n"] > in_parts.LARGEST:
+        if is_large(report):
             whole = read_in_parts(originals, released, report, subjects_exact=subjects_exact)
             drawn = in_parts.drawn_areas(whole)
             _, trajectories, release, report = drawn.sample

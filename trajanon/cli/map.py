@@ -9,6 +9,8 @@ from trajanon.cli.wording import tell
 from trajanon.errors import BadInput
 
 if TYPE_CHECKING:
+    from folium import Map
+
     from trajanon.extract import Box
     from trajanon.maps import Background
     from trajanon.trajectories import Trajectories
@@ -53,7 +55,7 @@ def draw(
 ) -> None:
     """Draw original and released trajectories on a map."""
     from trajanon import maps
-    from trajanon.files.report import read_report, report_path
+    from trajanon.files.report import report_path
     from trajanon.outputs import replacing
 
     if view not in _VIEWS:
@@ -69,31 +71,49 @@ def draw(
     read += [path for path in (trajectories, background) if path is not None]
     public = [out] if trajectories is None else []
     with replacing(out, inputs=read, public=public) as (draft,):
-        released = [trajanon.read_release(path) for path in releases]
         if trajectories is None:
-            # Arguments are easily swapped, and originals must not look released.
-            if problems := trajanon.check(releases[0], k=2).problems:
-                msg = f"{releases[0]} is no release: {problems[0]}"
-                raise BadInput(msg)
-            behind = _behind(released[0], background)
-            page = maps.public(released[0], tiles=street_map, background=behind)
+            page = _public(releases[0], street_map, background)
         else:
-            # The files' names, or where two are alike the whole paths.
-            names = [path.stem for path in releases]
-            if len(set(names)) < len(names):
-                names = list(map(str, releases))
-            pairs = zip(released, map(read_report, releases), strict=True)
-            shown = trajanon.read_trajectories(trajectories)
-            behind = _behind(shown, background)
-            page = maps.compare_releases(
-                shown,
-                dict(zip(names, pairs, strict=True)),
-                view=view,
-                tiles=street_map,
-                background=behind,
-            )
+            page = _for_the_holder(trajectories, releases, view, street_map, background)
         draft.write_text(maps.html(page), encoding="utf-8")
     tell(f"Open {out.resolve()} in a browser.")
+
+
+def _public(release: Path, tiles: str | None, background: Path | None) -> "Map":
+    from trajanon import maps
+
+    # Arguments are easily swapped, and originals must not look released.
+    if problems := trajanon.check(release, k=2).problems:
+        msg = f"{release} is no release: {problems[0]}"
+        raise BadInput(msg)
+    shown = trajanon.read_release(release)
+    return maps.public(shown, tiles=tiles, background=_behind(shown, background))
+
+
+def _for_the_holder(
+    originals: Path, releases: list[Path], view: str, tiles: str | None, background: Path | None
+) -> "Map":
+    from trajanon import maps
+    from trajanon.files.report import read_report
+    from trajanon.privacy.in_parts import in_parts, is_large
+
+    # The files' names, or where two are alike the whole paths.
+    names = [path.stem for path in releases]
+    if len(set(names)) < len(names):
+        names = list(map(str, releases))
+    if len(releases) == 1 and releases[0].is_dir() and is_large(report := read_report(releases[0])):
+        whole = in_parts(originals, releases[0], report)
+        behind = _behind(whole.lines, background)
+        return maps.compare_in_parts(names[0], whole, view=view, tiles=tiles, background=behind)
+    pairs = [(trajanon.read_release(path), read_report(path)) for path in releases]
+    shown = trajanon.read_trajectories(originals)
+    return maps.compare_releases(
+        shown,
+        dict(zip(names, pairs, strict=True)),
+        view=view,
+        tiles=tiles,
+        background=_behind(shown, background),
+    )
 
 
 def _inputs(

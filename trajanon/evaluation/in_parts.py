@@ -2,8 +2,8 @@
 
 The sample has all trajectories on the lines of a few compact areas, drawn at random among areas of
 nearly as many trajectories each, so that lines are as dense in it as in the release. Somebody who
-is told the area has fewer lines to choose from than somebody who is not: attacks do no worse than
-on the whole. Drives end at the border of an area.
+is told the area has fewer lines to choose from than somebody who is not: an attack on one
+trajectory does no worse than on the whole. What a subject did elsewhere is not in the sample.
 """
 
 from collections import defaultdict
@@ -24,7 +24,7 @@ from trajanon.partition import dense
 from trajanon.parts.release import Histogram, joined_histograms
 from trajanon.privacy.chains import subjects_left
 from trajanon.privacy.findings import Findings
-from trajanon.privacy.in_parts import InParts, Sample
+from trajanon.privacy.in_parts import LARGEST, InParts, Sample
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
@@ -33,9 +33,7 @@ from trajanon.utility.grid import cells, divergence, flows, in_common
 from trajanon.utility.usefulness import DENSITY_CELL, FLOW_CELL
 
 AREAS = 10
-OF_AREA = 2_000  # trajectories of each at most, or of one line
-LARGEST = AREAS * OF_AREA
-"""Trajectories that are evaluated whole; with more, a sample is."""
+OF_AREA = LARGEST // AREAS  # trajectories of each at most, or of one line
 
 
 class Areas(NamedTuple):

@@ -116,6 +116,10 @@ def read_report(release: Path) -> Report:
     path = regular(report_path(release))
     try:
         report = parsed(path.read_bytes(), Report)
+        report.pop("lines_of_rows", None)
+        several = report.get("shards", 1) > 1
+        if not several:
+            _refuse_without_groups(report)
     except FileNotFoundError as error:
         msg = (
             f"there is no {path}, the report with the groups of {release}: name trajectories "
@@ -129,16 +133,22 @@ def read_report(release: Path) -> Report:
     except BadInput as error:
         msg = f"{path} is no report of trajanon, {error}: run trajanon anonymize again"
         raise FileProblem(msg) from error
-    report.pop("lines_of_rows", None)
-    if report.get("shards", 1) > 1:
+    if several:
         report["lines_of_rows"] = read_lines_of_rows(Folder(groups_path(release)))
     return report
+
+
+def _refuse_without_groups(report: Mapping[str, Any]) -> None:
+    if "labels" not in report and "lines_of_rows" not in report:
+        msg = "it lacks labels"
+        raise BadInput(msg)
 
 
 def checked(report: Mapping[str, Any]) -> Report:
     """Take a report that anybody may have made."""
     try:
-        return typed(report, Report)
+        _refuse_without_groups(told := typed(report, Report))
+        return told
     except BadInput as error:
         msg = f"this is no report of trajanon, {error}: run trajanon anonymize again"
         raise BadInput(msg) from error

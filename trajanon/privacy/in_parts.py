@@ -18,7 +18,15 @@ from trajanon.partition import broken_promises, dense
 from trajanon.privacy.originals import own_rows, source_order_of
 from trajanon.trajectories import Trajectories, joined_trajectories
 
+LARGEST = 20_000
+"""Trajectories of a release of several shards that are evaluated and drawn whole."""
+
 _AT_ONCE = 100_000  # trajectories
+
+
+def is_large(report: Report) -> bool:
+    """Tell whether a sample stands for a release."""
+    return "lines_of_rows" in report and report["n"] > LARGEST
 
 
 class Sample(NamedTuple):
