@@ -19,7 +19,7 @@ from trajanon.errors import BadInput
 from trajanon.executors import Executor
 from trajanon.hashing import hashed
 from trajanon.loss import sums_of_products
-from trajanon.neighbours import neighbour_count
+from trajanon.neighbours import WHOLE, neighbour_count
 from trajanon.partition import dense
 from trajanon.parts.reader import Parts, PartSlice
 from trajanon.parts.scratch import Scratch
@@ -283,30 +283,31 @@ def _refuse_odd_times(
         raise BadInput(one_departure(asked, clock, first))
 
 
-def split_table(sample: Floats, shards: int, *, anew: bool = False) -> Split:
+def split_table(sample: Floats, shards: int, number: int = 0) -> Split:
     """Split a table so that the shards get equal shares of a sample.
 
-    Anew, the first plane lies across another axis and cuts off a third, so that all borders differ.
+    In each round, by its number, the first plane lies across another axis and cuts off another
+    share, so that all borders differ.
     """
     nodes: list[Node] = []
     tie = hashed(np.arange(len(sample), dtype=np.uint64))
 
-    def split(some: Ints, first: int, end: int, anew: bool) -> None:
+    def split(some: Ints, first: int, end: int, number: int) -> None:
         wanted = end - first
         if wanted == 1:
             return
         widest = np.argsort(-sample[some].var(axis=0), kind="stable")
-        axis = int(widest[min(int(anew), len(widest) - 1)])
-        before = max(wanted // (2 + anew), 1)
+        axis = int(widest[min(number, len(widest) - 1)])
+        before = max(wanted // (2 + number), 1)
         some = some[np.lexsort((tie[some], sample[some, axis]))]
         cut = len(some) * before // wanted
         place, at = float(sample[some[cut], axis]), int(tie[some[cut]])
         nodes.append(Node(axis, place, at, first, first + before))
         # Where the sample is too small to be split, both sides get all of it.
-        split(some[:cut] if cut else some, first, first + before, False)
-        split(some[cut:], first + before, end, False)
+        split(some[:cut] if cut else some, first, first + before, 0)
+        split(some[cut:], first + before, end, 0)
 
-    split(np.arange(len(sample)), 0, shards, anew)
+    split(np.arange(len(sample)), 0, shards, number)
     return Split(tuple(nodes), shards)
 
 
@@ -333,6 +334,17 @@ def bytes_of(memory: str | float) -> float:
         msg = f"`memory` must be an amount such as 4GB or 500MB (got {memory!r})"
         raise BadInput(msg)
     return amount
+
+
+def rounds_for(parts: Parts, shards: int, settings: Settings) -> int:
+    """In how many rounds shards are searched, each with other borders.
+
+    Without a refinement nothing mends what borders cut. Where windows slide, small shards, whose
+    borders are near, need one round more.
+    """
+    if settings.refine == "none":
+        return 1
+    return 3 if parts.track_points and parts.n < WHOLE * shards else 2
 
 
 def shards_for(n: int, capacity: int) -> int:

@@ -37,26 +37,26 @@ class Found(NamedTuple):
     tally: Tally | None  # of finished groups, after the last round
 
 
-def scatter(plan: Plan, task: Task) -> list[tuple[int, Stored, set[int]]]:
+def scatter(plan: Plan, number: int, task: Task) -> list[tuple[int, Stored, set[int]]]:
     """Write the rows of a slice to files, those of a shard together.
 
     Returns each shard's number, where its rows are, and their subjects, as k counts them: all
     different ones, or k of them.
     """
     rows = plan.parts.read(plan.parts.slices[task.number], tracks=True)
-    number = np.asarray(rows.trace)
-    subject = number if rows.subject is None else rows.subject
+    row = np.asarray(rows.trace)
+    subject = row if rows.subject is None else rows.subject
     state = np.zeros(len(rows), _STATE)
     state["group"] = -1
-    if task.places:
+    if number > 0:
         state = np.concatenate([plan.scratch.read_piece(place)[0] for place in task.places])
         state = state[np.argsort(state["row"])]
         if rows.tracks is not None:
             rows = rows.slid(rows.tracks.start + state["moved"])
     else:
-        state["shard"] = plan.splits[0].shard_of(plan.turned(rows), number)
-    counted = subject if plan.counts_subjects else number
-    random = np.random.default_rng([plan.settings.seed, len(task.places), task.number])
+        state["shard"] = plan.splits[0].shard_of(plan.turned(rows), row)
+    counted = subject if plan.counts_subjects else row
+    random = np.random.default_rng([plan.settings.seed, number, task.number])
     subjects: list[set[int]] = []
 
     def pieces() -> Iterator[tuple[int, Arrays]]:
@@ -64,10 +64,9 @@ def scatter(plan: Plan, task: Task) -> list[tuple[int, Stored, set[int]]]:
             subjects.append(set(np.unique(counted[held])[: plan.k].tolist()))
             yield shard, Batch(some, state["group"][held], state["moved"][held]).arrays
 
-    again = int(bool(task.places))
-    name = f"shard-{again}-{{:06d}}-from-{task.number:06d}.npy"
+    name = f"shard-{number}-{{:06d}}-from-{task.number:06d}.npy"
     slices = len(plan.parts.slices)
-    written = write_by_target(plan.scratch, name, pieces(), plan.splits[again].shards, slices)
+    written = write_by_target(plan.scratch, name, pieces(), plan.splits[number].shards, slices)
     return [(*each, some) for each, some in zip(written, subjects, strict=True)]
 
 
@@ -99,23 +98,23 @@ def shards_of(
     return tasks
 
 
-def search(plan: Plan, again: int, task: Task) -> Found:
+def search(plan: Plan, number: int, task: Task) -> Found:
     """Find the groups of a shard, or better ones; slide windows to them."""
     batch = Batch.joined(map(plan.scratch.read_piece, task.places), plan.timing is not None)
     rows = batch.trajectories
     records = plan.records(rows)
     labels, cut = dense(batch.group), None
-    if not again or rows.tracks is None:
-        settings = replace(plan.settings, refine="descent") if again else plan.settings
-        random = np.random.default_rng([settings.seed, 1 + again, task.number])
+    if number == 0 or rows.tracks is None:
+        settings = replace(plan.settings, refine="descent") if number else plan.settings
+        random = np.random.default_rng([settings.seed, 1 + number, task.number])
         subjects = plan.counted(rows)
         problem = whole_problem(records, subjects, plan.k, settings, random, plan.progress)
-        labels, stopped = find_groups(problem, labels if again else None)
+        labels, stopped = find_groups(problem, labels if number else None)
         if stopped:
             raise KeyboardInterrupt
         del problem
     if rows.tracks is not None:
-        if not again:
+        if number == 0:
             lines = group_means(rows.records, labels).reshape(-1, *rows.points.shape[1:])
             moved = Histogram.of(moved_to(rows.points, lines, labels))
             cut = sse(records[:, : rows.records.shape[1]], labels), moved
@@ -123,23 +122,23 @@ def search(plan: Plan, again: int, task: Task) -> Found:
         batch, labels = _slid(plan, batch, labels)
         records = plan.records(batch.trajectories)
     lost = sse(records, labels)
-    key = f"{again}-{task.number:06d}"
+    key = f"{number}-{task.number:06d}"
     state = np.zeros(len(labels), _STATE)
     state["row"], state["moved"] = batch.trajectories.trace, batch.moved
     tally = None
-    if again + 1 == len(plan.splits):
+    if number + 1 == len(plan.splits):
         del records
         tally, state["group"] = finish(plan, batch, labels, key)
     else:
         state["group"] = task.number * plan.parts.n + labels
-        state["shard"] = _next_shards(plan, records, labels, state["group"])
+        state["shard"] = _next_shards(plan, number + 1, records, labels, state["group"])
     target, slices = plan.parts.slice_of(state["row"]), len(plan.parts.slices)
     written = write_by_target(
         plan.scratch,
         f"state-{{:06d}}-{key}.npy",
         parted(target, [state]),
         slices,
-        plan.splits[again].shards,
+        plan.splits[number].shards,
     )
     return Found(lost, cut, list(written), tally)
 
@@ -167,9 +166,9 @@ def _slid(plan: Plan, batch: Batch, labels: Ints) -> tuple[Batch, Ints]:
     return Batch(slid, batch.group, moved), found.labels
 
 
-def _next_shards(plan: Plan, records: Floats, labels: Ints, groups: Ints) -> Ints:
-    """Find the shard that each row's group is in when the table is split anew, (n,)."""
+def _next_shards(plan: Plan, number: int, records: Floats, labels: Ints, groups: Ints) -> Ints:
+    """Find the shard that each row's group is in when the table is split in a round, (n,)."""
     centroids = group_means(turn(records, plan.survey.axes), labels)
-    number = np.empty(len(centroids), dtype=np.int64)
-    number[labels] = groups
-    return plan.splits[1].shard_of(centroids, number)[labels]
+    known = np.empty(len(centroids), dtype=np.int64)
+    known[labels] = groups
+    return plan.splits[number].shard_of(centroids, known)[labels]

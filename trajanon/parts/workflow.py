@@ -22,6 +22,7 @@ from trajanon.parts.plan import (
     Plan,
     bytes_of,
     capacity_of,
+    rounds_for,
     shards_for,
     split_table,
     survey_table,
@@ -56,6 +57,9 @@ from trajanon.subjects import count_of, nameless
 
 if TYPE_CHECKING:
     from distributed import Client
+
+
+_ANEW = ("", " anew", " a third time")  # what rounds are called
 
 
 @takes_settings
@@ -230,8 +234,8 @@ def planned(
     parts = with_subjects(executor, parts)
     survey, sample = survey_table(executor, parts, timing)
     stages.end("reading")
-    rounds = 1 if settings.refine == "none" else 2
-    splits = tuple(split_table(sample, shards, anew=bool(number)) for number in range(rounds))
+    rounds = range(rounds_for(parts, shards, settings))
+    splits = tuple(split_table(sample, shards, number) for number in rounds)
     secret = secrets.token_bytes(32)
     return Plan(
         parts, scratch, survey, splits, timing, k, asked, settings, progress, secret
@@ -241,20 +245,23 @@ def planned(
 def searched(
     executor: Executor, plan: Plan, stages: Stages, capacity: int
 ) -> tuple[list[Found], list[Found]]:
-    """Scatter rows to shards and search these; then again, with other borders."""
+    """Scatter rows to shards and search these; then again, with other borders.
+
+    Gives what the first and the last round found.
+    """
     slices = [Task(number, ()) for number in range(len(plan.parts.slices))]
     rounds: list[list[Found]] = []
-    for again in range(len(plan.splits)):
-        anew, done = " anew" * again, removal(plan.scratch, slices)
-        task = partial(scatter, plan)
+    for number in range(len(plan.splits)):
+        anew, done = _ANEW[number], removal(plan.scratch, slices)
+        task = partial(scatter, plan, number)
         some = executor.each(f"Splitting into shards{anew}", task, slices, done)
         scattered = [one for each in some for one in each]
         shards = tasks_of((number, place) for number, place, _ in scattered)
-        if not again:
+        if number == 0:
             shards = shards_of(plan, scattered, capacity)
         stages.end(f"splitting{anew}")
         done = removal(plan.scratch, shards)
-        found = executor.each(f"Grouping shards{anew}", partial(search, plan, again), shards, done)
+        found = executor.each(f"Grouping shards{anew}", partial(search, plan, number), shards, done)
         lost = information_loss(sum(one.lost for one in found), plan.survey.sst)
         stages.end(f"shards{anew}", lost)
         slices = tasks_of(state for one in found for state in one.states)
