@@ -1,7 +1,7 @@
 """Results as maps to look at: one for the holder of the data, one to publish."""
 
 from trajanon.maps.page import Background, html, save
-from trajanon.maps.views import compare, compare_in_parts, compare_releases, public
+from trajanon.maps.views import compare, compare_releases, public
 
 __all__ = [
     "Background",

@@ -14,8 +14,13 @@ import trajanon
 from trajanon.evaluation import in_parts
 from trajanon.evaluation.cost import AS_SLID, RELEASE
 from trajanon.evaluation.sample import COUNTED_OF_ALL, interval
+from trajanon.files.report import read_report
 from trajanon.files.trajectories import write_partition
-from trajanon.releases import Release
+from trajanon.maps import drawing
+from trajanon.maps.drawing import match, release_and_originals, sample_and_counts
+from trajanon.outputs import json_report
+from trajanon.privacy.in_parts import in_parts as in_parts_of
+from trajanon.releases import Release, written
 from trajanon.trajectories import Trajectories
 
 
@@ -28,6 +33,17 @@ def windows(madrid: Trajectories) -> Trajectories:
 def release(windows: Trajectories) -> Release:
     """Windows that slid, on grids, with times."""
     return trajanon.anonymize(windows, 4, method="mdav", refine="none", times="of-day")
+
+
+@pytest.fixture(scope="module")
+def of_file(windows: Trajectories, release: Release) -> dict[str, Any]:
+    """What evaluate says of the release as a file."""
+    with written(release) as path:
+        findings = trajanon.check(path, 4)
+    evaluation = trajanon.evaluate(windows, release, findings=findings)
+    account: dict[str, Any] = json.loads(json_report(evaluation.account))
+    del account["file"]
+    return account
 
 
 @pytest.fixture
@@ -54,18 +70,20 @@ def drawn(run: Run, released: str) -> str:
 
 
 def test_a_release_of_one_shard_is_evaluated_and_drawn_as_a_file(
-    run: Run, folders: Path, release: Release
+    run: Run, folders: Path, release: Release, of_file: dict[str, Any]
 ) -> None:
     write_in_parts(folders.with_name("one"), release, rows=60)
-    assert evaluated(run, "one") == evaluated(run, "file.parquet")
+    assert evaluated(run, "one") == of_file
     assert drawn(run, "one") == drawn(run, "file.parquet")
     assert Path("one.parts.datasheet.md").exists()
     assert run("check", "one", "-k", "4", "--trajectories", "trips").code == 0
 
 
-def test_so_is_one_of_several_shards_that_is_small(run: Run, folders: Path) -> None:
+def test_so_is_one_of_several_shards_that_is_small(
+    run: Run, folders: Path, of_file: dict[str, Any]
+) -> None:
     """Its groups stand beside it, and not in the report."""
-    assert evaluated(run, "folder") == evaluated(run, "file.parquet")
+    assert evaluated(run, "folder") == of_file
     assert run("map", "trips", "folder", "--offline").code == 0
     for against in ("file.parquet", "folder"):
         assert run("check", "folder", "-k", "4", "--against", against).code == 0
@@ -76,13 +94,13 @@ def test_so_is_one_of_several_shards_that_is_small(run: Run, folders: Path) -> N
 
 
 def test_of_a_large_one_a_sample_is_evaluated_and_all_are_counted(
-    run: Run, folders: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, folders: Path, of_file: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("trajanon.privacy.in_parts._AT_ONCE", 35)
     monkeypatch.setattr("trajanon.privacy.in_parts.LARGEST", 100)
     monkeypatch.setattr(in_parts, "OF_AREA", 40)
     monkeypatch.setattr(in_parts, "AREAS", 2)
-    sampled, whole = evaluated(run, "folder"), evaluated(run, "file.parquet")
+    sampled, whole = evaluated(run, "folder"), of_file
     for name in {*COUNTED_OF_ALL} & {*whole}:
         assert sampled[name] == whole[name], name
     left = ("drives", "drives_below", "steps_alone")
@@ -101,8 +119,35 @@ def test_of_a_large_one_a_sample_is_evaluated_and_all_are_counted(
         assert 0.0 <= low <= attack["expected"] <= high <= 1.0
     assert "All else here is of a sample" in sampled["verdict"][0]
     page = Path("evaluation.html").read_text("utf-8")
-    assert "<h2>What is of a sample</h2>" not in page  # of the file, the last one
+    assert "<h2>What is of a sample</h2>" in page
     assert ", of a sample of" in Path("folder.parts.datasheet.md").read_text("utf-8")
+
+
+def test_of_a_large_one_some_groups_are_drawn_and_all_are_counted(
+    run: Run, folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut, report = trajanon.read_trajectories("trips"), read_report(folders)
+    released = match(cut, trajanon.read_release(folders), report)
+    whole = release_and_originals("a", *released)
+    monkeypatch.setattr("trajanon.privacy.in_parts._AT_ONCE", 35)
+    monkeypatch.setattr(drawing, "_POINTS", 60 * 30)
+    some = sample_and_counts("a", in_parts_of(Path("trips"), folders, report))
+    assert 10 < len(some.about["groups"]["number"]) < len(whole.about["groups"]["number"])
+    assert "Drawn: " in some.about["drawn"]
+    for name in ("facts", "counts", "total"):
+        assert some.about[name] == whole.about[name], name
+    for name in ("originals", "groups", "released"):
+        assert some.about["departures"][name] == whole.about["departures"][name], name
+    moved = [
+        [each.about["groups"]["moved"][at] for at in each.about["worst"]] for each in (some, whole)
+    ]
+    assert moved[0] == moved[1]
+    assert some.layers["outliers"] == whole.layers["outliers"]
+    for name in ("density-originals", "density-released"):
+        cells, all_cells = (sum(each.layers[name]["cells"][2::3]) for each in (some, whole))
+        assert cells == all_cells == cut.points.size / 2
+    monkeypatch.setattr("trajanon.privacy.in_parts.LARGEST", 100)
+    assert "Drawn: " in drawn(run, "folder")
 
 
 def test_intervals_hold_what_all_areas_tell() -> None:

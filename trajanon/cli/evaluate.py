@@ -13,7 +13,7 @@ _AROUND = 0.01  # degrees: a kilometre, beyond which no road counts
 
 
 @options(
-    files=("Trajectories and release.", BOTH),
+    files=("Trajectories and release: files, or folders of parts.", BOTH),
     curve="Numbers k, as 2,3,4,5,8,10,20: anonymize with each anew, as this release was, and draw "
     "metres moved against the chance of the best attack. Takes minutes.",
     holdout="Anonymize half of the subjects anew, as this release was, and measure what an "

@@ -22,8 +22,8 @@ _MARGIN = 0.002  # degrees of background around what is shown
 
 @options(
     files=(
-        "Trajectories and release; with --view public the release alone; with --compare several "
-        "releases.",
+        "Trajectories and release, files or folders of parts; with --view public the release "
+        "alone; with --compare several releases.",
         BOTH,
     ),
     view="overlay: both on one map; side-by-side: on two maps that move together; public: the "
@@ -95,6 +95,7 @@ def _for_the_holder(
 ) -> "Map":
     from trajanon import maps
     from trajanon.files.report import read_report
+    from trajanon.maps.views import compare_in_parts
     from trajanon.privacy.in_parts import in_parts, is_large
 
     # The files' names, or where two are alike the whole paths.
@@ -104,7 +105,7 @@ def _for_the_holder(
     if len(releases) == 1 and releases[0].is_dir() and is_large(report := read_report(releases[0])):
         whole = in_parts(originals, releases[0], report)
         behind = _behind(whole.lines, background)
-        return maps.compare_in_parts(names[0], whole, view=view, tiles=tiles, background=behind)
+        return compare_in_parts(names[0], whole, view=view, tiles=tiles, background=behind)
     pairs = [(trajanon.read_release(path), read_report(path)) for path in releases]
     shown = trajanon.read_trajectories(originals)
     return maps.compare_releases(
