@@ -49,6 +49,15 @@ def test_folders_move_and_go(folder: Folder) -> None:
     folder.remove()  # nothing to do
 
 
+def test_of_two_that_claim_a_file_one_is_refused(folder: Folder) -> None:
+    folder.make()
+    folder.claim("marker", b"mine")
+    with pytest.raises(FileProblem, match="cannot use .*here/marker"):
+        folder.claim("marker", b"yours")
+    with folder.open("marker") as file:
+        assert file.read() == b"mine"
+
+
 def test_what_is_not_there_is_named(folder: Folder) -> None:
     with pytest.raises(FileProblem, match=r"cannot use .*here: there is no such"):
         folder.names()

@@ -138,12 +138,7 @@ class Folder:
     def claim(self, name: str, word: bytes) -> None:
         """Write a word to a file that must not exist yet: where two try, one is refused."""
         with self.named(name):
-            path = f"{self.path}/{name}"
-            try:
-                with self.system.open(path, "xb") as file:
-                    file.write(word)
-            except (NotImplementedError, ValueError):  # such as HDFS, which has no such mode
-                self.system.pipe_file(path, word)
+            self.system.pipe_file(f"{self.path}/{name}", word, mode="create")
 
     def move(self, other: "Folder") -> None:
         """Give it, or the file of this name, another name, which must be free.
