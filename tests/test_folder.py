@@ -52,7 +52,7 @@ def test_folders_move_and_go(folder: Folder) -> None:
 def test_of_two_that_claim_a_file_one_is_refused(folder: Folder) -> None:
     folder.make()
     folder.claim("marker", b"mine")
-    with pytest.raises(FileProblem, match="cannot use .*here/marker"):
+    with pytest.raises(FileProblem, match=r"cannot use .*here/marker"):
         folder.claim("marker", b"yours")
     with folder.open("marker") as file:
         assert file.read() == b"mine"
